@@ -28,7 +28,7 @@ mod request;
 mod simulate;
 
 use crate::cli::analysis::one_port::{convert, thevenin};
-use crate::cli::analysis::{approximate, fit, modes, response, second_order, structure, transfer, trim};
+use crate::cli::analysis::{approximate, fit, modes, response, second_order, structure, terminals, transfer, trim};
 use crate::cli::outcome::Outcome;
 use clap::{CommandFactory, Parser, Subcommand};
 use lgm_source::stack;
@@ -60,6 +60,7 @@ enum Command {
     SecondOrder(second_order::Arguments),
     Thevenin(thevenin::Arguments),
     Convert(convert::Arguments),
+    Terminals(terminals::Arguments),
     Approximate(approximate::Arguments),
     Trim(trim::Arguments),
     Fit(fit::Arguments),
@@ -109,6 +110,7 @@ pub fn main() -> ExitCode {
         Command::SecondOrder(arguments) => second_order::run(&arguments),
         Command::Thevenin(arguments) => thevenin::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::Terminals(arguments) => terminals::run(&arguments),
         Command::Approximate(arguments) => approximate::run(&arguments),
         Command::Trim(arguments) => trim::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),

@@ -81,7 +81,7 @@ impl LinearizeArguments {
     }
 
     /// Each value becomes a text of its own, so that a diagnostic can point into it.
-    fn point(&self, map: &mut SourceMap) -> Vec<(String, SourceId)> {
+    pub(super) fn point(&self, map: &mut SourceMap) -> Vec<(String, SourceId)> {
         let values = self.at.iter().flat_map(|text| split_at_commas(text));
         let values = values.map(|text| (text.to_string(), map.add(format!("--at {text}"), text, None)));
         values.collect()
@@ -287,13 +287,30 @@ impl ModelArguments {
 
     /// Another text in the place of FILE, with the same values and the states that it has of its own.
     pub(super) fn of_text(&self, file: &Source, text: &str) -> Compilation {
+        self.of_text_asked(file, text, |settings, _| Request {
+            settings,
+            ..Request::default()
+        })
+    }
+
+    /// The same with a request of its own.
+    pub(super) fn of_text_asked(
+        &self,
+        file: &Source,
+        text: &str,
+        request: impl FnOnce(Settings, &mut SourceMap) -> Request,
+    ) -> Compilation {
         let mut map = SourceMap::default();
         let root = map.add(file.name.clone(), text, file.path.clone());
-        let request = Request {
-            settings: self.settings(&mut map),
-            ..Request::default()
-        };
+        let settings = self.settings(&mut map);
+        let request = request(settings, &mut map);
         Compilation::new(&self.disk(), map, root, request)
+    }
+
+    /// If an option gives a parameter a value.
+    pub(super) fn sets(&self, name: &str) -> bool {
+        let named = |text: &String| text.split('=').next().is_some_and(|left| left.trim() == name);
+        self.set.iter().any(named)
     }
 
     /// A text that stands for itself: nothing is set in it.

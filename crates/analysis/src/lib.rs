@@ -13,6 +13,7 @@ mod second_order;
 mod sensitivity;
 mod single_domain;
 mod state_space;
+mod terminals;
 mod transfer;
 mod trim;
 mod values;
@@ -35,6 +36,7 @@ pub use state_space::{
     Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, StatesBehind, Structure,
     discretize, match_moments, reduce_order, structure,
 };
+pub use terminals::{Isolated, ModalMatrices, Terminals, isolate, modal_matrices, terminals};
 pub use transfer::{
     Factored, MOST_STATES as MOST_STATES_OF_ZEROS, SymbolicTransfer, TransferFunction, factored, numeric_transfer,
     symbolic_transfer,

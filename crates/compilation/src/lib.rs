@@ -194,6 +194,14 @@ impl Compilation {
         all
     }
 
+    /// What was found on the way to the flat model; the equations are not formed.
+    pub fn diagnostics_of_elaboration(&self) -> Vec<Diagnostic> {
+        let mut all = self.loading.clone();
+        all.extend(self.elaborated_stage().diagnostics.iter().cloned());
+        in_source_order(&mut all);
+        all
+    }
+
     /// Adds what is found in the other models of the root text. Faults of definitions that models share are found in each of them, and
     /// are reported once.
     fn add_other_models(&self, all: &mut Vec<Diagnostic>) {

@@ -109,7 +109,7 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     let point = options::point::read(program, chosen, map, &settings.point, &mut diagnostics);
     let cx = Context::new(program, map, chosen, diagnostics, settings.cancellation.clone());
     let mut evaluator = Evaluator::new(cx, &assignments, &inputs, laws::read);
-    evaluate(&mut evaluator, &point, largest);
+    evaluate(&mut evaluator, &point, largest, settings.opened.as_deref());
     let Context {
         mut reports,
         arena,
@@ -148,8 +148,8 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
 }
 
 /// From the chosen model to the flat graph with its laws and outputs, phase by phase.
-fn evaluate<'a>(evaluator: &mut Evaluator<'a>, point: &'a [PointSetting], largest: u64) {
-    let expanded = expand::expand(evaluator, largest);
+fn evaluate<'a>(evaluator: &mut Evaluator<'a>, point: &'a [PointSetting], largest: u64, opened: Option<&str>) {
+    let expanded = expand::expand(evaluator, largest, opened);
     if evaluator.reports.is_stopped() {
         return;
     }

@@ -80,7 +80,7 @@ fn found_in(
 ) -> Vec<Diagnostic> {
     let cx = Context::new(program, map, model, Vec::new(), cancellation.clone());
     let mut evaluator = Evaluator::new(cx, &[], &[], laws::read);
-    evaluate(&mut evaluator, &[], LARGEST);
+    evaluate(&mut evaluator, &[], LARGEST, None);
     let mut found = evaluator.into_context().reports.diagnostics;
     found.retain(|each| {
         CODES.contains(&each.code) && each.labels.first().is_some_and(|label| label.span.source == within)

@@ -98,6 +98,8 @@ pub struct Model {
     pub paths: Vec<Path>,
     /// Junctions.
     pub nodes: Vec<Node>,
+    /// The scalar nodes at the ports of the component that was to be left open, in order.
+    pub open_ports: Vec<NodeId>,
     /// Ports; those of one element are consecutive.
     pub ports: Vec<Port>,
     /// Elements in declaration order.

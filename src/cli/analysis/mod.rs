@@ -7,6 +7,7 @@ pub(super) mod one_port;
 pub(super) mod response;
 pub(super) mod second_order;
 pub(super) mod structure;
+pub(super) mod terminals;
 pub(super) mod transfer;
 pub(super) mod trim;
 

@@ -1,18 +1,19 @@
 //! Common parts of the commands of linear analysis.
 
-use crate::Whole;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
+use crate::{Compilation, Request, Whole};
 use lgm_analysis::{Matrix, StorageOutputs, linearize, with_storage_outputs};
+use lgm_elaborate::Settings;
 use lgm_emit::significant;
 use lgm_equations::bond::BondGraph;
 use lgm_equations::{Options, StateRequest, StateSystem, formulate_with_time};
 use lgm_model::Model;
-use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
+use lgm_source::{Source, SourceMap};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -55,6 +56,40 @@ impl LinearModel {
             (Some(whole), Outcome::Success) => Ok((map, whole)),
             (_, Outcome::Success) => Err(Outcome::Failure),
             (_, outcome) => Err(outcome),
+        }
+    }
+
+    /// The compilation in which the ports of a component are open; misuse of the options is printed, and is the outcome.
+    pub(super) fn opened(&self, component: &str) -> Result<Compilation, Outcome> {
+        let compilation = self.model.compilation(SourceMap::default(), |settings, map| {
+            self.request_opened(settings, component, map)
+        });
+        compilation.map_err(|(map, diagnostics)| {
+            report::print(&map, &diagnostics);
+            report::outcome(&diagnostics)
+        })
+    }
+
+    /// The same of FILE with one more model, and of that model.
+    pub(super) fn opened_text(&self, file: &Source, (model, instance): (&str, &str), text: &str) -> Compilation {
+        let text = format!("{}{text}", file.text);
+        self.model.of_text_asked(file, &text, |settings, map| {
+            let settings = Settings {
+                model: Some(model.to_string()),
+                ..settings
+            };
+            self.request_opened(settings, instance, map)
+        })
+    }
+
+    fn request_opened(&self, settings: Settings, component: &str, map: &mut SourceMap) -> Request {
+        Request {
+            settings: Settings {
+                opened: Some(component.to_string()),
+                point: self.linearize.point(map),
+                ..settings
+            },
+            ..Request::default()
         }
     }
 

@@ -26,6 +26,14 @@ pub struct Ratio {
     pub denominator: Vec<String>,
 }
 
+impl Ratio {
+    /// Returns true if it is zero.
+    pub fn is_zero(&self) -> bool {
+        let is_zero = |text: &String| matches!(text.as_str(), "0" | "0.0" | "-0.0");
+        self.numerator.iter().all(is_zero)
+    }
+}
+
 /// The equivalent of a network at a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equivalent {

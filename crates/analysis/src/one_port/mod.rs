@@ -9,3 +9,4 @@ pub use conversion::{Behind, Branch, Conversion, Step, conversion};
 pub(crate) use conversion::{Kind, domain_of, is_across};
 pub use equivalent::{Equivalent, EquivalentKind, Ratio, equivalent};
 pub use probe::{Place, Probe, Test, probe};
+pub(crate) use without::{Places, elements_and_bonds};

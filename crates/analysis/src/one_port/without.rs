@@ -7,10 +7,23 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
 /// Places of the parts of a model in the model without the elements; none where they are gone.
-struct Places {
-    ports: Vec<Option<PortId>>,
-    elements: Vec<Option<ElementId>>,
+pub(crate) struct Places {
+    pub(crate) ports: Vec<Option<PortId>>,
+    pub(crate) elements: Vec<Option<ElementId>>,
     bonds: Vec<Option<BondId>>,
+}
+
+impl Places {
+    /// What is measured, in the model without the elements; none if it is gone. Junctions keep their places.
+    pub(crate) fn measure(&self, measure: Measure) -> Option<Measure> {
+        match measure {
+            Measure::PortEffort(port) => self.ports[port.index()].map(Measure::PortEffort),
+            Measure::PortFlow(port) => self.ports[port.index()].map(Measure::PortFlow),
+            Measure::BondEffort(bond) => self.bonds[bond.index()].map(Measure::BondEffort),
+            Measure::BondFlow(bond) => self.bonds[bond.index()].map(Measure::BondFlow),
+            Measure::Common(node) => Some(Measure::Common(node)),
+        }
+    }
 }
 
 /// The model without some of its elements of a domain, and without what is measured of them; an error where what is left is controlled by
@@ -26,12 +39,8 @@ pub(super) fn without(
     rest.measures.clear();
     for (symbol, measure) in &model.measures {
         let moved = match *measure {
-            Measure::PortEffort(port) => places.ports[port.index()].map(Measure::PortEffort),
-            Measure::PortFlow(port) => places.ports[port.index()].map(Measure::PortFlow),
-            Measure::BondEffort(bond) => places.bonds[bond.index()].map(Measure::BondEffort),
-            Measure::BondFlow(bond) => places.bonds[bond.index()].map(Measure::BondFlow),
             Measure::Common(node) if model.nodes[node.index()].domain == Some(domain) => None,
-            other => Some(other),
+            other => places.measure(other),
         };
         match moved {
             Some(measure) => rest.measures.push((*symbol, measure)),
@@ -83,7 +92,8 @@ pub(super) fn without(
     }
 }
 
-fn elements_and_bonds(model: &Model, rest: &mut Model, is_removed: &dyn Fn(ElementId) -> bool) -> Places {
+/// Takes elements, and the bonds at them, out of a copy of the model.
+pub(crate) fn elements_and_bonds(model: &Model, rest: &mut Model, is_removed: &dyn Fn(ElementId) -> bool) -> Places {
     let mut places = Places {
         ports: vec![None; model.ports.len()],
         elements: vec![None; model.elements.len()],

@@ -171,6 +171,26 @@ impl Functions {
         (self.field, self.exprs, self.s, self.list)
     }
 
+    /// The same with a denominator of 1 where it has no s: the coefficients are divided by it.
+    pub(crate) fn written_over_one(&mut self, at: usize) -> (Vec<String>, Vec<String>) {
+        let function = &self.list[at];
+        let (above, below) = (
+            function.numerator().coefficients_in(self.s),
+            function.denominator().coefficients_in(self.s),
+        );
+        let [below] = &below[..] else { return self.written(at) };
+        if self.numeric {
+            return self.written(at);
+        }
+        let mut texts = Vec::with_capacity(above.len());
+        for coefficient in above.iter().rev() {
+            let value = self.field.quotient(coefficient, below);
+            let id = self.field.to_expression(&mut self.exprs, &value);
+            texts.push(lgm_algebra::expr::text(&self.exprs, id));
+        }
+        (texts, vec!["1".to_string()])
+    }
+
     /// Coefficients of descending powers of s.
     pub(crate) fn written(&mut self, at: usize) -> (Vec<String>, Vec<String>) {
         let function = &self.list[at];

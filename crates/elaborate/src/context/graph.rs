@@ -173,6 +173,7 @@ fn empty_model(chosen: &ast::Model, time: SymbolId) -> Model {
         domains: Vec::new(),
         paths: Vec::new(),
         nodes: Vec::new(),
+        open_ports: Vec::new(),
         ports: Vec::new(),
         elements: Vec::new(),
         bonds: Vec::new(),

@@ -193,6 +193,10 @@ impl<'a> Expansion<'_, 'a> {
         let part = self.at(about.outer, |this| {
             this.bound_port(port, instance, &shape, domain, about.outer)
         });
+        let part = match about.path.filter(|path| self.is_opened(*path)) {
+            Some(path) => self.open(port, path, part),
+            None => part,
+        };
         self.set_part(name, None, part, place);
     }
 

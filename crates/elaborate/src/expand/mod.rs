@@ -7,6 +7,7 @@ mod instances;
 mod junctions;
 mod modal;
 mod names;
+mod open;
 mod postponed;
 mod size;
 mod walk;
@@ -72,14 +73,16 @@ pub(crate) struct Expansion<'e, 'a> {
     made: u64,
     /// The largest number of nodes and instances.
     largest: u64,
+    /// The component whose ports are opened.
+    opened: Option<&'e str>,
     /// Rounds of loops so far in which nothing was made.
     empty_rounds: u64,
 }
 
 layer!(Expansion<'e, 'a>, evaluator: Evaluator<'a>);
 
-/// Expands the chosen model to its nodes and elements, at most so many.
-pub(crate) fn expand<'a>(evaluator: &mut Evaluator<'a>, largest: u64) -> Expanded<'a> {
+/// Expands the chosen model to its nodes and elements, at most so many; the ports of one component may be opened.
+pub(crate) fn expand<'a>(evaluator: &mut Evaluator<'a>, largest: u64, opened: Option<&str>) -> Expanded<'a> {
     let chosen = evaluator.chosen;
     let frame = evaluator.scopes.model_frame(chosen);
     let mut expansion = Expansion {
@@ -90,6 +93,7 @@ pub(crate) fn expand<'a>(evaluator: &mut Evaluator<'a>, largest: u64) -> Expande
         modal_rules: KnownRules::default(),
         made: 0,
         largest,
+        opened,
         empty_rounds: 0,
     };
     expansion.expand(frame);

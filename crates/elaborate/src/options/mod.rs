@@ -26,6 +26,9 @@ pub struct Settings {
     pub inputs: Vec<(String, SourceId)>,
     /// Values of states, inputs and time at which the equations are looked at; as `sets`.
     pub point: Vec<(String, SourceId)>,
+    /// The component whose ports are left open, by the name of its instance: it has nodes of its own there, which are the model's
+    /// `open_ports`.
+    pub opened: Option<String>,
     /// The largest number of nodes and instances; more than [`Settings::LARGEST`] is never allowed. An editor or a
     /// service that must answer at once gives less.
     pub largest: u64,
@@ -45,6 +48,7 @@ impl Default for Settings {
             sets: Vec::new(),
             inputs: Vec::new(),
             point: Vec::new(),
+            opened: None,
             largest: Settings::LARGEST,
             cancellation: Cancellation::default(),
         }

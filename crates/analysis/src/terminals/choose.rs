@@ -1,0 +1,121 @@
+//! Which variable of each port is given: the across variable, where those of the ports before it leave it free.
+
+use super::fault::refused;
+use super::isolate::Isolated;
+use lgm_equations::bond::lower;
+use lgm_equations::{Options, assigned};
+use lgm_model::{Connection, Dissipator, Law, Matrix, Measure, Output, PortId, Variable};
+use lgm_source::diagnostic::Diagnostic;
+
+/// The variable that is given at a port.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Across,
+    Through,
+    /// Not decided yet: a resistance takes either.
+    Open,
+}
+
+impl Isolated {
+    /// Gives across variables, those of the ports declared first before the others, as many as are independent; or through variables
+    /// likewise. The other variable of each port is an output.
+    pub fn choose(&mut self, through_first: bool) -> Result<(), Box<Diagnostic>> {
+        let (first, second) = match through_first {
+            false => (Given::Across, Given::Through),
+            true => (Given::Through, Given::Across),
+        };
+        for at in 0..self.ports.len() {
+            self.set(at, Given::Open);
+        }
+        if !self.is_sound() {
+            return Err(refused(
+                "the sources inside of the component contradict each other".to_string(),
+                "`lgm check` shows where; leave one of them out",
+            ));
+        }
+        for at in 0..self.ports.len() {
+            self.set(at, first);
+            if !self.is_sound() {
+                self.set(at, second);
+            }
+        }
+        self.measure();
+        Ok(())
+    }
+
+    fn is_sound(&self) -> bool {
+        let graph = lower(&self.model);
+        assigned(&self.model, &graph, &Options::default()).is_sound
+    }
+
+    fn set(&mut self, at: usize, given: Given) {
+        let port = &self.ports[at];
+        let exprs = &mut self.model.exprs;
+        let value = exprs.symbol(port.given);
+        // The through variable of the source leaves the component.
+        let minus = exprs.neg(value);
+        let one = exprs.integer(1);
+        let element = self.model.ports[port.port.index()].element;
+        self.model.elements[element.index()].law = match given {
+            Given::Across => Law::Source {
+                given: port.across,
+                values: vec![value],
+            },
+            Given::Through => Law::Source {
+                given: port.across.conjugate(),
+                values: vec![minus],
+            },
+            Given::Open => Law::Dissipator(Dissipator::Resistance(Matrix {
+                rows: 1,
+                columns: 1,
+                entries: vec![one],
+            })),
+        };
+    }
+
+    /// If the across variable of a port is given.
+    pub(super) fn is_across_given(&self, at: usize) -> bool {
+        let port = &self.ports[at];
+        let element = self.model.ports[port.port.index()].element;
+        matches!(self.model.elements[element.index()].law, Law::Source { given, .. } if given == port.across)
+    }
+
+    /// An output for the variable of each port that is not given.
+    fn measure(&mut self) {
+        for at in 0..self.ports.len() {
+            let (port, across) = (self.ports[at].port, self.ports[at].across);
+            let value = match self.is_across_given(at) {
+                true => {
+                    let leaving = self.variable(port, across.conjugate());
+                    self.model.exprs.neg(leaving)
+                }
+                false => self.variable(port, across),
+            };
+            let name = format!("found {at}");
+            self.model.outputs.push(Output {
+                name: name.as_str().into(),
+                value,
+                written: name.as_str().into(),
+                unit: None,
+                span: self.model.span,
+            });
+        }
+    }
+
+    fn variable(&mut self, port: PortId, variable: Variable) -> lgm_algebra::expr::ExprId {
+        debug_assert!(matches!(
+            self.model.ports[port.index()].connection,
+            Connection::Branch { .. }
+        ));
+        let measure = match variable {
+            Variable::Effort => Measure::PortEffort(port),
+            Variable::Flow => Measure::PortFlow(port),
+        };
+        let symbol = self
+            .model
+            .exprs
+            .new_symbol("port", lgm_algebra::expr::SymbolKind::Measure);
+        self.model.measures.push((symbol, measure));
+        self.model.exprs.symbol(symbol)
+    }
+}

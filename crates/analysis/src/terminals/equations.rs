@@ -1,0 +1,74 @@
+//! The matrix between the given variables of the ports and those that are found.
+
+use super::isolate::Isolated;
+use crate::one_port::Ratio;
+use crate::transfer::functions;
+use crate::values::numeric_form;
+use lgm_model::system::StateSystem;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use std::sync::Arc;
+
+/// The terminal equations of a component: `found = matrix*given`, and what sources inside of it add.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terminals {
+    /// The given variables, one a port: `across(a)`.
+    pub given: Vec<String>,
+    /// The variables that are found, one a port.
+    pub found: Vec<String>,
+    /// A row for each variable that is found. Where the denominator has no s, it is 1.
+    pub matrix: Vec<Vec<Ratio>>,
+    /// For each input that reaches the ports, its column beside the matrix.
+    pub inputs: Vec<(Arc<str>, Vec<Ratio>)>,
+    /// If sources inside of the component have parts that are no inputs: constants, functions of time.
+    pub has_constants: bool,
+}
+
+/// The terminal equations, from the equations of the component with a source at each port.
+pub fn terminals(isolated: &Isolated, system: &StateSystem, numeric: bool) -> Result<Terminals, Box<Diagnostic>> {
+    let form = numeric_form(system, "terminal equations in s")?;
+    let has_constants = form.x_offset.is_some() || form.y_offset.is_some();
+    let count = isolated.ports.len();
+    let inputs: Vec<usize> = (0..system.declared_inputs().count()).collect();
+    let outputs: Vec<usize> = (0..count).collect();
+    let too_long = || {
+        let fault = Diagnostic::error(Code::LGM0719, "the terminal equations are too long over the parameters");
+        Box::new(fault.help("ask for numbers with `--numeric`, or declare some of the parameters as `const`"))
+    };
+    let mut functions = functions(system, &inputs, &outputs, numeric).ok_or_else(too_long)?;
+    // Sources at the ports are the last inputs.
+    let own = inputs.len() - count;
+    let mut ratio = |input: usize, output: usize| {
+        let (numerator, denominator) = functions.written_over_one(input * count + output);
+        Ratio { numerator, denominator }
+    };
+    let matrix = outputs.iter().map(|row| {
+        let columns = (own..inputs.len()).map(|input| ratio(input, *row));
+        columns.collect::<Vec<Ratio>>()
+    });
+    let matrix: Vec<Vec<Ratio>> = matrix.collect();
+    let mut reaching = Vec::new();
+    for (input, declared) in system.declared_inputs().take(own).enumerate() {
+        let column: Vec<Ratio> = outputs.iter().map(|row| ratio(input, *row)).collect();
+        if column.iter().any(|entry| !entry.is_zero()) {
+            reaching.push((declared.name.clone(), column));
+        }
+    }
+    if functions.is_exhausted() {
+        return Err(too_long());
+    }
+    let named = |at: usize, across: bool| {
+        let port = &isolated.ports[at];
+        let measure = if across { "across" } else { "through" };
+        let entry = port.entry.map_or(String::new(), |entry| format!("[{entry}]"));
+        format!("{measure}({}){entry}", port.name)
+    };
+    let is_across: Vec<bool> = (0..count).map(|at| isolated.is_across_given(at)).collect();
+    Ok(Terminals {
+        given: (0..count).map(|at| named(at, is_across[at])).collect(),
+        found: (0..count).map(|at| named(at, !is_across[at])).collect(),
+        matrix,
+        inputs: reaching,
+        has_constants,
+    })
+}

@@ -1,0 +1,259 @@
+//! A component without the model around it, with a source at each of its ports.
+
+use super::fault::refused;
+use super::outside::cut;
+use crate::one_port::elements_and_bonds;
+use lgm_algebra::expr::{SymbolId, SymbolKind};
+use lgm_model::{
+    Connection, Domain, Element, ElementId, Input, Law, Model, Node, NodeId, Path, PathId, Port, PortId, StateChoice,
+    Variable,
+};
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
+use rustc_hash::FxHashMap;
+
+/// A component alone, with a source at each of its ports.
+#[derive(Clone, Debug)]
+pub struct Isolated {
+    /// The model of the component.
+    pub model: Model,
+    /// Values that come from the model around the component and are fixed here, as they were written there.
+    pub fixed: Vec<String>,
+    /// Its ports.
+    pub(super) ports: Vec<Terminal>,
+}
+
+/// A scalar port with its source.
+#[derive(Clone, Debug)]
+pub(super) struct Terminal {
+    /// As it stands in a measure: `a`, `port[2]`.
+    pub(super) name: String,
+    /// The entry of a vector port, from 1.
+    pub(super) entry: Option<u32>,
+    /// The port of the source.
+    pub(super) port: PortId,
+    /// Which of effort and flow is the across variable.
+    pub(super) across: Variable,
+    /// The symbol of the given variable.
+    pub(super) given: SymbolId,
+}
+
+/// The node at a port, its name in measures, and its entry in a vector.
+type End = (NodeId, String, Option<u32>);
+
+/// Takes a component out of a model that has left its ports open, or an element or a modal block out of any model.
+///
+/// `shown` is its name in measures.
+pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, Box<Diagnostic>> {
+    let is_own: Vec<bool> = paths_inside(model, component);
+    let is_inside = |path: PathId| is_own[path.index()];
+    let elements: Vec<ElementId> = (0..model.elements.len() as u32)
+        .map(ElementId)
+        .filter(|id| is_inside(model.elements[id.index()].path))
+        .collect();
+    if elements.is_empty() {
+        return Err(unknown(model, component));
+    }
+    let mut rest = model.clone();
+    let places = elements_and_bonds(model, &mut rest, &|id| !is_inside(model.elements[id.index()].path));
+    let own_node = |node: NodeId| is_inside(model.nodes[node.index()].path);
+    let fixed = cut(model, &mut rest, &places, &is_inside)?;
+    let ends = match model.open_ports.is_empty() {
+        false => model.open_ports.iter().map(|node| named_node(model, *node)).collect(),
+        true => loose_ends(&mut rest, shown, &own_node)?,
+    };
+    if ends.is_empty() {
+        return Err(refused(
+            format!("`{shown}` has no open ports"),
+            "name a component with ports that are bound to nodes, or an element",
+        ));
+    }
+    let mut isolated = Isolated {
+        model: rest,
+        fixed,
+        ports: Vec::new(),
+    };
+    for (node, name, entry) in ends {
+        isolated.add_source(node, name, entry)?;
+    }
+    Ok(isolated)
+}
+
+/// Of each path, if it is the component or a part of it.
+fn paths_inside(model: &Model, component: &str) -> Vec<bool> {
+    let mut is_own = vec![false; model.paths.len()];
+    for at in 0..model.paths.len() {
+        // What holds a part is declared before it.
+        is_own[at] = match model.paths[at].parent {
+            Some(parent) if is_own[parent.index()] => true,
+            _ => model.path_name(PathId(at as u32)) == component,
+        };
+    }
+    is_own
+}
+
+fn unknown(model: &Model, component: &str) -> Box<Diagnostic> {
+    // The instances of the model itself, or, for a name with a dot, all of them.
+    let is_deep = component.contains('.');
+    let mut names: Vec<String> = Vec::new();
+    for element in &model.elements {
+        let mut at = Some(element.path);
+        while let Some(path) = at {
+            at = model.paths[path.index()].parent;
+            let name = model.path_name(path);
+            if (is_deep || at.is_none()) && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let message = format!("there is no component `{component}` in `{}`", model.name);
+    match did_you_mean(component, names.iter().map(String::as_str)) {
+        Some(help) => refused(message, &help),
+        None => refused(
+            message,
+            "name an instance of the model, such as `cell[2]`, or a definition of the file",
+        ),
+    }
+}
+
+fn named_node(model: &Model, node: NodeId) -> End {
+    let about = &model.nodes[node.index()];
+    let path = &model.paths[about.path.index()];
+    (node, indexed(&path.name, &path.indices), about.entry)
+}
+
+fn indexed(name: &str, indices: &[i64]) -> String {
+    match indices {
+        [] => name.to_string(),
+        _ => {
+            let list: Vec<String> = indices.iter().map(i64::to_string).collect();
+            format!("{name}[{}]", list.join(", "))
+        }
+    }
+}
+
+/// New nodes for the branches of an element or a modal block, each to the reference.
+fn loose_ends(
+    model: &mut Model,
+    component: &str,
+    is_own: &dyn Fn(NodeId) -> bool,
+) -> Result<Vec<End>, Box<Diagnostic>> {
+    let is_block = model.elements.len() > 1;
+    let mut known: FxHashMap<(u32, Option<u32>), NodeId> = FxHashMap::default();
+    let mut ends: Vec<End> = Vec::new();
+    for at in 0..model.ports.len() {
+        let port = &model.ports[at];
+        let Connection::Branch { from, to, span } = port.connection else {
+            return Err(refused(
+                format!("`{component}` is an element of a bond graph"),
+                "its law is its terminal equation: name a component of a linear graph",
+            ));
+        };
+        let outside = |end: Option<NodeId>| end.filter(|node| !is_own(*node));
+        // A block's branch from a node of its own to the reference is no port.
+        if from.is_some_and(is_own) && outside(to).is_none() {
+            continue;
+        }
+        // Parts of a block share its ports.
+        let key = match is_block {
+            true => (0, port.entry),
+            false => (at as u32, None),
+        };
+        let node = *known.entry(key).or_insert(NodeId(model.nodes.len() as u32));
+        if node.index() == model.nodes.len() {
+            let name = match (&port.name, port.entry) {
+                (Some(name), Some(entry)) if is_block => format!("{name}[{entry}]"),
+                (Some(name), _) => name.to_string(),
+                (None, Some(entry)) if is_block => format!("port[{entry}]"),
+                (None, _) => component.to_string(),
+            };
+            ends.push((node, name, port.entry.filter(|_| !is_block)));
+            let like = outside(from).or(to).expect("invariant: a branch has an end at a node");
+            let like: Node = model.nodes[like.index()].clone();
+            model.nodes.push(like);
+        }
+        // The branch keeps its direction: what is outside of its tail is the new node, and what is outside of its head the reference.
+        let from = from.filter(|end| is_own(*end)).or(Some(node));
+        let to = to.filter(|end| is_own(*end));
+        model.ports[at].connection = Connection::Branch { from, to, span };
+    }
+    Ok(ends)
+}
+
+impl Isolated {
+    /// Puts a source between a node and the reference; what it gives is decided later.
+    fn add_source(&mut self, node: NodeId, name: String, entry: Option<u32>) -> Result<(), Box<Diagnostic>> {
+        let model = &mut self.model;
+        let about = &model.nodes[node.index()];
+        let Some(domain) = about.domain.filter(|_| about.is_graph_node) else {
+            return Err(refused(
+                format!("the port `{name}` is a junction of a bond graph"),
+                "terminal equations are those of ports that are nodes of a domain: `port a : electrical;`",
+            ));
+        };
+        let across = across_of(&model.domains[domain.index()]);
+        let given = model.exprs.new_symbol(format!("given {name}"), SymbolKind::Input);
+        let at = model.inputs.iter().take_while(|input| !input.is_internal).count();
+        model.inputs.insert(
+            at,
+            Input {
+                name: model.exprs.symbol_info(given).name.clone(),
+                symbol: given,
+                signal: None,
+                unit: None,
+                scale: 1.0,
+                span: model.span,
+                is_internal: false,
+            },
+        );
+        let path = PathId(model.paths.len() as u32);
+        model.paths.push(Path {
+            parent: None,
+            name: "port".into(),
+            indices: Box::new([self.ports.len() as i64 + 1]),
+            span: model.span,
+        });
+        let (port, element) = (PortId(model.ports.len() as u32), ElementId(model.elements.len() as u32));
+        model.ports.push(Port {
+            element,
+            name: None,
+            entry: None,
+            domain: Some(domain),
+            connection: Connection::Branch {
+                from: Some(node),
+                to: None,
+                span: model.span,
+            },
+        });
+        model.elements.push(Element {
+            path,
+            kind: "Source".into(),
+            ports: port.0..port.0 + 1,
+            law: Law::Source {
+                given: across,
+                values: vec![model.exprs.symbol(given)],
+            },
+            law_span: model.span,
+            start: Vec::new(),
+            start_span: None,
+            nominal: Vec::new(),
+            state_choice: StateChoice::CoEnergy,
+            mode: None,
+        });
+        self.ports.push(Terminal {
+            name,
+            entry,
+            port,
+            across,
+            given,
+        });
+        Ok(())
+    }
+}
+
+fn across_of(domain: &Domain) -> Variable {
+    match domain.effort_is_across {
+        true => Variable::Effort,
+        false => Variable::Flow,
+    }
+}

@@ -1,0 +1,210 @@
+//! What a component takes from the model around it: values of sources become inputs, values of moduli are fixed.
+
+use super::fault::refused;
+use crate::one_port::Places;
+use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, to_f64};
+use lgm_equations::{lowest_terms, shortest_decimal};
+use lgm_model::{Dissipator, Input, Law, Measure, Model, Parameter, ParameterEntry, PathId};
+use lgm_source::diagnostic::Diagnostic;
+use num_rational::BigRational;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Removes what belongs to the model around the component: its measures, integrals, outputs and signals. What the component uses of
+/// them becomes an input where it is the value of a source or of an integrand. A displacement that a modulus depends on becomes a
+/// parameter with its start; those are returned by name.
+pub(super) fn cut(
+    model: &Model,
+    rest: &mut Model,
+    places: &Places,
+    is_inside: &dyn Fn(PathId) -> bool,
+) -> Result<Vec<String>, Box<Diagnostic>> {
+    rest.outputs.clear();
+    rest.signals.clear();
+    rest.start_conditions.clear();
+    rest.experiment = None;
+    let mut gone: FxHashSet<SymbolId> = FxHashSet::default();
+    rest.measures.clear();
+    for (symbol, measure) in &model.measures {
+        let moved = match *measure {
+            Measure::Common(node) if !is_inside(model.nodes[node.index()].path) => None,
+            other => places.measure(other),
+        };
+        match moved {
+            Some(moved) => rest.measures.push((*symbol, moved)),
+            None => _ = gone.insert(*symbol),
+        }
+    }
+    let is_own = |integral: &lgm_model::Integral| match integral.owner {
+        Some(owner) => places.elements[owner.index()].is_some(),
+        None => is_inside(integral.path),
+    };
+    gone.extend(
+        model
+            .integrals
+            .iter()
+            .filter(|each| !is_own(each))
+            .map(|each| each.symbol),
+    );
+    rest.integrals.retain(is_own);
+    for integral in &mut rest.integrals {
+        integral.owner = integral.owner.and_then(|owner| places.elements[owner.index()]);
+    }
+    let mut outside = Outside {
+        model,
+        gone,
+        inputs: FxHashMap::default(),
+        fixed: FxHashMap::default(),
+        names: Vec::new(),
+    };
+    outside.replace(rest)?;
+    Ok(outside.names)
+}
+
+/// The variables of the model around the component, and what stands for them.
+struct Outside<'m> {
+    model: &'m Model,
+    gone: FxHashSet<SymbolId>,
+    inputs: FxHashMap<SymbolId, ExprId>,
+    fixed: FxHashMap<SymbolId, ExprId>,
+    names: Vec<String>,
+}
+
+impl Outside<'_> {
+    fn replace(&mut self, rest: &mut Model) -> Result<(), Box<Diagnostic>> {
+        for at in 0..rest.integrals.len() {
+            let rate = rest.integrals[at].rate;
+            rest.integrals[at].rate = self.with_inputs(rest, rate);
+        }
+        for at in 0..rest.elements.len() {
+            let mut law = rest.elements[at].law.clone();
+            let is_source = matches!(law, Law::Source { .. });
+            for value in expressions(&mut law) {
+                let own = match is_source {
+                    true => self.with_inputs(rest, *value),
+                    false => self.with_fixed(rest, *value)?,
+                };
+                // Short values make short polynomials.
+                *value = lowest_terms(&mut rest.exprs, own);
+            }
+            rest.elements[at].law = law;
+        }
+        Ok(())
+    }
+
+    fn gone_in(&self, rest: &Model, value: ExprId) -> Vec<SymbolId> {
+        let symbols = rest.exprs.symbols_of(&[value]).into_iter();
+        symbols.filter(|symbol| self.gone.contains(symbol)).collect()
+    }
+
+    /// The expression with an input for each variable of the model around.
+    fn with_inputs(&mut self, rest: &mut Model, value: ExprId) -> ExprId {
+        for symbol in self.gone_in(rest, value) {
+            if self.inputs.contains_key(&symbol) {
+                continue;
+            }
+            let name: Arc<str> = self.name_of(symbol).into();
+            let own = rest.exprs.new_symbol(name.clone(), SymbolKind::Input);
+            let at = rest.inputs.iter().take_while(|input| !input.is_internal).count();
+            rest.inputs.insert(
+                at,
+                Input {
+                    name,
+                    symbol: own,
+                    signal: None,
+                    unit: None,
+                    scale: 1.0,
+                    span: rest.span,
+                    is_internal: false,
+                },
+            );
+            let own = rest.exprs.symbol(own);
+            self.inputs.insert(symbol, own);
+        }
+        rest.exprs
+            .substitute(&[value], |symbol| self.inputs.get(&symbol).copied())[0]
+    }
+
+    /// The expression with a parameter for each integral of the model around.
+    fn with_fixed(&mut self, rest: &mut Model, value: ExprId) -> Result<ExprId, Box<Diagnostic>> {
+        for symbol in self.gone_in(rest, value) {
+            if self.fixed.contains_key(&symbol) {
+                continue;
+            }
+            let Some(integral) = self.model.integrals.iter().find(|each| each.symbol == symbol) else {
+                let name = self.name_of(symbol);
+                return Err(refused(
+                    format!("the component is modulated by `{name}` of the model around it"),
+                    "take what it depends on into the component, or give it a parameter instead",
+                ));
+            };
+            let name: Arc<str> = self.name_of(symbol).into();
+            let given = rest.point.iter().position(|given| given.name == name);
+            let start = match given {
+                Some(at) => rest.point.remove(at).value,
+                None => integral.start.unwrap_or(rest.exprs.zero()),
+            };
+            let own = rest.exprs.new_symbol(name.clone(), SymbolKind::Parameter);
+            let value = known_value(rest, start);
+            rest.parameters.push(Parameter {
+                name: name.clone(),
+                shape: Vec::new(),
+                entries: vec![ParameterEntry {
+                    symbol: own,
+                    derived: None,
+                    value,
+                }],
+                unit: integral.unit.clone(),
+                scale: 1.0,
+                span: rest.span,
+                value_span: rest.span,
+            });
+            let own = rest.exprs.symbol(own);
+            self.fixed.insert(symbol, own);
+            self.names.push(name.to_string());
+        }
+        Ok(rest
+            .exprs
+            .substitute(&[value], |symbol| self.fixed.get(&symbol).copied())[0])
+    }
+
+    /// A variable in the words of the model.
+    fn name_of(&self, symbol: SymbolId) -> String {
+        match self.model.integrals.iter().find(|each| each.symbol == symbol) {
+            Some(integral) => self.model.path_name(integral.path),
+            None => self.model.exprs.symbol_info(symbol).name.to_string(),
+        }
+    }
+}
+
+/// The value of an expression over the parameters.
+fn known_value(model: &Model, value: ExprId) -> BigRational {
+    let entries = || model.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let exact: FxHashMap<SymbolId, &BigRational> = entries().map(|entry| (entry.symbol, &entry.value)).collect();
+    let found = model
+        .exprs
+        .evaluate_exact(&[value], &|symbol| exact.get(&symbol).copied().cloned());
+    if let Some(value) = found.ok().and_then(|mut list| list.pop()) {
+        return value;
+    }
+    let rounded = model
+        .exprs
+        .evaluate_unchecked(&[value], &|symbol| exact.get(&symbol).map(|value| to_f64(value)))[0];
+    shortest_decimal(rounded)
+}
+
+/// The expressions of a law.
+fn expressions(law: &mut Law) -> Vec<&mut ExprId> {
+    match law {
+        Law::Storage { value, .. } => value.entries.iter_mut().collect(),
+        Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
+            matrix.entries.iter_mut().collect()
+        }
+        Law::Dissipator(Dissipator::Implicit(first, second)) => {
+            first.entries.iter_mut().chain(&mut second.entries).collect()
+        }
+        Law::Source { values, .. } => values.iter_mut().collect(),
+        Law::Coupler { matrix, .. } => matrix.entries.iter_mut().collect(),
+        Law::Nonlinear(law) => law.residuals.iter_mut().collect(),
+    }
+}

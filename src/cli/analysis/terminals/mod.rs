@@ -1,0 +1,167 @@
+//! `lgm terminals`
+
+mod definition;
+mod print;
+
+use super::shared::{Format, LinearModel, formulated, write_json};
+use crate::Compilation;
+use crate::cli::disk::write_result;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use definition::{Written, written};
+use lgm_analysis::{Isolated, ModalMatrices, Terminals, isolate, modal_matrices, terminals};
+use lgm_equations::Options;
+use lgm_equations::bond::lower;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, Label, has_errors};
+use lgm_source::stack;
+use std::path::PathBuf;
+
+/// Prints the terminal equations of a component: how the across and through variables at its open ports depend on each other.
+///
+/// NAME is an instance of the model (`cell[2]`, `motor`, a modal block, a coupler), or a component or element that the file defines.
+/// Ports that are bound to `gnd` stay there; the others are open, and nothing outside of the component is left.
+///
+/// Across variables are given, those of the ports declared first, as many as are independent; at the other ports through variables.
+/// The equations give the other variable of each port, in the Laplace variable s. Through variables are positive into the component.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm terminals examples/line.lgm --component Section
+  lgm terminals examples/hydraulic_lift.lgm --component piston
+  lgm terminals examples/seeds/lamina.lgm --component ideal --given through --format json")]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    model: LinearModel,
+    /// The component: an instance, or a definition of the file
+    #[arg(long, value_name = "NAME")]
+    component: String,
+    /// Which variables are given where a port leaves the choice
+    #[arg(long, value_enum, default_value = "across")]
+    given: Given,
+    /// Numbers instead of symbols
+    #[arg(long)]
+    numeric: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Given {
+    Across,
+    Through,
+}
+
+/// The equations, and the matrices of a modal block.
+type Found = (Terminals, Option<ModalMatrices>);
+
+/// Runs the command.
+pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
+    let compilation = match arguments.model.opened(&arguments.component) {
+        Ok(compilation) => compilation,
+        Err(outcome) => return outcome,
+    };
+    let (compilation, found, diagnostics) = stack::deep(|| ask(arguments, compilation));
+    report::print(compilation.map(), &diagnostics);
+    let Some(found) = found else {
+        return match report::outcome(&diagnostics) {
+            Outcome::Success => Outcome::Failure,
+            outcome => outcome,
+        };
+    };
+    let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
+        Format::Json => write_json(&print::as_json(&arguments.component, &found.0, found.1.as_ref()), out),
+        Format::Text => print::write_text(&arguments.component, &found.0, found.1.as_ref(), out),
+    });
+    report::after_writing(compilation.map(), written)
+}
+
+/// The terminal equations of the instance of this name, or of the definition.
+fn ask(arguments: &Arguments, compilation: Compilation) -> (Compilation, Option<Found>, Vec<Diagnostic>) {
+    let name = arguments.component.as_str();
+    let mut diagnostics = compilation.diagnostics_of_elaboration();
+    let alone = match compilation.model() {
+        Some(model) if !has_errors(&diagnostics) => isolate(model, name, name),
+        _ => Err(Box::new(Diagnostic::error(Code::LGM0719, "there is no model"))),
+    };
+    let fault = match alone {
+        Ok(alone) => {
+            let found = equations(arguments, &compilation, name, alone, &mut diagnostics);
+            return (compilation, found, diagnostics);
+        }
+        Err(fault) => fault,
+    };
+    let is_set = |parameter: &str| arguments.model.model.sets(parameter);
+    let own = match written(&compilation, name, arguments.numeric, &is_set) {
+        Written::Text(own) => own,
+        Written::Refused(fault) => return (compilation, None, vec![*fault]),
+        Written::NoDefinition => {
+            if !has_errors(&diagnostics) {
+                diagnostics.push(*fault);
+            }
+            return (compilation, None, diagnostics);
+        }
+    };
+    let source = compilation.map().get(compilation.root());
+    let whole = arguments
+        .model
+        .opened_text(source, (&own.model, &own.instance), &own.text);
+    let mut diagnostics = whole.diagnostics_of_elaboration();
+    if let Some(first) = diagnostics.iter().find(|each| each.is_error()) {
+        // What is wrong in the file itself is shown there.
+        let length = source.text.len();
+        let is_in_file = |label: &Label| label.span.source == whole.root() && (label.span.start as usize) < length;
+        if first.code.is_of_command_line() || first.labels.first().is_some_and(is_in_file) {
+            return (whole, None, diagnostics);
+        }
+        let fault = Diagnostic::error(Code::LGM0719, format!("`{name}` cannot be looked at by itself"))
+            .note(first.message.clone())
+            .help("give its parameters with `--set`, or name an instance of it in a model");
+        return (whole, None, vec![fault]);
+    }
+    let alone = whole.model().map(|model| isolate(model, &own.instance, name));
+    let found = match alone {
+        Some(Ok(alone)) => equations(arguments, &whole, &own.instance, alone, &mut diagnostics),
+        Some(Err(fault)) => {
+            diagnostics.push(*fault);
+            None
+        }
+        None => None,
+    };
+    (whole, found, diagnostics)
+}
+
+fn equations(
+    arguments: &Arguments,
+    compilation: &Compilation,
+    instance: &str,
+    mut alone: Isolated,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Found> {
+    let chosen = alone.choose(arguments.given == Given::Through);
+    chosen.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    let options = Options {
+        states: arguments.model.states.request(),
+        symbolic: true,
+        ..Options::default()
+    };
+    let (graph, linearize) = (lower(&alone.model), &arguments.model.linearize);
+    let (_, system) = formulated(alone.model.clone(), &graph, &options, linearize, diagnostics)?;
+    let found = terminals(&alone, &system, arguments.numeric);
+    let equations = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    let remark = |message: String| Diagnostic::information(Code::LGM0719, message);
+    for fixed in &alone.fixed {
+        let message = format!("`{fixed}` of the model around the component stands for its value here");
+        diagnostics.push(remark(message).help("give it another value with `--at NAME=VALUE`"));
+    }
+    if equations.has_constants && !linearize.is_asked_for() {
+        let message = "sources inside of the component that are no inputs are left out";
+        diagnostics.push(remark(message.to_string()).help("make their values an `input` of the model"));
+    }
+    let modes = compilation.model().and_then(|model| modal_matrices(model, instance));
+    Some((equations, modes))
+}

@@ -1,0 +1,338 @@
+//! Terminal equations: against the records of known answers, against models with sources at the ports, and as Tokad writes them.
+
+use super::{json, number, written};
+use crate::support::arithmetic::{Bindings, evaluate};
+use crate::support::command::{ends_with, err, lgm, out};
+use crate::support::records::Record;
+use nalgebra::DMatrix;
+use serde_json::Value;
+use std::path::Path;
+
+const PLACES: [f64; 3] = [0.31, 1.7, 23.0];
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The matrix of terminal equations at a real s.
+fn matrix_at(found: &Value, s: f64) -> DMatrix<f64> {
+    let rows = found["matrix"].as_array().unwrap();
+    let bindings: Bindings = [("s".to_string(), s)].into();
+    DMatrix::from_fn(rows.len(), rows.len(), |row, column| {
+        evaluate(rows[row][column].as_str().unwrap(), &bindings)
+    })
+}
+
+#[track_caller]
+fn same(found: &DMatrix<f64>, expected: &DMatrix<f64>) {
+    let size = expected.amax();
+    assert!(
+        size > 0.0 && (found - expected).amax() <= 1e-9 * size,
+        "{found} is not {expected}"
+    );
+}
+
+fn numeric(file: &str, component: &str, more: &[&str]) -> Value {
+    json(&[&["terminals", file, "--component", component, "--numeric"], more].concat())
+}
+
+#[test]
+fn modal_blocks_have_the_mobilities_of_the_records() {
+    for (name, component) in [("dp_element_2port", "element1"), ("pipeline_flow_causality", "pipe")] {
+        let record: Record = Record::load(name);
+        let linear = record.linear();
+        let file = format!("examples/seeds/{name}.lgm");
+        let found = numeric(&file, component, &["--given", "through"]);
+        assert_eq!(
+            found["given"],
+            serde_json::json!(["through(port[1])", "through(port[2])"])
+        );
+        for s in PLACES {
+            let size = linear.a.nrows();
+            let states = (DMatrix::identity(size, size) * s - &linear.a).try_inverse().unwrap();
+            same(&matrix_at(&found, s), &(&linear.c * states * &linear.b + &linear.d));
+        }
+        // The same with across variables given is the inverse.
+        let other = numeric(&file, component, &[]);
+        assert_eq!(
+            other["given"],
+            serde_json::json!(["across(port[1])", "across(port[2])"])
+        );
+        let product = matrix_at(&other, 1.7) * matrix_at(&found, 1.7);
+        same(&product, &DMatrix::identity(2, 2));
+    }
+}
+
+#[test]
+fn the_matrices_of_a_modal_block_are_those_of_its_record() {
+    let found = json(&[
+        "terminals",
+        "examples/seeds/dp_element_2port.lgm",
+        "--component",
+        "element1",
+    ]);
+    let modes = &found["modes"];
+    let shapes: Vec<Vec<&str>> = (0..3)
+        .map(|mode| {
+            (0..2)
+                .map(|port| modes["shapes"][mode][port].as_str().unwrap())
+                .collect()
+        })
+        .collect();
+    assert_eq!(shapes[2], ["R[3, 1]", "R[3, 2]"]);
+    assert_eq!(modes["mass"][1], "M_diag[2]");
+    assert_eq!(modes["spring"][1], "K_diag[2]");
+}
+
+/// Tokad's equation for an ideal lamina: the velocities of its points follow from those of the centre, forces the other way round.
+#[test]
+fn an_ideal_lamina_has_the_terminal_equations_of_tokad() {
+    let angle: f64 = 0.9;
+    let found = numeric("examples/seeds/lamina.lgm", "ideal", &[]);
+    let (l, alpha, beta, a, b) = (0.83, 0.41, 0.67, 0.584402524947071, 0.3751264965787986);
+    let (r_ga_y, r_gb_x) = (a * (angle - alpha).sin(), b * (angle + beta).cos());
+    let points = [[r_gb_x - l * angle.cos(), r_ga_y], [r_gb_x, r_ga_y - l * angle.sin()]];
+    let mut expected = DMatrix::zeros(7, 7);
+    for (point, [x, y]) in points.into_iter().enumerate() {
+        let row = 3 + 2 * point;
+        for (axis, turn) in [-y, x].into_iter().enumerate() {
+            let entries = [(0, turn), (1 + axis, 1.0)];
+            for (column, value) in entries {
+                expected[(row + axis, column)] = value;
+                expected[(column, row + axis)] = -value;
+            }
+        }
+    }
+    same(&matrix_at(&found, 1.0), &expected);
+    let output = lgm(
+        package(),
+        &["terminals", "examples/seeds/lamina.lgm", "--component", "ideal"],
+    );
+    ends_with(&output, 0);
+    insta::assert_snapshot!("terminals_lamina", out(&output));
+    assert!(
+        err(&output).contains("`angle` of the model around the component"),
+        "{}",
+        err(&output)
+    );
+    let other = numeric("examples/seeds/lamina.lgm", "ideal", &["--at", "angle=0.4"]);
+    assert_ne!(other["matrix"], found["matrix"]);
+}
+
+const PARTS: &str = "
+component Section(L [H] = 0.2, R [ohm] = 3, C [F] = 0.7) {
+  port p, n, ref : electrical;
+  node m : electrical;
+  l : Inductor(L)  p -> m;
+  r : Resistor(R)  m -> n;
+  c : Capacitor(C) n -> ref;
+}
+component Bridge(R [ohm] = 2, L [H] = 1.1) {
+  port a, b : electrical;
+  node c, d : electrical;
+  r1 : Resistor(R)   a -> c;
+  r2 : Resistor(3*R) c -> b;
+  r3 : Resistor(2*R) a -> d;
+  r4 : Resistor(R)   d -> b;
+  l  : Inductor(L)   c -> d;
+}
+component Lever(r = 1.7, m [kg] = 2) {
+  port a, b : translational;
+  t : Transformer(r) a -> gnd, b -> gnd;
+  m : Mass(m)        b -> gnd;
+}
+component Held(k [N/m] = 5, r [N.s/m] = 0.3) {
+  port a, b : translational;
+  node c : translational;
+  s : Spring(k) a -> c;
+  d : Damper(r) c -> b;
+  h : VelocitySource(0) b -> gnd;
+}
+component Crossed(g [ohm] = 0.4, C [F] = 2) {
+  port a, b : electrical;
+  g : Gyrator(g)   a -> gnd, b -> gnd;
+  c : Capacitor(C) b -> gnd;
+}
+element Skid(m [kg] = 2, b [N.s/m] = 3) : translational { through = m*der(across) + b*across; }
+";
+
+/// What a model with sources at the ports answers.
+fn driven(found: &Value, domain: &str, instance: &str) -> DMatrix<f64> {
+    let names = |list: &Value| -> Vec<(bool, String)> {
+        let list = list.as_array().unwrap().iter().map(|text| text.as_str().unwrap());
+        list.map(|text| {
+            let (measure, rest) = text.split_once('(').unwrap();
+            (measure == "across", rest.trim_end_matches(')').to_string())
+        })
+        .collect()
+    };
+    let mut text = format!("{PARTS}model Driven {{\n");
+    for (at, (is_across, port)) in names(&found["given"]).iter().enumerate() {
+        text += &format!("  input u{at};\n  node {port} : {domain};\n");
+        text += &match is_across {
+            true => format!("  s{at} : AcrossSource(u{at}) {port} -> gnd;\n"),
+            false => format!("  s{at} : ThroughSource(u{at}) gnd -> {port};\n"),
+        };
+    }
+    for (at, (is_across, port)) in names(&found["found"]).iter().enumerate() {
+        text += &match is_across {
+            true => format!("  output y{at} = across({port});\n"),
+            false => format!("  output y{at} = -through(s{at});\n"),
+        };
+    }
+    text += &format!("  {instance}\n}}\n");
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "driven.lgm", &text);
+    let list = json(&["transfer", file.to_str().unwrap(), "--numeric"]);
+    let size = found["given"].as_array().unwrap().len();
+    let polynomial = |list: &Value| {
+        let list = list.as_array().unwrap().iter();
+        list.fold(0.0, |sum, coefficient| sum * 1.7 + number(coefficient))
+    };
+    let mut matrix = DMatrix::zeros(size, size);
+    for entry in list.as_array().unwrap() {
+        let place = |key: &str| entry[key].as_str().unwrap()[1..].parse::<usize>().unwrap();
+        matrix[(place("to"), place("from"))] = polynomial(&entry["num"]) / polynomial(&entry["den"]);
+    }
+    matrix
+}
+
+#[test]
+fn sources_at_the_ports_of_a_component_see_its_terminal_equations() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "parts.lgm", PARTS);
+    let file = file.to_str().unwrap();
+    for (component, domain, instance, hybrid) in [
+        (
+            "Section",
+            "electrical",
+            "part : Section() (p = p, n = n, ref = ref);",
+            0,
+        ),
+        ("Bridge", "electrical", "part : Bridge() (a = a, b = b);", 0),
+        ("Lever", "translational", "part : Lever() (a = a, b = b);", 1),
+        ("Held", "translational", "part : Held() (a = a, b = b);", 1),
+        ("Crossed", "electrical", "part : Crossed() (a = a, b = b);", 0),
+    ] {
+        for given in ["across", "through"] {
+            let found = numeric(file, component, &["--given", given]);
+            let list = found["given"].as_array().unwrap();
+            let others = list.iter().filter(|name| !name.as_str().unwrap().starts_with(given));
+            if given == "across" {
+                assert_eq!(others.count(), hybrid, "{component}: {list:?}");
+            }
+            same(&matrix_at(&found, 1.7), &driven(&found, domain, instance));
+        }
+    }
+    // A section without a reference passes no current on, and its last current follows from the others.
+    let found = numeric(file, "Section", &[]);
+    let sums = matrix_at(&found, 1.7).row_sum();
+    assert!(sums.amax() < 1e-12, "{sums}");
+    let skid = json(&["terminals", file, "--component", "Skid"]);
+    assert_eq!(skid["given"][0], "across(Skid)");
+    assert_eq!(skid["matrix"][0][0], "m*s + b");
+}
+
+#[test]
+fn instances_lose_the_model_around_them() {
+    let found = json(&["terminals", "examples/line.lgm", "--component", "cell[2]"]);
+    assert_eq!(found["given"], serde_json::json!(["across(p)", "across(n)"]));
+    assert_eq!(found["matrix"][0][0], "1000/(s + 100)");
+    // A bar between the reference and a node, and the other way round, with the compliance of its other modes.
+    let text = |ends: &str| {
+        format!(
+            "import distributed;\nmodel Bar {{\n  input F = 1;\n  node tip : translational;\n  push : ForceSource(F) gnd -> tip;\n  \
+             bar : FixedFreeBar(rho = 2, E = 3, A = 0.5, L = 1, modes = 2, at = [1], residual = true) {ends};\n  \
+             output v = across(tip);\n}}\n"
+        )
+    };
+    let scratch = tempfile::tempdir().unwrap();
+    for ends in ["tip -> gnd", "gnd -> tip"] {
+        let file = written(scratch.path(), "bar.lgm", &text(ends));
+        let file = file.to_str().unwrap();
+        let found = numeric(file, "bar", &["--given", "through"]);
+        let seen = json(&["thevenin", file, "--at", "push", "--numeric"]);
+        let polynomial = |key: &str| {
+            let list = seen["impedance"][key].as_array().unwrap().iter();
+            list.fold(0.0, |sum, coefficient| sum * 1.7 + number(coefficient))
+        };
+        let expected = polynomial("num") / polynomial("den");
+        same(&matrix_at(&found, 1.7), &DMatrix::from_element(1, 1, expected));
+    }
+}
+
+#[test]
+fn inputs_and_controllers_of_the_model_around_act_on_the_ports() {
+    let text = "
+component Weight(m [kg], F [N]) {
+  port a : translational;
+  mass : Mass(m) a -> gnd;
+  pull : ForceSource(2*F) gnd -> a;
+}
+model Lift {
+  param m = 3 [kg];
+  param gain = 7 [N.s/m];
+  input F [N] = 1;
+  node x, y : translational;
+  drag : Damper(1) y -> gnd;
+  push : ForceSource(F) gnd -> y;
+  rope : Spring(4) x -> y;
+  first : Weight(m, F) (a = x);
+  second : Weight(m, gain*across(drag)) (a = y);
+}
+";
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "lift.lgm", text);
+    let file = file.to_str().unwrap();
+    let one = json(&["terminals", file, "--component", "first"]);
+    assert_eq!(one["matrix"], serde_json::json!([["m*s"]]));
+    assert_eq!(one["inputs"], serde_json::json!([{"input": "F", "column": ["-2"]}]));
+    let two = json(&["terminals", file, "--component", "second"]);
+    assert_eq!(two["inputs"][0]["column"][0], "-2*gain");
+    assert_eq!(two["inputs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_has_no_terminal_equations_says_why() {
+    let text = "
+import nonlinear;
+component Hard(k [N/m], h [N/m^3], m [kg]) {
+  port a, b : translational;
+  mass   : Mass(m)          a -> gnd;
+  spring : HardSpring(k, h) a -> b;
+}
+component Ladder(const n) { port p : electrical; for i in 1:n { r[i] : Resistor(i) p -> gnd; } }
+component Closed() { node p : electrical; r : Resistor(1) p -> gnd; c : Capacitor(1) p -> gnd; }
+model All {
+  one A;
+  source : Se(1);
+  mass : I(2);
+  source -> A -> mass;
+  closed : Closed();
+}
+";
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "faults.lgm", text);
+    let file = file.to_str().unwrap();
+    let refused = |component: &str, more: &[&str], code: i32, words: &str| {
+        let output = lgm(
+            package(),
+            &[&["terminals", file, "--component", component], more].concat(),
+        );
+        ends_with(&output, code);
+        let text = err(&output);
+        assert!(text.contains(words), "{component}: {text}");
+    };
+    refused("Hard", &[], 1, "its equations are not linear");
+    refused("Ladder", &[], 1, "`n` of `Ladder` has no value");
+    refused("Closed", &[], 1, "`Closed` has no open ports");
+    refused("closed", &[], 1, "`closed` has no open ports");
+    refused("mass", &[], 1, "`mass` is an element of a bond graph");
+    refused("Hrd", &[], 1, "there is no component `Hrd`");
+    refused("Hard", &["--set", "z=2"], 2, "has no `param` or `const` named `z`");
+    let hard = json(&["terminals", file, "--component", "Hard", "--linearize"]);
+    assert_eq!(hard["matrix"][0][0], "(m*s^2 + k)/s");
+    assert_eq!(hard["matrix"][1][0], "-k/s");
+    let ladder = json(&["terminals", file, "--component", "Ladder", "--set", "n=2"]);
+    assert_eq!(ladder["matrix"][0][0], "1.5");
+}
