@@ -9,6 +9,7 @@ mod algebra_polynomial;
 mod algebra_solve;
 mod analysis;
 mod architecture;
+mod augment;
 mod bond_messages;
 mod cancellation;
 mod causality;

@@ -313,7 +313,7 @@ fn the_page_shows_what_is_printed() {
         assert_eq!(shown, printed(command), "{command}");
         count += 1;
     }
-    assert_eq!(count, 2);
+    assert_eq!(count, 3);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn examples_of_the_help_run() {
         .map(str::trim)
         .filter(|line| line.starts_with("lgm "))
         .collect();
-    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines.len(), 5, "{lines:?}");
     for line in lines {
         assert!(!printed(line).is_empty(), "{line}");
     }

@@ -5,6 +5,7 @@
 //! [`reduce`] says what becomes of storage without a state of its own;
 //! [`derivation`](mod@derivation) writes the way from the elements to the equations, step by step.
 
+pub mod augment;
 pub mod causality;
 pub mod derivation;
 mod names;

@@ -1,19 +1,28 @@
 //! `lgm reduce`
 
+mod augment;
+mod compare;
+mod found;
+mod print;
+
+use super::analysis::shared::write_json;
 use super::comparison::{Difference, same_as_text};
 use super::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::Compilation;
 use crate::cli::outcome::Outcome;
+use augment::augmented;
 use clap::ValueEnum;
+use compare::comparison;
+use found::{declared, reduced};
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
-use lgm_explain::reduce::{Reduction, json, reduced_text, reduction, text};
+use lgm_explain::reduce::{Reduction, json, reduced_text, text};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::stack;
-use lgm_syntax::ast::{self, Item};
+use print::{augmented_json, write_augmented};
 use std::path::PathBuf;
 
 /// Says what becomes of storage without a state of its own, and writes the model with one element for each field.
@@ -21,12 +30,17 @@ use std::path::PathBuf;
 /// Each dependent storage element with its causal path, the gains of effort and flow along it, and the equivalent parameter of the
 /// element that keeps the state; and combinations of states that never change. `--format lgm` writes the reduced model, in which merged
 /// elements are gone, and junctions and couplers with them that have no use any more.
+///
+/// With `--augment`, dependent storage gets a state instead: a stiff spring with a damper, or in circuits a small resistance, gives way
+/// at a connection. The report says which places were chosen, and by which rule; `--format lgm` writes the augmented model.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   lgm reduce examples/lever.lgm
   lgm reduce examples/lever.lgm --retain I2 --format lgm
-  lgm reduce examples/seeds/two_springs.lgm --merge-conserved --format lgm")]
+  lgm reduce examples/seeds/two_springs.lgm --merge-conserved --format lgm
+  lgm reduce examples/seeds/roller_coaster.lgm --augment 1e6 --compare
+  lgm reduce examples/rigid_gears.lgm --augment 1e7 --format lgm")]
 pub(super) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
@@ -35,6 +49,19 @@ pub(super) struct Arguments {
     /// Also merge two elements whose energy variables keep their difference, as two springs side by side do, if they start equal
     #[arg(long)]
     merge_conserved: bool,
+    /// Free dependent storage by connections of this stiffness, and of this conductance in circuits, in SI units
+    #[arg(long, value_name = "STIFFNESS", value_parser = positive, conflicts_with = "merge_conserved")]
+    augment: Option<f64>,
+    /// The damping of these connections; unless given, 2*sqrt(stiffness*m) beside an element of inertia m, so that their motion dies
+    #[arg(long, value_name = "DAMPING", value_parser = positive, requires = "augment")]
+    damping: Option<f64>,
+    /// Also run both models, and compare error, ratio of the largest to the smallest eigenvalue and run time over stiffnesses; five
+    /// decades up to that of `--augment` unless given
+    #[arg(long, value_name = "STIFFNESS,..", value_delimiter = ',', value_parser = positive, num_args = 0..=1, requires = "augment")]
+    compare: Option<Vec<f64>>,
+    /// The last time of the compared runs, in seconds; that of the experiment unless given
+    #[arg(long, value_name = "T", value_parser = positive, requires = "compare")]
+    stop: Option<f64>,
     /// How to print it: the report, or the text of the reduced model
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -51,6 +78,13 @@ enum Format {
     Lgm,
 }
 
+fn positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("a number above zero is needed".to_string()),
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let compilation = match arguments.model.asked(&arguments.states, Options::default()) {
@@ -59,6 +93,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);
+    if let (Some(stiffness), Some(_)) = (arguments.augment, compilation.system()) {
+        return augment(arguments, &compilation, stiffness);
+    }
     let Some(found) = reduced(&compilation, arguments.merge_conserved) else {
         return match report::outcome(&diagnostics) {
             Outcome::Success => Outcome::Failure,
@@ -83,15 +120,38 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(compilation.map(), written)
 }
 
-/// The report; none if there are no equations.
-fn reduced(compilation: &Compilation, merge_conserved: bool) -> Option<Reduction<'_>> {
-    let system = compilation.system()?;
-    let model = compilation.formulated_model()?;
-    let (graph, causality) = (compilation.bond_graph()?, compilation.causality()?);
-    let options = &compilation.request().equations;
-    Some(stack::deep(|| {
-        reduction(model, graph, options, system, causality, merge_conserved)
-    }))
+/// The augmented model, or the report on it.
+fn augment(arguments: &Arguments, compilation: &Compilation, stiffness: f64) -> Outcome {
+    let augmented = match augmented(&arguments.model, compilation, (stiffness, arguments.damping)) {
+        Ok(augmented) => augmented,
+        Err(fault) => {
+            report::print(compilation.map(), std::slice::from_ref(&fault));
+            return report::outcome(&[*fault]);
+        }
+    };
+    let compared = match &arguments.compare {
+        Some(_) if augmented.places.is_empty() => None,
+        Some(given) => {
+            let decades = [1e-4, 1e-3, 1e-2, 0.1, 1.0].map(|share| share * stiffness);
+            let list = if given.is_empty() { &decades[..] } else { &given[..] };
+            match comparison(&arguments.model, compilation, &augmented, (list, arguments.stop)) {
+                Ok(found) => Some(found),
+                Err(reason) => {
+                    let fault = Diagnostic::error(Code::LGM0942, "the augmented model was not compared").note(reason);
+                    let fault = fault.help("run both models with `lgm simulate`");
+                    report::print(compilation.map(), std::slice::from_ref(&fault));
+                    return report::outcome(&[fault]);
+                }
+            }
+        }
+        None => None,
+    };
+    let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
+        Format::Lgm => out.write_all(augmented.text.as_bytes()),
+        Format::Json => write_json(&augmented_json(&augmented, compared.as_ref()), out),
+        Format::Text => write_augmented(&augmented, compared.as_ref(), out),
+    });
+    report::after_writing(compilation.map(), written)
 }
 
 /// The text of the reduced model, once it is known to do the same as the whole one.
@@ -135,14 +195,4 @@ fn refusal(reason: String) -> Diagnostic {
     Diagnostic::error(Code::LGM0940, "the reduced model cannot be written as text")
         .note(reason)
         .help("read the equivalent parameters from `lgm reduce` without `--format lgm`")
-}
-
-/// The model in the tree of the root text.
-fn declared<'c>(compilation: &'c Compilation, name: &str) -> Option<&'c ast::Model> {
-    let tree = compilation.program().ast(compilation.root())?;
-    let mut models = tree.items.iter().filter_map(|item| match item {
-        Item::Model(model) => Some(model),
-        _ => None,
-    });
-    models.find(|model| *model.name.text == *name)
 }

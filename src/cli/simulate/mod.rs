@@ -10,6 +10,7 @@ mod plan;
 mod plots;
 mod preview;
 mod ready;
+pub(in crate::cli) mod record;
 mod rows;
 mod runs;
 mod vary;

@@ -1,16 +1,12 @@
 //! The picture of a run for the preview of an editor: what `lgm simulate FILE --plot` draws.
 
-use super::inputs::InputOptions;
-use super::plan::{PlanArguments, length_by_modes};
 use super::plots::{self, Plotter};
-use super::ready::compiled;
+use super::record::{in_words, prepared, run};
 use lgm_emit::plot::svg;
 use lgm_equations::StateSystem;
 use lgm_model::Model;
-use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop, simulate};
-use lgm_source::SourceMap;
-use lgm_source::diagnostic::{Diagnostic, six_digits};
-use std::borrow::Cow;
+use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop};
+use lgm_source::diagnostic::six_digits;
 use std::time::{Duration, Instant};
 
 /// An editor waits this long for a run; the answers to other questions wait as long.
@@ -22,39 +18,25 @@ pub(in crate::cli) fn picture(
     system: &StateSystem,
     is_wanted: &(dyn Fn() -> bool + Sync),
 ) -> Result<String, String> {
+    let prepared = prepared(model, system)?;
     let mut diagnostics = Vec::new();
-    let arguments = PlanArguments::default();
-    let length = match arguments.is_endless(&system.experiment) {
-        true => length_by_modes(model, system, arguments.start(&system.experiment), &mut diagnostics),
-        // Not asked for.
-        false => Ok(0.0),
-    };
-    if let Err(reason) = &length {
-        return Err(format!(
-            "no stop time is given, and none can be chosen: {reason}; write `experiment {{ stop = 10 [s]; }}` in the model"
-        ));
-    }
-    let plan = arguments.plan(&system.experiment, &system.model, &length);
-    let plan = plan.map_err(|fault| in_words(&fault))?;
-    let tables = InputOptions::default().tables(system, &mut SourceMap::default(), &mut diagnostics);
     let curves = plots::chosen(&[], system, &mut diagnostics);
     if let Some(fault) = diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
         return Err(in_words(fault));
     }
-    let (system, kernels, parameters, inputs) = compiled(Cow::Borrowed(system), tables, &plan);
-    let system = &*system;
-    let mut plotter = Plotter::new(system, &plan, &curves);
+    let (system, inputs) = (&*prepared.system, &prepared.inputs);
+    let mut plotter = Plotter::new(system, &prepared.plan, &curves);
     let mut sink = Drawn {
         plotter: &mut plotter,
-        inputs: &inputs,
+        inputs,
     };
     let patience = Patience {
         began: Instant::now(),
         is_wanted,
     };
-    match simulate(system, &kernels, &parameters, &inputs, &plan, &mut sink, &patience) {
+    match run(&prepared, &mut sink, &patience) {
         Ok(_) => Ok(svg(&plotter.figure())),
-        Err(failure) => Err(reason(&failure, system, &inputs)),
+        Err(failure) => Err(reason(&failure, system, inputs)),
     }
 }
 
@@ -68,14 +50,6 @@ fn reason(failure: &Failure, system: &StateSystem, inputs: &Inputs) -> String {
             PATIENCE.as_secs()
         ),
         _ => in_words(&super::failures::diagnostic(failure, system, inputs)),
-    }
-}
-
-/// `LGM0912: the input `u` has no signal: give it one ..`
-fn in_words(fault: &Diagnostic) -> String {
-    match &fault.help {
-        Some(help) => format!("{}: {}: {help}", fault.code, fault.message),
-        None => format!("{}: {}", fault.code, fault.message),
     }
 }
 

@@ -7,7 +7,7 @@ mod make;
 mod merging;
 mod parameters;
 mod report;
-mod rewrite;
+pub(crate) mod rewrite;
 mod text;
 
 pub use json::json;

@@ -7,14 +7,14 @@ use std::ops::Range;
 
 /// Changes that do not overlap.
 #[derive(Default)]
-pub(super) struct Edits {
+pub(crate) struct Edits {
     list: Vec<(Range<usize>, String)>,
     /// Statements that are written anew as a whole.
     done: Vec<Range<usize>>,
 }
 
 impl Edits {
-    pub(super) fn replace(&mut self, range: Range<usize>, text: String) {
+    pub(crate) fn replace(&mut self, range: Range<usize>, text: String) {
         let is_inside = |done: &Range<usize>| done.start <= range.start && range.end <= done.end;
         if !self.done.iter().any(is_inside) {
             self.list.push((range, text));
@@ -129,7 +129,7 @@ impl Edits {
     }
 
     /// The text with all changes.
-    pub(super) fn apply(mut self, text: &str) -> String {
+    pub(crate) fn apply(mut self, text: &str) -> String {
         self.list.sort_by_key(|(range, _)| range.start);
         let mut out = String::with_capacity(text.len());
         let mut at = 0;

@@ -1,10 +1,10 @@
 //! The text of a reduced model: the author's own text, in which one element stands for each field that could be merged, and what is of
 //! no use any more is gone.
 
-mod edits;
+pub(crate) mod edits;
 mod graph;
 mod measures;
-mod statements;
+pub(crate) mod statements;
 
 use super::parameters::{inverse, shortest, shown};
 use super::report::{Merge, Reduction};

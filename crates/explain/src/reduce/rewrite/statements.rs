@@ -88,7 +88,7 @@ fn mentioned(expr: &Expr, held: &mut FxHashSet<String>) {
 }
 
 /// The name that an end of a bond or a branch begins with: `T` of `T.in`.
-pub(super) fn base(expr: &Expr) -> Option<&str> {
+pub(crate) fn base(expr: &Expr) -> Option<&str> {
     match &expr.kind {
         ExprKind::Name(name) => Some(&name.text),
         ExprKind::Member(of, _) | ExprKind::Index(of, _) => base(of),
@@ -97,7 +97,7 @@ pub(super) fn base(expr: &Expr) -> Option<&str> {
 }
 
 /// The bytes of a span.
-pub(super) fn range(span: Span) -> Range<usize> {
+pub(crate) fn range(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize
 }
 

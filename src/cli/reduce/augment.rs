@@ -1,0 +1,183 @@
+//! Dynamic augmentation: parasitic elements put into the text, one place after the other, until nothing depends on other storage.
+
+use super::found::{declared, dependents};
+use crate::Compilation;
+use crate::cli::comparison::compiles;
+use crate::cli::request::ModelArguments;
+use crate::cli::simulate::record::first_outputs;
+use lgm_algebra::expr::SymbolKind;
+use lgm_equations::bond::lower;
+use lgm_equations::{Options, formulate_with_time};
+use lgm_explain::augment::{Given, Parameters, Place, candidates, end_of_line};
+use lgm_model::{Measure, Output};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::stack;
+use lgm_syntax::ast::{self, StatementKind};
+
+/// More dependent elements than this are left to `lgm simulate`, which needs no augmentation.
+const LARGEST: usize = 100;
+
+/// A model with parasitic elements, in its text.
+pub(super) struct Augmented {
+    /// The text of the whole file.
+    pub(super) text: String,
+    /// The places, in the order in which they were found.
+    pub(super) places: Vec<Place>,
+    /// The parameters of the parasitic elements.
+    pub(super) parameters: Parameters,
+}
+
+/// Puts parasitic elements into the text until no storage is dependent.
+pub(super) fn augmented(
+    model: &ModelArguments,
+    compilation: &Compilation,
+    (stiffness, damping): (f64, Option<f64>),
+) -> Result<Augmented, Box<Diagnostic>> {
+    let source = compilation.map().get(compilation.root());
+    let name = compilation
+        .model()
+        .map_or(String::new(), |model| model.name.to_string());
+    let Some(of_text) = declared(compilation, &name) else {
+        return Err(refused(format!("`{name}` is not declared in this file")));
+    };
+    let count = dependents(compilation).len();
+    if count > LARGEST {
+        return Err(refused(format!(
+            "{count} elements are dependent, and {LARGEST} are the most"
+        )));
+    }
+    let mut found = with_parameters(&source.text, of_text, (stiffness, damping));
+    if count == 0 {
+        found.text = source.text.to_string();
+        return Ok(found);
+    }
+    let mut now = model.of_text(source, &found.text);
+    loop {
+        if let Err(difference) = compiles(&now) {
+            return Err(refused(format!("{difference:?}")));
+        }
+        let left = dependents(&now);
+        let Some((element, path)) = left.first() else {
+            return Ok(found);
+        };
+        let Some((text, place, next)) = freed(model, &now, &name, (element, path), (&found.parameters, left.len()))
+        else {
+            return Err(refused(format!(
+                "no place was found at which a parasitic element frees `{element}`"
+            )));
+        };
+        found.text = text;
+        found.places.push(place);
+        now = next;
+    }
+}
+
+/// The first place that frees an element, with the text and its compilation.
+fn freed(
+    model: &ModelArguments,
+    now: &Compilation,
+    name: &str,
+    (element, path): (&str, &[String]),
+    (parameters, count): (&Parameters, usize),
+) -> Option<(String, Place, Compilation)> {
+    let source = now.map().get(now.root());
+    let starts = |measures: &[Measure]| values_at_start(now, measures);
+    let given = Given {
+        model: now.formulated_model()?,
+        text: &source.text,
+        source: now.root(),
+        declared: declared(now, name)?,
+        starts: &starts,
+    };
+    for candidate in stack::deep(|| candidates(&given, element, path, parameters)) {
+        let next = model.of_text(source, &candidate.text);
+        if compiles(&next).is_err() || next.system().is_none() {
+            continue;
+        }
+        let left = dependents(&next);
+        let is_free = !left.iter().any(|other| other.0 == element);
+        if is_free && left.len() < count {
+            return Some((candidate.text, candidate.place, next));
+        }
+    }
+    None
+}
+
+/// What is measured just after the start of a model; none if that is not known.
+fn values_at_start(compilation: &Compilation, measures: &[Measure]) -> Option<Vec<f64>> {
+    let mut model = compilation.model()?.clone();
+    model.outputs.clear();
+    for (at, measure) in measures.iter().enumerate() {
+        let known = model.measures.iter().find(|known| known.1 == *measure);
+        let symbol = match known {
+            Some(known) => known.0,
+            None => {
+                let symbol = model.exprs.new_symbol(format!("start {at}"), SymbolKind::Measure);
+                model.measures.push((symbol, *measure));
+                symbol
+            }
+        };
+        let name = format!("start {at}");
+        let value = model.exprs.symbol(symbol);
+        model.outputs.push(Output {
+            name: name.as_str().into(),
+            value,
+            written: name.as_str().into(),
+            unit: None,
+            span: model.span,
+        });
+    }
+    let graph = lower(&model);
+    let (found, _) = stack::deep(|| formulate_with_time(&model, &graph, &Options::default()));
+    first_outputs(&found?.0)
+}
+
+/// The text with the parameters of the parasitic elements.
+fn with_parameters(text: &str, declared: &ast::Model, (stiffness, damping): (f64, Option<f64>)) -> Augmented {
+    let unused = |name: &str| {
+        let mut name = name.to_string();
+        while text.contains(name.as_str()) {
+            name.push('_');
+        }
+        name
+    };
+    let parameters = Parameters {
+        stiffness: unused("stiffness"),
+        damping: damping.map(|_| unused("damping")),
+    };
+    let mut lines = format!("\n  param {} = {};", parameters.stiffness, number(stiffness));
+    if let (Some(name), Some(value)) = (&parameters.damping, damping) {
+        lines.push_str(&format!("\n  param {name} = {};", number(value)));
+    }
+    let mut declared_last = declared.body.iter().rev();
+    let last = declared_last.find(|statement| matches!(statement.kind, StatementKind::Param(_)));
+    let at = match last {
+        Some(last) => end_of_line(text, last.span.end as usize, declared.span.end as usize),
+        // Behind the brace that opens the model.
+        None => {
+            let name = declared.name.span.end as usize;
+            text[name..].find('{').map_or(name, |brace| name + brace + 1)
+        }
+    };
+    if !text[at..].starts_with('\n') {
+        lines.push('\n');
+    }
+    Augmented {
+        text: format!("{}{lines}{}", &text[..at], &text[at..]),
+        places: Vec::new(),
+        parameters,
+    }
+}
+
+/// A number as the language has it.
+fn number(value: f64) -> String {
+    format!("{value:?}")
+}
+
+fn refused(reason: String) -> Box<Diagnostic> {
+    let fault = Diagnostic::error(Code::LGM0942, "the model cannot be augmented").note(reason);
+    Box::new(fault.help(
+        "`lgm simulate` runs the model as it is; in its text, a spring or a resistor beside the element frees it",
+    ))
+}

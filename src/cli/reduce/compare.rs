@@ -1,0 +1,234 @@
+//! The comparison of an augmented model with the one that it was made from, over stiffnesses: error, stiffness ratio and run time.
+
+use super::augment::Augmented;
+use crate::Compilation;
+use crate::cli::analysis::shared::Table;
+use crate::cli::interrupt;
+use crate::cli::request::ModelArguments;
+use crate::cli::simulate::record::{Record, record, span};
+use lgm_analysis::{LinearizeRequest, poles};
+use lgm_emit::significant;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// The relative tolerance of the runs: errors of a stiff connection are to stand out.
+const TOLERANCE: f64 = 1e-8;
+
+/// A run may take so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The runs of both models.
+pub(super) struct Comparison {
+    columns: Vec<String>,
+    exact: Run,
+    runs: Vec<Augment>,
+}
+
+/// How much work a run is.
+struct Run {
+    ratio: Option<f64>,
+    steps: u64,
+    seconds: f64,
+}
+
+/// A run of the augmented model.
+struct Augment {
+    stiffness: f64,
+    /// The largest difference as a share of the range of the column, and the column; or why there is none.
+    error: Result<(f64, String), String>,
+    order: Option<f64>,
+    run: Option<Run>,
+}
+
+/// Runs both models; in words, why that cannot be.
+pub(super) fn comparison(
+    model: &ModelArguments,
+    compilation: &Compilation,
+    augmented: &Augmented,
+    (stiffnesses, stop): (&[f64], Option<f64>),
+) -> Result<Comparison, String> {
+    interrupt::listen();
+    let source = compilation.map().get(compilation.root());
+    // With the states that the model has of its own, as the augmented one.
+    let exact = model.of_text(source, &source.text);
+    let (Some(flat), Some(system)) = (exact.formulated_model(), exact.system()) else {
+        return Err("the model has no equations".to_string());
+    };
+    let span = span(flat, system, stop)?;
+    let before = record(system, span, TOLERANCE, PATIENCE)?;
+    let slowest = sizes(&exact).and_then(|sizes| sizes.first().copied());
+    let mut found = Comparison {
+        columns: Vec::new(),
+        exact: Run {
+            ratio: ratio(&exact, slowest),
+            steps: before.steps,
+            seconds: before.took.as_secs_f64(),
+        },
+        runs: Vec::new(),
+    };
+    for stiffness in stiffnesses {
+        let with = model.with_number(&augmented.parameters.stiffness, *stiffness);
+        let after = with.of_text(source, &augmented.text);
+        let run = match after.system() {
+            Some(system) => record(system, span, TOLERANCE, PATIENCE),
+            None => Err("the augmented model has no equations".to_string()),
+        };
+        let entry = match run {
+            Err(reason) => Augment {
+                stiffness: *stiffness,
+                error: Err(reason),
+                order: None,
+                run: None,
+            },
+            Ok(rows) => {
+                let (error, columns) = difference(&before, &rows)?;
+                found.columns = columns;
+                Augment {
+                    stiffness: *stiffness,
+                    order: found.runs.last().and_then(|last| order(last, *stiffness, error.0)),
+                    error: Ok(error),
+                    run: Some(Run {
+                        ratio: ratio(&after, slowest),
+                        steps: rows.steps,
+                        seconds: rows.took.as_secs_f64(),
+                    }),
+                }
+            }
+        };
+        found.runs.push(entry);
+        if interrupt::is_asked_for() {
+            return Err("interrupted".to_string());
+        }
+    }
+    Ok(found)
+}
+
+/// The order in which the error falls from the run before.
+fn order(last: &Augment, stiffness: f64, error: f64) -> Option<f64> {
+    let before = last.error.as_ref().ok()?.0;
+    let order = (before / error).ln() / (stiffness / last.stiffness).ln();
+    order.is_finite().then_some(order)
+}
+
+/// The largest difference between columns of one name, as a share of the range of the column; with the columns that were compared.
+fn difference(before: &Record, after: &Record) -> Result<((f64, String), Vec<String>), String> {
+    let mut worst: Option<(f64, String)> = None;
+    let mut columns = Vec::new();
+    for (at, name) in before.names.iter().enumerate() {
+        let Some(other) = after.names.iter().position(|other| other == name) else {
+            continue;
+        };
+        if columns.contains(name) {
+            continue;
+        }
+        columns.push(name.clone());
+        let values = before.rows.iter().map(|row| row[at]);
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let range = match high - low {
+            range if range > 0.0 => range,
+            _ => high.abs().max(low.abs()).max(f64::MIN_POSITIVE),
+        };
+        // What gives way starts at rest, so that flows through it are only right behind the start.
+        let pairs = before.rows.iter().zip(&after.rows).skip(1);
+        let error = pairs
+            .map(|(row, other_row)| (row[at] - other_row[other]).abs() / range)
+            .fold(0.0, f64::max);
+        if worst.as_ref().is_none_or(|worst| error > worst.0) {
+            worst = Some((error, name.clone()));
+        }
+    }
+    let worst = worst.ok_or("the models have no outputs and no states in common".to_string())?;
+    Ok((worst, columns))
+}
+
+/// The sizes of the poles at the start that are not zero, the smallest first.
+fn sizes(compilation: &Compilation) -> Option<Vec<f64>> {
+    let is_linear = compilation.system()?.linear;
+    let small = (!is_linear).then(|| {
+        compilation.linearized_anew(LinearizeRequest {
+            equilibrium: false,
+            symbolic: false,
+        })
+    });
+    let system = small.as_ref().unwrap_or(compilation).system()?;
+    let poles = poles(&system.numeric.as_ref()?.a)?;
+    let mut sizes: Vec<f64> = poles.iter().map(|pole| pole.norm()).collect();
+    sizes.sort_by(f64::total_cmp);
+    let largest = *sizes.last()?;
+    // Poles at zero are found with the rounding of the largest one.
+    sizes.retain(|size| *size > 1e-9 * largest);
+    Some(sizes)
+}
+
+/// The largest pole over the smallest one that is not zero. Zero is what is much smaller than the slowest pole of the exact model.
+fn ratio(compilation: &Compilation, slowest: Option<f64>) -> Option<f64> {
+    let sizes = sizes(compilation)?;
+    let least = slowest.map_or(0.0, |slowest| 0.1 * slowest);
+    let smallest = sizes.iter().find(|size| **size > least)?;
+    Some(sizes.last()? / smallest)
+}
+
+fn shown(value: Option<f64>) -> String {
+    value.map_or("-".to_string(), |value| significant(value, 3))
+}
+
+impl Comparison {
+    /// A table with a row for the exact model and for each stiffness.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "\ncompared over {}, behind the first row", self.columns.join(", "))?;
+        let words = ["stiffness", "error", "order", "stiffness ratio", "steps", "run time"];
+        let mut table = Table::new(&[11, 10, 7, 17, 8, 11]);
+        table.row(words.map(str::to_string));
+        let seconds = |run: &Run| format!("{} s", significant(run.seconds, 2));
+        let exact = &self.exact;
+        table.row([
+            "exact".to_string(),
+            "-".to_string(),
+            "-".to_string(),
+            shown(exact.ratio),
+            exact.steps.to_string(),
+            seconds(exact),
+        ]);
+        for entry in &self.runs {
+            let error = entry.error.as_ref().ok().map(|error| error.0);
+            table.row([
+                significant(entry.stiffness, 3),
+                shown(error),
+                entry.order.map_or("-".to_string(), |order| format!("{order:.2}")),
+                shown(entry.run.as_ref().and_then(|run| run.ratio)),
+                entry.run.as_ref().map_or("-".to_string(), |run| run.steps.to_string()),
+                entry.run.as_ref().map_or("-".to_string(), seconds),
+            ]);
+        }
+        table.write(out)?;
+        for entry in &self.runs {
+            if let Err(reason) = &entry.error {
+                writeln!(out, "{}: {reason}", significant(entry.stiffness, 3))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for tools.
+    pub(super) fn json(&self) -> Value {
+        let run = |run: &Run| json!({"stiffness_ratio": run.ratio, "steps": run.steps, "seconds": run.seconds});
+        let runs = self.runs.iter().map(|entry| {
+            let mut value = entry.run.as_ref().map_or(json!({}), run);
+            value["stiffness"] = json!(entry.stiffness);
+            value["order"] = json!(entry.order);
+            match &entry.error {
+                Ok((error, column)) => {
+                    value["error"] = json!(error);
+                    value["column"] = json!(column);
+                }
+                Err(reason) => value["failed"] = json!(reason),
+            }
+            value
+        });
+        let runs: Vec<Value> = runs.collect();
+        json!({"columns": self.columns, "exact": run(&self.exact), "runs": runs})
+    }
+}

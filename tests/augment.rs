@@ -1,0 +1,159 @@
+//! Dynamic augmentation: the augmented text compiles, nothing in it is dependent, and it comes to the exact model as its connections
+//! become stiff.
+
+use crate::support::command::{ends_with, err, lgm, out};
+use serde_json::Value;
+use std::path::Path;
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn reduced(file: &str, more: &[&str]) -> String {
+    let output = lgm(package(), &[&["reduce", file], more].concat());
+    ends_with(&output, 0);
+    out(&output)
+}
+
+fn json(file: &str, more: &[&str]) -> Value {
+    serde_json::from_str(&reduced(file, &[more, &["--format", "json"]].concat())).unwrap()
+}
+
+const MODELS: [&str; 8] = [
+    "examples/lever.lgm",
+    "examples/rigid_gears.lgm",
+    "examples/pendulum.lgm",
+    "examples/seeds/roller_coaster.lgm",
+    "examples/seeds/robot_arm.lgm",
+    "examples/seeds/split_path_capacitors.lgm",
+    "examples/seeds/split_path_inertias.lgm",
+    "examples/seeds/lg2ss_EF_cap_loop.lgm",
+];
+
+#[test]
+fn augmented_models_compile_and_have_no_dependent_storage() {
+    let scratch = tempfile::tempdir().unwrap();
+    for file in MODELS {
+        let before = json(file, &[]);
+        let count = before["dependent"].as_array().unwrap().len();
+        assert!(count > 0, "{file}");
+        let text = reduced(file, &["--augment", "1e6", "--format", "lgm"]);
+        let other = scratch.path().join("augmented.lgm");
+        std::fs::write(&other, &text).unwrap();
+        let other = other.to_str().unwrap();
+        let check = lgm(package(), &["check", other, "--verify"]);
+        assert_eq!(check.status.code(), Some(0), "{file}: {}\n{text}", err(&check));
+        let after = json(other, &[]);
+        assert_eq!(after["dependent"], Value::Array(Vec::new()), "{file}\n{text}");
+        let places = json(file, &["--augment", "1e6"]);
+        assert!(places["places"].as_array().unwrap().len() <= count, "{file}: {places}");
+    }
+}
+
+/// The errors over stiffnesses, with the table for those who read the output of the test.
+fn errors(file: &str, stiffnesses: &str, more: &[&str]) -> Vec<f64> {
+    let arguments = [&["--augment", "1e6", "--compare", stiffnesses], more].concat();
+    println!("{file}\n{}", reduced(file, &arguments));
+    let found = json(file, &arguments);
+    let runs = found["comparison"]["runs"].as_array().unwrap();
+    runs.iter()
+        .map(|run| run["error"].as_f64().unwrap_or_else(|| panic!("{run}")))
+        .collect()
+}
+
+/// The error falls at least with the root of the stiffness: forces in a damper of 2*sqrt(k*m) do, and motions fall with the stiffness itself.
+#[test]
+fn augmented_models_come_to_the_exact_ones() {
+    for (file, stiffnesses) in [
+        ("examples/seeds/roller_coaster.lgm", "1e5,1e6,1e7"),
+        ("examples/seeds/robot_arm.lgm", "1e5,1e6,1e7"),
+        ("examples/rigid_gears.lgm", "1e4,1e5,1e6"),
+        ("examples/seeds/split_path_capacitors.lgm", "1e3,1e4,1e5"),
+    ] {
+        let errors = errors(file, stiffnesses, &[]);
+        let order = (errors[0] / errors[2]).log10() / 2.0;
+        assert!(order > 0.45, "{file}: {errors:?}");
+        assert!(errors[2] < 0.01, "{file}: {errors:?}");
+    }
+    // Under a constant force the spring starts with all that it ever has.
+    let exact = errors("examples/lever.lgm", "1e4,1e6", &["--stop", "1"]);
+    assert!(exact.iter().all(|error| *error < 1e-5), "{exact:?}");
+}
+
+/// At low frequencies a stiff connection is no connection: the exact transfer functions of the rewritten text.
+#[test]
+fn an_augmented_model_has_the_slow_responses_of_the_exact_one() {
+    let file = "examples/rigid_gears.lgm";
+    let scratch = tempfile::tempdir().unwrap();
+    let text = reduced(file, &["--augment", "1e10", "--format", "lgm"]);
+    let other = scratch.path().join("stiff.lgm");
+    std::fs::write(&other, text).unwrap();
+    let answer = |file: &str| -> Value {
+        let output = lgm(
+            package(),
+            &["response", file, "--omega", "0.01,1,10", "--format", "json"],
+        );
+        ends_with(&output, 0);
+        serde_json::from_str(&out(&output)).unwrap()
+    };
+    let (exact, stiff) = (answer(file), answer(other.to_str().unwrap()));
+    let exact = exact["H"].as_object().unwrap();
+    assert!(!exact.is_empty());
+    for (pair, values) in exact {
+        for (a, b) in values
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(stiff["H"][pair].as_array().unwrap())
+        {
+            let part = |value: &Value, at: usize| value[at].as_f64().unwrap();
+            let size = part(a, 0).hypot(part(a, 1));
+            let error = (part(a, 0) - part(b, 0)).hypot(part(a, 1) - part(b, 1));
+            assert!(error <= 1e-4 * size, "{pair}: {a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn rules_dampings_and_refusals_are_as_they_are_asked_for() {
+    let text = reduced(
+        "examples/seeds/roller_coaster.lgm",
+        &["--augment", "1e6", "--damping", "30"],
+    );
+    assert!(text.contains("connection"), "{text}");
+    assert!(text.contains("Damper(damping)"), "{text}");
+    let none = reduced("examples/oscillator.lgm", &["--augment", "1e6", "--compare"]);
+    assert_eq!(none, "no dependent storage: nothing is to be augmented\n");
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("parts.lgm");
+    let model = "
+component Wheel() {
+  port shaft : rotational;
+  inertia : Inertia(2) shaft -> gnd;
+}
+model Train {
+  input torque = 1;
+  node a, b : rotational;
+  node left, right : electrical;
+  drive : TorqueSource(torque) gnd -> a;
+  rotor : Inertia(0.1) a -> gnd;
+  gear  : Transformer(0.2) a -> gnd, b -> gnd;
+  wheel : Wheel() (shaft = b);
+  feed  : CurrentSource(torque) gnd -> left;
+  first : Inductor(1) left -> right;
+  load  : Resistor(3) right -> gnd;
+  output w = across(rotor);
+  output i = through(load);
+}
+";
+    std::fs::write(&file, model).unwrap();
+    let found = json(file.to_str().unwrap(), &["--augment", "1e8"]);
+    let places = found["places"].as_array().unwrap();
+    let rules: Vec<(&str, &str)> = places
+        .iter()
+        .map(|place| (place["element"].as_str().unwrap(), place["rule"].as_str().unwrap()))
+        .collect();
+    assert_eq!(rules, [("wheel.inertia", "port"), ("first", "beside")]);
+    let output = lgm(package(), &["reduce", "examples/lever.lgm", "--damping", "3"]);
+    ends_with(&output, 2);
+}
