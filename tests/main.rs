@@ -16,6 +16,7 @@ mod causality;
 mod causality_command;
 mod causality_report;
 mod chains;
+mod chapter;
 mod cli;
 mod codes;
 mod commands;

@@ -5,6 +5,7 @@
 
 mod analysis;
 mod causality;
+mod chapter;
 mod check;
 mod comparison;
 mod completions;
@@ -53,6 +54,7 @@ enum Command {
     Causality(causality::Arguments),
     Reduce(reduce::Arguments),
     Draw(draw::Arguments),
+    Report(chapter::Arguments),
     Transfer(transfer::Arguments),
     Response(response::Arguments),
     Modes(modes::Arguments),
@@ -103,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Causality(arguments) => causality::run(&arguments),
         Command::Reduce(arguments) => reduce::run(&arguments),
         Command::Draw(arguments) => draw::run(&arguments),
+        Command::Report(arguments) => chapter::run(&arguments),
         Command::Transfer(arguments) => transfer::run(&arguments),
         Command::Response(arguments) => response::run(&arguments),
         Command::Modes(arguments) => modes::run(&arguments),

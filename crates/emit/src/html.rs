@@ -13,7 +13,7 @@ const PAGE: &str = "body { font-family: system-ui, sans-serif; max-width: 60em; 
 
 /// How formulas look in any page: a mathematical font if there is one, equations one below the other at their signs, and room in
 /// matrices.
-const FORMULAS: &str = "math { font-family: 'Latin Modern Math', 'STIX Two Math', 'Cambria Math', math; font-size: 1.15em; }\n\
+pub(super) const FORMULAS: &str = "math { font-family: 'Latin Modern Math', 'STIX Two Math', 'Cambria Math', math; font-size: 1.15em; }\n\
     .math { overflow-x: auto; overflow-y: hidden; padding: 0.3em 0; }\n\
     .menv-alignlike mtd { math-style: normal; padding: 0.2em 0; }\n\
     .menv-alignlike mtd:nth-child(odd) { text-align: right; text-align: -webkit-right; }\n\
@@ -54,7 +54,8 @@ fn inline(piece: &Inline) -> String {
     }
 }
 
-fn display(formula: &str) -> String {
+/// A formula on lines of its own.
+pub(super) fn display(formula: &str) -> String {
     format!("<div class=\"math\">{}</div>\n", mathml(formula, DisplayMode::Block))
 }
 
@@ -72,6 +73,6 @@ fn mathml(formula: &str, display_mode: DisplayMode) -> String {
     }
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

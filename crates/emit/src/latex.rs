@@ -7,14 +7,24 @@ use lgm_model::system::StateSystem;
 
 /// Writes a standalone document: `\documentclass{article}` and amsmath, nothing else.
 pub fn latex(system: &StateSystem, options: MatrixOptions) -> String {
-    let columns = most_columns(system);
-    let parts: String = document(system, options).iter().map(part).collect();
+    let columns = columns(system);
+    let parts = latex_body(system, options);
     format!(
         "\\documentclass{{article}}\n\\usepackage{{amsmath}}\n\\setcounter{{MaxMatrixCols}}{{{columns}}}\n\
          \\setlength{{\\textwidth}}{{170mm}}\n\\setlength{{\\oddsidemargin}}{{-5mm}}\n\
          \\setlength{{\\textheight}}{{230mm}}\n\\setlength{{\\topmargin}}{{-10mm}}\n\
          \\setlength{{\\parindent}}{{0pt}}\n\\allowdisplaybreaks\n\\begin{{document}}\n{parts}\\end{{document}}\n"
     )
+}
+
+/// What stands between `\begin{document}` and `\end{document}` of [`latex`], to be put into another document.
+pub fn latex_body(system: &StateSystem, options: MatrixOptions) -> String {
+    document(system, options).iter().map(part).collect()
+}
+
+/// The largest number of columns of a matrix, for `MaxMatrixCols`.
+pub fn columns(system: &StateSystem) -> usize {
+    most_columns(system)
 }
 
 fn part(part: &Part) -> String {

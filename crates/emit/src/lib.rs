@@ -3,6 +3,7 @@
 //! AFTER THIS POINT there is text only. Every target reads the same [`StateSystem`] and none changes it.
 
 mod blocks;
+pub mod chapter;
 pub mod code;
 mod columns;
 mod document;
@@ -22,7 +23,7 @@ mod text_tables;
 pub use html::{html, html_body};
 pub use json::json;
 pub use json_format::{write_compact, write_in_lines};
-pub use latex::latex;
+pub use latex::{columns, latex, latex_body};
 pub use text::text;
 pub use text_tables::TextOptions;
 

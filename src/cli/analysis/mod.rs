@@ -12,7 +12,7 @@ pub(super) mod transfer;
 pub(super) mod trim;
 
 mod converge;
-mod pictures;
+pub(in crate::cli) mod pictures;
 mod polynomials;
 mod realisation;
 pub(in crate::cli) mod shared;

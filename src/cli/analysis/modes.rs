@@ -221,12 +221,11 @@ fn modes_json(arguments: &Arguments, system: &StateSystem, modes: &[Mode]) -> Va
     json!({"schema": "lgm-modes/1", "poles": list.collect::<Vec<Value>>()})
 }
 
-fn write_modes(arguments: &Arguments, system: &StateSystem, modes: &[Mode], out: &mut dyn Write) -> io::Result<()> {
+/// The poles as a table; of a conjugate pair the upper one stands for both.
+pub(in crate::cli) fn write_poles(modes: &[Mode], out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(&[16, 16, 16, 16, 10]);
     table.row(["real [1/s]", "imaginary", "omega [rad/s]", "frequency [Hz]", "damping"].map(String::from));
-    // Of a conjugate pair the upper one stands for both.
-    let upper: Vec<&Mode> = modes.iter().filter(|mode| mode.pole.im >= 0.0).collect();
-    for mode in &upper {
+    for mode in upper(modes) {
         let (pole, omega) = (mode.pole, mode.pole.norm());
         let damping = match omega > 0.0 {
             true => significant(-pole.re / omega, 4),
@@ -240,8 +239,16 @@ fn write_modes(arguments: &Arguments, system: &StateSystem, modes: &[Mode], out:
             damping,
         ]);
     }
-    table.write(out)?;
-    for (at, mode) in upper.iter().enumerate() {
+    table.write(out)
+}
+
+fn upper(modes: &[Mode]) -> impl Iterator<Item = &Mode> {
+    modes.iter().filter(|mode| mode.pole.im >= 0.0)
+}
+
+fn write_modes(arguments: &Arguments, system: &StateSystem, modes: &[Mode], out: &mut dyn Write) -> io::Result<()> {
+    write_poles(modes, out)?;
+    for (at, mode) in upper(modes).enumerate() {
         if arguments.shapes || !arguments.sensitivity.is_empty() {
             writeln!(out, "\nmode {}: {}", at + 1, number(mode.pole))?;
         }

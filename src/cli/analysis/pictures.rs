@@ -91,3 +91,45 @@ pub(super) fn compared(
     };
     Ok(drawn(&figure, file))
 }
+
+/// More pairs of inputs and outputs than this are not drawn together.
+const MOST_PAIRS: usize = 12;
+
+/// The responses of all outputs to all inputs as SVG, about the sizes of the poles; in words, why there is no picture.
+pub(in crate::cli) fn response_picture(system: &StateSystem, poles: &[f64]) -> Result<String, String> {
+    let (inputs, outputs) = (system.declared_inputs().count(), system.outputs.len());
+    let pairs = inputs * outputs;
+    if pairs == 0 {
+        return Err("it takes an input and an output".to_string());
+    }
+    if pairs > MOST_PAIRS {
+        return Err(format!(
+            "the model has {pairs} pairs of an input and an output, and {MOST_PAIRS} are drawn at most"
+        ));
+    }
+    let sizes = || poles.iter().copied().filter(|size| *size > 0.0);
+    let (least, most) = sizes().fold((f64::INFINITY, 0.0_f64), |(least, most), size| {
+        (least.min(size), most.max(size))
+    });
+    let (from, to) = match least.is_finite() {
+        true => (least / 10.0, most * 10.0),
+        false => (0.1, 10.0),
+    };
+    let share = |at: usize| at as f64 / (POINTS - 1) as f64;
+    let omega: Vec<f64> = (0..POINTS).map(|at| from * (to / from).powf(share(at))).collect();
+    let (found, mut diagnostics) = response(system, &ResponseRequest::all(system, omega.clone()));
+    let Some(found) = found else {
+        let reason = diagnostics.pop().map(|fault| fault.message);
+        return Err(reason.unwrap_or("it could not be computed".to_string()));
+    };
+    let curves = found
+        .curves
+        .into_iter()
+        .map(|each| curve(pair(system, each.input, each.output), each.values));
+    let figure = FrequencyFigure {
+        title: system.model.to_string(),
+        omega,
+        curves: curves.collect(),
+    };
+    Ok(frequency_svg(&figure))
+}

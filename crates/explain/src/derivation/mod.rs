@@ -17,5 +17,5 @@ mod topology;
 mod variables;
 
 pub use make::derivation;
-pub use print::{json, latex, markdown, text, typst};
+pub use print::{Piece, json, latex, markdown, pieces, text, typst};
 pub use report::{Derivation, Given, Rule, Step};

@@ -107,6 +107,45 @@ fn document(derivation: &Derivation, style: &Style) -> String {
     out
 }
 
+/// A heading, or an equation with the words before it, for documents that print a derivation in a notation of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// The heading of a group of steps.
+    Heading(&'static str),
+    /// An equation.
+    Equation {
+        /// Words before it; names stand between backquotes.
+        words: String,
+        /// In LaTeX.
+        latex: String,
+        /// In Typst.
+        typst: String,
+        /// Its number.
+        number: usize,
+    },
+}
+
+/// The derivation piece by piece.
+pub fn pieces(derivation: &Derivation) -> Vec<Piece> {
+    let mut found = Vec::new();
+    for (rule, steps) in sections(derivation) {
+        found.push(Piece::Heading(rule.heading()));
+        for step in steps {
+            let sides = |printed: fn(&Exprs, ExprId) -> String| {
+                let [left, right] = [step.left, step.right].map(|side| printed(&derivation.exprs, side));
+                format!("{left} = {right}")
+            };
+            found.push(Piece::Equation {
+                words: words(derivation, step, &|name| format!("`{name}`")),
+                latex: sides(print::latex),
+                typst: sides(print::typst),
+                number: step.number,
+            });
+        }
+    }
+    found
+}
+
 /// The steps of each rule that has any.
 fn sections(derivation: &Derivation) -> impl Iterator<Item = (Rule, Vec<&Step>)> {
     let of = |rule: Rule| {

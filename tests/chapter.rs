@@ -1,0 +1,112 @@
+//! `lgm report`: one document a notation, with all parts, or a sentence in the place of each that the model does not have.
+
+use crate::support::command::{ends_with, err, lgm, out};
+use std::path::Path;
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+const HEADINGS: [&str; 8] = [
+    "Model",
+    "Graph",
+    "Causality",
+    "Derivation",
+    "Equations",
+    "Poles",
+    "Frequency response",
+    "Run",
+];
+
+fn written(file: &str, format: &str, folder: &Path) -> String {
+    let words = ["report", file, "-o", folder.to_str().unwrap(), "--format", format];
+    let output = lgm(package(), &words);
+    ends_with(&output, 0);
+    let name = match format {
+        "latex" => "report.tex",
+        "markdown" => "report.md",
+        "html" => "report.html",
+        _ => "report.typ",
+    };
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[test]
+fn a_chapter_has_all_parts_in_each_notation() {
+    let scratch = tempfile::tempdir().unwrap();
+    for format in ["latex", "markdown", "html", "typst"] {
+        let folder = scratch.path().join(format);
+        let text = written("examples/lever.lgm", format, &folder);
+        let mut from = 0;
+        for heading in HEADINGS {
+            let marked = match format {
+                "latex" => format!("\\section*{{{heading}}}"),
+                "markdown" => format!("\n## {heading}\n"),
+                "html" => format!("<h2>{heading}</h2>"),
+                _ => format!("\n== {heading}\n"),
+            };
+            let at = text[from..].find(&marked);
+            from += at.unwrap_or_else(|| panic!("no {heading} behind the others in\n{text}"));
+        }
+        for part in ["one A, B : translational;", "I1"] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        let graph = std::fs::read_to_string(folder.join("graph.svg")).unwrap();
+        assert!(graph.starts_with("<svg"), "{graph}");
+        assert!(folder.join("README.md").exists());
+        // The folder is this program's own, and is replaced if that is asked for.
+        let again = [
+            "report",
+            "examples/lever.lgm",
+            "-o",
+            folder.to_str().unwrap(),
+            "--format",
+            format,
+        ];
+        ends_with(&lgm(package(), &again), 2);
+        ends_with(&lgm(package(), &[&again[..], &["--force"]].concat()), 0);
+    }
+}
+
+#[test]
+fn the_pictures_of_an_oscillator_are_all_there() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("oscillator");
+    let text = written("examples/oscillator.lgm", "html", &folder);
+    for picture in ["graph.svg", "response.svg", "run.svg"] {
+        let svg = std::fs::read_to_string(folder.join(picture)).unwrap();
+        assert!(svg.trim_end().ends_with("</svg>"), "{picture}");
+        assert!(text.contains(svg.trim_end()), "{picture} stands in the page");
+    }
+    // Formulas are set as MathML, and nothing is left in LaTeX.
+    assert!(
+        text.contains("<math") && !text.contains("\\frac") && !text.contains("\\tag"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("http://") || !text.contains("src=\"http"),
+        "nothing is loaded from elsewhere"
+    );
+}
+
+#[test]
+fn a_model_without_a_part_says_why() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("pendulum");
+    let text = written("examples/pendulum.lgm", "markdown", &folder);
+    assert!(text.contains("The equations are not linear."), "{text}");
+    assert!(
+        text.contains("There is no frequency response: it takes an input and an output."),
+        "{text}"
+    );
+    let file = scratch.path().join("broken.lgm");
+    std::fs::write(&file, "model Broken { node x : electrical; r : Resistor(1) x -> y; }").unwrap();
+    let folder = scratch.path().join("broken");
+    let output = lgm(
+        package(),
+        &["report", file.to_str().unwrap(), "-o", folder.to_str().unwrap()],
+    );
+    ends_with(&output, 1);
+    assert!(err(&output).contains("`y`"), "{}{}", out(&output), err(&output));
+    assert!(!folder.exists());
+}
