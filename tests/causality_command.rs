@@ -186,7 +186,12 @@ fn examples_of_the_help_run() {
         .collect();
     assert!(lines.len() > 2, "{lines:?}");
     for line in lines {
-        assert!(printed(line).contains("\nstorage\n"), "{line}");
+        let part = if line.contains("--play") {
+            "id=\"steps\""
+        } else {
+            "\nstorage\n"
+        };
+        assert!(printed(line).contains(part), "{line}");
     }
 }
 
@@ -263,4 +268,39 @@ fn reports_grow_no_faster_than_what_storage_follows_from() {
         .unwrap();
     assert!(most["on"].as_array().unwrap().len() > 100);
     assert_eq!(paths(most), 20);
+}
+
+/// The page of the assignment has a line of the drawing for every step, and loads nothing.
+#[test]
+fn the_assignment_is_played_on_the_drawing() {
+    let package = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (file, has_open) in [
+        ("examples/lever.lgm", false),
+        ("examples/quarter_car.lgm", false),
+        ("examples/bead_on_hoop.lgm", false),
+        ("examples/four_bar.lgm", true),
+    ] {
+        let page = crate::support::command::lgm(package, &["causality", file, "--play"]);
+        crate::support::command::ends_with(&page, 0);
+        let page = crate::support::command::out(&page);
+        let (_, rest) = page.split_once("id=\"steps\">").unwrap();
+        let (data, _) = rest.split_once("</script>").unwrap();
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        let lines = page.matches("<g class=\"half\"").count();
+        let report = crate::support::command::lgm(package, &["causality", file, "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
+        let steps = data["steps"].as_array().unwrap();
+        assert_eq!(steps.len(), report["order"].as_array().unwrap().len(), "{file}");
+        let edges = steps.iter().flat_map(|step| step["edges"].as_array().unwrap());
+        let edges: std::collections::BTreeSet<u64> = edges.map(|edge| edge.as_u64().unwrap()).collect();
+        assert!(
+            edges.iter().all(|edge| *edge < lines as u64),
+            "{file}: {edges:?} of {lines}"
+        );
+        let open = data["open"].as_array().unwrap();
+        let never: usize = open.iter().map(|group| group["edges"].as_array().unwrap().len()).sum();
+        assert_eq!(edges.len() + never, lines, "{file}");
+        assert_eq!(!open.is_empty(), has_open, "{file}: {open:?}");
+        assert!(!page.contains("src=") && !page.contains("href="), "{file}");
+    }
 }

@@ -1,10 +1,12 @@
 //! `lgm causality`
 
 use super::disk::write_result;
+use super::draw::{Notation, drawing};
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
+use lgm_draw::play;
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
 use lgm_explain::causality::{TextOptions, json, text};
@@ -20,7 +22,8 @@ use std::path::PathBuf;
 Examples:
   lgm causality examples/lever.lgm
   lgm causality examples/rigid_gears.lgm --retain load
-  lgm causality examples/wheatstone_bridge.lgm --bonds")]
+  lgm causality examples/wheatstone_bridge.lgm --bonds
+  lgm causality examples/lever.lgm --play")]
 pub(super) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
@@ -29,6 +32,9 @@ pub(super) struct Arguments {
     /// Also list the bonds that nodes and branches of a linear graph stand for
     #[arg(long)]
     bonds: bool,
+    /// Write a page that plays the assignment on the bond graph, stroke after stroke with its cause
+    #[arg(long, conflicts_with_all = ["format", "bonds"])]
+    play: bool,
     /// How to print it
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -62,7 +68,18 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Some(found) = compilation.causality().filter(|_| outcome != Outcome::Misuse) else {
         return outcome;
     };
+    let page = match arguments.play {
+        true => match drawing(&compilation, Some(Notation::BondGraph)) {
+            Ok(drawing) => drawing.map(|drawing| play(&drawing, found)),
+            Err(refused) => {
+                report::print(compilation.map(), std::slice::from_ref(&refused));
+                return report::outcome(&[refused]);
+            }
+        },
+        false => None,
+    };
     let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
+        _ if page.is_some() => out.write_all(page.as_deref().unwrap_or_default().as_bytes()),
         Format::Json => write_in_lines(out, &json(found)),
         Format::Text => {
             let options = TextOptions { bonds: arguments.bonds };

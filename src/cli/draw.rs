@@ -42,7 +42,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Notation {
+pub(super) enum Notation {
     /// Nodes and oriented branches
     LinearGraph,
     /// Junctions, elements and half arrows
@@ -114,7 +114,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// The drawing, if there is a model; what to do where it cannot be drawn so.
-fn drawing(compilation: &Compilation, kind: Option<Notation>) -> Result<Option<Drawing>, Diagnostic> {
+pub(super) fn drawing(compilation: &Compilation, kind: Option<Notation>) -> Result<Option<Drawing>, Diagnostic> {
     let model = compilation.formulated_model().or_else(|| compilation.model());
     let (Some(model), Some(graph), Some(report)) = (model, compilation.bond_graph(), compilation.causality()) else {
         return Ok(None);

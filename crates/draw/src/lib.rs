@@ -13,6 +13,7 @@ mod html;
 mod json;
 mod linear;
 mod metrics;
+mod play;
 mod svg;
 mod wrap;
 
@@ -22,6 +23,7 @@ pub use drawing::{
 };
 pub use html::html;
 pub use json::json;
+pub use play::play;
 pub use svg::svg;
 
 use content::{Boxes, Content};
