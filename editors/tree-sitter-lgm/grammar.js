@@ -84,9 +84,23 @@ module.exports = grammar({
       ),
 
     _laws: ($) => alias($._law_block, $.block),
-    _law_block: ($) => body(choice($.port_declaration, $.law_setting, $.equation)),
+    _law_block: ($) => body(choice($.port_declaration, $.law_setting, $.equation, $.mode, $.mode_change)),
     law_setting: ($) => seq(field('name', $._name), field('value', $._name), ';'),
     equation: ($) => seq(field('left', $._expression), '=', field('right', $._expression), ';'),
+    // `mode open { through = 0; }`; the word is a name elsewhere.
+    mode: ($) => seq(field('kind', $._name), field('name', $._name), alias($._mode_block, $.block)),
+    _mode_block: ($) => body($.equation),
+    // `when across < 0 -> open, across = 0;`
+    mode_change: ($) =>
+      seq(
+        'when',
+        field('condition', $._expression),
+        '->',
+        field('to', $._name),
+        repeat(seq(',', $.mode_setting)),
+        ';',
+      ),
+    mode_setting: ($) => seq(field('target', $._reference), '=', field('value', $._expression)),
 
     // ---- Statements ------------------------------------------------------------------------------------------------
 
@@ -103,10 +117,13 @@ module.exports = grammar({
         $.signal_declaration,
         $.output_declaration,
         $.state_declaration,
+        $.discrete_declaration,
         $.instance,
         $.bond_chain,
         $.for_statement,
         $.if_statement,
+        $.when_statement,
+        $.every_statement,
         $.experiment,
       ),
 
@@ -114,8 +131,10 @@ module.exports = grammar({
     junction_declaration: ($) => seq(field('kind', choice('zero', 'one')), $._junctions, ';'),
     _junctions: ($) =>
       seq(
-        commaSeparated($.declared),
-        optional(seq(':', field('domain', $._name), repeat(seq(',', field('flag', $._name))))),
+        commaSeparated(choice($.declared, $.attribute)),
+        optional(
+          seq(':', field('domain', $._name), repeat(seq(',', choice(field('flag', $._name), $.attribute)))),
+        ),
       ),
     port_declaration: ($) =>
       seq('port', commaSeparated($.declared), optional(seq(':', field('domain', $._name))), ';'),
@@ -129,6 +148,7 @@ module.exports = grammar({
     signal_declaration: ($) => seq('signal', $._indexed, ';'),
     output_declaration: ($) => seq('output', $._indexed, ';'),
     state_declaration: ($) => seq('state', $._indexed, ';'),
+    discrete_declaration: ($) => seq('discrete', $._indexed, ';'),
     _indexed: ($) => seq($.declared, '=', field('value', $._expression), repeat(seq(',', $.attribute))),
 
     declared: ($) => seq(field('name', $._name), repeat($.indices), optional('vector')),
@@ -170,6 +190,24 @@ module.exports = grammar({
         field('body', $.block),
         repeat(seq('else', 'if', field('condition', $._expression), field('body', $.block))),
         optional(seq('else', field('body', $.block))),
+      ),
+    when_statement: ($) => seq('when', field('condition', $._expression), field('body', alias($._actions, $.block))),
+    every_statement: ($) =>
+      seq(
+        'every',
+        field('period', $._expression),
+        optional(seq('from', field('first', $._expression))),
+        field('body', alias($._actions, $.block)),
+      ),
+    _actions: ($) => body(choice($.assignment, $.conditional_assignment)),
+    assignment: ($) => seq(field('target', $._expression), ':=', field('value', $._expression), ';'),
+    conditional_assignment: ($) =>
+      seq(
+        'if',
+        field('condition', $._expression),
+        field('body', alias($._actions, $.block)),
+        repeat(seq('else', 'if', field('condition', $._expression), field('body', alias($._actions, $.block)))),
+        optional(seq('else', field('body', alias($._actions, $.block)))),
       ),
     experiment: ($) => seq('experiment', body(seq($.attribute, ';'))),
 

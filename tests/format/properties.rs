@@ -27,8 +27,11 @@ static CORPUS: LazyLock<Vec<String>> = LazyLock::new(corpus);
 /// Texts that people wrote: the snippets of the language page, the examples, the tests' models. Without errors.
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = include_str!("../../docs/language.md");
-    let snippets = page.split("```lgm\n").skip(1);
+    let pages = concat!(
+        include_str!("../../docs/language.md"),
+        include_str!("../../docs/switching.md")
+    );
+    let snippets = pages.split("```lgm\n").skip(1);
     let mut texts: Vec<String> = snippets
         .map(|part| part.split("```").next().unwrap().to_string())
         .collect();
@@ -139,13 +142,16 @@ const ENDS: &[&str] = &[
     ";\n",
 ];
 
+/// How many kinds of statements there are.
+const KINDS: usize = 18;
+
 /// A statement with blanks as numbers say; they also pick its parts.
 fn statement(choices: &[usize; 8]) -> String {
     let name = |at: usize| NAMES[choices[at] % NAMES.len()];
     let blank = |at: usize| BLANKS[choices[at] / 16 % BLANKS.len()];
     let value = VALUES[choices[3] % VALUES.len()];
     let (b1, b2, b3) = (blank(1), blank(2), blank(4));
-    match choices[0] % 14 {
+    match choices[0] % KINDS {
         0..4 => format!(
             "{}{b1}: {}({value}){b2} {}{b3} -> {};",
             name(1),
@@ -167,7 +173,40 @@ fn statement(choices: &[usize; 8]) -> String {
         10 => format!("for {} in 1:{b1}3 {{{b2} {}{b3} : R(1); }}", name(1), name(2)),
         11 => format!("if a{b1} {{{b2}one x;{b3} one y; }} else{b1} {{ {} -> x; }}", name(1)),
         12 => format!("experiment {{{b1}stop = {value};{b2}points = 5;{b3}}}"),
+        13 => format!("discrete {}{b1}={b2}{value};", name(1)),
+        14 => format!("when a > b{b1} {{{b2}{} := {value};{b3}{} := 1; }}", name(1), name(2)),
+        15 => format!(
+            "every {}{b1} from{b2} -{} {{\n{}{b1} := {value};{b3}if a {{ c{b2}:= 1; }}}}",
+            name(1),
+            name(2),
+            name(4)
+        ),
+        16 => format!("one {}{b1},{b2} on = a <{b3} b;", name(1)),
         _ => format!("{}{b1}: {}{b2};", name(1), name(2)),
+    }
+}
+
+/// A mode with its changes, and blanks as numbers say.
+fn mode(choices: &[usize; 8], end: &str) -> String {
+    let name = |at: usize| NAMES[choices[at] % NAMES.len()];
+    let blank = |at: usize| BLANKS[choices[at] / 16 % BLANKS.len()];
+    let (b1, b2, b3, b4) = (blank(1), blank(2), blank(3), blank(4));
+    let (between, value) = (ENDS[choices[5] % ENDS.len()], VALUES[choices[6] % 5]);
+    let law = match choices[0] % 3 {
+        0 => format!("{b2}across = 0;{b3}"),
+        1 => format!("{b2}a.across = {value};{b3}b.through = 0;"),
+        _ => format!("\n{b2}a.across = {value};{end}{b3}b.through = 0;\n"),
+    };
+    let first = format!("mode {}{b1}{{{law}}}", name(1));
+    let change = |at: usize| format!("when across >{b3} {}{b4} -> {};", name(at), name(at + 1));
+    let set = format!("when {value} > 0{b4} -> {}, across{b1}= -across;", name(2));
+    match choices[7] % 6 {
+        0 => first,
+        1 => format!("{first}{b4}{}", change(1)),
+        2 => format!("{first}{b4}{}{between}{set}", change(2)),
+        3 => format!("{first}{end}{}{between}{}", change(2), change(3)),
+        4 => format!("{first}{between}{set}{between}{}", change(4)),
+        _ => format!("{first}{b4}{set}{b3}{}{b2}{}", change(1), change(2)),
     }
 }
 
@@ -203,7 +242,7 @@ proptest! {
     #[test]
     fn random_statements_in_random_columns_settle_at_once(
         parts in prop::collection::vec((choices(), prop::sample::select(ENDS)), 0..14),
-        kind in prop::option::of(0..14usize),
+        kind in prop::option::of(0..KINDS),
         items in prop::collection::vec((choices(), prop::sample::select(ENDS)), 0..6),
     ) {
         let mut text = String::new();
@@ -217,6 +256,23 @@ proptest! {
             // Half of the texts have statements of one kind, so that there is something to line up.
             choices[0] = kind.unwrap_or(choices[0]);
             text.push_str(&statement(&choices));
+            text.push_str(end);
+        }
+        text.push('}');
+        prop_assume!(parse(SourceId(0), &text).1.is_empty());
+        assert_harmless(&text);
+    }
+
+    #[test]
+    fn random_modes_in_random_columns_settle_at_once(
+        parts in prop::collection::vec((choices(), prop::sample::select(ENDS)), 0..8),
+        kind in prop::option::of(0..6usize),
+    ) {
+        let mut text = "element E : translational {\n".to_string();
+        for (choices, end) in &parts {
+            let mut choices = *choices;
+            choices[7] = kind.unwrap_or(choices[7]);
+            text.push_str(&mode(&choices, end));
             text.push_str(end);
         }
         text.push('}');
@@ -259,6 +315,12 @@ fn random_statements_are_right_more_often_than_not() {
     });
     let right = right.count();
     assert!(right > 300, "{right} of 400");
+    let right = (0..400).filter(|seed| {
+        let text = format!("element E : d {{ {} }}", mode(&pick(*seed), ENDS[seed % ENDS.len()]));
+        parse(SourceId(0), &text).1.is_empty()
+    });
+    let right = right.count();
+    assert!(right > 300, "{right} of 400 modes");
 }
 
 /// Formats a long text, for which a quadratic algorithm would take many minutes; the result is stable.
@@ -279,6 +341,12 @@ fn a_hundred_thousand_statements_are_formatted() {
     assert_stable(model(|i| format!("param p{i} = {i};"), " /* c */ "));
     assert_stable(model(|i| format!("for i in 1:{i} {{ e[i] : R(1); }}"), "\n\n"));
     assert_stable(model(|_| "if a { one b; }".to_string(), " else "));
+    assert_stable(model(|i| format!("when x > {i} {{ n := {i}; }}"), "\n"));
+    let element = |entry: &str, end: &str| format!("element E : d {{\n{}}}\n", format!("{entry}{end}").repeat(100_000));
+    assert_stable(element("mode a { across = 0; }  when through > 0 -> b;", "\n"));
+    assert_stable(element("when through > 0 -> b;", " ").replacen("when", "mode a { across = 0; } when", 1));
+    assert_stable(element("// c\nwhen through > 0 -> b;", "\n").replacen("//", "mode a {}\n//", 1));
+    assert_stable(element("mode a { across = 0; } /* c */", " "));
 }
 
 #[test]

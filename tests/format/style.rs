@@ -300,6 +300,101 @@ fn long_lines_break_as_far_outside_of_brackets_as_they_can() {
     );
 }
 
+/// The lines of an element that switches, before and after; the result must stay as it is.
+fn check_modes(before: &str, after: &str) {
+    check(
+        &format!("element E(x) : d {{\n{before}\n}}"),
+        &format!(
+            "element E(x) : d {{\n{}}}\n",
+            after.lines().map(|line| format!("  {line}\n")).collect::<String>()
+        ),
+    );
+}
+
+#[test]
+fn modes_stand_on_one_line_with_their_changes_where_they_were_written_so() {
+    check_modes(
+        "mode blocking   {through=0; }   when across>0  -> conducting;\nmode conducting { across=0; }   when through<0 -> blocking;",
+        "mode blocking   { through = 0; }  when across > 0  -> conducting;\nmode conducting { across = 0; }   when through < 0 -> blocking;",
+    );
+    check_modes(
+        "mode stuck    { across = 0; }     when through > Fs -> forward;  when through<-Fs->backward;
+mode forward  { through = Fc; }   when across < 0 -> stuck;
+mode backward { through = -Fc; }  when across > 0 -> stuck;",
+        "mode stuck    { across = 0; }     when through > Fs -> forward;  when through < -Fs -> backward;
+mode forward  { through = Fc; }   when across < 0 -> stuck;
+mode backward { through = -Fc; }  when across > 0 -> stuck;",
+    );
+    // Not lined up by the author, and words that are names elsewhere.
+    check_modes(
+        "mode in{across=0;}when(x)->vector,a . across=-e*before( across );mode vector{}when not in->in;",
+        "mode in { across = 0; }  when (x) -> vector, a.across = -e*before(across);\nmode vector {}  when not in -> in;",
+    );
+    check_modes(
+        "mode two {\na.across=0;\n b.across = 0;\n} when c->d; when e->f;\nmode last { x = 0; }",
+        "mode two {\n  a.across = 0;\n  b.across = 0;\n}  when c -> d;  when e -> f;\nmode last { x = 0; }",
+    );
+}
+
+#[test]
+fn changes_stand_under_their_mode_if_one_begins_a_line_or_they_do_not_fit() {
+    check_modes(
+        "mode a { x = 0; } when b -> c;\n when cc -> d;\nmode e { y = 0; }\nwhen f -> g; when h -> i;",
+        "mode a { x = 0; }\n  when b -> c;\n  when cc -> d;\nmode e { y = 0; }\n  when f -> g;  when h -> i;",
+    );
+    check_modes(
+        "mode a { x = 0; }\nwhen b   -> c;\nwhen ccc -> d;",
+        "mode a { x = 0; }\n  when b   -> c;\n  when ccc -> d;",
+    );
+    check_modes(
+        "mode three {\n a.x = 0;\n}\n// why\nwhen c -> d; // because\n             // of\n// and\nwhen e -> f; // g",
+        "mode three {\n  a.x = 0;\n}\n  // why\n  when c -> d;  // because\n                // of\n  // and\n  when e -> f;  // g",
+    );
+    // 101 columns on one line.
+    check_modes(
+        "mode free  { through = 0; } when int(across) > gap and across > 0 -> touch, across = -e*before(across);\nmode touch { across = 0; } when through < 0 -> free;",
+        "mode free  { through = 0; }\n  when int(across) > gap and across > 0 -> touch, across = -e*before(across);\nmode touch { across = 0; }  when through < 0 -> free;",
+    );
+    check_modes(
+        "mode a { x = 0; } when a_long_condition_that_takes_much_room > 1 and another_one_that_takes_much_room < 2 and c -> d;",
+        "mode a { x = 0; }\n  when a_long_condition_that_takes_much_room > 1 and another_one_that_takes_much_room < 2 and c\n      -> d;",
+    );
+}
+
+#[test]
+fn blocks_of_assignments_are_laid_out_as_other_blocks() {
+    check_body(
+        "when h<=0 and across(ball)<0{across(ball):=-e*across(ball);hits:=hits+1;}",
+        "when h <= 0 and across(ball) < 0 { across(ball) := -e*across(ball); hits := hits + 1; }",
+    );
+    check_body(
+        "every Ts{z[1]:=z+Ki*Ts*e;  u:=min(max(Kp*e+z,-2),2);if x>0{u:=0;}else if b{}else{u:=-1;}}",
+        "every Ts {\n  z[1] := z + Ki*Ts*e;  u := min(max(Kp*e + z, -2), 2);\n  if x > 0 { u := 0; } else if b {} else { u := -1; }\n}",
+    );
+    check_body(
+        "every 1[ms]from-2*T{\nz    := 1;\nhits:=-1;\nlong_name :=2;\nu    := 3;\n}",
+        "every 1 [ms] from -2*T {\n  z         := 1;\n  hits      := -1;\n  long_name := 2;\n  u         := 3;\n}",
+    );
+    check_body("every from from(from){}", "every from from (from) {}");
+    check_body("when initially{x:=1;}", "when initially { x := 1; }");
+    check_body(
+        "discrete hits=0;  discrete z[2]=[0,0];",
+        "discrete hits = 0;  discrete z[2] = [0, 0];",
+    );
+    check_body(
+        "discrete a     = 1;\ndiscrete abc   = 1;",
+        "discrete a   = 1;\ndiscrete abc = 1;",
+    );
+    check_body(
+        "one A,B [2],on=closed;zero J:electrical,floating,on=x>0;",
+        "one A, B[2], on = closed; zero J : electrical, floating, on = x > 0;",
+    );
+    check_body(
+        "d1:IdealDiode a->b,mode=conducting;",
+        "d1 : IdealDiode a -> b, mode = conducting;",
+    );
+}
+
 #[test]
 fn a_text_with_errors_is_refused_with_its_diagnostics() {
     let diagnostics = format(SourceId(0), "model M { param a = ; }").unwrap_err();

@@ -63,8 +63,10 @@ pub enum NameKind {
     Output,
     /// A signal.
     Signal,
-    /// A declared state.
+    /// A declared state or a discrete variable.
     State,
+    /// A mode of an element.
+    Mode,
     /// A node or a junction.
     Node,
     /// A port.

@@ -17,6 +17,10 @@ const WORDS: &[(&str, &str)] = &[
         "`effort(e)`: the effort at a port or on a bond, `effort(J -> R1)`",
     ),
     ("flow", "`flow(e)`: the flow at a port or on a bond, `flow(J -> R1)`"),
+    (
+        "before",
+        "`before(x)`: the value just before an event, in what a change of modes sets and in `when` and `every` blocks",
+    ),
     ("power", "`power(e)`: the power that an element absorbs"),
     ("energy", "`energy(e)`: the energy that a storage element holds"),
     (

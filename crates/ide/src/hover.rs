@@ -3,6 +3,7 @@
 use crate::facts::{declared_value, definitions, equations_of, equivalent, signal_unit, stored, symbolic};
 use crate::functions::function;
 use crate::keywords::keyword;
+use crate::modes::mode_at;
 use crate::navigation::name_at;
 use crate::ports::port_causality;
 use crate::relation::relation;
@@ -24,6 +25,18 @@ pub(crate) fn hover(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Hover> {
         return Some(Hover {
             span: found.span,
             markdown,
+        });
+    }
+    if let Some(found) = mode_at(snapshot, at) {
+        let text = snapshot.map().slice(found.mode.span).trim();
+        let words = format!(
+            "```lgm\n{}\n```\n\nA mode of `{}`.",
+            shown(text),
+            found.element.name.text
+        );
+        return Some(Hover {
+            span: found.span,
+            markdown: words,
         });
     }
     of_word(snapshot, at)
@@ -80,8 +93,13 @@ fn declaration(snapshot: &Snapshot, definition: &Definition) -> String {
         DefinitionKind::Index => format!("index {text}"),
         _ => text.to_string(),
     };
+    shown(&words)
+}
+
+/// A text, its end left out if it is long.
+fn shown(words: &str) -> String {
     match words.char_indices().nth(SHOWN) {
-        None => words,
+        None => words.to_string(),
         Some((end, _)) => format!("{} ..", &words[..end]),
     }
 }

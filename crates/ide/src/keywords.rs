@@ -50,6 +50,18 @@ const KEYWORDS: &[(&str, &str)] = &[
         "a state that integrates an expression: `state z = int(x), start = 0;`",
     ),
     (
+        "discrete",
+        "a number that changes at events only: `discrete hits = 0;`; `when` and `every` blocks assign it",
+    ),
+    (
+        "when",
+        "assigns values each time that a condition becomes true, `when x > 1 { n := n + 1; }`; in an element it changes the mode",
+    ),
+    (
+        "every",
+        "assigns values at equal distances of time: `every Ts { u := k*e; }`, `every Ts from t0 { .. }`",
+    ),
+    (
         "port",
         "declares the points at which a component or an element is joined to others",
     ),
@@ -103,7 +115,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("events", "whether the run has rows at its events too: 1 or 0"),
 ];
 
-/// Attributes of instances, states and signals.
+/// Attributes of instances, junctions, states and signals.
 const ATTRIBUTES: &[(&str, &str)] = &[
     (
         "start",
@@ -118,10 +130,48 @@ const ATTRIBUTES: &[(&str, &str)] = &[
         "the equation of position `close = 0` that the displacement follows from; `start` is then where it is looked for first",
     ),
     (
+        "mode",
+        "the mode in which the search for the one at the start begins; the first mode of the element if it is not given",
+    ),
+    (
+        "on",
+        "the condition of a junction: off, a 1-junction lets no flow through, and a 0-junction has no effort",
+    ),
+    (
         "nominal",
         "of what size a state usually is: tolerances are relative to it where the state is near 0",
     ),
 ];
+
+/// Words that mean something in their place only.
+const IN_PLACE: &[(&str, &str)] = &[
+    (
+        "mode",
+        "a law of an element that holds while it is in force, `mode open { through = 0; }`; one mode is in force at a time",
+    ),
+    ("initially", "runs the block once, before the first row of a run"),
+    (
+        "from",
+        "stands before the first instant of the block; without it that is 0 s",
+    ),
+];
+
+/// Whether a word stands in the place in which it means something.
+fn is_in_place(tokens: &[Spanned<'_>], place: usize, word: &str) -> bool {
+    let at = |index: usize| tokens.get(index).map(|token| token.1);
+    let before = place.checked_sub(1).and_then(at);
+    match word {
+        "mode" => at(place + 2) == Some(Token::BraceOpen),
+        "initially" => before == Some(Token::When),
+        "from" => {
+            let head = tokens[..place].iter().rev();
+            let mut head =
+                head.take_while(|token| !matches!(token.1, Token::Semicolon | Token::BraceOpen | Token::BraceClose));
+            before != Some(Token::Every) && head.any(|token| token.1 == Token::Every)
+        }
+        _ => false,
+    }
+}
 
 fn meaning(table: &[(&str, &str)], word: &str) -> Option<String> {
     let found = table.iter().find(|entry| entry.0 == word)?;
@@ -136,7 +186,8 @@ pub(crate) fn keyword(tokens: &[Spanned<'_>], place: usize, word: &str) -> Optio
         (true, false) => meaning(ATTRIBUTES, word),
         _ => None,
     };
-    own.or_else(|| meaning(KEYWORDS, word))
+    let in_place = || meaning(IN_PLACE, word).filter(|_| is_in_place(tokens, place, word));
+    own.or_else(in_place).or_else(|| meaning(KEYWORDS, word))
 }
 
 /// Whether the tokens end within the braces of an experiment.
@@ -169,7 +220,7 @@ mod tests {
             );
         }
         let reserved = "import domain element component modal model node zero one param const input output signal state port experiment \
-                        for if then else and or not";
+                        discrete when every for if then else and or not";
         for word in reserved.split_whitespace() {
             assert!(meaning(KEYWORDS, word).is_some(), "{word}");
         }

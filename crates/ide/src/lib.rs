@@ -20,6 +20,9 @@ mod hover;
 #[cfg(test)]
 mod hover_tests;
 mod keywords;
+mod modes;
+#[cfg(test)]
+mod modes_tests;
 mod navigation;
 mod ports;
 mod problems;

@@ -1,5 +1,6 @@
 //! From a name to its declaration and to its uses, and to another name.
 
+use crate::modes::{mode_at, uses_of};
 use crate::{Edit, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind, Use};
 use lgm_elaborate::{PORT_VARIABLES, modal_words};
@@ -16,7 +17,10 @@ pub(crate) fn name_at(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Use> {
 pub(crate) fn definition(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Span> {
     match name_at(snapshot, at) {
         Some(found) => Some(snapshot.analysis().get(found.definition).name_span),
-        None => imported(snapshot, at),
+        None => match mode_at(snapshot, at) {
+            Some(found) => Some(found.mode.name.span),
+            None => imported(snapshot, at),
+        },
     }
 }
 
@@ -41,7 +45,10 @@ fn imported(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<Span> 
 /// Every place that means what the name at the place means.
 pub(crate) fn references(snapshot: &Snapshot, at: (SourceId, u32), with_declaration: bool) -> Vec<Span> {
     let Some(found) = name_at(snapshot, at) else {
-        return Vec::new();
+        let uses = mode_at(snapshot, at).map(|found| uses_of(snapshot, found.mode));
+        let wanted = uses.unwrap_or_default().into_iter();
+        let wanted = wanted.filter(|entry| with_declaration || !entry.declares());
+        return wanted.map(|entry| entry.span).collect();
     };
     let mut uses: Vec<Use> = snapshot.analysis().uses_of(found.definition).copied().collect();
     uses.sort_by_key(|entry| (!entry.declares, entry.span));
@@ -51,18 +58,29 @@ pub(crate) fn references(snapshot: &Snapshot, at: (SourceId, u32), with_declarat
 
 /// The name at the place, if it can be given another one.
 pub(crate) fn renamed_name(snapshot: &Snapshot, at: (SourceId, u32)) -> Result<Span, String> {
-    let found = name_at(snapshot, at).ok_or("there is no name here that a text declares")?;
-    let definition = snapshot.analysis().get(found.definition);
-    match snapshot.compilation().program().is_library(definition.name_span.source) {
-        true => Err(format!("`{}` belongs to the standard library", definition.name)),
-        false => Ok(found.span),
+    let (span, declared, name) = match (name_at(snapshot, at), mode_at(snapshot, at)) {
+        (Some(found), _) => {
+            let definition = snapshot.analysis().get(found.definition);
+            (found.span, definition.name_span, &definition.name)
+        }
+        (None, Some(found)) => (found.span, found.mode.name.span, &found.mode.name.text),
+        (None, None) => return Err(NO_NAME.to_string()),
+    };
+    match snapshot.compilation().program().is_library(declared.source) {
+        true => Err(format!("`{name}` belongs to the standard library")),
+        false => Ok(span),
     }
 }
+
+const NO_NAME: &str = "there is no name here that a text declares";
 
 /// The changes that give what the name at the place means another name.
 pub(crate) fn rename(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Result<Vec<Edit>, String> {
     renamed_name(snapshot, at)?;
-    let found = name_at(snapshot, at).ok_or("there is no name here that a text declares")?;
+    if name_at(snapshot, at).is_none() {
+        return rename_mode(snapshot, at, new);
+    }
+    let found = name_at(snapshot, at).ok_or(NO_NAME)?;
     let definition = snapshot.analysis().get(found.definition);
     if *definition.name == *new {
         return Ok(Vec::new());
@@ -77,6 +95,23 @@ pub(crate) fn rename(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Res
             text: new.to_string(),
         })
         .collect())
+}
+
+/// The changes that give a mode another name.
+fn rename_mode(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Result<Vec<Edit>, String> {
+    let found = mode_at(snapshot, at).ok_or(NO_NAME)?;
+    if *found.mode.name.text == *new {
+        return Ok(Vec::new());
+    }
+    is_name(new)?;
+    if found.element.modes.iter().any(|mode| *mode.name.text == *new) {
+        return Err(format!("`{}` has a mode `{new}` already", found.element.name.text));
+    }
+    let edits = uses_of(snapshot, found.mode).into_iter().map(|entry| Edit {
+        span: entry.span,
+        text: new.to_string(),
+    });
+    Ok(edits.collect())
 }
 
 /// Whether a text is a name that can be declared.

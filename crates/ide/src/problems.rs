@@ -98,7 +98,7 @@ fn hiding(analysis: &Analysis, definition: &Definition) -> Option<Problem> {
     let hidden = analysis.get(analysis.member(item, &definition.name)?);
     let is_value = matches!(
         hidden.kind,
-        Parameter | Constant | Formal | StructuralFormal | Input | Signal | State
+        Parameter | Constant | Formal | StructuralFormal | Input | Signal | State | Discrete
     );
     is_value.then(|| Problem {
         related: vec![(hidden.name_span, "hidden here".to_string())],

@@ -1,9 +1,10 @@
 //! What a text declares, what can be folded, and what the names in it are.
 
+use crate::modes::{element_of, uses};
 use crate::{Colored, Link, NameKind, Snapshot, Symbol};
 use lgm_elaborate::analysis::{DefinitionId, DefinitionKind};
 use lgm_source::Span;
-use lgm_syntax::ast::{Expr, ImportTarget, Item, Statement, StatementKind};
+use lgm_syntax::ast::{ElementMode, Expr, ImportTarget, Item, Statement, StatementKind};
 use lgm_syntax::token::{self, Token};
 use lgm_syntax::visit::{child_expressions, child_statements, statement_expressions, statements};
 
@@ -21,7 +22,7 @@ pub(crate) fn kind_of(kind: DefinitionKind) -> NameKind {
         DefinitionKind::Input => NameKind::Input,
         DefinitionKind::Output => NameKind::Output,
         DefinitionKind::Signal => NameKind::Signal,
-        DefinitionKind::State => NameKind::State,
+        DefinitionKind::State | DefinitionKind::Discrete => NameKind::State,
         DefinitionKind::Node | DefinitionKind::Junction => NameKind::Node,
         DefinitionKind::Port => NameKind::Port,
         DefinitionKind::Instance => NameKind::Instance,
@@ -65,12 +66,25 @@ pub(crate) fn symbols(snapshot: &Snapshot) -> Vec<Symbol> {
                 .filter(|member| analysis.get(*member).kind != DefinitionKind::Index);
             let mut item = symbol(snapshot, id);
             item.children = members.map(|member| symbol(snapshot, member)).collect();
+            let modes = element_of(snapshot, id).map_or(&[][..], |element| &element.modes);
+            item.children.extend(modes.iter().map(mode_symbol));
             item.children.sort_by_key(|child| child.name_span);
             item
         })
         .collect();
     list.sort_by_key(|item| item.span);
     list
+}
+
+fn mode_symbol(mode: &ElementMode) -> Symbol {
+    Symbol {
+        name: mode.name.text.to_string(),
+        detail: None,
+        kind: NameKind::Mode,
+        span: mode.span,
+        name_span: mode.name.span,
+        children: Vec::new(),
+    }
 }
 
 fn symbol(snapshot: &Snapshot, id: DefinitionId) -> Symbol {
@@ -97,10 +111,17 @@ pub(crate) fn colors(snapshot: &Snapshot) -> Vec<Colored> {
         kind: kind_of(analysis.get(entry.definition).kind),
         declares: entry.declares,
     });
-    colored.collect()
+    let modes = uses(snapshot, snapshot.root()).into_iter().map(|entry| Colored {
+        span: entry.span,
+        kind: NameKind::Mode,
+        declares: entry.declares(),
+    });
+    let mut colored: Vec<Colored> = colored.chain(modes).collect();
+    colored.sort_by_key(|entry| entry.span);
+    colored
 }
 
-/// Bodies of items, loops and conditions, and comments of several lines.
+/// Bodies of items, modes, blocks, loops and conditions, and comments of several lines.
 pub(crate) fn folds(snapshot: &Snapshot) -> Vec<Span> {
     let Some(ast) = snapshot.compilation().program().ast(snapshot.root()) else {
         return Vec::new();
@@ -108,10 +129,17 @@ pub(crate) fn folds(snapshot: &Snapshot) -> Vec<Span> {
     let mut found = Vec::new();
     for item in &ast.items {
         found.push(item.span());
+        if let Item::Element(element) = item {
+            found.extend(element.modes.iter().map(|mode| mode.span));
+        }
         let mut visit = |statement: &Statement| {
             if matches!(
                 statement.kind,
-                StatementKind::For(_) | StatementKind::If(_) | StatementKind::Experiment(_)
+                StatementKind::For(_)
+                    | StatementKind::If(_)
+                    | StatementKind::When(_)
+                    | StatementKind::Every(_)
+                    | StatementKind::Experiment(_)
             ) {
                 found.push(statement.span);
             }
@@ -182,11 +210,32 @@ pub(crate) fn selections(snapshot: &Snapshot, at: u32) -> Vec<Span> {
         .map_or(&[][..], |ast| &ast.items);
     for item in items.iter().filter(|item| holds(item.span())) {
         found.push(item.span());
+        if let Item::Element(element) = item {
+            let mode = element.modes.iter().find(|mode| holds(mode.span));
+            mode.iter().for_each(|mode| within_mode(mode, &holds, &mut found));
+        }
         within_body(body_of(item), &holds, &mut found);
     }
     found.sort_by_key(|span| (span.end - span.start, span.start));
     found.dedup();
     found
+}
+
+fn within_mode(mode: &ElementMode, holds: &dyn Fn(Span) -> bool, found: &mut Vec<Span>) {
+    found.push(mode.span);
+    for equation in mode.law.equations.iter().filter(|equation| holds(equation.span)) {
+        found.push(equation.span);
+        within_expression(&equation.left, holds, found);
+        within_expression(&equation.right, holds, found);
+    }
+    for change in mode.changes.iter().filter(|change| holds(change.span)) {
+        found.push(change.span);
+        within_expression(&change.condition, holds, found);
+        change
+            .sets
+            .iter()
+            .for_each(|set| within_expression(&set.value, holds, found));
+    }
 }
 
 fn within_body(body: &[Statement], holds: &dyn Fn(Span) -> bool, found: &mut Vec<Span>) {

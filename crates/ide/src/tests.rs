@@ -477,7 +477,8 @@ fn a_named_argument_is_the_one_that_is_written() {
 
 #[test]
 fn every_word_that_begins_an_entry_of_a_law_is_one() {
-    let of_law = |word: &str| lgm_elaborate::PORT_VARIABLES.contains(&word) || ["der", "port"].contains(&word);
+    let of_law =
+        |word: &str| lgm_elaborate::PORT_VARIABLES.contains(&word) || ["der", "port", "mode", "when"].contains(&word);
     assert!(crate::completion::LAWS.iter().all(|entry| of_law(entry.0)));
     let of_modal =
         |word: &str| lgm_elaborate::modal_words().any(|known| known == word) || ["mode", "drive"].contains(&word);

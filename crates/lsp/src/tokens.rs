@@ -5,7 +5,7 @@ use gen_lsp_types::{CompletionItemKind, SemanticToken, SemanticTokensLegend, Sym
 use lgm_ide::NameKind;
 
 /// The types that tokens have, as [`token_type`] counts them.
-const TYPES: [&str; 9] = [
+const TYPES: [&str; 10] = [
     "class",
     "namespace",
     "parameter",
@@ -15,6 +15,7 @@ const TYPES: [&str; 9] = [
     "keyword",
     "type",
     "struct",
+    "enumMember",
 ];
 
 /// What the numbers of tokens stand for.
@@ -36,6 +37,7 @@ fn token_type(kind: NameKind) -> u32 {
         NameKind::Function => "function",
         NameKind::Keyword => "keyword",
         NameKind::Unit => "type",
+        NameKind::Mode => "enumMember",
     };
     TYPES.iter().position(|entry| *entry == name).unwrap_or_default() as u32
 }
@@ -78,6 +80,7 @@ pub(crate) fn completion_kind(kind: NameKind) -> CompletionItemKind {
         NameKind::Function => CompletionItemKind::Function,
         NameKind::Keyword => CompletionItemKind::Keyword,
         NameKind::Unit => CompletionItemKind::Unit,
+        NameKind::Mode => CompletionItemKind::EnumMember,
     }
 }
 
@@ -95,5 +98,6 @@ pub(crate) fn symbol_kind(kind: NameKind) -> SymbolKind {
         NameKind::Function => SymbolKind::Function,
         NameKind::Keyword => SymbolKind::Key,
         NameKind::Unit => SymbolKind::Number,
+        NameKind::Mode => SymbolKind::EnumMember,
     }
 }

@@ -147,8 +147,45 @@ pub struct Element {
     pub ports: Vec<PortDecl>,
     /// Law equations.
     pub equations: Vec<Equation>,
+    /// `mode NAME { .. }`, in order; exactly one of them is in force at a time.
+    pub modes: Vec<ElementMode>,
     /// The whole item.
     pub span: Span,
+}
+
+/// `mode conducting { across = 0; } when through < 0 -> blocking;`
+#[derive(Clone, Debug)]
+pub struct ElementMode {
+    /// Its name.
+    pub name: Name,
+    /// The element as it is while the mode is in force, without modes of its own.
+    pub law: Box<Element>,
+    /// How it is left.
+    pub changes: Vec<ModeChange>,
+    /// The mode with its changes.
+    pub span: Span,
+}
+
+/// `when CONDITION -> MODE, across = EXPR;`
+#[derive(Clone, Debug)]
+pub struct ModeChange {
+    /// What must become true.
+    pub condition: Expr,
+    /// The name of the mode that follows.
+    pub to: Name,
+    /// Port variables that are set at the change, `across = ..` or `a.through = ..`.
+    pub sets: Vec<Setting>,
+    /// The whole change.
+    pub span: Span,
+}
+
+/// `across = -e*before(across)` at a change of modes.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// What is set.
+    pub target: Expr,
+    /// Its value just after the change.
+    pub value: Expr,
 }
 
 /// `left = right;`
@@ -277,6 +314,12 @@ pub enum StatementKind {
     If(If),
     /// `experiment { stop = 5 [s]; .. }`
     Experiment(Vec<Attribute>),
+    /// `discrete hits = 0;`
+    Discrete(Indexed),
+    /// `when h <= 0 { .. }`
+    When(When),
+    /// `every Ts from t0 { .. }`
+    Every(Every),
     /// What could be read of a statement in which a fault was reported.
     Faulty(Faulty),
 }
@@ -301,6 +344,8 @@ pub struct JunctionDecl {
     pub domain: Option<Name>,
     /// Words after the domain, such as `floating`.
     pub flags: Vec<Name>,
+    /// `on = closed` and the like.
+    pub attributes: Vec<Attribute>,
 }
 
 /// `F [N] = 1`
@@ -371,6 +416,62 @@ pub struct For {
     pub to: Expr,
     /// Body.
     pub body: Vec<Statement>,
+}
+
+/// `when CONDITION { .. }`: assignments at the instants at which a condition becomes true.
+#[derive(Clone, Debug)]
+pub struct When {
+    /// The condition; the plain name `initially` stands for the start.
+    pub condition: Expr,
+    /// What is done then, in order.
+    pub body: Vec<Action>,
+}
+
+impl When {
+    /// Returns true for `when initially { .. }`.
+    pub fn is_initial(&self) -> bool {
+        matches!(&self.condition.kind, ExprKind::Name(name) if &*name.text == "initially")
+    }
+}
+
+/// `every PERIOD from FIRST { .. }`: assignments at equal distances of time.
+#[derive(Clone, Debug)]
+pub struct Every {
+    /// The period in seconds.
+    pub period: Expr,
+    /// The word `from`, and the first instant; 0 s where it is not given.
+    pub first: Option<(Name, Expr)>,
+    /// What is done then, in order.
+    pub body: Vec<Action>,
+}
+
+/// What a `when` or an `every` block does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// `hits := hits + 1;`
+    Assign(Assignment),
+    /// `if c { .. } else { .. }`
+    If(ActionIf),
+}
+
+/// `target := value;`
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// A discrete variable, a state or the measure of a storage.
+    pub target: Expr,
+    /// Its new value.
+    pub value: Expr,
+    /// The whole assignment.
+    pub span: Span,
+}
+
+/// A choice among assignments, made at the instant.
+#[derive(Clone, Debug)]
+pub struct ActionIf {
+    /// Conditions with what is done where they hold, in order.
+    pub branches: Vec<(Expr, Vec<Action>)>,
+    /// The `else` body.
+    pub otherwise: Vec<Action>,
 }
 
 /// A conditional block, decided when compiling.

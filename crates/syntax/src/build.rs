@@ -1,6 +1,9 @@
 //! What the grammar's actions call: they put the tree together and refuse, in words, what the grammar reads more
 //! widely than the language allows.
 
+mod items;
+mod units;
+
 use super::ast::*;
 use super::symbols;
 use lgm_source::codes::Code;
@@ -41,6 +44,28 @@ pub enum LawEntry {
     Words(Name, Name, Span),
     /// `through = C*der(across);`
     Equation(Equation),
+    /// `mode conducting { across = 0; }`: the word, the name and the law.
+    Mode(Name, Name, Vec<Equation>, Span),
+    /// `when through < 0 -> blocking;`, which leaves the mode before it.
+    Change(ModeChange),
+}
+
+/// A part of a list of junctions.
+#[derive(Debug)]
+pub enum JunctionPart {
+    /// `b[3]`
+    Name(Declared),
+    /// `on = closed`
+    Attribute(Attribute),
+}
+
+/// A part of what follows the domain of junctions.
+#[derive(Debug)]
+pub enum JunctionTail {
+    /// `floating`
+    Flag(Name),
+    /// `on = closed`
+    Attribute(Attribute),
 }
 
 /// A part of what follows the parentheses of an instance.
@@ -143,161 +168,6 @@ impl<'a> Context<'a> {
     /// The `///` lines in front of the token at `start`.
     pub fn doc(&self, start: usize) -> Option<Arc<str>> {
         self.docs.get(&start).cloned()
-    }
-
-    // ---- Items ---------------------------------------------------------------------------------------------------
-
-    /// `domain d { .. }`
-    pub fn domain(&self, start: usize, name: Name, entries: Vec<DomainEntry>, end: usize) -> Item {
-        let mut domain = Domain {
-            doc: self.doc(start),
-            name,
-            across: None,
-            through: None,
-            effort: None,
-            pseudo: None,
-            unknown: Vec::new(),
-            span: self.span(start, end),
-        };
-        for entry in entries {
-            match entry {
-                DomainEntry::Variable(word, variable, span) => {
-                    let place = match &*word.text {
-                        "across" => &mut domain.across,
-                        "through" => &mut domain.through,
-                        _ => {
-                            domain.unknown.push(span);
-                            continue;
-                        }
-                    };
-                    self.once(&domain.name, &word, place.as_ref().map(|first| first.name.span));
-                    place.get_or_insert(variable);
-                }
-                DomainEntry::Setting(word, value, span) => {
-                    if &*word.text != "effort" {
-                        domain.unknown.push(span);
-                        continue;
-                    }
-                    self.once(&domain.name, &word, domain.effort.as_ref().map(|first| first.span));
-                    if !matches!(&*value.text, "across" | "through") {
-                        self.report(
-                            Diagnostic::error(Code::LGM0040, format!("`{}` cannot be the effort", value.text))
-                                .label(value.span, "expected `across` or `through`")
-                                .help("write `effort = across;` or `effort = through;`"),
-                        );
-                        continue;
-                    }
-                    domain.effort.get_or_insert(value);
-                }
-                DomainEntry::Word(word, span) => match &*word.text {
-                    "pseudo" => domain.pseudo = Some(word.span),
-                    _ => domain.unknown.push(span),
-                },
-            }
-        }
-        Item::Domain(domain)
-    }
-
-    fn once(&self, owner: &Name, word: &Name, first: Option<Span>) {
-        if let Some(first) = first {
-            self.report(
-                Diagnostic::error(
-                    Code::LGM0041,
-                    format!("`{}` is given twice in `{}`", word.text, owner.text),
-                )
-                .label(word.span, "the second one")
-                .label(first, "the first one")
-                .help("keep one of them"),
-            );
-        }
-    }
-
-    /// `element E(..) : d { .. }`
-    pub fn element(
-        &self,
-        start: usize,
-        head: (Name, Vec<Formal>, Option<Name>),
-        entries: Vec<LawEntry>,
-        end: usize,
-    ) -> Item {
-        let (name, formals, domain) = head;
-        let mut ports = Vec::new();
-        let mut equations = Vec::new();
-        for entry in entries {
-            match entry {
-                LawEntry::Ports(more, _) => ports.extend(more),
-                LawEntry::Equation(equation) => equations.push(equation),
-                LawEntry::Words(_, _, span) => self.report(
-                    Diagnostic::error(
-                        Code::LGM0042,
-                        format!("`{}` cannot stand in an element", self.words(span)),
-                    )
-                    .label(span, "expected `port` or an equation")
-                    .help("an element holds `port a, b;` and equations such as `through = R*across;`"),
-                ),
-            }
-        }
-        Item::Element(Element {
-            doc: self.doc(start),
-            name,
-            formals,
-            domain,
-            ports,
-            equations,
-            span: self.span(start, end),
-        })
-    }
-
-    /// `modal B(..) : d { .. }`
-    pub fn modal(
-        &self,
-        start: usize,
-        head: (Name, Vec<Formal>, Option<Name>),
-        entries: Vec<LawEntry>,
-        end: usize,
-    ) -> Item {
-        let (name, formals, domain) = head;
-        let (mut mode, mut drive) = (None, None);
-        let mut equations = Vec::new();
-        for entry in entries {
-            let refused = match entry {
-                LawEntry::Equation(equation) => {
-                    equations.push(equation);
-                    continue;
-                }
-                LawEntry::Words(word, value, span) => {
-                    let place = match &*word.text {
-                        "mode" => Some(&mut mode),
-                        "drive" => Some(&mut drive),
-                        _ => None,
-                    };
-                    match place {
-                        None => span,
-                        Some(place) => {
-                            self.once(&name, &word, place.as_ref().map(|first: &Name| first.span));
-                            place.get_or_insert(value);
-                            continue;
-                        }
-                    }
-                }
-                LawEntry::Ports(_, span) => span,
-            };
-            self.report(
-                Diagnostic::error(Code::LGM0042, format!("`{}` cannot stand in a modal block", self.words(refused)))
-                    .label(refused, "expected `mode`, `drive` or an assignment")
-                    .help("a modal block holds `mode i;`, `drive across;` and assignments such as `mass = ..;`; its ports come from `at`"),
-            );
-        }
-        Item::Modal(Modal {
-            doc: self.doc(start),
-            name,
-            formals,
-            domain,
-            mode,
-            drive,
-            equations,
-            span: self.span(start, end),
-        })
     }
 
     // ---- Statements ----------------------------------------------------------------------------------------------
@@ -477,117 +347,5 @@ impl<'a> Context<'a> {
             return self.expr(start, ExprKind::Missing, end);
         }
         self.expr(start, ExprKind::Over(Box::new(over)), end)
-    }
-
-    // ---- Units ---------------------------------------------------------------------------------------------------
-
-    /// `[N.s/m]`
-    pub fn unit(&self, start: usize, list: UnitList, end: usize) -> UnitExpr {
-        UnitExpr {
-            factors: self.unit_group(list, (1, 1)),
-            span: self.span(start, end),
-        }
-    }
-
-    /// `(kg.K)^exponent`: the factors with their final exponents.
-    pub fn unit_group(&self, list: UnitList, exponent: (i32, i32)) -> Vec<UnitFactor> {
-        let mut factors = Vec::new();
-        let mut divided = false;
-        for (joint, part) in list {
-            let mut sign = 1;
-            match joint {
-                UnitJoint::First => {}
-                UnitJoint::Over => {
-                    divided = true;
-                    sign = -1;
-                }
-                UnitJoint::Times(span) if divided => self.report(
-                    Diagnostic::error(Code::LGM0023, "after a `/` in a unit a further `.` needs parentheses")
-                        .label(span, "does this belong in the numerator or the denominator?")
-                        .help("write `[J/(kg.K)]`, or put the factors of the numerator first: `[J.K/kg]`"),
-                ),
-                UnitJoint::Times(_) => {}
-                UnitJoint::Star(span) => self.report(
-                    Diagnostic::error(Code::LGM0024, "units are multiplied with `.`")
-                        .label(span, "not with `*`")
-                        .help("write a dot, as in `[N.m]`"),
-                ),
-            }
-            for factor in part {
-                let (numerator, denominator) = factor.exponent;
-                let numerator = i64::from(numerator) * i64::from(exponent.0) * sign;
-                let denominator = i64::from(denominator) * i64::from(exponent.1);
-                factors.push(UnitFactor {
-                    exponent: self.lowest_terms(factor.name.span, numerator, denominator),
-                    name: factor.name,
-                });
-            }
-        }
-        factors
-    }
-
-    fn lowest_terms(&self, place: Span, numerator: i64, denominator: i64) -> (i32, i32) {
-        let divisor = num_integer::gcd(numerator, denominator).max(1);
-        let limit = 1000;
-        let (numerator, denominator) = (numerator / divisor, denominator / divisor);
-        if numerator.abs() > limit || denominator > limit {
-            self.report(
-                Diagnostic::error(Code::LGM0025, "the exponent of this unit is out of range")
-                    .label(place, "raised too high")
-                    .help("use an exponent between -1000 and 1000"),
-            );
-            return (1, 1);
-        }
-        (numerator as i32, denominator as i32)
-    }
-
-    /// The number in a unit: only `1`, as in `[1/s]`.
-    pub fn unit_one(&self, start: usize, text: &str) -> Name {
-        let name = self.name(start, text);
-        if text != "1" {
-            let bare = self.text[..start].trim_end().ends_with('[')
-                && self.text[start + text.len()..].trim_start().starts_with(']');
-            let diagnostic = Diagnostic::error(Code::LGM0026, format!("`{text}` is not a unit"))
-                .label(name.span, "expected a unit such as `kg`");
-            self.report(match bare {
-                true => diagnostic.help("brackets after a literal, or after the name in this declaration, hold a unit, such as `[m/s]`; to index a literal, give it a name first"),
-                false => diagnostic.help("an exponent is written with `^`, as in `[m^2]` or `[m^(1/2)]`; the only number in a unit is `1`, as in `[1/s]`"),
-            });
-            return Name {
-                text: self.text("1"),
-                ..name
-            };
-        }
-        name
-    }
-
-    /// An exponent of a unit.
-    pub fn integer(&self, start: usize, text: &str) -> i32 {
-        match text.parse::<i32>() {
-            Ok(value) if value <= 1000 => value,
-            _ => {
-                self.report(
-                    Diagnostic::error(
-                        Code::LGM0025,
-                        "the exponent of a unit is a whole number or a fraction of whole numbers",
-                    )
-                    .label(
-                        self.span(start, start + text.len()),
-                        "expected a whole number up to 1000",
-                    )
-                    .help("write `m^2` or `m^(1/2)`"),
-                );
-                1
-            }
-        }
-    }
-
-    /// `numerator/denominator` as an exponent of a unit.
-    pub fn rational(&self, numerator: i32, denominator: i32) -> (i32, i32) {
-        match denominator.signum() {
-            1 => (numerator, denominator),
-            -1 => (-numerator, -denominator),
-            _ => (numerator, 1),
-        }
     }
 }

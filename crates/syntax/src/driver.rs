@@ -26,6 +26,29 @@ impl Stop {
     }
 }
 
+/// Finds the `from` of `every period from first {`, which is a name elsewhere: it stands behind an operand, as no name can.
+#[derive(Default)]
+struct Heads {
+    in_every: bool,
+    after_operand: bool,
+}
+
+impl Heads {
+    fn read<'t>(&mut self, token: Token<'t>) -> Token<'t> {
+        let after_operand = std::mem::take(&mut self.after_operand);
+        match token {
+            Token::Every => self.in_every = true,
+            Token::BraceOpen | Token::BraceClose | Token::Semicolon => self.in_every = false,
+            Token::Name("from") if self.in_every && after_operand => return Token::From,
+            Token::Name(_) | Token::In | Token::Vector | Token::Number(_) | Token::ParenClose | Token::BracketClose => {
+                self.after_operand = true;
+            }
+            _ => {}
+        }
+        token
+    }
+}
+
 /// Parses `tokens` as what `start` says.
 pub fn run<'t>(context: &Context<'t>, start: Token<'t>, tokens: &[Spanned<'t>]) -> Result<Parsed, Stop> {
     let mut taken = 0;
@@ -34,7 +57,9 @@ pub fn run<'t>(context: &Context<'t>, start: Token<'t>, tokens: &[Spanned<'t>]) 
         taken += 1;
         *token
     }));
-    let result = RootParser::new().parse(context, stream.map(Ok));
+    let mut heads = Heads::default();
+    let stream = stream.map(|(start, token, end)| Ok((start, heads.read(token), end)));
+    let result = RootParser::new().parse(context, stream);
     result.map_err(|error| {
         let (index, expected) = match error {
             ParseError::UnrecognizedEof { expected, .. } => (tokens.len(), expected),

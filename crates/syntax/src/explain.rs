@@ -24,6 +24,10 @@ pub enum Part {
     Domain,
     /// An entry of an experiment.
     Setting,
+    /// An entry of a mode.
+    Equation,
+    /// An entry of a `when` or an `every` block.
+    Action,
     /// A whole text that should be one expression.
     Expression,
 }
@@ -64,6 +68,25 @@ pub fn missing_semicolon(context: &Context<'_>, part: Part, tokens: &[Spanned<'_
         .fix("write `;`", context.span(end, end), ";")
 }
 
+/// `{` is missing after the head that `tokens` are.
+pub fn missing_brace(context: &Context<'_>, tokens: &[Spanned<'_>]) -> Diagnostic {
+    let (start, end) = (
+        tokens.first().map_or(0, |token| token.0),
+        tokens.last().map_or(0, |token| token.2),
+    );
+    let words = context.words(context.span(start, end));
+    Diagnostic::error(Code::LGM0049, format!("expected `{{` after `{words}`"))
+        .label(context.span(end, end), "`{` is missing here")
+        .help("write the body between `{` and `}`")
+}
+
+/// The fault of a mode that stands in no element.
+pub fn mode_elsewhere(place: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(Code::LGM0050, format!("a `mode` cannot stand {place}"))
+        .label(span, "a mode is a law of an element")
+        .help("write `element Name : domain { mode open { through = 0; } .. }`, and declare an instance of it in the model")
+}
+
 /// `}` is missing behind a place; `opener` is the token before the block.
 pub fn unclosed_block(context: &Context<'_>, opener: Option<Spanned<'_>>, end: usize) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(Code::LGM0034, "this `{` is never closed");
@@ -86,7 +109,9 @@ fn description(context: &Context<'_>, part: Part, tokens: &[Spanned<'_>]) -> Str
     match (part, first, name) {
         (Part::Import, ..) => "this import".to_string(),
         (Part::Law, Some(Token::Port), Some(name)) => format!("the port `{name}`"),
-        (Part::Law, ..) => "this equation".to_string(),
+        (Part::Law, Some(Token::When), _) => "this change of modes".to_string(),
+        (Part::Law | Part::Equation, ..) => "this equation".to_string(),
+        (Part::Action, ..) => "this assignment".to_string(),
         (Part::Domain, ..) => "this entry of the domain".to_string(),
         (Part::Setting, _, Some(name)) => format!("the setting `{name}`"),
         (Part::Statement, Some(Token::Name(_) | Token::In | Token::Vector), Some(name)) => {
@@ -207,7 +232,9 @@ impl<'t> Fault<'_, 't> {
         if self.stop.expects("string") && !self.stop.expects_operand() {
             words.push("a path in quotes".to_string());
         }
-        for sign in [")", "]", "=", ":", "->", "{", "in", "then", "else", ",", ";", "}"] {
+        for sign in [
+            ")", "]", "=", ":=", ":", "->", "{", "in", "from", "then", "else", ",", ";", "}",
+        ] {
             // `in` is a name too.
             if self.stop.expects(sign) && !(sign == "in" && self.stop.expects("name")) {
                 words.push(format!("`{sign}`"));
@@ -241,11 +268,18 @@ impl<'t> Fault<'_, 't> {
                 "a model takes no arguments: declare `param R = ..;` in its body"
             }
             (Part::Statement, Some(Signal)) => "write `signal e = expression;`",
+            (Part::Statement, Some(Discrete)) => "write `discrete n = 0;`",
             (Part::Header, Some(Model)) => "a model starts with `model Name {`",
             (Part::Header, Some(Component)) => "a component starts with `component Name(R [ohm], const N) {`",
             (Part::Header, Some(Element)) => "an element starts with `element Name(m [kg]) : domain {`",
             (Part::Header, Some(Modal)) => "a modal block starts with `modal Name(rho, E) : domain {`",
             (Part::Header, Some(Domain)) => "a domain starts with `domain name {`",
+            (Part::Action, _) => "write `x := expression;` or `if condition { x := expression; } else { .. }`",
+            (Part::Law, Some(When)) => "write `when across > 0 -> conducting;`",
+            (Part::Equation, _) => "a mode holds equations, such as `through = 0;`",
+            (Part::Header, Some(Name("mode"))) => "a mode starts with `mode open {`",
+            (_, Some(When)) => "write `when condition { x := expression; }`",
+            (_, Some(Every)) => "write `every period { x := expression; }` or `every period from first { .. }`",
             (_, Some(For)) => "write `for i in 1:N { .. }`",
             (_, Some(If)) => "write `if N > 1 { .. } else { .. }`",
             (_, Some(Experiment)) => "write `experiment { stop = 5 [s]; points = 501; }`",

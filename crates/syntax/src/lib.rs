@@ -16,6 +16,8 @@ mod format;
 mod grammar;
 mod nesting;
 mod recover;
+#[cfg(test)]
+mod robustness_tests;
 mod slips;
 mod symbols;
 #[cfg(test)]
@@ -95,8 +97,8 @@ fn declared_names<'t>(tokens: &[Spanned<'t>]) -> FxHashSet<&'t str> {
         let after = tokens.get(index + 1).map(|token| token.1);
         let declares = match before {
             Some(Token::Const | Token::Param | Token::Input | Token::For) => true,
-            Some(Token::Signal | Token::State | Token::Output) => true,
-            Some(Token::Name("mode")) => true,
+            Some(Token::Signal | Token::State | Token::Output | Token::Discrete) => true,
+            Some(Token::Name("mode")) => after != Some(Token::BraceOpen),
             _ => after == Some(Token::In),
         };
         if declares {

@@ -125,7 +125,7 @@ pub fn check(source: SourceId, tokens: &[Spanned<'_>]) -> Option<Diagnostic> {
             If | Then | Else => bump(level, 5),
             Caret => level.kinds |= 1 << 6,
             Arrow => bump(level, 7),
-            Comma | Equals | Colon => level.separate(),
+            Comma | Equals | Assign | Colon => level.separate(),
             _ => operand = true,
         }
         depth = depth + level.run - run_before;

@@ -5,6 +5,7 @@
 //! reported once, and mended where the mending is sure (a missing `;` or `}`); of others, the names are kept. Then the grammar builds
 //! each item from what is left. The work is linear in the length of the text, however many faults there are.
 
+mod blocks;
 mod remains;
 
 use super::ast::Item;
@@ -24,7 +25,7 @@ pub fn file<'t>(
 ) -> Vec<Item> {
     let mut recovery = Recovery {
         context,
-        all: tokens,
+        all: tokens.to_vec(),
         position: 0,
         kept: Vec::new(),
         surplus: 0,
@@ -55,11 +56,31 @@ enum Body {
     Laws,
     Domain,
     Settings,
+    Equations,
+    Actions,
 }
+
+impl Body {
+    /// What its entries are, and the token that tells the grammar to read one.
+    fn entries(self) -> (Part, Token<'static>) {
+        match self {
+            Body::Statements => (Part::Statement, Token::StartStatement),
+            Body::Laws => (Part::Law, Token::StartLaw),
+            Body::Domain => (Part::Domain, Token::StartDomain),
+            Body::Settings => (Part::Setting, Token::StartSetting),
+            Body::Equations => (Part::Equation, Token::StartEquation),
+            Body::Actions => (Part::Action, Token::StartAction),
+        }
+    }
+}
+
+/// So many signs of one entry are mended, each with a look at the whole entry.
+const MOST_MENDED: usize = 8;
 
 struct Recovery<'a, 't> {
     context: &'a Context<'t>,
-    all: &'a [Spanned<'t>],
+    /// The tokens of the text, some of them mended.
+    all: Vec<Spanned<'t>>,
     position: usize,
     /// Tokens of the current item that are in order.
     kept: Vec<Spanned<'t>>,
@@ -214,6 +235,7 @@ impl<'t> Recovery<'_, 't> {
             Token::BraceClose => Diagnostic::error(Code::LGM0035, "this `}` closes nothing")
                 .label(span, "every `{` before it is closed already")
                 .help("remove it, or look for a `}` too many above"),
+            _ if self.opens_mode(start) => explain::mode_elsewhere("outside of an element", span),
             _ if token.begins_statement() || matches!(token, Token::Name(_)) => Diagnostic::error(
                 Code::LGM0044,
                 format!("`{words}` stands outside of any model or component"),
@@ -338,17 +360,7 @@ impl<'t> Recovery<'_, 't> {
         if stop.expects("{") && goes_on && self.first_on_line(stopped) && !self.item_starts(stopped) {
             // `model M` and then the statements, without a brace.
             self.keep(start, stopped);
-            let end = self.all[stopped - 1].2;
-            let place = self.context.span(end, end);
-            let words = self
-                .context
-                .words(self.context.span(self.all[start].0, end))
-                .to_string();
-            self.diagnostics.push(
-                Diagnostic::error(Code::LGM0049, format!("expected `{{` after `{words}`"))
-                    .label(place, "`{` is missing here")
-                    .help("write the body between `{` and `}`"),
-            );
+            self.diagnostics.push(explain::missing_brace(self.context, &self.kept));
             self.keep_made(Token::BraceOpen);
             self.surplus += 1;
             self.position = stopped;
@@ -407,6 +419,10 @@ impl<'t> Recovery<'_, 't> {
                     return;
                 }
                 Some(Token::Semicolon) => self.position += 1,
+                Some(_) if self.leaves(body) => {
+                    self.unclosed(after);
+                    return;
+                }
                 Some(_) if !self.item_starts(self.position) => self.entry(body),
                 _ => {
                     self.unclosed(after);
@@ -443,29 +459,35 @@ impl<'t> Recovery<'_, 't> {
 
     fn entry(&mut self, body: Body) {
         let start = self.position;
-        if body == Body::Statements
-            && let Some(Token::For | Token::If | Token::Experiment) = self.peek()
-            && let Some(brace) = self.block_brace(start)
-        {
-            self.block(brace);
+        if let Some((brace, within)) = self.opened(body, start) {
+            self.block(brace, within);
             return;
         }
-        let (part, word) = match body {
-            Body::Statements => (Part::Statement, Token::StartStatement),
-            Body::Laws => (Part::Law, Token::StartLaw),
-            Body::Domain => (Part::Domain, Token::StartDomain),
-            Body::Settings => (Part::Setting, Token::StartSetting),
-        };
+        if matches!(body, Body::Statements | Body::Actions) && self.opens_mode(start) {
+            self.skip_mode(start);
+            return;
+        }
+        let (part, word) = body.entries();
         let end = if start < self.split_end {
             self.split_end
         } else {
             self.entry_end(start)
         };
-        let Err(stop) = self.check(word, start, end) else {
-            self.keep(start, end);
-            self.position = end;
-            return;
+        let mut mended = 0;
+        let stop = loop {
+            match self.check(word, start, end) {
+                Ok(()) => {
+                    self.keep(start, end);
+                    self.position = end;
+                    return;
+                }
+                Err(stop) if mended < MOST_MENDED && self.mend(part, start, end, &stop) => mended += 1,
+                Err(stop) => break stop,
+            }
         };
+        if self.lacks_brace(body, start, end) {
+            return;
+        }
         let stopped = start + stop.index;
         let next_starts = stopped == end
             || self.first_on_line(stopped)
@@ -487,6 +509,7 @@ impl<'t> Recovery<'_, 't> {
             .find(|&index| {
                 let starts = self.first_on_line(index) && self.looks_like_instance(index);
                 starts && (index >= stopped || self.declares_instance(index))
+                    || body == Body::Actions && self.first_on_line(index) && self.looks_like_assignment(index)
             })
             .unwrap_or(end);
         let braces = self.all[start..self.position]
@@ -499,11 +522,29 @@ impl<'t> Recovery<'_, 't> {
         }
     }
 
+    /// Writes `=` for `:=` where a value is given, and the other way around where one is assigned. Whether it did.
+    fn mend(&mut self, part: Part, start: usize, end: usize, stop: &Stop) -> bool {
+        let at = start + stop.index;
+        let meant = match self.at(at) {
+            Some(Token::Assign) if stop.expects("=") => Token::Equals,
+            Some(Token::Equals) if stop.expects(":=") => Token::Assign,
+            _ => return false,
+        };
+        if at >= end {
+            return false;
+        }
+        self.explain(part, start, end, stop);
+        self.all[at].1 = meant;
+        true
+    }
+
     /// One past the last token of the entry that starts at `start`.
     fn entry_end(&self, start: usize) -> usize {
         let mut braces = 0;
         for index in start..self.all.len() {
-            if index > start && (self.item_starts(index) || braces == 0 && self.statement_starts(index)) {
+            let mode_starts = || self.opens_mode(index) && self.first_on_line(index);
+            let starts = || self.statement_starts(index) || mode_starts();
+            if index > start && (self.item_starts(index) || braces == 0 && starts()) {
                 return index;
             }
             match self.at(index) {
@@ -520,62 +561,5 @@ impl<'t> Recovery<'_, 't> {
             }
         }
         self.all.len()
-    }
-
-    // ---- Blocks ------------------------------------------------------------------------------------------------
-
-    /// The opening brace of the block whose head starts at `start`, unless the head ends before.
-    fn block_brace(&self, start: usize) -> Option<usize> {
-        for index in start + 1..self.all.len() {
-            match self.at(index) {
-                Some(Token::BraceOpen) => return Some(index),
-                Some(Token::Semicolon | Token::BraceClose) => return None,
-                _ if self.item_starts(index) || self.statement_starts(index) => return None,
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// `for ..`, `if .. else ..`, `experiment ..`, whose first brace is at `brace`.
-    fn block(&mut self, brace: usize) {
-        let mark = self.kept.len();
-        let start = self.position;
-        let is_if = self.peek() == Some(Token::If);
-        let body = match self.peek() {
-            Some(Token::Experiment) => Body::Settings,
-            _ => Body::Statements,
-        };
-        let mut right = self.head(start, start, brace);
-        self.body(body, start, brace + 1);
-        while is_if && self.peek() == Some(Token::Else) {
-            let at = self.position;
-            let Some(brace) = self.block_brace(at) else { break };
-            // `else if c {` is checked from its `if` on, `else {` as it stands.
-            let from = at + usize::from(self.at(at + 1) == Some(Token::If));
-            right &= self.head(at, from, brace);
-            self.body(body, at, brace + 1);
-            if from == at {
-                // A second plain `else` belongs to nothing.
-                break;
-            }
-        }
-        if !right {
-            self.kept.truncate(mark);
-        }
-    }
-
-    /// Reads a head up to its brace; whether it is right.
-    fn head(&mut self, start: usize, from: usize, brace: usize) -> bool {
-        let result = self.check(Token::StartHeader, from, brace + 1);
-        self.keep(start, brace + 1);
-        self.position = brace + 1;
-        match result {
-            Ok(()) => true,
-            Err(stop) => {
-                self.explain(Part::Header, from, brace + 1, &stop);
-                false
-            }
-        }
     }
 }

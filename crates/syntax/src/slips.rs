@@ -1,6 +1,8 @@
 //! Common slips: each function recognises one from the tokens around the place where the parser stopped, and says what
 //! to write instead.
 
+mod switching;
+
 use super::explain::{Fault, Part};
 use super::token::Token;
 use lgm_source::codes::Code;
@@ -9,12 +11,16 @@ use lgm_source::diagnostic::Diagnostic;
 impl Fault<'_, '_> {
     /// The first slip that fits, the surest first.
     pub(super) fn slip(&self) -> Option<Diagnostic> {
-        let slips: [fn(&Self) -> Option<Diagnostic>; 18] = [
+        let slips: [fn(&Self) -> Option<Diagnostic>; 22] = [
             Self::arrow_backwards,
             Self::several_ends_of_a_chain,
             Self::junction_by_its_number,
             Self::element_in_chain,
             Self::misplaced_word,
+            Self::change_or_block_elsewhere,
+            Self::assignment_sign,
+            Self::block_without_brace,
+            Self::another_word_for_from,
             Self::if_needs_parentheses,
             Self::reserved_word,
             Self::brackets,
@@ -50,13 +56,19 @@ impl Fault<'_, '_> {
                 );
             }
             Part::Law => "an element or a modal block",
+            Part::Equation => "a mode",
+            Part::Action => "a `when` or an `every` block",
             Part::Domain => "a domain",
             Part::Setting => "an experiment",
             _ => return None,
         };
+        let home = match (self.part, found.1) {
+            (Part::Equation, Token::Port) => "this belongs in the element, in front of its modes",
+            _ => "this belongs in a model or a component",
+        };
         found.1.begins_statement().then(|| {
             Diagnostic::error(Code::LGM0050, format!("`{word}` cannot stand in {owner}"))
-                .label(self.place(), "this belongs in a model or a component")
+                .label(self.place(), home)
                 .help(self.example())
         })
     }
@@ -179,7 +191,7 @@ impl Fault<'_, '_> {
     fn equation_with_two_equals(&self) -> Option<Diagnostic> {
         let at = if self.is(Token::EqualEqual) && self.stop.expects("=") {
             self.found()?
-        } else if self.part == Part::Law && self.stop.expects("=") {
+        } else if matches!(self.part, Part::Law | Part::Equation) && self.stop.expects("=") {
             *self
                 .tokens
                 .iter()
@@ -230,9 +242,11 @@ impl Fault<'_, '_> {
             .iter()
             .any(|word| self.stop.expects(word));
         let alone = self.part == Part::Expression && self.stop.index > 0;
-        (self.is(Token::Equals) && !self.stop.expects("=") && (after_operand || alone)).then(|| {
-            Diagnostic::error(Code::LGM0038, "`=` cannot stand in an expression")
-                .label(self.place(), "`=` gives a value, it does not compare")
+        let gives = self.is(Token::Equals) || self.is(Token::Assign);
+        (gives && !self.stop.expects("=") && (after_operand || alone)).then(|| {
+            let sign = self.found_words();
+            Diagnostic::error(Code::LGM0038, format!("{sign} cannot stand in an expression"))
+                .label(self.place(), format!("{sign} gives a value, it does not compare"))
                 .help("to compare, write `==`")
                 .fix("write `==`", self.place(), "==")
         })
@@ -289,7 +303,9 @@ impl Fault<'_, '_> {
         let none_yet = !before.iter().any(|token| token.1 == Token::Equals) && self.open().is_empty();
         let previous = self.previous()?;
         let operand = matches!(previous.1, Token::Name(_) | Token::ParenClose | Token::BracketClose);
-        (self.part == Part::Law && none_yet && operand && !self.is(Token::Semicolon)).then(|| {
+        let is_law = self.part == Part::Equation
+            || self.part == Part::Law && !self.tokens.first().is_some_and(|token| token.1 == Token::When);
+        (is_law && none_yet && operand && !self.is(Token::Semicolon)).then(|| {
             let words = self.words(previous);
             Diagnostic::error(
                 Code::LGM0046,
@@ -484,7 +500,7 @@ impl Fault<'_, '_> {
         let words = self.words(previous);
         let help = match previous.1 {
             Token::Comma => "write what belongs there, or remove the `,`".to_string(),
-            Token::Equals => "write a value, such as `2 [kg]` or `a + b`".to_string(),
+            Token::Equals | Token::Assign => "write a value, such as `2 [kg]` or `a + b`".to_string(),
             _ => "write a number, a name, a call or something in parentheses".to_string(),
         };
         Some(

@@ -1,6 +1,9 @@
 //! Text to tokens. Every text lexes: what is no word or sign of the language is reported here, and either mended
 //! (`.5` counts as `0.5`) or left in the stream as [`Token::Error`], which no rule of the grammar accepts.
 
+mod letters;
+
+use letters::likely_meaning;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
 use lgm_source::{SourceId, Span};
@@ -27,8 +30,8 @@ pub enum Token<'t> {
     /// `.5`
     #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?")]
     LeadingDot(&'t str),
-    /// A sign of another language: `:=`, `&&`, `**`.
-    #[regex(r":=|&&|\|\||\*\*|!|<>|~=|=>|=<")]
+    /// A sign of another language: `&&`, `**`.
+    #[regex(r"&&|\|\||\*\*|!|<>|~=|=>|=<")]
     Foreign(&'t str),
     /// Something that is no part of the language and has been reported.
     Error,
@@ -48,8 +51,14 @@ pub enum Token<'t> {
     StartDomain,
     /// One entry of an experiment follows.
     StartSetting,
+    /// One entry of a mode follows.
+    StartEquation,
+    /// One entry of a `when` or an `every` block follows.
+    StartAction,
     /// An expression follows.
     StartExpression,
+    /// `from` in the head of `every period from first {`; the driver makes it of a name.
+    From,
     /// Put by recovery where a declaration has a faulty value.
     Missing,
     /// Put by recovery in front of what could be read of a faulty statement.
@@ -116,6 +125,15 @@ pub enum Token<'t> {
     /// `experiment`
     #[token("experiment")]
     Experiment,
+    /// `discrete`
+    #[token("discrete")]
+    Discrete,
+    /// `when`
+    #[token("when")]
+    When,
+    /// `every`
+    #[token("every")]
+    Every,
     /// `for`
     #[token("for")]
     For,
@@ -183,6 +201,9 @@ pub enum Token<'t> {
     /// `->`
     #[token("->")]
     Arrow,
+    /// `:=`
+    #[token(":=")]
+    Assign,
     /// `.`
     #[token(".")]
     Dot,
@@ -252,7 +273,21 @@ impl Token<'_> {
         use Token::*;
         matches!(
             self,
-            Node | Zero | One | Param | Const | Input | Output | Signal | State | Port | Experiment | For | If
+            Node | Zero
+                | One
+                | Param
+                | Const
+                | Input
+                | Output
+                | Signal
+                | State
+                | Port
+                | Experiment
+                | Discrete
+                | When
+                | Every
+                | For
+                | If
         )
     }
 
@@ -450,7 +485,6 @@ fn trailing_dot(text: &str, end: usize) -> Option<usize> {
 /// What a sign of another language stands for here: the token to go on with, and what to write.
 fn foreign(sign: &str) -> (Token<'static>, &'static str) {
     match sign {
-        ":=" => (Token::Equals, "="),
         "&&" => (Token::And, "and"),
         "||" => (Token::Or, "or"),
         "**" => (Token::Caret, "^"),
@@ -525,48 +559,6 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
     };
     lexed.report(diagnostic);
     (length, Token::Name(word))
-}
-
-/// The ASCII words for letters and signs that engineers like to write or paste.
-fn likely_meaning(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        '\u{B5}' | '\u{3BC}' => "u",
-        '\u{2126}' | '\u{3A9}' => "ohm",
-        '°' => "deg",
-        'ω' => "omega",
-        'θ' | 'ϑ' => "theta",
-        'φ' | 'ϕ' => "phi",
-        'α' => "alpha",
-        'β' => "beta",
-        'γ' => "gamma",
-        'δ' => "delta",
-        'ζ' => "zeta",
-        'λ' => "lambda",
-        'π' => "pi",
-        'ρ' => "rho",
-        'σ' => "sigma",
-        'τ' => "tau",
-        '·' | '×' | '⋅' => "*",
-        '−' | '–' => "-",
-        '²' => "^2",
-        '³' => "^3",
-        '→' => "->",
-        '≤' => "<=",
-        '≥' => ">=",
-        '≠' => "!=",
-        '\'' | '“' | '”' | '‘' | '’' => "\"",
-        'а' => "a",
-        'е' => "e",
-        'о' => "o",
-        'р' => "p",
-        'с' => "c",
-        'х' => "x",
-        'ä' => "ae",
-        'ö' => "oe",
-        'ü' => "ue",
-        'ß' => "ss",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Walking the tree: the parts of a statement or an expression, one level at a time. To walk deeper, call again.
 
-use crate::ast::{Attribute, Declared, Expr, ExprKind, Instance, Statement, StatementKind};
+use crate::ast::{Action, Attribute, Declared, Expr, ExprKind, Instance, Statement, StatementKind};
 
 /// Calls `visit` for each statement of a body, and for those in its loops and conditions, in the order of the text.
 pub fn statements<'a>(body: &'a [Statement], visit: &mut dyn FnMut(&'a Statement)) {
@@ -43,12 +43,16 @@ pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut
     match &statement.kind {
         StatementKind::Node(junctions) | StatementKind::Zero(junctions) | StatementKind::One(junctions) => {
             junctions.names.iter().for_each(|declared| sizes(declared, visit));
+            of_attributes(&junctions.attributes, visit);
         }
         StatementKind::Port(ports) => ports.iter().for_each(|port| sizes(&port.declared, visit)),
         StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
             assigned.value.iter().for_each(visit);
         }
-        StatementKind::Signal(indexed) | StatementKind::Output(indexed) | StatementKind::State(indexed) => {
+        StatementKind::Signal(indexed)
+        | StatementKind::Output(indexed)
+        | StatementKind::State(indexed)
+        | StatementKind::Discrete(indexed) => {
             sizes(&indexed.declared, visit);
             visit(&indexed.value);
             of_attributes(&indexed.attributes, visit);
@@ -58,7 +62,37 @@ pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut
         StatementKind::For(each) => [&each.from, &each.to].into_iter().for_each(visit),
         StatementKind::If(choice) => choice.branches.iter().for_each(|branch| visit(&branch.0)),
         StatementKind::Experiment(settings) => of_attributes(settings, visit),
+        StatementKind::When(when) => {
+            if !when.is_initial() {
+                visit(&when.condition);
+            }
+            action_expressions(&when.body, visit);
+        }
+        StatementKind::Every(every) => {
+            visit(&every.period);
+            every.first.iter().for_each(|first| visit(&first.1));
+            action_expressions(&every.body, visit);
+        }
         StatementKind::Faulty(faulty) => faulty.uses.iter().for_each(visit),
+    }
+}
+
+/// Calls `visit` for each expression of actions, targets of assignments included, in the order of the text.
+pub fn action_expressions<'a>(actions: &'a [Action], visit: &mut dyn FnMut(&'a Expr)) {
+    for action in actions {
+        match action {
+            Action::Assign(assignment) => {
+                visit(&assignment.target);
+                visit(&assignment.value);
+            }
+            Action::If(choice) => {
+                for (condition, body) in &choice.branches {
+                    visit(condition);
+                    action_expressions(body, visit);
+                }
+                action_expressions(&choice.otherwise, visit);
+            }
+        }
     }
 }
 

@@ -30,6 +30,14 @@
 (domain_flag name: (identifier) @attribute)
 (law_setting name: (identifier) @property)
 
+(mode kind: (identifier) @keyword)
+(mode name: (identifier) @constant)
+(mode_change to: (identifier) @constant)
+((attribute name: (identifier) @property value: (identifier) @constant)
+  (#eq? @property "mode"))
+((when_statement condition: (identifier) @variable.builtin)
+  (#eq? @variable.builtin "initially"))
+
 (attribute name: (identifier) @property)
 (named_argument name: (identifier) @variable.parameter)
 (member member: (identifier) @variable.member)
@@ -39,7 +47,7 @@
 ((call function: (identifier) @function.builtin)
   (#any-of? @function.builtin
     "across" "through" "effort" "flow" "power" "energy" "displacement" "velocity" "force" "shear" "moment"
-    "der" "int" "sin" "cos" "tan" "asin" "acos" "atan" "atan2" "sinh" "cosh" "tanh" "exp" "log" "sqrt"
+    "der" "int" "before" "sin" "cos" "tan" "asin" "acos" "atan" "atan2" "sinh" "cosh" "tanh" "exp" "log" "sqrt"
     "abs" "sign" "min" "max" "floor" "step" "pulse" "ramp" "transpose" "diag" "identity"))
 ((over function: (identifier) @function.builtin)
   (#any-of? @function.builtin "sum" "list" "root"))
@@ -75,6 +83,7 @@
   "signal"
   "output"
   "state"
+  "discrete"
   "experiment"
   "vector"
 ] @keyword
@@ -82,10 +91,13 @@
 [
   "for"
   "in"
+  "every"
+  "from"
 ] @keyword.repeat
 
 [
   "if"
+  "when"
   "then"
   "else"
 ] @keyword.conditional
@@ -110,6 +122,7 @@
   ">"
   ">="
   "->"
+  ":="
 ] @operator
 
 [

@@ -85,6 +85,9 @@ fn statement_part(statement: &Statement) -> Part {
         StatementKind::Signal(_) => "signal_declaration",
         StatementKind::Output(_) => "output_declaration",
         StatementKind::State(_) => "state_declaration",
+        StatementKind::Discrete(_) => "discrete_declaration",
+        StatementKind::When(_) => "when_statement",
+        StatementKind::Every(_) => "every_statement",
         StatementKind::Instance(_) => "instance",
         StatementKind::Chain(_) => "bond_chain",
         StatementKind::For(_) => "for_statement",
@@ -173,6 +176,21 @@ fn compiled_expressions(items: &[Item]) -> Vec<(usize, usize)> {
             all(&equation.left, &mut found);
             all(&equation.right, &mut found);
         }
+        if let Item::Element(element) = item {
+            for mode in &element.modes {
+                for equation in &mode.law.equations {
+                    all(&equation.left, &mut found);
+                    all(&equation.right, &mut found);
+                }
+                for change in &mode.changes {
+                    all(&change.condition, &mut found);
+                    for set in &change.sets {
+                        all(&set.target, &mut found);
+                        all(&set.value, &mut found);
+                    }
+                }
+            }
+        }
     }
     found
 }
@@ -224,6 +242,14 @@ fn what_the_compiler_refuses_for_its_syntax_is_no_model_to_the_grammar_either() 
         "model M { signal s; }",
         "model M { /* open }",
         "model M { a -> ; }",
+        "model M { when { x := 1; } }",
+        "model M { when a { x = 1; } }",
+        "model M { every { x := 1; } }",
+        "model M { discrete n; }",
+        "model M { when a -> b; }",
+        "element E { mode { } }",
+        "element E { when a -> ; }",
+        "element E { mode a { x := 1; } }",
         "import ;",
     ];
     for text in faulty {

@@ -41,8 +41,19 @@ pub(super) enum Expected {
     Member(DefinitionId),
     /// Nothing that could be listed: a new name, a number.
     Nothing,
-    /// A word behind the domain of a node.
-    Flag,
+    /// A word behind the domain of a node; of a junction a condition too.
+    Flag {
+        /// Whether a word such as `floating` can stand there.
+        of_domain: bool,
+    },
+    /// The beginning of an entry of a `when` or an `every` block.
+    Action,
+    /// The word between the period and the first instant of an `every` block, or an operator.
+    First,
+    /// A mode of this element, or of the one around the place.
+    Mode(Option<DefinitionId>),
+    /// A variable that a change of modes sets.
+    Set,
     /// What follows a comma behind an instance or a state: an attribute; behind one of this kind another branch too.
     Attribute(Option<DefinitionId>),
     /// A port of this component, to be bound in the parentheses that open here.
@@ -79,6 +90,8 @@ pub(super) enum Body {
     Domain,
     /// `modal B(L) : d { .. }`
     Modal,
+    /// `mode open { .. }` in an element
+    Mode,
 }
 
 /// What an expression may be made of.
@@ -92,8 +105,23 @@ pub(super) enum Values {
     Any,
     /// Formals, and the variables of ports.
     Law,
+    /// What a change of modes sets: as in a law, and what was before.
+    Set,
     /// What the values of a mode follow from: formals, values that the block assigns, and coordinates.
     Mode,
+}
+
+/// Whether a value, and no name, follows directly on the word that begins a statement.
+fn has_condition(first: Token<'_>) -> bool {
+    matches!(first, Token::If | Token::When | Token::Every)
+}
+
+/// Whether an operand ends with a token.
+fn is_operand(token: Option<Token<'_>>) -> bool {
+    matches!(
+        token,
+        Some(Token::Name(_) | Token::Number(_) | Token::ParenClose | Token::BracketClose)
+    )
 }
 
 impl Before<'_, '_> {
@@ -124,10 +152,12 @@ impl Before<'_, '_> {
                     .map(|of| (of, place)),
                 values,
             },
-            (Token::BracketOpen, Some(Token::Name(_))) if values != Values::Law => Expected::Expression {
-                of: None,
-                values: Values::Constant,
-            },
+            (Token::BracketOpen, Some(Token::Name(_))) if !matches!(values, Values::Law | Values::Set) => {
+                Expected::Expression {
+                    of: None,
+                    values: Values::Constant,
+                }
+            }
             _ => Expected::Expression { of: None, values },
         }
     }
@@ -142,10 +172,19 @@ impl Before<'_, '_> {
 
     /// What is expected in the body of an element, a domain or a modal block.
     fn entry(&self, body: Body) -> Expected {
+        let is_change = self.statement().first().is_some_and(|entry| entry.1 == Token::When);
         let values = match body {
             Body::Modal => Values::Mode,
+            _ if is_change && self.is_value_of_attribute() => Values::Set,
             _ => Values::Law,
         };
+        if is_change && self.open().is_none() {
+            match self.last() {
+                Some(Token::Arrow) => return Expected::Mode(None),
+                Some(Token::Comma) => return Expected::Set,
+                _ => {}
+            }
+        }
         match (self.statement().is_empty(), self.open(), body) {
             (true, ..) => Expected::Entry(body),
             (_, Some((place, _)), _) => self.within(place, values),
@@ -206,6 +245,7 @@ impl Before<'_, '_> {
         }
         if !self.is_outside() {
             match self.item_word() {
+                Some(Token::Element) if self.block_word() != Some(Token::Element) => return self.entry(Body::Mode),
                 Some(Token::Element) => return self.entry(Body::Element),
                 Some(Token::Domain) => return self.entry(Body::Domain),
                 Some(Token::Modal) => return self.entry(Body::Modal),
@@ -220,6 +260,7 @@ impl Before<'_, '_> {
         let Some((_, first, _)) = self.statement().first().copied() else {
             return match self.is_outside() {
                 true => Expected::Item,
+                false if matches!(self.block_word(), Some(Token::When | Token::Every)) => Expected::Action,
                 false => Expected::Statement {
                     in_component: self.item_word() == Some(Token::Component),
                 },
@@ -227,6 +268,9 @@ impl Before<'_, '_> {
         };
         let values = match first {
             Token::Param => Values::Fixed,
+            Token::Every => Values::Constant,
+            Token::If if matches!(self.block_word(), Some(Token::When | Token::Every)) => Values::Any,
+            Token::Node | Token::Zero | Token::One if self.is_value_of_attribute() => Values::Any,
             Token::Const | Token::Node | Token::Zero | Token::One | Token::Port | Token::For | Token::If => {
                 Values::Constant
             }
@@ -243,12 +287,24 @@ impl Before<'_, '_> {
         let colon = statement.iter().rposition(|entry| entry.1 == Token::Colon);
         let last = self.last();
         match (first, colon) {
-            (Token::Node | Token::Zero | Token::One, Some(_)) if last == Some(Token::Comma) => Expected::Flag,
+            (Token::Node | Token::Zero | Token::One, _) if values == Values::Any => {
+                Expected::Expression { of: None, values }
+            }
+            (Token::Node | Token::Zero | Token::One, Some(_)) if last == Some(Token::Comma) => {
+                Expected::Flag { of_domain: true }
+            }
+            (Token::Zero | Token::One, None) if last == Some(Token::Comma) => Expected::Flag { of_domain: false },
+            (Token::Every, _) if is_operand(last) && statement.len() > 1 => Expected::First,
             (Token::Node | Token::Zero | Token::One | Token::Port, Some(_)) => Expected::Domain,
             (Token::Node | Token::Zero | Token::One | Token::Port, None) => Expected::Nothing,
             (first, Some(_)) if first.begins_item() => Expected::Domain,
             (Token::Name(_), Some(place)) if place + 1 == statement.len() => Expected::Kind,
             (Token::Name(_), Some(_)) if last == Some(Token::Comma) => Expected::Attribute(self.kind_of_statement()),
+            (Token::Name(_), Some(_))
+                if matches!(statement, [.., (_, Token::Name("mode"), _), (_, Token::Equals, _)]) =>
+            {
+                Expected::Mode(self.kind_of_statement())
+            }
             (Token::State, _) if last == Some(Token::Comma) => Expected::Attribute(None),
             (Token::Name(_), Some(_)) if last != Some(Token::Equals) => Expected::Node {
                 in_chain: false,
@@ -259,7 +315,7 @@ impl Before<'_, '_> {
                 of: None,
             },
             // A new name.
-            (first, _) if statement.len() == 1 && first.begins_statement() && !matches!(first, Token::If) => {
+            (first, _) if statement.len() == 1 && first.begins_statement() && !has_condition(first) => {
                 Expected::Nothing
             }
             _ => Expected::Expression { of: None, values },

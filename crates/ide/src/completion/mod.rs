@@ -14,6 +14,7 @@ mod tests;
 mod words;
 
 use crate::functions::function;
+use crate::modes::{element_at, element_of};
 use crate::symbols::{detail_of, kind_of};
 use crate::{Completion, Completions, Edit, NameKind, Snapshot};
 use expected::{Body, Expected, Values};
@@ -21,13 +22,14 @@ use lgm_algebra::units::{Dimension, named_units};
 use lgm_elaborate::analysis::{Analysis, DefinitionId, DefinitionKind};
 use lgm_elaborate::{EXPERIMENT_METHODS, MEASURES, MODAL_ARGUMENTS, PORT_VARIABLES, Program, function_names};
 use lgm_source::Span;
+use lgm_syntax::ast::Element;
 use lgm_syntax::token::Token;
 use place::{Before, Inside};
 use rustc_hash::FxHashSet;
 use scope::{Shape, assigned_in_modal, fits, fits_port, formals, is_formal, ports, shape};
 pub(crate) use scope::{domain_of, kinds};
 pub(crate) use signature::signature;
-use words::{ATTRIBUTES, DOMAIN_ENTRIES, OF_COMPONENTS, OF_MODELS, STATEMENTS, item_snippet};
+use words::{ATTRIBUTES, DOMAIN_ENTRIES, FLAGS, MODE, OF_COMPONENTS, OF_ELEMENTS, OF_MODELS, STATEMENTS, item_snippet};
 pub(crate) use words::{LAWS, MODAL_ENTRIES, SETTINGS, USUAL_UNITS};
 
 /// Longer lists are cut: nobody reads them, and they take long to send.
@@ -48,9 +50,9 @@ fn is_value(kind: DefinitionKind, values: Values) -> bool {
     match kind {
         Parameter | Formal if values == Values::Constant => false,
         Parameter | Constant | Formal | StructuralFormal | Index => true,
-        Input | Signal | State | Output => values == Values::Any,
+        Input | Signal | State | Discrete | Output => values == Values::Any,
         // Members of these, and of laws the variables of ports.
-        Instance | Port => matches!(values, Values::Any | Values::Law),
+        Instance | Port => matches!(values, Values::Any | Values::Law | Values::Set),
         _ => false,
     }
 }
@@ -189,8 +191,9 @@ impl Offer<'_, '_> {
 
     fn entry(&self, body: Body) -> Vec<Completion> {
         match body {
-            Body::Element => {
+            Body::Element | Body::Mode => {
                 let mut found = self.words(LAWS);
+                found.retain(|word| body == Body::Element || !OF_ELEMENTS.contains(&word.label.as_str()));
                 found.extend(self.members(|id| self.analysis().get(id).kind == DefinitionKind::Port));
                 found
             }
@@ -200,6 +203,43 @@ impl Offer<'_, '_> {
             Body::Domain => self.words(DOMAIN_ENTRIES),
             Body::Modal => self.words(MODAL_ENTRIES),
         }
+    }
+
+    /// What a block can assign: discrete variables, states, and what is measured of storage.
+    fn action(&self) -> Vec<Completion> {
+        use DefinitionKind::{Discrete, State};
+        let assigned = |name: Completion| Completion {
+            insert: format!("{} := ${{1:0}};", name.insert),
+            ..name
+        };
+        let targets = self.members(|id| matches!(self.analysis().get(id).kind, Discrete | State));
+        let mut found: Vec<Completion> = targets.into_iter().map(assigned).collect();
+        let measures = ["across", "through"].map(|name| Completion {
+            insert: format!("{name}($1) := ${{2:0}};"),
+            documentation: function(name),
+            ..self.plain(name, NameKind::Function)
+        });
+        found.extend(measures);
+        found.extend(self.words(&[("if", "if ${1:condition} { $0 }")]));
+        found
+    }
+
+    /// The modes of an element.
+    fn modes(&self, element: Option<&Element>) -> Vec<Completion> {
+        let modes = element.map_or(&[][..], |element| &element.modes);
+        modes
+            .iter()
+            .map(|mode| self.plain(&mode.name.text, NameKind::Mode))
+            .collect()
+    }
+
+    /// What a change of modes can set: the variables of the port, or of each of several ports.
+    fn settings(&self) -> Vec<Completion> {
+        let ports = self.members(|id| self.analysis().get(id).kind == DefinitionKind::Port);
+        if !ports.is_empty() {
+            return ports;
+        }
+        self.port_variables().map(|name| self.assigned(name)).collect()
     }
 
     /// The ports of a component that are not bound yet.
@@ -231,6 +271,11 @@ impl Offer<'_, '_> {
             found.extend(common.map(|name| self.assigned(self.plain(name, NameKind::Parameter))));
         }
         found
+    }
+
+    /// Whether a condition begins at the place that a block of a model runs at.
+    fn is_condition_of_block(&self) -> bool {
+        matches!(self.before.statement(), [(_, Token::When, _)])
     }
 
     fn domains(&self) -> Vec<Completion> {
@@ -275,18 +320,21 @@ impl Offer<'_, '_> {
             let known = analysis.get(id);
             is_value(known.kind, values) && Some(&*known.name) != declared
         }));
-        if values == Values::Law {
+        if matches!(values, Values::Law | Values::Set) {
             found.extend(self.port_variables());
         }
         let constants: &[&str] = match values {
             Values::Constant | Values::Fixed | Values::Mode => &["pi"],
-            Values::Any | Values::Law => &["time", "pi"],
+            Values::Any if self.is_condition_of_block() => &["time", "pi", "initially"],
+            Values::Any | Values::Law | Values::Set => &["time", "pi"],
         };
         found.extend(constants.iter().map(|word| self.plain(word, NameKind::Keyword)));
         // What measures the graph, or changes with time by itself, has no place where values are fixed, nor in a law.
         let is_allowed = |name: &str| match values {
-            Values::Any => true,
-            Values::Law => !MEASURES.contains(&name),
+            Values::Any => name != "before",
+            Values::Law => !MEASURES.contains(&name) && name != "before",
+            Values::Set => !MEASURES.contains(&name),
+            _ if name == "before" => false,
             Values::Constant | Values::Fixed | Values::Mode => {
                 !MEASURES.contains(&name) && !["step", "pulse", "ramp"].contains(&name)
             }
@@ -385,9 +433,24 @@ impl Offer<'_, '_> {
                 .map(|name| self.plain(name, NameKind::Module))
                 .collect(),
             Expected::Member(id) => self.member(id),
-            Expected::Flag => vec![self.plain("floating", NameKind::Keyword)],
+            Expected::Flag { of_domain } => {
+                let mut found = self.not_given(FLAGS);
+                found.retain(|word| of_domain || word.label != "floating");
+                found
+            }
+            Expected::Action => self.action(),
+            Expected::First => vec![self.plain("from", NameKind::Keyword)],
+            Expected::Mode(of) => self.modes(match of {
+                Some(of) => element_of(self.snapshot, of),
+                None => element_at(self.snapshot, self.before.at),
+            }),
+            Expected::Set => self.settings(),
             Expected::Attribute(of) => {
                 let mut found = self.not_given(ATTRIBUTES);
+                let element = of.and_then(|of| element_of(self.snapshot, of));
+                if element.is_some_and(|element| !element.modes.is_empty()) {
+                    found.extend(self.not_given(MODE));
+                }
                 if of.is_some() {
                     found.extend(self.nodes(false, of));
                 }

@@ -343,18 +343,37 @@ impl<'s, 't> Before<'s, 't> {
         open.into_iter().flatten().collect()
     }
 
-    /// Whether the innermost braces around the place are those of an experiment.
-    pub(super) fn is_in_experiment(&self) -> bool {
+    /// The first word of the head of the innermost braces around the place, those of `if` and `else` aside.
+    pub(super) fn block_word(&self) -> Option<Token<'t>> {
+        let ends = |token: Token<'_>| matches!(token, Token::Semicolon | Token::BraceOpen | Token::BraceClose);
         let mut depth = 0;
-        for place in (1..self.tokens.len()).rev() {
+        for place in (0..self.tokens.len()).rev() {
             match self.tokens[place].1 {
                 Token::BraceClose => depth += 1,
-                Token::BraceOpen if depth == 0 => return self.tokens[place - 1].1 == Token::Experiment,
+                Token::BraceOpen if depth == 0 => {
+                    let head = self.tokens[..place].iter().rposition(|entry| ends(entry.1));
+                    match self.tokens[head.map_or(0, |end| end + 1)].1 {
+                        Token::If | Token::Else => {}
+                        word => return Some(word),
+                    }
+                }
                 Token::BraceOpen => depth -= 1,
                 _ => {}
             }
         }
-        false
+        None
+    }
+
+    /// Whether the innermost braces around the place are those of an experiment.
+    pub(super) fn is_in_experiment(&self) -> bool {
+        self.block_word() == Some(Token::Experiment)
+    }
+
+    /// Whether a value is being written behind the last comma: `on = |`.
+    pub(super) fn is_value_of_attribute(&self) -> bool {
+        let since = self.statement().iter().rev();
+        let mut since = since.take_while(|entry| entry.1 != Token::Comma);
+        since.any(|entry| entry.1 == Token::Equals)
     }
 
     pub(super) fn begins_with_item(&self) -> bool {

@@ -375,3 +375,110 @@ fn what_has_the_unit_of_the_place_comes_first() {
     begins(&model("s : Spring(2*3 [|]) x -> gnd;"), &["m"]);
     begins(&model("param e [N/m] = 3 [|"), &["N/m"]);
 }
+
+/// An element with modes and a line of it.
+fn in_element(line: &str) -> Vec<String> {
+    offered(&format!(
+        "element Stop(gap [m], e = 0) : translational {{\n  mode free {{ through = 0; }}\n  {line}\n  mode touch {{ across = 0; }}\n}}\n"
+    ))
+}
+
+#[test]
+fn elements_have_modes_and_changes_between_them() {
+    holds(
+        &in_element("|"),
+        &["mode", "when", "through", "port"],
+        &["every", "discrete"],
+    );
+    holds(
+        &in_element("mode third { | }"),
+        &["through", "across"],
+        &["port", "mode", "when", "param"],
+    );
+    holds(
+        &in_element("when |"),
+        &["across", "gap", "time"],
+        &["before", "initially", "free"],
+    );
+    assert_eq!(in_element("when across > gap -> |"), ["free", "touch"]);
+    holds(
+        &in_element("when across > gap -> touch, |"),
+        &["across =", "through ="],
+        &["gap"],
+    );
+    holds(
+        &in_element("when across > gap -> touch, across = |"),
+        &["before", "across", "e"],
+        &["touch"],
+    );
+    holds(
+        &in_element("when across > gap -> touch, across = -e*before(|"),
+        &["across", "gap"],
+        &[],
+    );
+    holds(&in_element("through = |"), &["gap", "across"], &["before", "initially"]);
+}
+
+#[test]
+fn instances_begin_in_a_mode_and_junctions_have_conditions() {
+    let found = |line: &str| {
+        offered(&format!(
+            "element Sw(c) : electrical {{ mode open {{ through = 0; }} when c -> shut; mode shut {{ across = 0; }} when not c -> open; }}\n\
+             model M {{\n  node x : electrical;\n  signal z = sin(time);\n  {line}\n}}\n"
+        ))
+    };
+    holds(&found("s : Sw(z > 0) x -> gnd, |"), &["mode", "start"], &[]);
+    holds(&found("r : Resistor(1) x -> gnd, |"), &["start"], &["mode"]);
+    assert_eq!(found("s : Sw(z > 0) x -> gnd, mode = |"), ["open", "shut"]);
+    holds(&found("one A : electrical, |"), &["floating", "on"], &["z"]);
+    holds(&found("one A, |"), &["on"], &["floating", "z"]);
+    holds(
+        &found("one A, on = |"),
+        &["z", "time"],
+        &["x", "on", "before", "initially"],
+    );
+    holds(&found("zero J : electrical, on = z > |"), &["z"], &["floating"]);
+}
+
+#[test]
+fn blocks_assign_discrete_variables_and_states() {
+    holds(
+        &in_model("|"),
+        &["discrete", "when", "every"],
+        &["initially", "from", "mode"],
+    );
+    holds(
+        &in_model("when |"),
+        &["initially", "F", "across", "time"],
+        &["before", "x"],
+    );
+    holds(&in_model("when F > |"), &["F", "k"], &["initially"]);
+    holds(&in_model("every |"), &["pi"], &["F", "from", "time"]);
+    assert_eq!(in_model("every 1*k |"), ["from"]);
+    assert!(in_model("discrete |").is_empty());
+    let block = "discrete n = 0; state s = int(F); when F > 1 {";
+    holds(
+        &in_model(&format!("{block} | }}")),
+        &["n", "s", "if", "across"],
+        &["F", "k", "param", "node", "when", "x"],
+    );
+    holds(
+        &in_model(&format!("{block} n := | }}")),
+        &["n", "s", "F", "k"],
+        &["before", "x"],
+    );
+    holds(&in_model(&format!("{block} across(| }}")), &["m"], &["k"]);
+    holds(
+        &in_model(&format!("{block} if F > | {{ n := 1; }} }}")),
+        &["F", "n"],
+        &["x"],
+    );
+    holds(
+        &in_model(&format!("{block} if F > 2 {{ | }} }}")),
+        &["n", "s"],
+        &["F", "node"],
+    );
+    holds(&in_model("discrete n = 0; signal q = |"), &["n"], &[]);
+    let component = offered("component C(k) {\n  |\n}\n");
+    holds(&component, &["discrete", "when", "every"], &[]);
+}

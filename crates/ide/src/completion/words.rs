@@ -22,6 +22,12 @@ pub(crate) const SETTINGS: &[(&str, &str)] = &[
 /// Attributes of an instance or a state, with what they write.
 pub(super) const ATTRIBUTES: &[(&str, &str)] = &[("start", "start = ${1:0}"), ("nominal", "nominal = ${1:1}")];
 
+/// The attribute of an instance whose element has modes, with what it writes.
+pub(super) const MODE: &[(&str, &str)] = &[("mode", "mode = $1")];
+
+/// What follows the domain of a node or a junction, with what it writes.
+pub(super) const FLAGS: &[(&str, &str)] = &[("floating", "floating"), ("on", "on = ${1:condition}")];
+
 /// What begins an entry of an element, with what it writes.
 pub(crate) const LAWS: &[(&str, &str)] = &[
     ("across", "across = ${1:k}*${2:through};"),
@@ -30,7 +36,12 @@ pub(crate) const LAWS: &[(&str, &str)] = &[
     ("effort", "effort = ${1:k}*${2:flow};"),
     ("flow", "flow = ${1:k}*${2:effort};"),
     ("port", "port ${1:a}, ${2:b};"),
+    ("mode", "mode ${1:open} { ${2:through = 0;} }"),
+    ("when", "when ${1:condition} -> ${2:mode};"),
 ];
+
+/// Of these, what no mode holds.
+pub(super) const OF_ELEMENTS: &[&str] = &["port", "mode", "when"];
 
 /// What begins an entry of a domain, with what it writes.
 pub(super) const DOMAIN_ENTRIES: &[(&str, &str)] = &[
@@ -68,12 +79,15 @@ pub(super) const STATEMENTS: &[(&str, &str)] = &[
     ("output", "output ${1:y} = ${2:across(x)};"),
     ("signal", "signal ${1:e} = ${2:0};"),
     ("state", "state ${1:z} = int(${2:x}), start = ${3:0};"),
+    ("discrete", "discrete ${1:n} = ${2:0};"),
     ("const", "const ${1:N} = ${2:4};"),
     ("port", "port ${1:p}, ${2:n} : ${3:electrical};"),
     ("zero", "zero ${1:J};"),
     ("one", "one ${1:J};"),
     ("for", "for ${1:i} in 1:${2:N} {\n  $0\n}"),
     ("if", "if ${1:condition} {\n  $0\n}"),
+    ("when", "when ${1:condition} {\n  $0\n}"),
+    ("every", "every ${1:Ts} {\n  $0\n}"),
     ("experiment", "experiment { stop = ${1:1} [s]; points = ${2:501}; }"),
 ];
 

@@ -86,6 +86,7 @@ pub(super) fn align(words: &mut [Word<'_>], rows: &mut [Row]) {
         let class = row.map_or(Class::Other, |row| row.class);
         if follows && class == Class::Comment
             || follows && class == Class::Chain && before_is(rows, &run, Class::Instance)
+            || follows && class == Class::Change && before_is(rows, &run, Class::Mode)
         {
             continue;
         }
@@ -97,7 +98,25 @@ pub(super) fn align(words: &mut [Word<'_>], rows: &mut [Row]) {
             run.push(index);
         }
     }
+    align_changes(words, rows);
     align_comments(words, rows);
+}
+
+/// Lines up the arrows of the changes that stand under a mode.
+fn align_changes(words: &mut [Word<'_>], rows: &[Row]) {
+    let mut run: Vec<usize> = Vec::new();
+    for index in 0..=rows.len() {
+        let follows = rows
+            .get(index)
+            .is_some_and(|row| row.class == Class::Change && !row.blank);
+        if !follows {
+            align_nth(words, rows, &run, Stop::Arrow, 0, SIGNS);
+            run.clear();
+        }
+        if rows.get(index).is_some_and(|row| row.class == Class::Change) {
+            run.push(index);
+        }
+    }
 }
 
 fn before_is(rows: &[Row], run: &[usize], class: Class) -> bool {
@@ -111,15 +130,13 @@ fn align_run(words: &mut [Word<'_>], rows: &[Row], run: &[usize]) {
         Class::Declaration(Keyword::Junction | Keyword::Port) => &[(Stop::Colon, SIGNS)],
         Class::Declaration(_) | Class::Equation => &[(Stop::Equals, SIGNS)],
         Class::Item(_) => &[(Stop::Colon, SIGNS), (Stop::Open, SIGNS)],
-        Class::Comment | Class::Chain | Class::Other => return,
+        Class::Mode => &[(Stop::Open, SIGNS)],
+        Class::Comment | Class::Chain | Class::Change | Class::Other => return,
     };
     for (stop, policy) in stops {
-        let at = |row: &Row| (row.first..row.last).find(|at| words[*at].stop == Some(*stop));
-        let places = run.iter().filter_map(|index| Some((*index, at(&rows[*index])?)));
-        let places: Vec<_> = places.collect();
-        align_places(words, rows, &places, *policy);
+        align_nth(words, rows, run, *stop, 0, *policy);
     }
-    if matches!(rows[*first].class, Class::Item(_)) {
+    if matches!(rows[*first].class, Class::Item(_) | Class::Mode) {
         let statements: Vec<Vec<usize>> = run
             .iter()
             .map(|index| further_statements(words, rows[*index].first, rows[*index].last).collect())
@@ -133,6 +150,28 @@ fn align_run(words: &mut [Word<'_>], rows: &[Row], run: &[usize]) {
             align_places(words, rows, &places, STATEMENTS);
         }
     }
+    if rows[*first].class == Class::Mode {
+        let changes = |row: &Row| {
+            let words = words[row.first..row.last].iter();
+            words.filter(|word| word.stop == Some(Stop::Change)).count()
+        };
+        let most = run.iter().map(|index| changes(&rows[*index])).max().unwrap_or(0);
+        for nth in 0..most {
+            align_nth(words, rows, run, Stop::Change, nth, STATEMENTS);
+            align_nth(words, rows, run, Stop::Arrow, nth, SIGNS);
+        }
+    }
+}
+
+/// Lines up the stops of one kind that are the nth of it in their row.
+fn align_nth(words: &mut [Word<'_>], rows: &[Row], run: &[usize], stop: Stop, nth: usize, policy: Policy) {
+    let at = |row: &Row| {
+        let places = row.first..row.last;
+        places.filter(|at| words[*at].stop == Some(stop)).nth(nth)
+    };
+    let places = run.iter().filter_map(|index| Some((*index, at(&rows[*index])?)));
+    let places: Vec<_> = places.collect();
+    align_places(words, rows, &places, policy);
 }
 
 /// Columns that words take, the blanks before the first one aside.

@@ -1,8 +1,10 @@
 //! Cuts the words into rows: one statement, several short ones that the author put on one line, the head of a block,
 //! its closing brace, or a comment that stands alone. A row is written as one line where it fits.
+//!
+//! The changes of a mode stand behind it where the author put all of them there and they fit, and under it else.
 
 use super::super::token::Token;
-use super::words::{Kind, Matrix, Word};
+use super::words::{Kind, Matrix, Stop, Word};
 use crate::format::limits::{COLUMNS, INDENT};
 
 /// Consecutive words that are written as one line if they fit, and the comments at the end of that line.
@@ -40,6 +42,10 @@ pub(super) enum Class {
     Equation,
     /// An item with its body on one line.
     Item(Keyword),
+    /// `mode open { through = 0; }` and the changes behind it.
+    Mode,
+    /// Changes under a mode, `when closed -> shut;`
+    Change,
     /// A comment alone.
     Comment,
     /// Anything else.
@@ -56,6 +62,7 @@ pub(super) enum Keyword {
     Signal,
     Output,
     State,
+    Discrete,
     Domain,
     Definition,
 }
@@ -95,6 +102,8 @@ impl Sums {
 
 struct Arrangement<'a, 't> {
     words: &'a mut [Word<'t>],
+    /// For each word, the first one from there on that is no comment.
+    tokens: Vec<usize>,
     sums: Sums,
     rows: Vec<Row>,
     /// The number of each open block.
@@ -106,8 +115,13 @@ struct Arrangement<'a, 't> {
 /// Cuts the words into rows.
 pub(super) fn arrange(words: &mut [Word<'_>]) -> Vec<Row> {
     let sums = Sums::of(words);
+    let mut tokens: Vec<usize> = (0..=words.len()).collect();
+    for at in (0..words.len()).rev().filter(|at| words[*at].is_comment()) {
+        tokens[at] = tokens[at + 1];
+    }
     let mut arrangement = Arrangement {
         words,
+        tokens,
         sums,
         rows: Vec::new(),
         blocks: vec![0],
@@ -129,6 +143,20 @@ impl<'t> Arrangement<'_, 't> {
         INDENT * (self.blocks.len() - 1)
     }
 
+    /// Blanks in front of a row that starts at a word.
+    fn indent_of(&self, first: usize) -> usize {
+        match self.is_change(first) {
+            true => self.indent() + INDENT,
+            false => self.indent(),
+        }
+    }
+
+    /// Whether a change of modes is what follows from a word on, comments in front of it aside.
+    fn is_change(&self, at: usize) -> bool {
+        let word = self.words.get(self.skip_comments(at));
+        word.is_some_and(|word| word.stop == Some(Stop::Change))
+    }
+
     /// Makes the row that starts at a word, and returns where the next one starts.
     fn row(&mut self, at: usize) -> usize {
         if self.words[at].is_comment() && self.stands_alone(at) {
@@ -138,7 +166,7 @@ impl<'t> Arrangement<'_, 't> {
             self.blocks.pop();
             let end = match self.token(at + 1) {
                 Some(Token::Else) => self.header(at + 1),
-                _ => self.with_semicolons(at + 1),
+                _ => self.with_changes(at, self.with_semicolons(at + 1)),
             };
             return self.push_block(at, end);
         }
@@ -149,6 +177,7 @@ impl<'t> Arrangement<'_, 't> {
                 Some(end) => {
                     self.space_statements(at, end);
                     let class = self.class_of_block(start, end);
+                    let end = self.with_changes(at, end);
                     self.push(at, end, class)
                 }
                 None => {
@@ -178,11 +207,8 @@ impl<'t> Arrangement<'_, 't> {
         true
     }
 
-    fn skip_comments(&self, mut at: usize) -> usize {
-        while self.words.get(at).is_some_and(|word| word.is_comment()) {
-            at += 1;
-        }
-        at
+    fn skip_comments(&self, at: usize) -> usize {
+        self.tokens[at]
     }
 
     /// One past the `;` or `{` that a statement leads to, and past stray `;` behind it.
@@ -202,6 +228,21 @@ impl<'t> Arrangement<'_, 't> {
             at += 1;
         }
         at
+    }
+
+    /// The end of the changes behind the mode that ends at `end`, in a row that starts at `first`: behind all of them,
+    /// or behind none.
+    fn with_changes(&self, first: usize, end: usize) -> usize {
+        let mut last = end;
+        while self.is_change(last) {
+            let start = self.skip_comments(last);
+            let next = self.statement_end(start);
+            if Sums::within(&self.sums.breaks, last, start + 1) > 0 || Sums::within(&self.sums.forced, last, next) > 0 {
+                return end;
+            }
+            last = next;
+        }
+        if self.fits(first, last) { last } else { end }
     }
 
     /// The end of a block (with what `else` adds) when it is written on one line.
@@ -253,6 +294,7 @@ impl<'t> Arrangement<'_, 't> {
             let start = self.skip_comments(at);
             let follows = self.words.get(start).is_some_and(|word| !word.is(Token::BraceClose));
             if !follows
+                || self.is_change(start) != self.is_change(first)
                 || Sums::within(&self.sums.breaks, at, start + 1) > 0
                 || Sums::within(&self.sums.forced, begun, start) > 0
             {
@@ -267,7 +309,11 @@ impl<'t> Arrangement<'_, 't> {
         let last = statements[statements.len() - 1].1;
         if statements.len() > 1 && self.fits(first, last) {
             self.space_statements(first, last);
-            return self.push(first, last, Class::Other);
+            let class = match self.is_change(first) {
+                true => Class::Change,
+                false => Class::Other,
+            };
+            return self.push(first, last, class);
         }
         let mut next = last;
         for (first, last) in statements {
@@ -284,7 +330,7 @@ impl<'t> Arrangement<'_, 't> {
     }
 
     fn width(&self, first: usize, last: usize) -> usize {
-        self.indent() + Sums::within(&self.sums.columns, first, last) - self.words[first].gap
+        self.indent_of(first) + Sums::within(&self.sums.columns, first, last) - self.words[first].gap
     }
 
     /// The words in a row, after the first, that start a statement behind another one.
@@ -312,8 +358,8 @@ impl<'t> Arrangement<'_, 't> {
 
     /// Adds a row and returns where the next one starts: behind the comments at its end.
     fn push(&mut self, first: usize, last: usize, class: Class) -> usize {
-        let trail = self.trail(last);
-        let indent = self.indent();
+        let trail = self.trail(first, last);
+        let indent = self.indent_of(first);
         let closes = self.words[first].is(Token::BraceClose);
         let opened = match self.rows.last() {
             Some(row) => self.words[row.last - 1].is(Token::BraceOpen),
@@ -337,7 +383,7 @@ impl<'t> Arrangement<'_, 't> {
 
     /// The end of the comments that stand behind a row: those on its line, if no token follows there, and those that
     /// continue a line comment directly below it.
-    fn trail(&self, last: usize) -> usize {
+    fn trail(&self, first: usize, last: usize) -> usize {
         let mut end = last;
         let mut next = last;
         loop {
@@ -356,9 +402,9 @@ impl<'t> Arrangement<'_, 't> {
             break;
         }
         if end == last + 1 && self.words[last].kind == Kind::LineComment {
-            let column = self.words[last].column;
+            let (column, indent) = (self.words[last].column, self.indent_of(first));
             let continues = |word: &Word<'_>| {
-                word.kind == Kind::LineComment && word.breaks == 1 && word.column == column && column > self.indent()
+                word.kind == Kind::LineComment && word.breaks == 1 && word.column == column && column > indent
             };
             while self.words.get(end).is_some_and(continues) {
                 end += 1;
@@ -377,12 +423,14 @@ impl<'t> Arrangement<'_, 't> {
             Some(Token::Signal) => Class::Declaration(Keyword::Signal),
             Some(Token::Output) => Class::Declaration(Keyword::Output),
             Some(Token::State) => Class::Declaration(Keyword::State),
+            Some(Token::Discrete) => Class::Declaration(Keyword::Discrete),
+            Some(Token::When) => Class::Change,
             Some(token) if !token.is_reserved() && !at_top => {
                 let words = &self.words[first..last];
                 let has = |stop| words.iter().any(|word| word.stop == Some(stop));
                 match () {
-                    _ if has(super::words::Stop::Colon) => Class::Instance,
-                    _ if has(super::words::Stop::Equals) => Class::Equation,
+                    _ if has(Stop::Colon) => Class::Instance,
+                    _ if has(Stop::Equals) => Class::Equation,
                     _ if words.iter().any(|word| word.is(Token::Arrow)) => Class::Chain,
                     _ => Class::Other,
                 }
@@ -396,15 +444,17 @@ impl<'t> Arrangement<'_, 't> {
         match self.token(start) {
             Some(Token::Domain) => Class::Item(Keyword::Domain),
             Some(Token::Element | Token::Component | Token::Modal) if one_body => Class::Item(Keyword::Definition),
+            Some(token) if !token.is_reserved() => Class::Mode,
             _ => Class::Other,
         }
     }
 }
 
-/// The words in a row, after the first, that start a statement behind another one.
+/// The words in a row, after the first, that start a statement behind another one. Changes of modes have a distance of
+/// their own.
 pub(super) fn further_statements(words: &[Word<'_>], first: usize, last: usize) -> impl Iterator<Item = usize> {
     (first + 1..last).filter(move |&at| {
         let starts = !words[at].is(Token::Semicolon) && !words[at].is(Token::BraceClose);
-        starts && words[at - 1].is(Token::Semicolon)
+        starts && words[at].stop != Some(Stop::Change) && words[at - 1].is(Token::Semicolon)
     })
 }

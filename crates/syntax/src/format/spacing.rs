@@ -39,6 +39,8 @@ struct Spacing<'a, 't> {
     bodies: Vec<(bool, usize)>,
     /// The first token of the statement or header.
     first: Option<Token<'t>>,
+    /// Where it stands.
+    start: usize,
     /// Tokens of it so far.
     count: usize,
     /// The token before the last one.
@@ -58,6 +60,7 @@ pub(super) fn decide(words: &mut [Word<'_>]) {
         brackets: Vec::new(),
         bodies: Vec::new(),
         first: None,
+        start: 0,
         count: 0,
         before: None,
         previous: None,
@@ -99,7 +102,7 @@ impl<'t> Spacing<'_, 't> {
 
     fn token(&mut self, index: usize, token: Token<'t>) {
         if self.count == 0 {
-            self.first = Some(token);
+            (self.first, self.start) = (Some(token), index);
         }
         self.note_matrix_rows(index);
         let after_comment = index > 0 && self.words[index - 1].is_comment();
@@ -125,8 +128,19 @@ impl<'t> Spacing<'_, 't> {
         self.before = self.previous;
         self.previous = Some(token);
         if matches!(token, Token::BraceOpen | Token::BraceClose) || token == Token::Semicolon && self.depth() == 0 {
+            if token == Token::Semicolon && self.first == Some(Token::When) {
+                self.mark_change();
+            }
             self.start_statement();
         }
+    }
+
+    /// At the end of `when across > 0 -> conducting;`: it stands behind a mode or under it.
+    fn mark_change(&mut self) {
+        let after_comment = self.start > 0 && self.words[self.start - 1].is_comment();
+        let word = &mut self.words[self.start];
+        word.stop = Some(Stop::Change);
+        word.gap = if after_comment { 1 } else { 2 };
     }
 
     fn start_statement(&mut self) {
@@ -178,14 +192,14 @@ impl<'t> Spacing<'_, 't> {
                 self.stop(index, Stop::Colon);
                 (1, Last::Loose)
             }
-            Token::Equals => {
+            Token::Equals | Token::Assign => {
                 if at_top {
                     self.stop(index, Stop::Equals);
                 }
                 (1, Last::Loose)
             }
             Token::Arrow => {
-                if self.in_tail() {
+                if self.in_tail() || at_top && self.first == Some(Token::When) {
                     self.stop(index, Stop::Arrow);
                 }
                 (1, Last::Loose)
@@ -221,7 +235,8 @@ impl<'t> Spacing<'_, 't> {
         if self.in_tail() && matches!(self.last, Last::Name | Last::Closed) {
             self.stop(index, Stop::Branch);
         }
-        (follows, Last::Name)
+        let is_from = self.first == Some(Token::Every) && self.brackets.is_empty() && self.is_operand();
+        (follows, if is_from { Last::Loose } else { Last::Name })
     }
 
     fn paren_open(&mut self, index: usize, follows: usize) -> (usize, Last) {

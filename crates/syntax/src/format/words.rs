@@ -53,6 +53,8 @@ pub(super) enum Stop {
     Equals,
     /// The `{` of a block.
     Open,
+    /// The `when` of a change of modes, `when across > 0 -> conducting;`.
+    Change,
 }
 
 /// How the rows of a matrix were written.

@@ -21,7 +21,15 @@ impl Recovery<'_, '_> {
     fn keep_declaration(&mut self, start: usize, stopped: usize) -> bool {
         let word = matches!(
             self.at(start),
-            Some(Token::Param | Token::Const | Token::Input | Token::Signal | Token::State | Token::Output)
+            Some(
+                Token::Param
+                    | Token::Const
+                    | Token::Input
+                    | Token::Signal
+                    | Token::State
+                    | Token::Output
+                    | Token::Discrete
+            )
         );
         let is_sure = word && stopped >= start + 2 && matches!(self.at(start + 1), Some(Token::Name(_)));
         if is_sure {
@@ -38,10 +46,9 @@ impl Recovery<'_, '_> {
     fn keep_names(&mut self, from: usize, to: usize) -> bool {
         let place = self.all[from.min(to - 1)].0;
         self.kept.push((place, Token::Faulty, place));
-        let is_name = |index: usize| index < to && matches!(self.all[index].1, Token::Name(_));
         let mut next = from;
-        if is_name(from) && from + 1 < to && self.at(from + 1) == Some(Token::Colon) {
-            let has_kind = is_name(from + 2) && !self.first_on_line(from + 2);
+        if self.is_name(from, to) && from + 1 < to && self.at(from + 1) == Some(Token::Colon) {
+            let has_kind = self.is_name(from + 2, to) && !self.first_on_line(from + 2);
             next = from + 2 + usize::from(has_kind);
             self.keep(from, next);
             if !has_kind {
@@ -50,13 +57,13 @@ impl Recovery<'_, '_> {
         }
         while next < to {
             let is_argument = self.at(next + 1) == Some(Token::Equals);
-            if !is_name(next) || is_argument || self.at(next.wrapping_sub(1)) == Some(Token::Dot) {
+            if !self.is_name(next, to) || is_argument || self.at(next.wrapping_sub(1)) == Some(Token::Dot) {
                 next += 1;
                 continue;
             }
             let start = next;
             next += 1;
-            while next + 1 < to && self.at(next) == Some(Token::Dot) && is_name(next + 1) {
+            while next + 1 < to && self.at(next) == Some(Token::Dot) && self.is_name(next + 1, to) {
                 next += 2;
             }
             self.keep(start, next);
@@ -65,5 +72,10 @@ impl Recovery<'_, '_> {
         let has_names = self.kept.last().is_some_and(|last| last.1 != Token::Faulty);
         self.kept.push((end, Token::Semicolon, end));
         has_names
+    }
+
+    /// Whether a name stands at a place before `to`.
+    fn is_name(&self, index: usize, to: usize) -> bool {
+        index < to && matches!(self.at(index), Some(Token::Name(_)))
     }
 }

@@ -1,0 +1,117 @@
+//! Names of modes: where an element declares them, and where they are named. The analysis of names does not know them, because
+//! they stand in few places: behind the arrow of a change, and in the attribute `mode` of an instance.
+
+use crate::Snapshot;
+use lgm_elaborate::analysis::DefinitionId;
+use lgm_source::{SourceId, Span};
+use lgm_syntax::ast::{Element, ElementMode, ExprKind, Instance, Item, Name, Statement, StatementKind};
+use lgm_syntax::visit::statements;
+
+/// A place at which a mode is named.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ModeUse<'s> {
+    /// The name there.
+    pub(crate) span: Span,
+    /// The mode.
+    pub(crate) mode: &'s ElementMode,
+    /// The element that has it.
+    pub(crate) element: &'s Element,
+}
+
+impl ModeUse<'_> {
+    /// Whether the mode is declared there.
+    pub(crate) fn declares(&self) -> bool {
+        self.span == self.mode.name.span
+    }
+}
+
+/// The element that a definition stands for.
+pub(crate) fn element_of(snapshot: &Snapshot, id: DefinitionId) -> Option<&Element> {
+    let name = snapshot.analysis().get(id).name_span;
+    let items = &snapshot.compilation().program().ast(name.source)?.items;
+    items.iter().find_map(|item| match item {
+        Item::Element(element) if element.name.span == name => Some(element),
+        _ => None,
+    })
+}
+
+/// The element around a place of the root text.
+pub(crate) fn element_at(snapshot: &Snapshot, at: u32) -> Option<&Element> {
+    let items = &snapshot.compilation().program().ast(snapshot.root())?.items;
+    items.iter().find_map(|item| match item {
+        Item::Element(element) if (element.span.start..=element.span.end).contains(&at) => Some(element),
+        _ => None,
+    })
+}
+
+/// Every place in a text at which a mode is named, in the order of the text.
+pub(crate) fn uses(snapshot: &Snapshot, source: SourceId) -> Vec<ModeUse<'_>> {
+    let Some(ast) = snapshot.compilation().program().ast(source) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for item in &ast.items {
+        match item {
+            Item::Element(element) => of_element(element, &mut found),
+            Item::Component(component) => of_body(snapshot, &component.body, &mut found),
+            Item::Model(model) => of_body(snapshot, &model.body, &mut found),
+            _ => {}
+        }
+    }
+    found.sort_by_key(|entry| entry.span);
+    found
+}
+
+/// Every place in all texts at which the mode is named that is named at a place; its declaration comes first.
+pub(crate) fn uses_of<'s>(snapshot: &'s Snapshot, mode: &ElementMode) -> Vec<ModeUse<'s>> {
+    let texts = snapshot.map().iter().map(|entry| entry.0);
+    let all = texts.flat_map(|source| uses(snapshot, source));
+    let mut found: Vec<ModeUse<'s>> = all.filter(|entry| entry.mode.name.span == mode.name.span).collect();
+    found.sort_by_key(|entry| (!entry.declares(), entry.span));
+    found
+}
+
+/// The mode that is named at a place.
+pub(crate) fn mode_at(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<ModeUse<'_>> {
+    let holds = |entry: &ModeUse<'_>| (entry.span.start..=entry.span.end).contains(&at);
+    uses(snapshot, source).into_iter().find(holds)
+}
+
+fn named<'s>(element: &'s Element, name: &Name) -> Option<ModeUse<'s>> {
+    let mode = element.modes.iter().find(|mode| mode.name.text == name.text)?;
+    Some(ModeUse {
+        span: name.span,
+        mode,
+        element,
+    })
+}
+
+fn of_element<'s>(element: &'s Element, found: &mut Vec<ModeUse<'s>>) {
+    for mode in &element.modes {
+        found.push(ModeUse {
+            span: mode.name.span,
+            mode,
+            element,
+        });
+        found.extend(mode.changes.iter().filter_map(|change| named(element, &change.to)));
+    }
+}
+
+fn of_body<'s>(snapshot: &'s Snapshot, body: &'s [Statement], found: &mut Vec<ModeUse<'s>>) {
+    statements(body, &mut |statement| {
+        if let StatementKind::Instance(instance) = &statement.kind {
+            found.extend(of_instance(snapshot, instance));
+        }
+    });
+}
+
+/// The mode in `d1 : IdealDiode a -> b, mode = conducting;`
+fn of_instance<'s>(snapshot: &'s Snapshot, instance: &Instance) -> Option<ModeUse<'s>> {
+    let attribute = instance.attributes.iter().find(|entry| &*entry.name.text == "mode")?;
+    let ExprKind::Name(name) = &attribute.value.kind else {
+        return None;
+    };
+    let kind = instance.kind.span;
+    let element = snapshot.analysis().at(kind.source, kind.start)?.definition;
+    named(element_of(snapshot, element)?, name)
+}

@@ -1,0 +1,43 @@
+//! Letters and signs that are no part of the language, and what is meant by them.
+
+/// The ASCII words for letters and signs that engineers like to write or paste.
+pub(super) fn likely_meaning(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        '\u{B5}' | '\u{3BC}' => "u",
+        '\u{2126}' | '\u{3A9}' => "ohm",
+        '°' => "deg",
+        'ω' => "omega",
+        'θ' | 'ϑ' => "theta",
+        'φ' | 'ϕ' => "phi",
+        'α' => "alpha",
+        'β' => "beta",
+        'γ' => "gamma",
+        'δ' => "delta",
+        'ζ' => "zeta",
+        'λ' => "lambda",
+        'π' => "pi",
+        'ρ' => "rho",
+        'σ' => "sigma",
+        'τ' => "tau",
+        '·' | '×' | '⋅' => "*",
+        '−' | '–' => "-",
+        '²' => "^2",
+        '³' => "^3",
+        '→' => "->",
+        '≤' => "<=",
+        '≥' => ">=",
+        '≠' => "!=",
+        '\'' | '“' | '”' | '‘' | '’' => "\"",
+        'а' => "a",
+        'е' => "e",
+        'о' => "o",
+        'р' => "p",
+        'с' => "c",
+        'х' => "x",
+        'ä' => "ae",
+        'ö' => "oe",
+        'ü' => "ue",
+        'ß' => "ss",
+        _ => return None,
+    })
+}
