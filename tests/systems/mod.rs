@@ -67,6 +67,7 @@ impl Builder {
                 linearized_at: None,
                 start_constraints: Vec::new(),
                 start_search: None,
+                events: Default::default(),
                 experiment: Default::default(),
             },
         }

@@ -6,6 +6,7 @@ pub use curves::unknown_curves;
 use lgm_analysis::{LinearizeRequest, linearize};
 use lgm_elaborate::{Program, Settings};
 use lgm_equations::bond::{self, BondGraph};
+use lgm_equations::switching::Events;
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_explain::CausalityReport;
 use lgm_explain::derivation::{Derivation, Given, derivation};
@@ -71,6 +72,7 @@ pub struct Compilation {
     program: Arc<Program>,
     loading: Vec<Diagnostic>,
     elaborated: OnceLock<Stage<Model>>,
+    events: OnceLock<Events>,
     known: OnceLock<Option<Model>>,
     graph: OnceLock<Option<BondGraph>>,
     formulated: OnceLock<Stage<Formulated>>,
@@ -106,6 +108,7 @@ impl Compilation {
             program,
             loading,
             elaborated: OnceLock::new(),
+            events: OnceLock::new(),
             known: OnceLock::new(),
             graph: OnceLock::new(),
             formulated: OnceLock::new(),
@@ -325,15 +328,19 @@ impl Compilation {
         let (formulated, linearized) = (self.formulated.into_inner(), self.linearized.into_inner());
         let whole = || {
             let formulated = formulated?.value?;
+            let elaborated = elaborated?.value;
+            let events = self.events.into_inner();
+            let switched = events.map(|events| (events, self.request.equations.clone()));
             let system = match self.request.linearize {
                 None => formulated.system,
                 Some(_) => linearized?.value?,
             };
             Some(Whole {
-                model: formulated.model.or(elaborated?.value)?,
+                model: formulated.model.or(elaborated)?,
                 graph: graph??,
                 system,
                 retained,
+                switched,
             })
         };
         (Arc::unwrap_or_clone(self.map), whole())
@@ -355,10 +362,35 @@ impl Compilation {
             } = stack::deep(|| lgm_elaborate::elaborated(&self.program, &self.map, &self.request.settings));
             let failed = has_errors(&self.loading) || has_errors(&diagnostics);
             let value = model.take_if(|_| !failed && !self.is_cancelled());
+            let value = value.map(|model| stack::deep(|| self.in_first_modes(model)));
             self.known
                 .get_or_init(|| known.or(model).filter(|_| !self.is_cancelled()));
             Stage { value, diagnostics }
         })
+    }
+
+    /// The model in modes that have equations: those that it was written in or, where they contradict each other, the nearest others.
+    fn in_first_modes(&self, model: Model) -> Model {
+        let written = !self.request.settings.modes.is_empty();
+        if model.switching.elements.is_empty() || written {
+            return self.keep_events(model);
+        }
+        let chosen = lgm_equations::switching::first_modes(&model, &self.request.equations);
+        match chosen {
+            Some(chosen) => {
+                self.keep_events(model);
+                chosen
+            }
+            None => self.keep_events(model),
+        }
+    }
+
+    /// Keeps the model as it was written, from which the equations of other modes are formulated.
+    fn keep_events(&self, model: Model) -> Model {
+        if !model.switching.is_empty() {
+            self.events.get_or_init(|| Events::new(&model));
+        }
+        model
     }
 
     fn formulated_stage(&self) -> &Stage<Formulated> {
@@ -449,4 +481,6 @@ pub struct Whole {
     pub system: StateSystem,
     /// The storage elements that were to keep their states.
     pub retained: Vec<ElementId>,
+    /// What changes at events, and how the equations of other combinations of modes are formulated; none for a model of fixed structure.
+    pub switched: Option<(Events, Options)>,
 }

@@ -32,9 +32,13 @@ pub(crate) const RANGED: &[&str] = &["sum", "list", "root"];
 /// What reads a table, in an argument and in the body of a block.
 pub(crate) const TABLE: &str = "table";
 
+/// The value just before an event.
+pub(crate) const BEFORE: &str = "before";
+
 /// Whether a word is a function or a measure of the language.
 pub(crate) fn is_function(name: &str) -> bool {
-    MEASURES.contains(&name)
+    name == BEFORE
+        || MEASURES.contains(&name)
         || MATRIX_FUNCTIONS.contains(&name)
         || Function::ALL.iter().any(|entry| entry.1 == name)
         || RANGED.contains(&name)
@@ -47,6 +51,7 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
         .chain(MEASURES.iter().copied())
         .chain(MATRIX_FUNCTIONS.iter().copied())
         .chain(RANGED.iter().copied())
+        .chain([BEFORE])
 }
 
 /// How a call of a function or a measure looks.

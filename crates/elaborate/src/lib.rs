@@ -133,6 +133,8 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     model.counts = normalize::counts(&model);
     let mut found = normalize::split_singular_stiffness(&mut model);
     found.extend(normalize::hold_integrals(&mut model));
+    normalize::control_junctions(&mut model);
+    options::modes::choose(&mut model, &settings.modes, &mut found);
     model.show_instances(&mut found);
     let failed = has_errors(&found);
     diagnostics.extend(found);

@@ -46,7 +46,9 @@ pub(crate) fn declared_at(statements: &[Statement], name: &str) -> Option<Span> 
         StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
             is(&assigned.name)
         }
-        StatementKind::Signal(indexed) | StatementKind::State(indexed) => is(&indexed.declared.name),
+        StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Discrete(indexed) => {
+            is(&indexed.declared.name)
+        }
         StatementKind::Faulty(faulty) => faulty.declared.as_ref().and_then(is),
         _ => None,
     })

@@ -30,6 +30,25 @@ where
     }
 }
 
+/// A map whose entries are made one after another.
+struct Pairs<F>(F);
+
+impl<F, I, K, V> Serialize for Pairs<F>
+where
+    F: Fn() -> I,
+    I: Iterator<Item = (K, V)>,
+    K: Serialize,
+    V: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map((self.0)())
+    }
+}
+
+fn names(list: &[std::sync::Arc<str>]) -> Vec<&str> {
+    list.iter().map(|name| &**name).collect()
+}
+
 /// An expression in the language's syntax.
 struct Expression<'a>(&'a Exprs, ExprId);
 
@@ -50,6 +69,17 @@ impl Serialize for Equations<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schema", "lgm-equations/1")?;
         map.serialize_entry("model", &*system.model)?;
+        if !system.events.modes.is_empty() {
+            let modes = &system.events.modes;
+            map.serialize_entry(
+                "mode",
+                &Pairs(|| modes.iter().map(|each| (&*each.element, &*each.mode))),
+            )?;
+            map.serialize_entry(
+                "modes",
+                &Pairs(|| modes.iter().map(|each| (&*each.element, names(&each.all)))),
+            )?;
+        }
         self.variables(&mut map)?;
         if let Some(point) = &system.linearized_at {
             map.serialize_entry("linearized_at", &at(point))?;

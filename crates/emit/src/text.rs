@@ -24,6 +24,9 @@ pub fn text(system: &StateSystem, options: &TextOptions) -> String {
         system
     };
     let mut out = format!("model {}\n", system.model);
+    if !system.events.modes.is_empty() {
+        writeln!(out, "\nin the modes: {}", system.events.words()).expect("invariant: a text takes every line");
+    }
     if let Some(form) = system.block_form.as_ref().filter(|_| options.matrices.blocks) {
         parameters(system, &mut out);
         inputs_and_outputs(system, &mut out);

@@ -10,6 +10,8 @@
 //! | `initialisation` | equations and starts | consistent initial values |
 //! | `simplification` | definitions in order | the form that people read |
 //!
+//! A model with modes is formulated in one combination of modes at a time (`switching`).
+//!
 //! Beside them are `verification` (the equations against the flat graph) and `diagnosis` (why there are no equations).
 //!
 //! AFTER THIS POINT see [`StateSystem`].
@@ -23,6 +25,7 @@ mod initialisation;
 mod nonlinear;
 mod simplification;
 mod state_selection;
+pub mod switching;
 mod verification;
 
 mod cycles;

@@ -52,6 +52,8 @@ impl Builder {
                 start_conditions: Vec::new(),
                 experiment: None,
                 point: Vec::new(),
+                switching: Default::default(),
+                open_ports: Vec::new(),
                 counts: Counts::default(),
             },
         }

@@ -1,6 +1,6 @@
 //! Laws of the flat model's elements, over the efforts and flows of their ports, absorbing.
 
-use crate::Variable;
+use crate::ids::Variable;
 use lgm_algebra::expr::{ExprId, SymbolId};
 
 /// A matrix of expressions, row by row.

@@ -11,14 +11,18 @@ pub mod blame;
 pub mod blocks;
 pub mod counts;
 mod experiment;
+mod ids;
 pub mod instances;
 mod law;
+mod modes;
 pub mod reading;
 mod sparse;
+pub mod switching;
 pub mod system;
 mod units;
 
 pub use experiment::{Experiment, ExperimentEntry};
+pub use ids::{BondId, DomainId, ElementId, NodeId, PathId, PortId, Variable};
 pub use law::{Closed, Dissipator, Law, Matrix, NonlinearLaw, StorageForm};
 pub use units::SiUnit;
 
@@ -28,46 +32,6 @@ use lgm_source::Span;
 use num_rational::BigRational;
 use std::ops::Range;
 use std::sync::Arc;
-
-macro_rules! typed_id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            /// The id as an index.
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
-typed_id!(
-    /// A domain.
-    DomainId
-);
-typed_id!(
-    /// A named thing: its name, indices and the instance that holds it.
-    PathId
-);
-typed_id!(
-    /// A scalar junction (a graph node is a junction).
-    NodeId
-);
-typed_id!(
-    /// A scalar port of an element.
-    PortId
-);
-typed_id!(
-    /// An element.
-    ElementId
-);
-typed_id!(
-    /// A scalar bond.
-    BondId
-);
 
 /// A flat model.
 #[derive(Clone, Debug)]
@@ -118,6 +82,8 @@ pub struct Model {
     pub experiment: Option<Experiment>,
     /// Values that options give to states, inputs and time, as a point to look at the equations.
     pub point: Vec<Given>,
+    /// What changes at events.
+    pub switching: switching::Switching,
 }
 
 /// A value that an option gives to a state, an input or `time`.
@@ -255,31 +221,12 @@ pub struct Path {
     pub span: Span,
 }
 
-/// Effort or flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Variable {
-    /// Effort: voltage, force, torque, pressure.
-    Effort,
-    /// Flow: current, velocity, angular velocity, volume flow.
-    Flow,
-}
-
 impl JunctionKind {
     /// The variable that all bonds of the junction share.
     pub fn common(self) -> Variable {
         match self {
             JunctionKind::Zero => Variable::Effort,
             JunctionKind::One => Variable::Flow,
-        }
-    }
-}
-
-impl Variable {
-    /// The other variable of a power-conjugate pair.
-    pub fn conjugate(self) -> Variable {
-        match self {
-            Variable::Effort => Variable::Flow,
-            Variable::Flow => Variable::Effort,
         }
     }
 }
@@ -415,6 +362,9 @@ impl Element {
     /// The kind of what stands for the velocity of a displacement that no storage carries: a storage of value 0, which the equations
     /// of a mechanism are written in. Only their formulation adds it.
     pub const VELOCITY: &'static str = "velocity of a displacement";
+
+    /// The kind of what turns a junction on and off.
+    pub const JUNCTION: &'static str = "controlled junction";
 
     /// Whether it is such a velocity; it has no energy, and so no energy variable.
     pub fn is_velocity(&self) -> bool {

@@ -4,6 +4,7 @@
 //! matrix and the derivatives say everything; A..F are derived from them where they exist.
 
 use crate::blocks::BlockForm;
+use crate::switching::SystemEvents;
 use crate::{Experiment, Input, Parameter, SiUnit};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_source::Span;
@@ -67,6 +68,8 @@ pub struct StateSystem {
     pub linearized_at: Option<OperatingPoint>,
     /// Starts that were given for what states determine, over the parameters, where the equations are.
     pub start_constraints: Vec<StartConstraint>,
+    /// What changes at events.
+    pub events: SystemEvents,
     /// Starts of states that follow from others and have no closed form: their values are those for the parameters given.
     pub start_search: Option<StartSearch>,
 }

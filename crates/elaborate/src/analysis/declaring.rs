@@ -138,6 +138,14 @@ impl Declaring<'_> {
             StatementKind::Output(indexed) => {
                 self.enter(&indexed.declared.name, DefinitionKind::Output, span, (doc, None, None));
             }
+            StatementKind::Discrete(indexed) => {
+                self.enter(
+                    &indexed.declared.name,
+                    DefinitionKind::Discrete,
+                    span,
+                    (doc, None, None),
+                );
+            }
             StatementKind::State(indexed) => {
                 self.enter(&indexed.declared.name, DefinitionKind::State, span, (doc, None, None));
             }
@@ -151,7 +159,12 @@ impl Declaring<'_> {
                     self.enter(name, DefinitionKind::Instance, span, (doc, None, of));
                 }
             }
-            StatementKind::Chain(_) | StatementKind::For(_) | StatementKind::If(_) | StatementKind::Experiment(_) => {}
+            StatementKind::Chain(_)
+            | StatementKind::For(_)
+            | StatementKind::If(_)
+            | StatementKind::When(_)
+            | StatementKind::Every(_)
+            | StatementKind::Experiment(_) => {}
         }
     }
 

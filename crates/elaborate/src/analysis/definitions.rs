@@ -38,6 +38,8 @@ pub enum DefinitionKind {
     Signal,
     /// `state z = int(..);`
     State,
+    /// `discrete hits = 0;`
+    Discrete,
     /// `node x : translational;`
     Node,
     /// `zero J;` or `one A;`

@@ -31,6 +31,13 @@ impl Resolving<'_> {
                     .filter_map(|port| port.domain.as_ref())
                     .for_each(|name| self.domain(name));
                 self.equations(&element.equations);
+                for mode in &element.modes {
+                    self.equations(&mode.law.equations);
+                    for change in &mode.changes {
+                        self.expression(&change.condition);
+                        change.sets.iter().for_each(|set| self.expression(&set.value));
+                    }
+                }
             }
             Item::Component(component) => {
                 self.defaults(&component.formals);

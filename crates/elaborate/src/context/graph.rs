@@ -183,6 +183,7 @@ fn empty_model(chosen: &ast::Model, time: SymbolId) -> Model {
         start_conditions: Vec::new(),
         experiment: None,
         point: Vec::new(),
+        switching: Default::default(),
         counts: lgm_model::counts::Counts::default(),
     }
 }

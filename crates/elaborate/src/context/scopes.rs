@@ -70,6 +70,7 @@ pub(crate) enum Origin<'a> {
     Input(&'a ast::Assigned),
     Signal(&'a ast::Indexed),
     State(&'a ast::Indexed),
+    Discrete(&'a ast::Indexed),
 }
 
 /// What is known of a model value.
@@ -168,11 +169,15 @@ impl<'a> Body<'a> {
             StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
                 self.value(&assigned.name);
             }
-            StatementKind::Signal(indexed) | StatementKind::State(indexed) => self.value(&indexed.declared.name),
+            StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Discrete(indexed) => {
+                self.value(&indexed.declared.name);
+            }
             StatementKind::Output(_)
             | StatementKind::Chain(_)
             | StatementKind::Experiment(_)
             | StatementKind::Faulty(_)
+            | StatementKind::When(_)
+            | StatementKind::Every(_)
             | StatementKind::For(_)
             | StatementKind::If(_) => {}
         });

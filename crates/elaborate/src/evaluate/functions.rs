@@ -3,7 +3,7 @@
 use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::evaluate::{Claim, Evaluator, Side};
-use crate::function_table::{MEASURES, RANGED, TABLE, call_example};
+use crate::function_table::{BEFORE, MEASURES, RANGED, TABLE, call_example};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
@@ -41,6 +41,7 @@ impl<'a> Evaluator<'a> {
             }),
             "identity" => self.identity(name, arguments, place, span),
             TABLE => self.tabulated(name, arguments, place, span),
+            BEFORE => self.before(name, arguments, place, span),
             ranged if RANGED.contains(&ranged) => {
                 self.wrong_count(name, "a range and an expression", arguments.len(), span)
             }
@@ -50,6 +51,21 @@ impl<'a> Evaluator<'a> {
                 None => Value::Error,
             },
         }
+    }
+
+    /// `before(x)`: the value just before an event, which is what all values of changes and blocks are.
+    fn before(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
+        let [argument] = arguments else {
+            return self.wrong_count(name, "one argument", arguments.len(), span);
+        };
+        if !self.at_event {
+            let diagnostic = Diagnostic::error(Code::LGM0163, "`before` has a meaning at an event only")
+                .label(span, "no event happens here")
+                .help("it stands in what a change sets, `-> touch, across = -e*before(across)`, and in `when` and `every` blocks");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        self.eval(&argument.value, place)
     }
 
     pub(crate) fn wrong_count(&mut self, name: &Name, wanted: &str, given: usize, span: Span) -> Value {

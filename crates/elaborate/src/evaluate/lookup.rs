@@ -193,6 +193,7 @@ impl<'a> Evaluator<'a> {
             Origin::Input(assigned) => self.input_value(assigned, place),
             Origin::Signal(indexed) => self.eval(&indexed.value, place),
             Origin::State(indexed) => self.state_value(indexed, place, indices),
+            Origin::Discrete(indexed) => self.discrete_value(indexed, place, indices),
         }
     }
 

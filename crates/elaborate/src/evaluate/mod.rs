@@ -20,6 +20,7 @@
 mod arguments;
 mod arithmetic;
 mod declared;
+mod discrete;
 mod explain;
 mod expressions;
 mod functions;
@@ -33,6 +34,7 @@ mod root;
 mod starts;
 
 pub(crate) mod claims;
+mod conditions;
 pub(crate) mod law_scope;
 pub(crate) mod modal;
 pub(crate) mod plain_numbers;
@@ -70,6 +72,8 @@ pub(crate) struct Evaluator<'a> {
     read_law: for<'e> fn(&'e mut Evaluator<'a>, ElementId),
     /// Dimensions of signals and states that were found without evaluating them.
     inferred: FxHashMap<ValueKey, DimId>,
+    /// Returns true while what an event does is evaluated, where `before(x)` has a meaning.
+    pub at_event: bool,
     /// How deep evaluation is nested.
     depth: usize,
     /// How many sums with a range are open, and how many terms they have so far.
@@ -100,6 +104,7 @@ impl<'a> Evaluator<'a> {
             templates: Templates::new(),
             read_law,
             inferred: FxHashMap::default(),
+            at_event: false,
             depth: 0,
             sum_depth: 0,
             sum_terms: 0,

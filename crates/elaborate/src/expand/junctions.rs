@@ -1,7 +1,7 @@
 //! Nodes, junctions and ports as they are declared: their sizes, widths and domains.
 
 use crate::context::{GraphPart, NodeShape, NodeView, Place};
-use crate::expand::Expansion;
+use crate::expand::{Deferred, Expansion};
 use lgm_model::{JunctionKind, Node};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -81,6 +81,13 @@ impl<'a> Expansion<'_, 'a> {
             },
             None => None,
         };
+        if !declared.attributes.is_empty() {
+            self.scopes.keep_envs();
+            self.rest.controlled.push(Deferred {
+                statement: declared,
+                place,
+            });
+        }
         let floating = declared.flags.iter().any(|flag| &*flag.text == "floating");
         let node_kind = match (kind, domain) {
             (Some(kind), _) => kind,

@@ -59,6 +59,11 @@ pub(crate) struct Expanded<'a> {
     pub states: Vec<Deferred<'a, ast::Indexed>>,
     pub outputs: Vec<Deferred<'a, ast::Indexed>>,
     pub experiments: Vec<&'a [ast::Attribute]>,
+    pub discretes: Vec<Deferred<'a, ast::Indexed>>,
+    /// Junctions with `on = ..`.
+    pub controlled: Vec<Deferred<'a, ast::JunctionDecl>>,
+    /// `when` and `every` blocks.
+    pub blocks: Vec<Deferred<'a, ast::Statement>>,
 }
 
 /// The expansion of the chosen model.

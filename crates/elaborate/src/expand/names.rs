@@ -27,6 +27,17 @@ impl<'a> Expansion<'_, 'a> {
                 });
                 (&indexed.declared.name, Some(&indexed.declared), Origin::State(indexed))
             }
+            StatementKind::Discrete(indexed) => {
+                self.rest.discretes.push(Deferred {
+                    statement: indexed,
+                    place,
+                });
+                (
+                    &indexed.declared.name,
+                    Some(&indexed.declared),
+                    Origin::Discrete(indexed),
+                )
+            }
             _ => return,
         };
         let indices = match declared.map(|declared| self.declared_indices(declared, place)) {

@@ -24,6 +24,8 @@ fn declares(statements: &[Statement]) -> bool {
                 | StatementKind::Output(_)
                 | StatementKind::Experiment(_)
                 | StatementKind::Faulty(_)
+                | StatementKind::When(_)
+                | StatementKind::Every(_)
                 | StatementKind::For(_)
                 | StatementKind::If(_)
         );
@@ -151,6 +153,10 @@ impl<'a> Expansion<'_, 'a> {
                 });
             }
             StatementKind::Experiment(attributes) => self.rest.experiments.push(attributes),
+            StatementKind::When(_) | StatementKind::Every(_) => {
+                self.scopes.keep_envs();
+                self.rest.blocks.push(Deferred { statement, place });
+            }
             StatementKind::Param(assigned) if place.frame.0 != 0 || place.env.0 != 0 => {
                 // A parameter that nothing uses still belongs to the model.
                 if let Some(slot) = self.scopes.value_slot(&assigned.name.text, place.frame) {

@@ -3,7 +3,7 @@
 use crate::context::values::{DimId, Value};
 use crate::laws::LawReader;
 use crate::laws::classify::Fault;
-use lgm_model::{BondEnd, Connection, ElementId, Law};
+use lgm_model::{BondEnd, Connection, ElementId};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -163,7 +163,7 @@ impl<'a> LawReader<'_, 'a> {
     }
 
     /// Bonds point into one-ports that take up power and away from sources, as the sign conventions say.
-    pub fn check_arrow(&mut self, id: ElementId, law: &Law) -> Option<()> {
+    pub fn check_arrow(&mut self, id: ElementId, is_source: bool) -> Option<()> {
         let about = &self.graph.model.elements[id.index()];
         let first = about.ports.start;
         let port = &self.graph.model.ports[first as usize];
@@ -172,7 +172,6 @@ impl<'a> LawReader<'_, 'a> {
         };
         let bond = &self.graph.model.bonds[bond.index()];
         let leaves = bond.tail == BondEnd::Port(lgm_model::PortId(first));
-        let is_source = matches!(law, Law::Source { .. });
         if port.name.is_some() || leaves == is_source {
             return Some(());
         }

@@ -5,6 +5,7 @@ mod couplers;
 mod energy;
 mod faults;
 mod linear;
+mod modes;
 mod nonlinear;
 mod reading;
 mod starts;

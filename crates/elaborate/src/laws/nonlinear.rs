@@ -42,16 +42,10 @@ pub(crate) fn nonlinear_law(
         residuals.push(reader.without_rate(equation)?);
     }
     let mut integrals = reader.integrals;
-    let mut symbols = vec![None; 2 * ports];
-    for (symbol, at) in variables {
-        symbols[*at as usize] = Some(*symbol);
-    }
-    let symbols: Vec<SymbolId> = symbols
-        .into_iter()
-        .map(|symbol| symbol.expect("invariant: every port has an effort and a flow"))
-        .collect();
+    let symbols = in_order(variables, ports);
     for residual in &residuals {
-        if !symbols.iter().any(|symbol| exprs.depends_on(*residual, *symbol)) {
+        let holds = |symbol: &SymbolId| exprs.depends_on(*residual, *symbol);
+        if !symbols.iter().any(|port| holds(&port.0) || holds(&port.1)) {
             return Err(Fault::Dependent);
         }
     }
@@ -63,14 +57,12 @@ pub(crate) fn nonlinear_law(
     // In the order of the ports, as starts count them, whatever equation speaks of which.
     integrals.sort_by_key(|integral| integral.of.map_or(u32::MAX, |(variable, _)| variable / 2));
     let mut law = NonlinearLaw {
-        variables: (0..ports)
-            .map(|port| (symbols[2 * port], symbols[2 * port + 1]))
-            .collect(),
+        variables: symbols.clone(),
         explicit: Vec::with_capacity(ports),
         storage: vec![None; ports],
         residuals,
     };
-    for port in 0..ports {
+    for (port, &(effort, flow)) in symbols.iter().enumerate() {
         let mut closed = |symbol: SymbolId| {
             let each = law
                 .residuals
@@ -78,16 +70,37 @@ pub(crate) fn nonlinear_law(
                 .map(|residual| how_closed(exprs, *residual, symbol));
             each.max().unwrap_or(Closed::Not)
         };
-        law.explicit
-            .push((closed(symbols[2 * port]), closed(symbols[2 * port + 1])));
-        law.storage[port] = storage_of(
-            exprs,
-            &law.residuals,
-            &integrals,
-            (symbols[2 * port], symbols[2 * port + 1]),
-        );
+        law.explicit.push((closed(effort), closed(flow)));
+        law.storage[port] = storage_of(exprs, &law.residuals, &integrals, (effort, flow));
     }
     Ok((law, integrals))
+}
+
+/// The symbols of effort and flow of each port; variable 2j is the effort of port j, variable 2j + 1 its flow.
+pub(crate) fn in_order(variables: &FxHashMap<SymbolId, u32>, ports: usize) -> Vec<(SymbolId, SymbolId)> {
+    let mut symbols = vec![None; 2 * ports];
+    for (symbol, at) in variables {
+        symbols[*at as usize] = Some(*symbol);
+    }
+    let of = |at: usize| symbols[at].expect("invariant: every port has an effort and a flow");
+    (0..ports).map(|port| (of(2 * port), of(2 * port + 1))).collect()
+}
+
+/// An expression with states in the place of its integrals: those that are known, and others that are added to them.
+pub(crate) fn hold_integrals(
+    exprs: &mut Exprs,
+    expr: ExprId,
+    variables: &FxHashMap<SymbolId, u32>,
+    integrals: &mut Vec<LawIntegral>,
+) -> ExprId {
+    let mut reader = Reader {
+        exprs,
+        variables,
+        integrals: std::mem::take(integrals),
+    };
+    let held = reader.without_integrals(expr);
+    *integrals = reader.integrals;
+    held
 }
 
 /// How an equation gives a variable: as it was written where the equation is affine in it.
@@ -347,10 +360,37 @@ impl<'a> LawReader<'_, 'a> {
             .iter()
             .flat_map(|value| value.entries().iter().map(|entry| entry.expr))
             .collect();
-        let first = self.graph.model.elements[id.index()].ports.start;
         let mut own: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
-        let mut variables = Vec::with_capacity(law.variables.len());
-        for (at, (effort, flow)) in law.variables.iter().enumerate() {
+        let variables = self.own_variables(id, &law.variables, &mut own);
+        let renamed = self.own_integrals(id, template, &values, &mut own, states);
+        let residuals = law
+            .residuals
+            .iter()
+            .map(|residual| self.fill_entry(template, &values, &own, *residual))
+            .collect();
+        let storage = law
+            .storage
+            .iter()
+            .map(|entry| entry.map(|(variable, symbol)| (variable, renamed[&symbol])))
+            .collect();
+        Law::Nonlinear(NonlinearLaw {
+            residuals,
+            variables,
+            explicit: law.explicit.clone(),
+            storage,
+        })
+    }
+
+    /// The measures that stand for the variables of an element's ports; `own` receives them by the symbols of the template.
+    pub fn own_variables(
+        &mut self,
+        id: ElementId,
+        symbols: &[(SymbolId, SymbolId)],
+        own: &mut FxHashMap<SymbolId, ExprId>,
+    ) -> Vec<(SymbolId, SymbolId)> {
+        let first = self.graph.model.elements[id.index()].ports.start;
+        let mut variables = Vec::with_capacity(symbols.len());
+        for (at, (effort, flow)) in symbols.iter().enumerate() {
             let port = PortId(first + at as u32);
             let here = [(Variable::Effort, *effort), (Variable::Flow, *flow)].map(|(variable, symbol)| {
                 let measure = match variable {
@@ -367,6 +407,19 @@ impl<'a> LawReader<'_, 'a> {
             };
             variables.push((symbol(here[0]), symbol(here[1])));
         }
+        variables
+    }
+
+    /// The integrals of the model that stand for those of a template: those that the element has, as in another of its modes, and
+    /// others that are added. `own` and `states` receive them; the answer is their symbols by those of the template.
+    pub fn own_integrals(
+        &mut self,
+        id: ElementId,
+        template: &Template,
+        values: &[ExprId],
+        own: &mut FxHashMap<SymbolId, ExprId>,
+        states: &mut Vec<LawState>,
+    ) -> FxHashMap<SymbolId, SymbolId> {
         let mut renamed: FxHashMap<SymbolId, SymbolId> = FxHashMap::default();
         let mut taken = FxHashSet::default();
         for (at, integral) in template.integrals.iter().enumerate() {
@@ -375,6 +428,19 @@ impl<'a> LawReader<'_, 'a> {
             while name.is_empty() || !taken.insert((name.clone(), entry)) {
                 (name, entry) = (format!("x{number}"), None);
                 number += 1;
+            }
+            // An element has one integral of a variable through all its modes.
+            let model = &self.graph.model;
+            let mut known = model.integrals.iter().rev().take_while(|known| known.owner == Some(id));
+            let is_same = |known: &&Integral| {
+                let path = &model.paths[known.path.index()];
+                *path.name == *name && path.indices.first().copied() == entry.map(i64::from)
+            };
+            let is_plain = integral.of.is_some_and(|of| of.1);
+            if let Some(known) = known.find(is_same).filter(|_| is_plain).map(|known| known.symbol) {
+                own.insert(integral.symbol, self.arena.exprs.symbol(known));
+                renamed.insert(integral.symbol, known);
+                continue;
             }
             let index = entry.map_or(String::new(), |entry| format!("[{entry}]"));
             let whole = format!("{}.{name}{index}", self.graph.model.element_name(id));
@@ -391,7 +457,7 @@ impl<'a> LawReader<'_, 'a> {
                 indices: entry.map(i64::from).into_iter().collect(),
                 span,
             });
-            let rate = self.fill_entry(template, &values, &own, integral.rate);
+            let rate = self.fill_entry(template, values, own, integral.rate);
             let written = match integral.of {
                 Some((_, true)) => format!("integral of {}", self.variable_word(id, integral)),
                 Some((_, false)) => self.variable_word(id, integral),
@@ -416,22 +482,7 @@ impl<'a> LawReader<'_, 'a> {
                 dimension: self.integral_dimension(id, integral),
             });
         }
-        let residuals = law
-            .residuals
-            .iter()
-            .map(|residual| self.fill_entry(template, &values, &own, *residual))
-            .collect();
-        let storage = law
-            .storage
-            .iter()
-            .map(|entry| entry.map(|(variable, symbol)| (variable, renamed[&symbol])))
-            .collect();
-        Law::Nonlinear(NonlinearLaw {
-            residuals,
-            variables,
-            explicit: law.explicit.clone(),
-            storage,
-        })
+        renamed
     }
 
     /// Gives the states of a nonlinear law the starts and sizes of their element.

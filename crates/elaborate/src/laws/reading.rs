@@ -6,14 +6,15 @@ use crate::evaluate::law_scope::LawScope;
 use crate::laws::LawReader;
 use crate::laws::classify::{Fault, Rows, classify};
 use crate::laws::energy::always_has_energy;
-use crate::laws::nonlinear::nonlinear_law;
+use crate::laws::nonlinear::{LawState, hold_integrals, in_order, nonlinear_law};
 use crate::laws::templates::Template;
 use crate::program::ItemRef;
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
 use lgm_model::{BondEnd, Connection, Dissipator, ElementId, Law, Matrix, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast::{self, Item};
+use lgm_syntax::ast::{self, Attribute, ElementMode, Item};
+use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -32,14 +33,23 @@ impl<'a> LawReader<'_, 'a> {
         self.graph.records[id.index()].progress = if done { Progress::Done } else { Progress::Failed };
     }
 
+    /// The definition of an element.
+    fn element_of(&self, id: ElementId) -> Option<&'a ast::Element> {
+        let program = self.program;
+        match program.item(self.graph.records[id.index()].definition) {
+            Item::Element(element) => Some(element),
+            _ => None,
+        }
+    }
+
     fn find_law(&mut self, id: ElementId) -> Option<()> {
         let record = self.graph.records[id.index()];
-        let program = self.program;
-        let Item::Element(element) = program.item(record.definition) else {
-            return None;
-        };
+        let element = self.element_of(id)?;
         let arguments = self.argument_values(record.instance, &element.formals, record.place, &|_| false)?;
-        let template = self.template(id, record.definition, element, &arguments)?;
+        if !element.modes.is_empty() {
+            return self.find_modes(id, element, &arguments);
+        }
+        let template = self.template(id, record.definition, (element, None), &arguments)?;
         for (at, left, right) in &template.mismatches {
             self.law_dimension(id, element, &element.equations[*at], (*left, *right), &arguments);
         }
@@ -49,16 +59,27 @@ impl<'a> LawReader<'_, 'a> {
             _ => self.fill(&template, &arguments)?,
         };
         let law = self.oriented(id, law);
-        self.check_arrow(id, &law)?;
+        self.check_arrow(id, matches!(law, Law::Source { .. }))?;
         self.check_law(id, &law)?;
         if let Law::Nonlinear(law) = &law
             && !template.has_energy
         {
             self.check_energy(id, element, law)?;
         }
+        self.law_attributes(id, &law, &states);
+        self.start_integrals(id, &states);
+        self.graph.model.elements[id.index()].law = law;
+        Some(())
+    }
+
+    /// Reads what an instance says beside its arguments: the starts and sizes of its states.
+    pub(super) fn law_attributes(&mut self, id: ElementId, law: &Law, states: &[LawState]) {
+        let record = self.graph.records[id.index()];
         let ports = self.graph.model.elements[id.index()].ports.len();
-        let attributes = &record.instance.attributes;
-        for attribute in attributes {
+        let has_modes = !self.element_of(id).is_some_and(|element| element.modes.is_empty());
+        let read = |attribute: &&'a Attribute| !(has_modes && &*attribute.name.text == "mode");
+        let attributes = || record.instance.attributes.iter().filter(read);
+        for attribute in attributes() {
             let is_storage = matches!(law, Law::Storage { .. }) || !states.is_empty();
             let name = &attribute.name.text;
             if !matches!(&**name, "start" | "nominal") {
@@ -79,10 +100,10 @@ impl<'a> LawReader<'_, 'a> {
                 self.report(diagnostic);
             }
         }
-        for attribute in attributes {
-            let dimensions = match &law {
-                Law::Nonlinear(_) => self.integral_dimensions(ports, &states),
-                _ => self.start_dimensions(id, &law),
+        for attribute in attributes() {
+            let dimensions = match (law, states) {
+                (Law::Nonlinear(_), _) | (_, [_, ..]) => self.integral_dimensions(ports, states),
+                _ => self.start_dimensions(id, law),
             };
             let Some(values) = self.start_of(attribute, ports, &dimensions, record.place) else {
                 continue;
@@ -93,22 +114,19 @@ impl<'a> LawReader<'_, 'a> {
                 _ => (element.start, element.start_span) = (values, Some(attribute.value.span)),
             }
         }
-        self.start_integrals(id, &states);
-        self.graph.model.elements[id.index()].law = law;
-        Some(())
     }
 
-    /// The law of a definition with arguments and ports of these shapes.
-    fn template(
+    /// The law of a definition, or of one of its modes, with arguments and ports of these shapes.
+    pub(super) fn template(
         &mut self,
         id: ElementId,
         at: ItemRef,
-        element: &'a ast::Element,
+        (element, mode): (&'a ast::Element, Option<(usize, &'a ElementMode)>),
         arguments: &[Value],
     ) -> Option<Rc<Template>> {
         let mut key = std::mem::take(&mut self.templates.key);
         key.clear();
-        key.extend([at.file, at.item]);
+        key.extend([at.file, at.item, mode.map_or(0, |mode| mode.0 as u32 + 1)]);
         for (value, formal) in arguments.iter().zip(&element.formals) {
             let (rows, columns) = value.shape();
             key.extend([rows as u32, columns as u32]);
@@ -128,7 +146,7 @@ impl<'a> LawReader<'_, 'a> {
         let template = match found {
             Some(template) => template,
             None => {
-                let template = Rc::new(self.new_template(id, element, arguments, &groups));
+                let template = Rc::new(self.new_template(id, (element, mode.map(|mode| mode.1)), arguments, &groups));
                 self.templates.known.insert(key.clone().into(), template.clone());
                 template
             }
@@ -140,12 +158,12 @@ impl<'a> LawReader<'_, 'a> {
     fn new_template(
         &mut self,
         id: ElementId,
-        element: &'a ast::Element,
+        (element, mode): (&'a ast::Element, Option<&'a ElementMode>),
         arguments: &[Value],
         groups: &[(Option<Text>, std::ops::Range<u32>)],
     ) -> Template {
         // Structural values are numbers in the law itself.
-        let mut numbers: Vec<Option<Vec<num_rational::BigRational>>> = Vec::new();
+        let mut numbers: Vec<Option<Vec<BigRational>>> = Vec::new();
         for (value, formal) in arguments.iter().zip(&element.formals) {
             let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
             numbers.push(if formal.structural {
@@ -156,21 +174,7 @@ impl<'a> LawReader<'_, 'a> {
         }
         self.swap_arenas();
         let first = self.arena.exprs.symbol_count() as u32;
-        let mut formals = Vec::new();
-        for ((value, formal), numbers) in arguments.iter().zip(&element.formals).zip(&numbers) {
-            let mut at = 0;
-            let exprs = &mut self.arena.exprs;
-            let value = value.map(|entry| {
-                let symbol = exprs.new_symbol(formal.name.text.clone(), SymbolKind::Parameter);
-                let expr = match numbers {
-                    Some(numbers) => exprs.number(numbers[at].clone()),
-                    None => exprs.symbol(symbol),
-                };
-                at += 1;
-                Scalar { expr, dim: entry.dim }
-            });
-            formals.push((&*formal.name.text, value));
-        }
+        let formals = self.formal_symbols(element, arguments, &numbers);
         let count = self.arena.exprs.symbol_count() as u32 - first;
         let time = self.arena.exprs.new_symbol("time", SymbolKind::Time);
         let mut variables = FxHashMap::default();
@@ -189,6 +193,7 @@ impl<'a> LawReader<'_, 'a> {
         let name = self.graph.records[id.index()].instance.declared.name.text.to_string();
         self.reports.law_use = Some((name, self.graph.model.elements[id.index()].law_span));
         let rows = self.law_rows(id, element, arguments);
+        let changes = mode.map_or(Some(Vec::new()), |mode| self.template_changes(mode));
         self.reports.law_use = None;
         self.law = None;
         let splits: Vec<usize> = groups[..groups.len() - 1]
@@ -199,7 +204,7 @@ impl<'a> LawReader<'_, 'a> {
         let mut integrals = Vec::new();
         let mut mismatches = Vec::new();
         let mut has_energy = true;
-        let law = rows.and_then(|(equations, resting)| {
+        let law = rows.filter(|_| changes.is_some()).and_then(|(equations, resting)| {
             mismatches = resting;
             let found = Rows::new(&mut self.arena.exprs, &equations, &variables, ports as usize)
                 .and_then(|rows| classify(&mut self.arena.exprs, rows, &splits));
@@ -223,8 +228,17 @@ impl<'a> LawReader<'_, 'a> {
                 }
             }
         });
+        let mut changes = changes.unwrap_or_default();
+        for change in &mut changes {
+            let all = std::iter::once(&mut change.condition).chain(change.sets.iter_mut().map(|set| &mut set.1));
+            for expr in all {
+                *expr = hold_integrals(&mut self.arena.exprs, *expr, &variables, &mut integrals);
+            }
+        }
         self.swap_arenas();
         Template {
+            variables: in_order(&variables, ports as usize),
+            changes,
             law,
             integrals,
             mismatches,
@@ -233,6 +247,31 @@ impl<'a> LawReader<'_, 'a> {
             count,
             time,
         }
+    }
+
+    /// Symbols in the places of formal parameters; numbers where these are structural.
+    fn formal_symbols(
+        &mut self,
+        element: &'a ast::Element,
+        arguments: &[Value],
+        numbers: &[Option<Vec<BigRational>>],
+    ) -> Vec<(&'a str, Value)> {
+        let mut formals = Vec::new();
+        for ((value, formal), numbers) in arguments.iter().zip(&element.formals).zip(numbers) {
+            let mut at = 0;
+            let exprs = &mut self.arena.exprs;
+            let value = value.map(|entry| {
+                let symbol = exprs.new_symbol(formal.name.text.clone(), SymbolKind::Parameter);
+                let expr = match numbers {
+                    Some(numbers) => exprs.number(numbers[at].clone()),
+                    None => exprs.symbol(symbol),
+                };
+                at += 1;
+                Scalar { expr, dim: entry.dim }
+            });
+            formals.push((&*formal.name.text, value));
+        }
+        formals
     }
 
     /// The law's equations as expressions that are 0, entry by entry, with widths and dimensions checked.
@@ -285,7 +324,7 @@ impl<'a> LawReader<'_, 'a> {
     }
 
     /// A law with the values of an instance in the places of the formal parameters.
-    fn fill(&mut self, template: &Template, arguments: &[Value]) -> Option<Law> {
+    pub(super) fn fill(&mut self, template: &Template, arguments: &[Value]) -> Option<Law> {
         let law = template.law.as_ref()?;
         let values: Vec<ExprId> = arguments
             .iter()

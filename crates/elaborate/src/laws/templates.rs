@@ -17,6 +17,14 @@ pub(crate) struct LawIntegral {
     pub of: Option<(u32, bool)>,
 }
 
+/// A change from a mode, over formal parameters and the variables of ports.
+#[derive(Clone, Debug)]
+pub(crate) struct TemplateChange {
+    pub condition: ExprId,
+    /// Variables of ports, as in [`Template::variables`], with the values that they are set to.
+    pub sets: Vec<(SymbolId, ExprId)>,
+}
+
 /// A law over formal parameters.
 #[derive(Debug)]
 pub(crate) struct Template {
@@ -33,6 +41,10 @@ pub(crate) struct Template {
     /// How many there are.
     pub count: u32,
     pub time: SymbolId,
+    /// The symbols of effort and flow of each port.
+    pub variables: Vec<(SymbolId, SymbolId)>,
+    /// Of a mode, its changes.
+    pub changes: Vec<TemplateChange>,
 }
 
 /// All laws met so far.

@@ -11,7 +11,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::{corrections, did_you_mean, suggestion};
 use lgm_syntax::ast::{self, Argument, Attribute, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
-use lgm_syntax::visit::statements;
+use lgm_syntax::visit::{action_expressions, statements};
 use rustc_hash::FxHashSet;
 
 /// The names of a body.
@@ -49,14 +49,19 @@ impl<'a> Scope<'a> {
             StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
                 self.values.insert(&assigned.name.text);
             }
-            StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
+            StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Discrete(indexed) => {
                 self.values.insert(&indexed.declared.name.text);
             }
             StatementKind::Faulty(faulty) => self.parts.extend(faulty.declared.iter().map(|name| &*name.text)),
             StatementKind::Output(indexed) => {
                 self.outputs.insert(&indexed.declared.name.text);
             }
-            StatementKind::Chain(_) | StatementKind::Experiment(_) | StatementKind::For(_) | StatementKind::If(_) => {}
+            StatementKind::Chain(_)
+            | StatementKind::Experiment(_)
+            | StatementKind::When(_)
+            | StatementKind::Every(_)
+            | StatementKind::For(_)
+            | StatementKind::If(_) => {}
         });
     }
 }
@@ -112,6 +117,7 @@ impl<'a> Walk<'_, 'a> {
                     for declared in &list.names {
                         self.brackets(declared);
                     }
+                    self.attributes(&list.attributes);
                 }
                 StatementKind::Port(list) => {
                     for port in list {
@@ -123,7 +129,10 @@ impl<'a> Walk<'_, 'a> {
                         self.value(value);
                     }
                 }
-                StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Output(indexed) => {
+                StatementKind::Signal(indexed)
+                | StatementKind::State(indexed)
+                | StatementKind::Output(indexed)
+                | StatementKind::Discrete(indexed) => {
                     if !self.has_unit_as_index(&indexed.declared) {
                         self.brackets(&indexed.declared);
                     }
@@ -155,6 +164,17 @@ impl<'a> Walk<'_, 'a> {
                     let values = attributes.iter();
                     let values = values.filter(|entry| !matches!(&*entry.name.text, "plot" | "method"));
                     values.for_each(|entry| self.value(&entry.value));
+                }
+                StatementKind::When(when) => {
+                    if !when.is_initial() {
+                        self.value(&when.condition);
+                    }
+                    action_expressions(&when.body, &mut |expr| self.value(expr));
+                }
+                StatementKind::Every(every) => {
+                    self.value(&every.period);
+                    every.first.iter().for_each(|first| self.value(&first.1));
+                    action_expressions(&every.body, &mut |expr| self.value(expr));
                 }
                 // Its fault is reported already, and what a name means in it is not certain.
                 StatementKind::Faulty(_) => {}
@@ -238,7 +258,10 @@ impl<'a> Walk<'_, 'a> {
             self.graph_part(from);
             self.graph_part(to);
         }
-        self.attributes(&instance.attributes);
+        // `mode = conducting` names a mode of the element.
+        let attributes = instance.attributes.iter();
+        let values = attributes.filter(|attribute| &*attribute.name.text != "mode");
+        values.for_each(|attribute| self.value(&attribute.value));
     }
 
     fn is_port(&self, instance: &Instance, name: &Name) -> bool {
@@ -471,9 +494,17 @@ fn is_switch(argument: &Argument) -> bool {
 /// Checks the names in the law of an element.
 pub(crate) fn check_law<'a>(checker: &mut Checker<'a>, element: &'a ast::Element) {
     let mut indices = Vec::new();
-    for equation in &element.equations {
+    let modes = element.modes.iter().flat_map(|mode| &mode.law.equations);
+    for equation in element.equations.iter().chain(modes) {
         law_expr(checker, element, &equation.left, &mut indices);
         law_expr(checker, element, &equation.right, &mut indices);
+    }
+    for change in element.modes.iter().flat_map(|mode| &mode.changes) {
+        law_expr(checker, element, &change.condition, &mut indices);
+        for set in &change.sets {
+            law_expr(checker, element, &set.target, &mut indices);
+            law_expr(checker, element, &set.value, &mut indices);
+        }
     }
     for formal in &element.formals {
         if let Some(default) = &formal.default {

@@ -152,7 +152,8 @@ impl<'a> Checker<'a> {
                 self.twice(&port.declared.name, first);
             }
         }
-        if element.equations.is_empty() && !self.program.is_damaged {
+        self.modes(element);
+        if element.equations.is_empty() && element.modes.is_empty() && !self.program.is_damaged {
             let diagnostic =
                 Diagnostic::error(Code::LGM0151, format!("the element `{}` has no law", element.name.text))
                     .label(element.name.span, "declared here")
@@ -160,6 +161,44 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
         }
         check_law(self, element);
+    }
+
+    /// Checks the names of modes: each is declared once, each has a law, and changes lead to modes that there are.
+    fn modes(&mut self, element: &'a ast::Element) {
+        let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
+        for mode in &element.modes {
+            if let Some(first) = seen.insert(&mode.name.text, mode.name.span) {
+                self.twice(&mode.name, first);
+            }
+            if mode.law.equations.is_empty() && !self.program.is_damaged {
+                let diagnostic = Diagnostic::error(Code::LGM0151, format!("the mode `{}` has no law", mode.name.text))
+                    .label(mode.name.span, "declared here")
+                    .help("write an equation for each port: `through = 0;`");
+                self.report(diagnostic);
+            }
+        }
+        for change in element.modes.iter().flat_map(|mode| &mode.changes) {
+            if seen.contains_key(&*change.to.text) {
+                continue;
+            }
+            let names = || element.modes.iter().map(|mode| &*mode.name.text);
+            let message = format!("`{}` has no mode `{}`", element.name.text, change.to.text);
+            let mut diagnostic = Diagnostic::error(Code::LGM0160, message).label(change.to.span, "not declared");
+            diagnostic.fixes = corrections(change.to.span, &change.to.text, names());
+            diagnostic.help = did_you_mean(&change.to.text, names())
+                .or_else(|| Some(format!("its modes are `{}`", names().collect::<Vec<_>>().join("`, `"))));
+            self.report(diagnostic);
+        }
+        if let (Some(mode), Some(equation)) = (element.modes.first(), element.equations.first()) {
+            let diagnostic = Diagnostic::error(
+                Code::LGM0161,
+                format!("`{}` has a law beside its modes", element.name.text),
+            )
+            .label(equation.span, "this equation belongs to no mode")
+            .label(mode.name.span, "a mode is a law of its own")
+            .help("write the equation into each mode in which it holds");
+            self.report(diagnostic);
+        }
     }
 
     fn modal(&mut self, modal: &'a ast::Modal) {
@@ -236,7 +275,7 @@ impl<'a> Checker<'a> {
                     self.plain_in_loop(&assigned.name, in_loop);
                     self.declare(&assigned.name, false, Space::Value, seen);
                 }
-                StatementKind::Signal(indexed) | StatementKind::State(indexed) => {
+                StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Discrete(indexed) => {
                     self.indexed(&indexed.declared, Space::Value, seen, in_loop);
                 }
                 StatementKind::Output(indexed) => {
@@ -263,7 +302,11 @@ impl<'a> Checker<'a> {
                     *seen = all;
                 }
                 StatementKind::Experiment(_) if !is_model => self.not_in_component(statement.span, "an experiment"),
-                StatementKind::Experiment(_) | StatementKind::Chain(_) | StatementKind::Faulty(_) => {}
+                StatementKind::Experiment(_)
+                | StatementKind::Chain(_)
+                | StatementKind::When(_)
+                | StatementKind::Every(_)
+                | StatementKind::Faulty(_) => {}
             }
         }
     }

@@ -18,8 +18,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// outputs that measure storage whose displacement, charge or momentum begins elsewhere than at 0.
 pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
-    for element in &model.elements {
-        match &element.law {
+    roots.extend(model.switching.expressions());
+    let modes = model.switching.elements.iter().flat_map(|switched| &switched.modes);
+    let laws = modes.map(|mode| &mode.law);
+    for law in model.elements.iter().map(|element| &element.law).chain(laws) {
+        match law {
             Law::Source { values, .. } => roots.extend(values),
             Law::Coupler { matrix, .. } => roots.extend(&matrix.entries),
             Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
@@ -323,9 +326,18 @@ fn replace(
     for output in &mut model.outputs {
         output.value = by(&[output.value], &mut whole, held)[0];
     }
+    for value in model.switching.expressions_mut() {
+        *value = by(&[*value], &mut whole, held)[0];
+    }
     let none = FxHashMap::default();
-    for element in &mut model.elements {
-        match &mut element.law {
+    let modes = model
+        .switching
+        .elements
+        .iter_mut()
+        .flat_map(|switched| &mut switched.modes);
+    let laws = modes.map(|mode| &mut mode.law);
+    for law in model.elements.iter_mut().map(|element| &mut element.law).chain(laws) {
+        match law {
             Law::Source { values, .. } => *values = by(values, &mut sources, linear),
             Law::Coupler { matrix, .. }
             | Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {

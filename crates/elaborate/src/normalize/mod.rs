@@ -2,8 +2,10 @@
 
 mod counts;
 mod integrals;
+mod junctions;
 mod stiffness;
 
 pub(crate) use counts::counts;
 pub(crate) use integrals::hold_integrals;
+pub(crate) use junctions::control_junctions;
 pub(crate) use stiffness::split_singular_stiffness;

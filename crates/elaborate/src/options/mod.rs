@@ -1,6 +1,7 @@
 //! What the command line chooses: the model, and values of parameters.
 
 pub(crate) mod inputs;
+pub(crate) mod modes;
 pub(crate) mod point;
 mod written;
 
@@ -26,6 +27,8 @@ pub struct Settings {
     pub inputs: Vec<(String, SourceId)>,
     /// Values of states, inputs and time at which the equations are looked at; as `sets`.
     pub point: Vec<(String, SourceId)>,
+    /// Modes of elements, `d1=conducting`, in the place of those in which the search at the start begins.
+    pub modes: Vec<String>,
     /// The component whose ports are left open, by the name of its instance: it has nodes of its own there, which are the model's
     /// `open_ports`.
     pub opened: Option<String>,
@@ -48,6 +51,7 @@ impl Default for Settings {
             sets: Vec::new(),
             inputs: Vec::new(),
             point: Vec::new(),
+            modes: Vec::new(),
             opened: None,
             largest: Settings::LARGEST,
             cancellation: Cancellation::default(),

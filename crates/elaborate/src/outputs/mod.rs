@@ -1,5 +1,6 @@
 //! Outputs, and signals that nothing uses.
 
+mod events;
 mod signals;
 mod states;
 
@@ -31,7 +32,10 @@ pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, expanded: &Expanded<'a
     let mut results = Results { evaluator, expanded };
     results.evaluate_signals();
     results.evaluate_states();
+    results.evaluate_discretes();
     results.evaluate_outputs();
+    results.evaluate_blocks();
+    results.evaluate_junctions();
     results.evaluate_experiments();
 }
 

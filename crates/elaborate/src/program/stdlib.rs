@@ -37,4 +37,5 @@ pub(crate) const MODULES: &[Module] = &[
     module!("planar", false),
     module!("spatial", false),
     module!("distributed", false),
+    module!("switching", false),
 ];

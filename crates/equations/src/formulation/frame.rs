@@ -6,6 +6,7 @@ use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
 use lgm_model::SiUnit;
+use lgm_model::switching::SystemEvents;
 use lgm_model::system::{Quantity, State, StateSystem, StateVariable};
 use lgm_model::{Element, Integral, Law, Model, PortId, StateChoice, StorageForm, Variable};
 use lgm_source::codes::Code;
@@ -78,6 +79,7 @@ pub(crate) fn frame(
         linearized_at: None,
         start_constraints: Vec::new(),
         start_search: None,
+        events: SystemEvents::of(model),
         experiment: model.experiment.clone().unwrap_or_default(),
     }
 }
@@ -220,6 +222,17 @@ fn variable_of(
             Variable::Effort => (StateVariable::Effort, "e".to_string(), None),
         },
     }
+}
+
+/// The name of the state that a storage port carries where it is independent, and which of its variables that is.
+pub(crate) fn storage_state_name(model: &Model, port: PortId, request: StateRequest) -> Option<(String, StateChoice)> {
+    let element = &model.elements[model.ports[port.index()].element.index()];
+    let Law::Storage { co_energy, .. } = &element.law else {
+        return None;
+    };
+    let choice = request.choice_of(element);
+    let (_, symbol, _) = variable_of(model, port, *co_energy, choice);
+    Some((state_name(model, port, &symbol), choice))
 }
 
 /// The name of a state of a storage port: `mass.v`, `link.a.v`, `bob.v[2]`.

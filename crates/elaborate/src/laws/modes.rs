@@ -1,0 +1,192 @@
+//! Elements with modes: a law for each mode, and the changes between them.
+
+use crate::context::values::Value;
+use crate::context::{AtPlace, Place};
+use crate::laws::LawReader;
+use crate::laws::nonlinear::LawState;
+use crate::laws::templates::{Template, TemplateChange};
+use crate::syntax_queries::argument_for;
+use lgm_algebra::expr::{ExprId, Node, SymbolId};
+use lgm_model::switching::{Change, Mode, PortSetting, SwitchedElement};
+use lgm_model::{ElementId, Law, PortId, Variable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::{corrections, did_you_mean};
+use lgm_syntax::ast::{self, ElementMode, Expr, ExprKind};
+use rustc_hash::FxHashMap;
+
+impl<'a> LawReader<'_, 'a> {
+    /// Reads the laws of all modes of an element. The law of the model's element is that of the mode in which the search at the start
+    /// begins.
+    pub(super) fn find_modes(&mut self, id: ElementId, element: &'a ast::Element, arguments: &[Value]) -> Option<()> {
+        let record = self.graph.records[id.index()];
+        let first = self.first_mode(id, element);
+        let mut states = Vec::new();
+        let mut modes = Vec::with_capacity(element.modes.len());
+        for (at, mode) in element.modes.iter().enumerate() {
+            let template = self.template(id, record.definition, (&mode.law, Some((at, mode))), arguments)?;
+            for (row, left, right) in &template.mismatches {
+                let equation = &mode.law.equations[*row];
+                self.law_dimension(id, &mode.law, equation, (*left, *right), arguments);
+            }
+            let law = match &template.law {
+                Some(Law::Nonlinear(law)) => self.fill_nonlinear(id, &template, law, arguments, &mut states),
+                _ => self.fill(&template, arguments)?,
+            };
+            // Whatever its modes give, the element takes power up as others do.
+            self.check_arrow(id, false)?;
+            self.check_law(id, &law)?;
+            let changes = self.changes(id, (element, mode), &template, arguments, &mut states);
+            let name = mode.name.text.clone();
+            modes.push(Mode { name, law, changes });
+        }
+        let law = modes[first].law.clone();
+        self.law_attributes(id, &law, &states);
+        self.start_integrals(id, &states);
+        self.graph.model.elements[id.index()].law = law;
+        self.graph.model.switching.elements.push(SwitchedElement {
+            element: id,
+            modes,
+            first,
+        });
+        Some(())
+    }
+
+    /// The mode that `mode = ..` of an instance names; without it the first one.
+    fn first_mode(&mut self, id: ElementId, element: &'a ast::Element) -> usize {
+        let record = self.graph.records[id.index()];
+        let mut attributes = record.instance.attributes.iter();
+        let Some(attribute) = attributes.rfind(|attribute| &*attribute.name.text == "mode") else {
+            return 0;
+        };
+        let names = || element.modes.iter().map(|mode| &*mode.name.text);
+        let written = match &attribute.value.kind {
+            ExprKind::Name(name) => &*name.text,
+            _ => "",
+        };
+        if let Some(found) = names().position(|name| name == written) {
+            return found;
+        }
+        let span = attribute.value.span;
+        let message = format!("`{}` has no mode `{}`", element.name.text, self.sources.slice(span));
+        let mut diagnostic = Diagnostic::error(Code::LGM0160, message)
+            .label(span, "not declared")
+            .label(element.name.span, "declared here");
+        diagnostic.fixes = corrections(span, written, names());
+        diagnostic.help = did_you_mean(written, names())
+            .or_else(|| Some(format!("its modes are `{}`", names().collect::<Vec<_>>().join("`, `"))));
+        self.report(diagnostic);
+        0
+    }
+
+    /// The changes of a mode over the variables of the ports, evaluated in the scope of a template; none where one of them is at fault.
+    pub(super) fn template_changes(&mut self, mode: &'a ElementMode) -> Option<Vec<TemplateChange>> {
+        let mut changes = Some(Vec::new());
+        for change in &mode.changes {
+            let condition = self.eval_scalar(&change.condition, Place::MODEL);
+            let mut sets = Some(Vec::new());
+            for set in &change.sets {
+                let target = self.set_variable(&set.target);
+                self.at_event = true;
+                let value = self.eval_scalar(&set.value, Place::MODEL);
+                self.at_event = false;
+                match (target, value, &mut sets) {
+                    (Some(target), Some(value), Some(list)) => list.push((target, value.expr)),
+                    _ => sets = None,
+                }
+            }
+            match (condition, sets, &mut changes) {
+                (Some(condition), Some(sets), Some(list)) => list.push(TemplateChange {
+                    condition: condition.expr,
+                    sets,
+                }),
+                _ => changes = None,
+            }
+        }
+        changes
+    }
+
+    /// The variable of a port that a change sets.
+    fn set_variable(&mut self, target: &'a Expr) -> Option<SymbolId> {
+        let is_name = matches!(&target.kind, ExprKind::Name(_) | ExprKind::Member(..));
+        let scalar = match is_name {
+            true => self.eval_scalar(target, Place::MODEL)?,
+            false => return self.no_variable(target),
+        };
+        let Node::Symbol(symbol) = *self.arena.exprs.node(scalar.expr) else {
+            return self.no_variable(target);
+        };
+        match self.arena.exprs.symbol_info(symbol).kind {
+            lgm_algebra::expr::SymbolKind::Measure => Some(symbol),
+            _ => self.no_variable(target),
+        }
+    }
+
+    fn no_variable(&mut self, target: &'a Expr) -> Option<SymbolId> {
+        let diagnostic = Diagnostic::error(Code::LGM0162, "a change sets variables of ports only")
+            .label(target.span, "this is no variable of a port")
+            .help("write `across = ..` or `through = ..`, or name the port: `a.across = ..`");
+        self.report(diagnostic);
+        None
+    }
+
+    /// The changes of a mode with the values of an instance.
+    fn changes(
+        &mut self,
+        id: ElementId,
+        (element, mode): (&'a ast::Element, &'a ElementMode),
+        template: &Template,
+        arguments: &[Value],
+        states: &mut Vec<LawState>,
+    ) -> Vec<Change> {
+        let entries = arguments.iter().flat_map(|value| value.entries().iter());
+        let values: Vec<ExprId> = entries.map(|entry| entry.expr).collect();
+        let mut own: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+        self.own_variables(id, &template.variables, &mut own);
+        self.own_integrals(id, template, &values, &mut own, states);
+        let start = self.graph.model.elements[id.index()].ports.start;
+        let mut changes = Vec::with_capacity(template.changes.len());
+        for (change, written) in template.changes.iter().zip(&mode.changes) {
+            let mut sets = Vec::with_capacity(change.sets.len());
+            for (symbol, value) in &change.sets {
+                let find = |at: &usize| [template.variables[*at].0, template.variables[*at].1].contains(symbol);
+                let Some(at) = (0..template.variables.len()).find(find) else {
+                    continue;
+                };
+                let variable = match template.variables[at].0 == *symbol {
+                    true => Variable::Effort,
+                    false => Variable::Flow,
+                };
+                let value = self.fill_entry(template, &values, &own, *value);
+                sets.push(PortSetting {
+                    port: PortId(start + at as u32),
+                    variable,
+                    value,
+                });
+            }
+            let condition = self.fill_entry(template, &values, &own, change.condition);
+            let record = self.graph.records[id.index()];
+            // What is handed in for a parameter is shown where it is handed in.
+            let mut bare = &written.condition;
+            while let ExprKind::Not(inner) = &bare.kind {
+                bare = inner;
+            }
+            let formal = match &bare.kind {
+                ExprKind::Name(name) => element.formals.iter().position(|formal| formal.name.text == name.text),
+                _ => None,
+            };
+            let handed = formal.and_then(|at| argument_for(record.instance, &element.formals[at], at));
+            let span = handed.map_or(written.condition.span, |argument| argument.span);
+            self.at(record.place, |this| this.check_condition(condition, span));
+            let to = element.modes.iter().position(|mode| mode.name.text == written.to.text);
+            changes.push(Change {
+                condition,
+                // `names` has reported a mode that is not there.
+                to: to.unwrap_or(0),
+                sets,
+                span: written.span,
+            });
+        }
+        changes
+    }
+}

@@ -1,0 +1,354 @@
+//! One combination of modes as a model of fixed structure, with the outputs that a run watches.
+
+use super::conditions::Condition;
+use super::events::{Events, measured};
+use crate::bond;
+use crate::formulation::frame::storage_state_name;
+use crate::index_reduction::time_inputs::formulate_with_time;
+use crate::options::Options;
+use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
+use lgm_model::switching::Trigger;
+use lgm_model::system::StateSystem;
+use lgm_model::{Input, Law, Matrix, Measure, Model, NodeId, Output, PortId, StateChoice, StorageForm, Variable};
+use lgm_source::Span;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A combination of modes.
+#[derive(Clone, Debug)]
+pub struct Combination {
+    /// The model in these modes. Outputs behind the declared ones are what a run watches.
+    pub model: Model,
+    /// Number of declared outputs.
+    pub shown: usize,
+    /// The changes of the modes in force, an entry for each element with modes.
+    pub changes: Vec<Vec<WatchedChange>>,
+    /// The conditions of `when` blocks, an entry for each block.
+    pub blocks: Vec<Option<Condition>>,
+    /// Names of states that storage carries where it is independent, each with the output of its value.
+    pub storage: Vec<(Arc<str>, usize)>,
+    /// Effort and flow of the ports of elements with modes, as outputs.
+    pub ports: Vec<Vec<(usize, usize)>>,
+    /// Of elements with one port, an entry for each mode: the variable that the mode gives, and the output with its value.
+    pub laws: Vec<Vec<Option<(Variable, usize)>>>,
+    /// Offsets of the ports whose variable the mode in force gives.
+    pub offsets: Vec<Offset>,
+    /// The two sides of each margin, by its output: the same in all combinations.
+    pub sides: FxHashMap<usize, (ExprId, ExprId)>,
+    /// Outputs with the values that blocks read, in the order of [`Events::held`].
+    pub read: Vec<usize>,
+    /// Outputs with the co-energy and the energy variables of storage ports: half of the products is the energy, in joules. None where a
+    /// storage has a nonlinear law or no power.
+    pub energy: Option<Vec<(usize, usize)>>,
+}
+
+/// A change of the mode in force.
+#[derive(Clone, Debug)]
+pub struct WatchedChange {
+    /// When it is taken.
+    pub condition: Condition,
+    /// The mode that follows.
+    pub to: usize,
+    /// Variables of ports that it sets: the port of the element, the variable, and the output with its value.
+    pub sets: Vec<(usize, Variable, usize)>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The offset of a port: an input that is added to the variable that the mode in force gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Offset {
+    /// The element, by its place among those with modes, and its port.
+    pub port: (usize, usize),
+    /// The variable that is given.
+    pub given: Variable,
+    /// The symbol of the input.
+    pub symbol: SymbolId,
+    /// The output with the value that the law gives, without the offset.
+    pub value: usize,
+}
+
+/// Adds outputs to a model.
+struct Watching {
+    model: Model,
+    measures: FxHashMap<Measure, SymbolId>,
+    /// The two sides of each margin, by its output.
+    sides: FxHashMap<usize, (ExprId, ExprId)>,
+}
+
+impl Watching {
+    fn output(&mut self, value: ExprId) -> usize {
+        let name = format!("watched {}", self.model.outputs.len());
+        self.model.outputs.push(Output {
+            written: name.as_str().into(),
+            name: name.into(),
+            value,
+            unit: None,
+            span: self.model.span,
+        });
+        self.model.outputs.len() - 1
+    }
+
+    fn condition(&mut self, condition: ExprId) -> Condition {
+        // The expressions are taken out while the outputs grow.
+        let mut exprs = std::mem::take(&mut self.model.exprs);
+        let found = Condition::of(&mut exprs, condition, &mut |margin, sides| {
+            let output = self.output(margin);
+            self.sides.insert(output, sides);
+            output
+        });
+        self.model.exprs = exprs;
+        found
+    }
+
+    fn variable(&mut self, port: PortId, variable: Variable) -> usize {
+        let value = measured(&mut self.model, &mut self.measures, port, variable);
+        self.output(value)
+    }
+
+    /// The value of the state that a storage port carries where it is independent; none where it has no short form.
+    fn storage_value(&mut self, port: PortId, choice: StateChoice) -> Option<ExprId> {
+        let element = self.model.elements[self.model.ports[port.index()].element.index()].clone();
+        let Law::Storage { co_energy, value, form } = &element.law else {
+            return None;
+        };
+        let co_energy = *co_energy;
+        match (choice, form) {
+            (StateChoice::CoEnergy, _) => Some(measured(&mut self.model, &mut self.measures, port, co_energy)),
+            (StateChoice::Energy, StorageForm::Direct) => {
+                let row = (port.0 - element.ports.start) as usize;
+                Some(self.row(value, row, (element.ports.start, co_energy)))
+            }
+            (StateChoice::Energy, StorageForm::Inverse) if value.rows == 1 => {
+                let variable = measured(&mut self.model, &mut self.measures, port, co_energy);
+                Some(self.model.exprs.div(variable, value.get(0, 0)))
+            }
+            (StateChoice::Energy, StorageForm::Inverse) => None,
+        }
+    }
+
+    fn row(&mut self, value: &Matrix, row: usize, (first, variable): (u32, Variable)) -> ExprId {
+        let mut terms = Vec::with_capacity(value.columns);
+        for column in 0..value.columns {
+            let entry = value.get(row, column);
+            if !self.model.exprs.is_zero(entry) {
+                let port = PortId(first + column as u32);
+                let measure = measured(&mut self.model, &mut self.measures, port, variable);
+                terms.push(self.model.exprs.mul(entry, measure));
+            }
+        }
+        self.model.exprs.sum(terms)
+    }
+
+    /// The across variable of a node, with the name that a state has which is this variable.
+    fn velocity(&mut self, id: NodeId) -> Option<(String, ExprId)> {
+        let node = &self.model.nodes[id.index()];
+        let domain = &self.model.domains[node.domain.filter(|_| node.is_graph_node)?.index()];
+        let entry = node.entry.map_or(String::new(), |entry| format!("[{entry}]"));
+        let name = format!("{}.{}{entry}", self.model.path_name(node.path), domain.across);
+        let measure = Measure::Common(id);
+        let model = &mut self.model;
+        let symbol = *self.measures.entry(measure).or_insert_with(|| {
+            let symbol = model.exprs.new_symbol(name.clone(), SymbolKind::Measure);
+            model.measures.push((symbol, measure));
+            symbol
+        });
+        Some((name, self.model.exprs.symbol(symbol)))
+    }
+
+    /// The co-energy and the energy variables of all storage ports, as outputs; none where energy is not half of their product.
+    fn energy(&mut self) -> Option<Vec<(usize, usize)>> {
+        let mut pairs = Vec::new();
+        for port in (0..self.model.ports.len() as u32).map(PortId) {
+            let about = &self.model.ports[port.index()];
+            let is_pseudo = about
+                .domain
+                .is_some_and(|domain| self.model.domains[domain.index()].pseudo);
+            let co_energy = match &self.model.elements[about.element.index()].law {
+                Law::Storage { co_energy, .. } => *co_energy,
+                Law::Nonlinear(law) if law.storage.iter().any(Option::is_some) => return None,
+                _ => continue,
+            };
+            if is_pseudo {
+                return None;
+            }
+            let energy = self.storage_value(port, StateChoice::Energy)?;
+            let co_energy = self.variable(port, co_energy);
+            pairs.push((co_energy, self.output(energy)));
+        }
+        Some(pairs)
+    }
+
+    /// Adds offsets to what the law of an element gives.
+    fn add_offsets(&mut self, at: usize, element: usize, out: &mut Vec<Offset>) {
+        let Law::Source { given, values } = self.model.elements[element].law.clone() else {
+            return;
+        };
+        let name = self.model.path_name(self.model.elements[element].path);
+        let mut offset = Vec::with_capacity(values.len());
+        for (port, value) in values.into_iter().enumerate() {
+            let name: Arc<str> = format!("offset of {name}").into();
+            let symbol = self.model.exprs.new_symbol(name.clone(), SymbolKind::Input);
+            let zero = self.model.exprs.zero();
+            self.model.inputs.push(Input {
+                name,
+                symbol,
+                signal: Some(zero),
+                unit: None,
+                scale: 1.0,
+                span: self.model.span,
+                is_internal: true,
+            });
+            let output = self.output(value);
+            let input = self.model.exprs.symbol(symbol);
+            offset.push(self.model.exprs.add(value, input));
+            out.push(Offset {
+                port: (at, port),
+                given,
+                symbol,
+                value: output,
+            });
+        }
+        self.model.elements[element].law = Law::Source { given, values: offset };
+    }
+}
+
+/// The equations of a combination of modes.
+#[derive(Debug)]
+pub struct InModes {
+    /// The model with what is watched in it.
+    pub combination: Combination,
+    /// Its equations, with the declared outputs only.
+    pub system: StateSystem,
+    /// Values of the watched outputs, from [`Combination::shown`] on, over the symbols of the system.
+    pub watched: Vec<ExprId>,
+}
+
+impl Events {
+    /// The same with the watched outputs among those of the system; in the place of equations, what speaks against them.
+    pub fn formulate_watched(&self, modes: &[usize], options: &Options) -> Result<InModes, Vec<Diagnostic>> {
+        let combination = self.combination(modes, options);
+        let graph = bond::lower(&combination.model);
+        let (made, diagnostics) = formulate_with_time(&combination.model, &graph, options);
+        match made.filter(|_| !has_errors(&diagnostics)) {
+            Some((system, _)) => Ok(InModes {
+                watched: system.output_values[combination.shown..].to_vec(),
+                combination,
+                system,
+            }),
+            None => Err(diagnostics),
+        }
+    }
+
+    /// The equations of a combination of modes; none where it has none, which diagnostics explain.
+    pub fn formulate(&self, modes: &[usize], options: &Options) -> (Option<InModes>, Vec<Diagnostic>) {
+        let InModes {
+            combination,
+            mut system,
+            watched,
+        } = match self.formulate_watched(modes, options) {
+            Ok(made) => made,
+            Err(diagnostics) => return (None, diagnostics),
+        };
+        system.output_values.truncate(combination.shown);
+        system.outputs.truncate(combination.shown);
+        // From here to the next event nothing happens.
+        system.events.happen = false;
+        if let Some(numeric) = &mut system.numeric {
+            numeric.keep_outputs(combination.shown);
+        }
+        if let Some(symbolic) = &mut system.symbolic {
+            symbolic.keep_outputs(combination.shown);
+        }
+        if let Some(form) = &mut system.mass_form {
+            form.outputs.truncate(combination.shown);
+        }
+        let made = InModes {
+            combination,
+            system,
+            watched,
+        };
+        (Some(made), Vec::new())
+    }
+
+    /// The model in a combination of modes, one an element with modes.
+    pub fn combination(&self, modes: &[usize], options: &Options) -> Combination {
+        let model = self.model.in_modes(modes).without_starts();
+        let shown = model.outputs.len();
+        let measures = model.measures.iter().map(|entry| (entry.1, entry.0)).collect();
+        let sides = FxHashMap::default();
+        let mut watching = Watching { model, measures, sides };
+        let switching = self.model.switching.clone();
+        let (mut changes, mut ports, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
+        let mut laws = Vec::new();
+        for (at, (switched, mode)) in switching.elements.iter().zip(modes).enumerate() {
+            let first = self.model.elements[switched.element.index()].ports.start;
+            let found = switched.modes[*mode].changes.iter().map(|change| WatchedChange {
+                condition: watching.condition(change.condition),
+                to: change.to,
+                sets: (change.sets.iter())
+                    .map(|set| ((set.port.0 - first) as usize, set.variable, watching.output(set.value)))
+                    .collect(),
+                span: change.span,
+            });
+            changes.push(found.collect());
+            let both = |port: PortId, watching: &mut Watching| {
+                let effort = watching.variable(port, Variable::Effort);
+                (effort, watching.variable(port, Variable::Flow))
+            };
+            let all: Vec<PortId> = self.model.ports_of(switched.element).collect();
+            ports.push(all.into_iter().map(|port| both(port, &mut watching)).collect());
+            let given = |law: &Law, watching: &mut Watching| match law {
+                Law::Source { given, values } if values.len() == 1 => Some((*given, watching.output(values[0]))),
+                _ => None,
+            };
+            laws.push(
+                switched
+                    .modes
+                    .iter()
+                    .map(|mode| given(&mode.law, &mut watching))
+                    .collect(),
+            );
+            watching.add_offsets(at, switched.element.index(), &mut offsets);
+        }
+        let blocks = switching.blocks.iter().map(|block| match block.trigger {
+            Trigger::Becomes(condition) => Some(watching.condition(condition)),
+            Trigger::Initially | Trigger::Every { .. } => None,
+        });
+        let blocks = blocks.collect();
+        let read: Vec<ExprId> = self.read().collect();
+        let read = read.into_iter().map(|value| watching.output(value)).collect();
+        let mut storage = Vec::new();
+        for port in 0..self.model.ports.len() as u32 {
+            let port = PortId(port);
+            if let Some((name, choice)) = storage_state_name(&watching.model, port, options.states)
+                && let Some(value) = watching.storage_value(port, choice)
+            {
+                storage.push((name.into(), watching.output(value)));
+            }
+        }
+        if !self.model.integrals.is_empty() {
+            // Velocities of displacements are states named after their nodes.
+            for node in 0..self.model.nodes.len() as u32 {
+                if let Some((name, value)) = watching.velocity(NodeId(node)) {
+                    storage.push((name.into(), watching.output(value)));
+                }
+            }
+        }
+        let energy = watching.energy();
+        Combination {
+            sides: watching.sides,
+            energy,
+            model: watching.model,
+            shown,
+            changes,
+            blocks,
+            storage,
+            ports,
+            laws,
+            offsets,
+            read,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A model in another combination of modes.
+
+use crate::Model;
+use crate::switching::{ModeInForce, SystemEvents};
+
+impl Model {
+    /// The same model with starts of 0: a run that has begun has states of its own.
+    pub fn without_starts(mut self) -> Model {
+        for element in &mut self.elements {
+            element.start.clear();
+        }
+        for integral in &mut self.integrals {
+            integral.start = None;
+        }
+        self.start_conditions.clear();
+        self
+    }
+
+    /// The model in a combination of modes, one an element with modes.
+    pub fn in_modes(&self, modes: &[usize]) -> Model {
+        let mut model = self.clone();
+        for (switched, mode) in self.switching.elements.iter().zip(modes) {
+            let law = switched.modes[*mode].law.clone();
+            model.elements[switched.element.index()].law = law;
+        }
+        for (switched, mode) in model.switching.elements.iter_mut().zip(modes) {
+            switched.first = *mode;
+        }
+        model
+    }
+}
+
+impl SystemEvents {
+    /// Those of a model in the modes that its elements are in.
+    pub fn of(model: &Model) -> SystemEvents {
+        let modes = model.switching.elements.iter().map(|switched| ModeInForce {
+            element: model.element_name(switched.element).into(),
+            mode: switched.modes[switched.first].name.clone(),
+            all: switched.modes.iter().map(|mode| mode.name.clone()).collect(),
+        });
+        SystemEvents {
+            modes: modes.collect(),
+            discretes: model
+                .switching
+                .discretes
+                .iter()
+                .map(|discrete| discrete.name.clone())
+                .collect(),
+            happen: !model.switching.is_empty(),
+        }
+    }
+}
