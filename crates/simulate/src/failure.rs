@@ -3,6 +3,7 @@
 use super::plan::Stop;
 use lgm_model::system::StateSystem;
 use lgm_source::Span;
+use lgm_source::diagnostic::Diagnostic;
 
 /// A run that ended before its stop. Rows up to `time` have been handed over.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +73,8 @@ pub enum FailureKind {
     TooManySteps,
     /// No method comes to the end in the steps that are allowed: so many more would be needed.
     NoHeadway(f64),
+    /// What happens at an event cannot be found out: what is reported.
+    Events(Box<Diagnostic>),
     /// What was asked for cannot be done: in words.
     Refused(String),
     /// The user or the sink ended the run.

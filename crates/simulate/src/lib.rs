@@ -15,6 +15,7 @@
 //! | `loops` | algebraic loops, and which of their solutions a run follows |
 //! | `solvers` | the methods, and the linear equations that they solve |
 //! | `inputs` | signals and tables |
+//! | `switching` | modes, sampled blocks and other events: a run in parts between them |
 //! | `verify` | a run against the flat graph |
 //!
 //! AFTER THIS POINT there are only rows of numbers, at exactly the times that were asked for.
@@ -31,6 +32,7 @@ mod failure;
 mod motion;
 mod plan;
 mod simulator;
+mod switching;
 mod verify;
 
 pub use failure::{Blame, Failure, FailureKind};
@@ -42,5 +44,6 @@ pub use run::expected::state_scales;
 pub use run::scales::LEAST;
 pub use run::trial::trial_sizes;
 pub use simulator::{Simulator, simulate};
+pub use switching::{Event, Switched, first_starts, run_switched};
 pub use verify::{Fault, Report, Verifier};
 pub use zero_crossings::slack::{with_default_slack, with_slack};

@@ -61,7 +61,7 @@ impl Plan {
 
 /// A time without the rounding of how it was computed from others of some size: 0.02 in the place of 0.020000000000000004, where what it is
 /// to 15 digits is that near.
-fn plain(time: f64, size: f64) -> f64 {
+pub(crate) fn plain(time: f64, size: f64) -> f64 {
     let digits = 14.0 - size.log10().floor();
     let digits = match digits {
         // Times beyond these have no digits behind the point, or are as good as nothing.

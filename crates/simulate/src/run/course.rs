@@ -35,6 +35,12 @@ pub(crate) struct Run<'r> {
     pub(crate) events: Option<Events<'r>>,
     /// Ends explicit steps where the right sides bend.
     pub(crate) bends: Option<Bends<'r>>,
+    /// Conditions that end this part of the run.
+    pub(crate) watched: Option<crate::switching::watch::EndConditions<'r>>,
+    /// Where this part of the run ends: at the stop, or at an instant before it.
+    pub(crate) until: f64,
+    /// True if an event happens there: rows there show what it leaves, and are written behind it.
+    pub(crate) ends_with_event: bool,
     pub(crate) corners: Vec<Corner>,
     /// The next corner.
     pub(crate) corner: usize,

@@ -37,6 +37,8 @@ const SEEN: usize = 256;
 /// How a solver's part of a run ends.
 enum Outcome {
     Finished,
+    /// A condition that is watched acts.
+    Stopped,
     /// Another method goes on.
     Switch(Method),
     /// The method would take so many further steps, which are more than there are.
@@ -118,7 +120,7 @@ impl Run<'_> {
             .corners
             .get(self.corner)
             .map_or(f64::INFINITY, |corner| corner.time);
-        corner.min(self.plan.stop)
+        corner.min(self.until)
     }
 
     fn enter_piece(&mut self, time: f64) {
@@ -135,7 +137,7 @@ impl Run<'_> {
         if self.states.is_empty() {
             return self.without_states();
         }
-        if self.time >= self.plan.stop {
+        if self.time >= self.until {
             return Ok(());
         }
         let motion = self.motion;
@@ -165,7 +167,7 @@ impl Run<'_> {
                 Method::TrBdf2 => self.drive(&problem, singly_implicit(&problem, Tableau::tr_bdf2()), may_switch),
             }?;
             match outcome {
-                Outcome::Finished => return Ok(()),
+                Outcome::Finished | Outcome::Stopped => return Ok(()),
                 Outcome::Switch(next) => {
                     if next != method {
                         self.summary.stiff_from = (!next.is_explicit()).then_some(self.time);
@@ -228,6 +230,7 @@ impl Run<'_> {
                 match self.piece(solver, end, may_switch)? {
                     Piece::AtEnd => {}
                     Piece::Event | Piece::Again => continue,
+                    Piece::Stopped => return Ok(Outcome::Stopped),
                     Piece::Switch(method) => return Ok(Outcome::Switch(method)),
                     Piece::NoHeadway(needed) => return Ok(Outcome::NoHeadway(needed)),
                 }
@@ -246,8 +249,15 @@ impl Run<'_> {
                 self.time = self.corners[self.corner].time.max(end);
                 self.pass_corner()?;
             }
+            if at_corner && self.watched_here() {
+                return Ok(Outcome::Stopped);
+            }
+            // A row at the end of a part of the run shows what the event there leaves.
+            if end >= self.until && self.ends_with_event {
+                return Ok(Outcome::Finished);
+            }
             self.rows_at(end)?;
-            if end >= self.plan.stop {
+            if end >= self.until {
                 return Ok(Outcome::Finished);
             }
             self.summary.restarts += 1;
@@ -288,22 +298,94 @@ impl Run<'_> {
         }
     }
 
+    /// Begins a part of a run behind an event, with the states that the event leaves, and writes the rows at this instant. Whether a
+    /// condition acts at once.
+    pub(crate) fn begin_behind_event(
+        &mut self,
+        time: f64,
+        states: Vec<f64>,
+        has_scales: bool,
+    ) -> Result<bool, Failure> {
+        self.time = time;
+        // Corners up to here were passed before the event.
+        while self.corners.get(self.corner).is_some_and(|next| next.time <= time) {
+            self.corner += 1;
+        }
+        self.states = states;
+        self.enter_piece(time);
+        self.motion.find_loops(time, &self.states);
+        self.first = self.motion.position(time, &self.states);
+        self.chains = self.motion.watch_chains(&self.first);
+        if self.watched_here() {
+            return Ok(true);
+        }
+        match has_scales {
+            true => {
+                self.scales.see(&self.states);
+                self.motion.set_small(self.scales.small_unknowns(self.motion.unknowns));
+            }
+            false => self.find_scales(time),
+        }
+        self.rows_at(time)?;
+        Ok(false)
+    }
+
+    /// Whether a condition that is watched acts where the run is.
+    fn watched_here(&mut self) -> bool {
+        let (motion, time) = (self.motion, self.time);
+        let states = &self.states;
+        self.watched
+            .as_mut()
+            .is_some_and(|watched| watched.begin(motion, time, states))
+    }
+
+    /// Of a static system, the next instant before `end` at which a condition acts.
+    fn watched_before(&mut self, end: f64) -> Option<f64> {
+        let (motion, from) = (self.motion, self.time);
+        let watched = self.watched.as_mut()?;
+        let found = watched.first(motion, (from, end), &mut |_, _| Ok(()));
+        found.ok().flatten().map(|found| found.0)
+    }
+
     /// A static system: rows and nothing between them.
     fn without_states(&mut self) -> Result<(), Failure> {
         while self.row < self.plan.points {
             let time = self.plan.time(self.row);
-            if let Err(stop) = self.progress.reached(time) {
-                return Err(Failure::new(time, FailureKind::Stopped(stop)));
-            }
-            while self
+            let corner = self
                 .corners
                 .get(self.corner)
-                .is_some_and(|corner| is_together(time, corner.time))
-            {
+                .map_or(f64::INFINITY, |corner| corner.time);
+            let end = time.min(self.until);
+            // Up to the next corner, if one is in between, and up to the row.
+            let next = if is_together(end, corner) { corner.min(end) } else { end };
+            let is_far = next - self.time > self.longest;
+            let next = if is_far { self.time + self.longest } else { next };
+            if next > self.time {
+                if let Some(event) = self.watched_before(next) {
+                    self.time = event;
+                    return Ok(());
+                }
+                self.time = next;
+            }
+            if is_far {
+                continue;
+            }
+            if is_together(end, corner) {
                 let corner = self.corners[self.corner].clone();
                 self.corner += 1;
+                self.time = self.time.max(corner.time);
                 self.enter_piece(corner.time);
                 self.report_impulse(&corner);
+                if self.watched_here() {
+                    return Ok(());
+                }
+                continue;
+            }
+            if time >= self.until && self.ends_with_event {
+                return Ok(());
+            }
+            if let Err(stop) = self.progress.reached(time) {
+                return Err(Failure::new(time, FailureKind::Stopped(stop)));
             }
             self.state_row(time)?;
             self.row += 1;

@@ -30,6 +30,8 @@ pub(crate) enum Piece {
     Again,
     Switch(Method),
     NoHeadway(f64),
+    /// A condition that is watched acts here.
+    Stopped,
 }
 
 /// What is known of a piece beside the run.
@@ -158,6 +160,14 @@ impl Run<'_> {
             Reached::Stop => course.end,
             Reached::Inside => made.to.min(course.end),
         };
+        if let Some((time, states)) = self.watched_within(solver, last)? {
+            if !self.rows_within(solver, time, course.end)? {
+                self.guess_branch();
+                return Ok(None);
+            }
+            (self.time, self.states) = (time, states);
+            return Ok(Some(Piece::Stopped));
+        }
         if !self.rows_within(solver, last, course.end)? {
             self.guess_branch();
             return Ok(None);
@@ -280,6 +290,15 @@ impl Run<'_> {
         let half = 0.5 * (solver.time() - solver.previous());
         let made = solver.again(half, stop);
         made.map_err(|error| self.failure(error, None))
+    }
+
+    /// Where a condition that ends this part of the run acts first within the last step.
+    fn watched_within(&mut self, solver: &mut dyn Solver, end: f64) -> Result<Option<(f64, Vec<f64>)>, Failure> {
+        let Some(watched) = &mut self.watched else {
+            return Ok(None);
+        };
+        let found = watched.first_within(self.motion, solver, end);
+        found.map_err(|error| self.failure(error, None))
     }
 
     fn changes_within(&mut self, solver: &mut dyn Solver) -> Result<bool, Failure> {

@@ -87,6 +87,15 @@ impl Scales {
         }
     }
 
+    /// The same for another solver, which counts its steps anew.
+    pub fn again(self) -> Scales {
+        Scales {
+            used: Vec::new(),
+            next_look: FIRST_LOOK,
+            ..self
+        }
+    }
+
     /// Takes over what is expected, and sees the states of now.
     pub fn begin(&mut self, expected: Vec<f64>, states: &[f64]) {
         self.expected = expected;

@@ -1,0 +1,61 @@
+//! What is reported of an instant behind which there are no modes.
+
+use crate::failure::{Failure, FailureKind};
+use crate::switching::transition::Instant;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashSet;
+
+impl Instant<'_, '_> {
+    fn failure(&self, diagnostic: Diagnostic) -> Failure {
+        Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
+    }
+
+    pub(super) fn unknown_state(&self, name: &str) -> Failure {
+        let message = format!("the value of `{name}` just before {} s is not known", self.time);
+        let help =
+            "this storage is no state before the event and has no value in a short form; give it a state of its own";
+        self.failure(Diagnostic::error(Code::LGM1012, message).help(help))
+    }
+
+    pub(super) fn no_equations(&self, modes: &[usize], found: &[Diagnostic]) -> Failure {
+        let words = self.library.words(modes);
+        let why = found
+            .first()
+            .map_or("they have no equations".to_string(), |first| first.message.clone());
+        let message = format!("the modes at {} s contradict each other: {why}", self.time);
+        let mut diagnostic = Diagnostic::error(Code::LGM1012, message);
+        if let Some(first) = found.first() {
+            diagnostic.labels.clone_from(&first.labels);
+            diagnostic.help.clone_from(&first.help);
+        }
+        self.failure(diagnostic.note(format!("in force there: {words}")))
+    }
+
+    pub(super) fn circle(&self, began: &[usize], visited: &FxHashSet<Vec<usize>>) -> Failure {
+        let open = |at: &usize| visited.iter().any(|other| other[*at] != began[*at]);
+        let names: Vec<String> = (0..began.len())
+            .filter(open)
+            .map(|at| format!("`{}`", self.library.name(at)))
+            .collect();
+        // Modes that contradict each other say more than a circle does.
+        let contradicting = visited
+            .iter()
+            .find_map(|modes| self.library.fault_of(modes).map(|found| (modes, found)));
+        if let Some((modes, found)) = contradicting {
+            return self.no_equations(modes, &found);
+        }
+        let message = format!(
+            "no modes of {} agree with each other at {} s",
+            names.join(", "),
+            self.time
+        );
+        let mut tried: Vec<String> = visited.iter().map(|modes| self.library.words(modes)).collect();
+        tried.sort();
+        tried.truncate(4);
+        let diagnostic = Diagnostic::error(Code::LGM1013, message)
+            .note(format!("tried: {}", tried.join("; ")))
+            .help("give one of the conditions a hysteresis, or lay a small resistance, damping or mass where two elements decide the same variable");
+        self.failure(diagnostic)
+    }
+}

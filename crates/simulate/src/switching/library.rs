@@ -1,0 +1,114 @@
+//! The combinations that a run has met: equations are made for each once, and kept.
+
+use crate::inputs::table::Table;
+use crate::switching::prepared::{Prepared, Sizes};
+use lgm_equations::Options;
+use lgm_equations::switching::Events;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Where changes lead in a circle, at most this number of combinations is looked through.
+const MOST_SEARCHED: u128 = 4096;
+
+/// What is known of a combination: its equations, or why it has none.
+type Known = Result<Rc<Prepared>, Rc<Vec<Diagnostic>>>;
+
+/// The combinations of a model's modes.
+pub(crate) struct Library<'l> {
+    pub events: &'l Events,
+    options: &'l Options,
+    pub parameters: Vec<f64>,
+    tables: &'l [Option<Table>],
+    start: f64,
+    known: FxHashMap<Vec<usize>, Known>,
+    sizes: Sizes,
+    impulses: Sizes,
+}
+
+impl<'l> Library<'l> {
+    pub fn new(
+        events: &'l Events,
+        options: &'l Options,
+        parameters: Vec<f64>,
+        tables: &'l [Option<Table>],
+        start: f64,
+    ) -> Library<'l> {
+        Library {
+            events,
+            options,
+            parameters,
+            tables,
+            start,
+            known: FxHashMap::default(),
+            sizes: Sizes::default(),
+            impulses: Sizes::default(),
+        }
+    }
+
+    /// The equations of a combination.
+    pub fn prepared(&mut self, modes: &[usize]) -> Known {
+        if let Some(known) = self.known.get(modes) {
+            return known.clone();
+        }
+        let discretes: Vec<usize> = (self.events.model().switching.discretes.iter())
+            .map(|discrete| discrete.input)
+            .collect();
+        let (made, diagnostics) = self.events.formulate(modes, self.options);
+        let found = match made {
+            Some(made) => {
+                let settings = (&self.parameters[..], self.tables, self.start);
+                Ok(Rc::new(Prepared::new(
+                    modes.to_vec(),
+                    made,
+                    &discretes,
+                    (self.sizes.clone(), self.impulses.clone()),
+                    settings,
+                )))
+            }
+            None => Err(Rc::new(diagnostics)),
+        };
+        self.known.insert(modes.to_vec(), found.clone());
+        found
+    }
+
+    /// The combinations that were met and have equations, in order.
+    pub fn met(&self) -> Vec<Vec<usize>> {
+        let mut met: Vec<Vec<usize>> = self
+            .known
+            .iter()
+            .filter(|known| known.1.is_ok())
+            .map(|known| known.0.clone())
+            .collect();
+        met.sort();
+        met
+    }
+
+    /// Why a combination that was met has no equations.
+    pub fn fault_of(&self, modes: &[usize]) -> Option<Rc<Vec<Diagnostic>>> {
+        self.known.get(modes)?.as_ref().err().cloned()
+    }
+
+    /// How many modes each element has.
+    pub fn mode_counts(&self) -> Vec<usize> {
+        let elements = self.events.model().switching.elements.iter();
+        elements.map(|element| element.modes.len()).collect()
+    }
+
+    pub fn most_searched(&self) -> u128 {
+        MOST_SEARCHED
+    }
+
+    /// The name of an element with modes.
+    pub fn name(&self, at: usize) -> String {
+        let model = self.events.model();
+        model.element_name(model.switching.elements[at].element)
+    }
+
+    /// A combination in words: `d1 conducting, d2 blocking`.
+    pub fn words(&self, modes: &[usize]) -> String {
+        let elements = self.events.model().switching.elements.iter().zip(modes).enumerate();
+        let words = elements.map(|(at, (element, mode))| format!("{} {}", self.name(at), element.modes[*mode].name));
+        words.collect::<Vec<_>>().join(", ")
+    }
+}

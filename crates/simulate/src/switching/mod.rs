@@ -1,0 +1,21 @@
+//! Runs of models with modes, `when` and `every` blocks.
+//!
+//! A run is made of parts between events. In each part one combination of modes is in force, which is a model of fixed structure with
+//! equations of its own (`library`, `prepared`); a part ends where a condition becomes true (`watch`) or at an instant of an
+//! `every` block. At an event blocks assign and modes change, until nothing follows (`transition`,
+//! `complementarity`); `run` is the loop over all that.
+
+mod columns;
+mod complementarity;
+mod contacts;
+mod entering;
+mod faults;
+pub(crate) mod held;
+mod library;
+mod prepared;
+mod run;
+mod standing;
+mod transition;
+pub(crate) mod watch;
+
+pub use run::{Event, Switched, first_starts, run_switched};

@@ -1,0 +1,575 @@
+//! A run from event to event.
+
+use crate::failure::{Failure, FailureKind};
+use crate::inputs::table::Table;
+use crate::plan::{Plan, Progress, Sink, Summary, plain};
+use crate::simulator::Part;
+use crate::switching::columns::Columns;
+use crate::switching::library::Library;
+use crate::switching::standing::{Before, Standing};
+use crate::switching::transition::{Happening, Instant};
+use crate::switching::watch::WatchedCondition;
+use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_equations::switching::Events;
+use lgm_equations::{Options, search_starts};
+use lgm_kernels::{Arguments, Kernels};
+use lgm_model::switching::{Block, Target, Trigger};
+use lgm_model::system::StateSystem;
+use lgm_model::{Element, PortId};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// So many events in a row within [`SHORT`] of the run accumulate.
+const MOST_AT_ONCE: usize = 1000;
+
+/// A share of the run within which nothing real happens that often.
+const SHORT: f64 = 1e-5;
+
+/// An event of a run, as it is reported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When, in seconds.
+    pub time: f64,
+    /// `mode`, `junction`, `when` or `every`.
+    pub kind: &'static str,
+    /// The element that changes its mode, or the block by its kind and its place in the text, `when:12`.
+    pub element: String,
+    /// The modes before and after; empty for a block.
+    pub from: String,
+    /// See `from`.
+    pub to: String,
+    /// The energy that storage has lost in all events of this instant, given with the last of them, in joules; none where a storage has
+    /// a nonlinear law.
+    pub lost: Option<f64>,
+}
+
+/// What a run with events is made of.
+pub struct Switched<'r> {
+    /// The model.
+    pub events: &'r Events,
+    /// How equations are formulated.
+    pub options: &'r Options,
+    /// Values of all parameters.
+    pub parameters: Vec<f64>,
+    /// The starts of the states in the modes of the start, by their names, with those that follow from others.
+    pub starts: Vec<(Arc<str>, f64)>,
+    /// Tables in the place of declared inputs.
+    pub tables: &'r [Option<Table>],
+    /// The names of the states whose values are rows' columns, in order.
+    pub columns: Vec<Arc<str>>,
+    /// The line of a block in the text, by its place.
+    pub line: &'r dyn Fn(lgm_source::Span) -> usize,
+}
+
+/// A run on its way.
+struct Course<'r> {
+    setup: &'r Switched<'r>,
+    library: Library<'r>,
+    plan: &'r Plan,
+    sink: &'r mut dyn Sink,
+    progress: &'r dyn Progress,
+    report: &'r mut dyn FnMut(Event),
+    /// The events of this instant.
+    happened: Vec<Event>,
+    time: f64,
+    row: usize,
+    /// Which conditions of `when` blocks hold.
+    holding: Vec<bool>,
+    /// The next instant of each `every` block, by its number.
+    next: Vec<u64>,
+    /// Times of the last events.
+    recent: Vec<f64>,
+    summary: Summary,
+}
+
+/// Runs a model with events; `report` receives each event. The answer holds the combinations of modes that were met.
+pub fn run_switched(
+    setup: &Switched<'_>,
+    plan: &Plan,
+    sink: &mut dyn Sink,
+    progress: &dyn Progress,
+    report: &mut dyn FnMut(Event),
+) -> Result<(Summary, Vec<Vec<usize>>), Failure> {
+    let tables = setup.tables;
+    let library = Library::new(
+        setup.events,
+        setup.options,
+        setup.parameters.clone(),
+        tables,
+        plan.start,
+    );
+    let blocks = setup.events.blocks();
+    let mut course = Course {
+        library,
+        plan,
+        sink,
+        progress,
+        report,
+        happened: Vec::new(),
+        time: plan.start,
+        row: 0,
+        holding: vec![false; blocks.len()],
+        next: blocks.iter().map(|block| first_number(block, plan.start)).collect(),
+        recent: Vec::new(),
+        summary: Summary::default(),
+        setup,
+    };
+    let standing = course.begin()?;
+    course.go_on(standing)?;
+    let met = course.library.met();
+    Ok((course.summary, met))
+}
+
+/// The starts of the states of a system by their names, with these values of all parameters.
+pub fn first_starts(system: &StateSystem, kernels: &Kernels, parameters: &[f64], time: f64) -> Vec<(Arc<str>, f64)> {
+    let at = Arguments {
+        time,
+        parameters,
+        ..Arguments::default()
+    };
+    let mut starts = kernels.starts.values(&at);
+    let still = vec![0.0; system.inputs.len()];
+    // Where none are found, those that were formulated stand.
+    let _ = search_starts(system, parameters, (&still, &still), &mut starts);
+    let names = system.states.iter().map(|state| state.name.clone());
+    names.zip(starts).collect()
+}
+
+/// The number of the first instant of a block that is not before a time.
+fn first_number(block: &Block, start: f64) -> u64 {
+    match block.trigger {
+        Trigger::Every { period, first } => ((start - first) / period - 1e-9).ceil().max(0.0) as u64,
+        _ => 0,
+    }
+}
+
+/// The instant of a block by its number: counted, and never added up.
+fn instant_of(block: &Block, number: u64) -> f64 {
+    match block.trigger {
+        Trigger::Every { period, first } => {
+            let time = first + number as f64 * period;
+            plain(time, time.abs().max(first.abs()))
+        }
+        _ => f64::INFINITY,
+    }
+}
+
+impl Course<'_> {
+    /// The start: the modes that agree with the starts, the blocks that run initially, and those of the first instant.
+    fn begin(&mut self) -> Result<Standing, Failure> {
+        let switching = &self.setup.events.model().switching;
+        let modes = switching.first_modes();
+        let starts = self.starts();
+        let discretes = self.discrete_starts();
+        let from = Before::at_start(modes, starts, discretes);
+        let mut standing = self.settle(from)?;
+        for (at, block) in self.setup.events.blocks().iter().enumerate() {
+            if let Some(condition) = &standing.prepared.blocks[at] {
+                self.holding[at] = standing.holds_now(condition);
+            }
+            if block.trigger == Trigger::Initially {
+                standing = self.run_blocks(standing, &[at])?;
+            }
+        }
+        let standing = self.happen(standing)?;
+        self.report_events(None, None);
+        Ok(standing)
+    }
+
+    /// The starts of all states by their names.
+    fn starts(&self) -> FxHashMap<Arc<str>, f64> {
+        let events = self.setup.events;
+        let values = self.parameter_values();
+        let value = |start: ExprId| {
+            let found = events
+                .exprs()
+                .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
+            found[0]
+        };
+        let starts = events.starts(self.setup.options).into_iter();
+        let mut found: FxHashMap<Arc<str>, f64> = self.setup.starts.iter().cloned().collect();
+        for (name, start) in starts {
+            match start {
+                Some(start) => _ = found.insert(name, value(start)),
+                None => _ = found.entry(name).or_insert(0.0),
+            }
+        }
+        found
+    }
+
+    fn parameter_values(&self) -> FxHashMap<SymbolId, f64> {
+        let parameters = self.setup.events.model().parameters.iter();
+        let symbols = parameters.flat_map(|parameter| parameter.entries.iter().map(|entry| entry.symbol));
+        symbols.zip(self.setup.parameters.iter().copied()).collect()
+    }
+
+    fn discrete_starts(&self) -> Vec<f64> {
+        let model = self.setup.events.model();
+        let values = self.parameter_values();
+        let value = |discrete: &lgm_model::switching::Discrete| {
+            let start = model.inputs[discrete.input].signal?;
+            let found = model
+                .exprs
+                .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
+            Some(found[0])
+        };
+        let discretes = model.switching.discretes.iter();
+        discretes.map(|discrete| value(discrete).unwrap_or(0.0)).collect()
+    }
+
+    fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
+        let mut instant = Instant {
+            library: &mut self.library,
+            plan: self.plan,
+            time: self.time,
+            happened: Vec::new(),
+        };
+        let standing = instant.settle(from);
+        let happened = instant.happened;
+        for happening in happened {
+            self.tell(&happening);
+        }
+        standing
+    }
+
+    fn tell(&mut self, happening: &Happening) {
+        let switching = &self.setup.events.model().switching;
+        let event = match happening {
+            Happening::Mode(element, from, to) => {
+                let switched = &switching.elements[*element];
+                let modes = &switched.modes;
+                let element_kind = &*self.setup.events.model().elements[switched.element.index()].kind;
+                Event {
+                    time: self.time,
+                    kind: if element_kind == Element::JUNCTION {
+                        "junction"
+                    } else {
+                        "mode"
+                    },
+                    element: self.library.name(*element),
+                    from: modes[*from].name.to_string(),
+                    to: modes[*to].name.to_string(),
+                    lost: Some(0.0),
+                }
+            }
+            Happening::Block(at) => {
+                let block = &switching.blocks[*at];
+                let kind = match block.trigger {
+                    Trigger::Every { .. } => "every",
+                    _ => "when",
+                };
+                Event {
+                    time: self.time,
+                    kind,
+                    element: format!("{kind}:{}", (self.setup.line)(block.span)),
+                    from: String::new(),
+                    to: String::new(),
+                    lost: Some(0.0),
+                }
+            }
+        };
+        self.happened.push(event);
+    }
+
+    /// Reports the events of this instant, with the energy that storage has lost in them.
+    fn report_events(&mut self, before: Option<f64>, after: Option<f64>) {
+        let lost = before.zip(after).map(|(before, after)| before - after);
+        if let Some(last) = self.happened.last_mut() {
+            last.lost = lost;
+        }
+        for event in self.happened.drain(..) {
+            (self.report)(event);
+        }
+    }
+
+    /// A row where the run stands.
+    fn event_row(&mut self, standing: &Standing) -> Result<(), Failure> {
+        if !self.plan.events {
+            return Ok(());
+        }
+        let prepared = standing.prepared.clone();
+        let signals = prepared.held(self.time, &standing.discretes);
+        let outputs = prepared.outputs(&self.setup.parameters, &signals, self.time, &standing.states);
+        let mut columns = Columns {
+            sink: &mut *self.sink,
+            places: &self.setup.columns,
+            prepared: &prepared,
+            parameters: &self.setup.parameters,
+            signals: &signals,
+            values: Vec::new(),
+        };
+        let written = columns.row(self.time, &outputs, &standing.states);
+        written.map_err(|stop| Failure::new(self.time, FailureKind::Stopped(stop)))
+    }
+
+    /// What happens where the run stands: sampled blocks, `when` blocks whose condition has become true, and changes of modes, until
+    /// nothing follows.
+    fn happen(&mut self, mut standing: Standing) -> Result<Standing, Failure> {
+        let due: Vec<usize> = (0..self.next.len())
+            .filter(|at| instant_of(&self.setup.events.blocks()[*at], self.next[*at]) <= self.time)
+            .collect();
+        for at in &due {
+            self.next[*at] += 1;
+        }
+        if !due.is_empty() {
+            standing = self.run_blocks(standing, &due)?;
+        }
+        for _ in 0..MOST_AT_ONCE {
+            let became: Vec<usize> = (0..self.holding.len())
+                .filter(|at| {
+                    let condition = standing.prepared.blocks[*at].as_ref();
+                    let holds = condition.is_some_and(|condition| standing.holds_now(condition));
+                    !std::mem::replace(&mut self.holding[*at], holds) && holds
+                })
+                .collect();
+            if became.is_empty() {
+                let from = Before::of(&standing, standing.prepared.modes.clone());
+                let modes = standing.prepared.modes.clone();
+                standing = self.settle(from)?;
+                if standing.prepared.modes == modes && !self.has_become(&standing) {
+                    return Ok(standing);
+                }
+                continue;
+            }
+            standing = self.run_blocks(standing, &became)?;
+            for at in became {
+                let condition = standing.prepared.blocks[at].as_ref();
+                self.holding[at] = condition.is_some_and(|condition| standing.holds_now(condition));
+            }
+        }
+        Err(self.accumulation("blocks follow each other at one instant without end"))
+    }
+
+    /// Whether the condition of a block has become true.
+    fn has_become(&self, standing: &Standing) -> bool {
+        let blocks = standing.prepared.blocks.iter().zip(&self.holding);
+        let mut found = blocks.filter_map(|(condition, held)| Some((condition.as_ref()?, held)));
+        found.any(|(condition, held)| !held && standing.holds_now(condition))
+    }
+
+    /// Runs blocks in the order of the text, and then finds the modes.
+    fn run_blocks(&mut self, standing: Standing, blocks: &[usize]) -> Result<Standing, Failure> {
+        let mut from = Before::of(&standing, standing.prepared.modes.clone());
+        let events = self.setup.events;
+        let mut values = self.parameter_values();
+        let model = events.model();
+        for (symbol, value) in events.held().zip(standing.read()) {
+            values.insert(symbol, value);
+        }
+        values.insert(model.time, self.time);
+        self.insert_inputs(&standing, &mut values);
+        for at in blocks {
+            for assignment in &events.blocks()[*at].assignments {
+                let found = events
+                    .exprs()
+                    .evaluate_unchecked(&[assignment.value], &|symbol| values.get(&symbol).copied());
+                let value = found[0];
+                if !value.is_finite() {
+                    let message = format!("an assignment at {} s has no finite value: {value}", self.time);
+                    let diagnostic = Diagnostic::error(Code::LGM1014, message)
+                        .label(assignment.span, "this has no value there")
+                        .help("look for a division by zero or a root of a negative number, and write what holds there");
+                    return Err(Failure::new(self.time, FailureKind::Events(Box::new(diagnostic))));
+                }
+                match assignment.target {
+                    Target::Discrete(discrete) => {
+                        from.discretes[discrete] = value;
+                        values.insert(model.inputs[model.switching.discretes[discrete].input].symbol, value);
+                    }
+                    Target::Choice(symbol) => {
+                        values.insert(symbol, value);
+                    }
+                    Target::State(symbol) => {
+                        let integral = model.integrals.iter().find(|integral| integral.symbol == symbol);
+                        let integral = integral.expect("invariant: a target is an integral of the model");
+                        let name: Arc<str> = model.path_name(integral.path).into();
+                        self.reset(&standing, &mut from, name, value, assignment.span)?;
+                    }
+                    Target::Storage(port) => {
+                        let name = self.storage_name(port);
+                        self.reset(&standing, &mut from, name, value, assignment.span)?;
+                    }
+                }
+            }
+            self.tell(&Happening::Block(*at));
+        }
+        self.settle(from)
+    }
+
+    fn storage_name(&self, port: PortId) -> Arc<str> {
+        self.setup.events.storage_name(port, self.setup.options)
+    }
+
+    fn reset(
+        &self,
+        standing: &Standing,
+        from: &mut Before,
+        name: Arc<str>,
+        value: f64,
+        span: lgm_source::Span,
+    ) -> Result<(), Failure> {
+        if standing.prepared.state(&name).is_none() {
+            let message = format!("`{name}` is no state at {} s, so that it cannot be set", self.time);
+            let diagnostic = Diagnostic::error(Code::LGM1015, message)
+                .label(span, "set here")
+                .note(format!(
+                    "in force there: {}",
+                    self.library.words(&standing.prepared.modes)
+                ))
+                .help("in these modes it follows from other storage or from a source: set what it follows from");
+            return Err(Failure::new(self.time, FailureKind::Events(Box::new(diagnostic))));
+        }
+        from.replaced.insert(name, value);
+        Ok(())
+    }
+
+    fn insert_inputs(&self, standing: &Standing, values: &mut FxHashMap<SymbolId, f64>) {
+        use crate::inputs::signals::{Side, Signals};
+        let prepared = &standing.prepared;
+        let count = prepared.inputs.count();
+        let (mut inputs, mut rates) = (vec![0.0; count], vec![0.0; count]);
+        prepared.inputs.values(self.time, Side::After, &mut inputs, &mut rates);
+        for (input, discrete) in prepared.discretes.iter().zip(&standing.discretes) {
+            inputs[*input] = *discrete;
+        }
+        let symbols = prepared.system.inputs.iter().map(|input| input.symbol);
+        values.extend(symbols.zip(inputs));
+    }
+
+    /// From event to event, until the stop.
+    fn go_on(&mut self, mut standing: Standing) -> Result<(), Failure> {
+        loop {
+            let until = self.next_instant().min(self.plan.stop);
+            let end = self.part(&standing, until)?;
+            (self.time, self.row) = (end.0, end.1);
+            standing.states = end.2;
+            if self.row >= self.plan.points && self.time >= self.plan.stop {
+                return Ok(());
+            }
+            self.mind_accumulation()?;
+            standing = self.arrived(standing)?;
+            self.event_row(&standing)?;
+            let before = standing.energy();
+            standing = self.happen(standing)?;
+            self.report_events(before, standing.energy());
+            self.event_row(&standing)?;
+        }
+    }
+
+    fn next_instant(&self) -> f64 {
+        let blocks = self.setup.events.blocks().iter().zip(&self.next);
+        let instants = blocks.map(|(block, number)| instant_of(block, *number));
+        instants.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The run where a part of it has ended.
+    fn arrived(&mut self, standing: Standing) -> Result<Standing, Failure> {
+        let from = Before::of(&standing, standing.prepared.modes.clone());
+        let mut from = from;
+        for (at, state) in standing.prepared.system.states.iter().enumerate() {
+            from.replaced.insert(state.name.clone(), standing.states[at]);
+        }
+        let mut instant = Instant {
+            library: &mut self.library,
+            plan: self.plan,
+            time: self.time,
+            happened: Vec::new(),
+        };
+        instant.enter(&from, standing.prepared.clone(), &[])
+    }
+
+    /// One part of the run; the time, the next row and the states at its end.
+    fn part(&mut self, standing: &Standing, until: f64) -> Result<(f64, usize, Vec<f64>), Failure> {
+        let prepared: Rc<_> = standing.prepared.clone();
+        let signals = prepared.held(self.time, &standing.discretes);
+        let changes = prepared.changes.iter().flatten().map(|change| WatchedCondition {
+            condition: change.condition.clone(),
+            is_edge: false,
+            held: false,
+        });
+        let blocks = prepared
+            .blocks
+            .iter()
+            .zip(&self.holding)
+            .filter_map(|(condition, held)| {
+                Some(WatchedCondition {
+                    condition: condition.clone()?,
+                    is_edge: true,
+                    held: *held,
+                })
+            });
+        let part = Part {
+            time: self.time,
+            states: standing.states.clone(),
+            until,
+            is_event: self.next_instant() <= until,
+            row: self.row,
+            corners: &prepared.margin_corners,
+            margins: (&prepared.margins, standing.least.clone()),
+            conditions: changes.chain(blocks).collect(),
+            scales: prepared.scales.take(),
+        };
+        let mut columns = Columns {
+            sink: &mut *self.sink,
+            places: &self.setup.columns,
+            prepared: &prepared,
+            parameters: &self.setup.parameters,
+            signals: &signals,
+            values: Vec::new(),
+        };
+        let simulator = prepared.simulator();
+        let parameters = &self.setup.parameters[..];
+        let end = simulator.run_part((parameters, &signals), self.plan, part, &mut columns, self.progress)?;
+        prepared.scales.replace(Some(end.scales));
+        let watched = prepared.blocks.iter().zip(&mut self.holding);
+        let watched = watched.filter_map(|(condition, holding)| condition.as_ref().map(|_| holding));
+        for (holding, held) in watched.zip(end.held) {
+            *holding = held;
+        }
+        self.add(&end.summary);
+        Ok((end.time, end.row, end.states))
+    }
+
+    fn add(&mut self, part: &Summary) {
+        let all = &mut self.summary;
+        all.method = part.method;
+        all.stiff_from = part.stiff_from;
+        all.steps += part.steps;
+        all.rejected += part.rejected;
+        all.evaluations += part.evaluations;
+        all.jacobians += part.jacobians;
+        all.factorisations += part.factorisations;
+        all.restarts += part.restarts + 1;
+        for note in &part.notes {
+            if !all.notes.iter().any(|known| known.code == note.code) {
+                all.notes.push(note.clone());
+            }
+        }
+    }
+
+    /// Ends a run whose events accumulate.
+    fn mind_accumulation(&mut self) -> Result<(), Failure> {
+        self.recent.push(self.time);
+        if self.recent.len() > MOST_AT_ONCE {
+            let first = self.recent.remove(0);
+            if self.time - first < SHORT * (self.plan.stop - self.plan.start) {
+                return Err(self.accumulation("events accumulate"));
+            }
+        }
+        Ok(())
+    }
+
+    fn accumulation(&self, what: &str) -> Failure {
+        let message = format!(
+            "{what} at {} s: more than {MOST_AT_ONCE} of them in next to no time",
+            self.time
+        );
+        let diagnostic = Diagnostic::error(Code::LGM1014, message).help(
+            "give the mode that would hold there a condition that keeps it, as `Wall` has `touch`, or a condition a hysteresis",
+        );
+        Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
+    }
+}
