@@ -104,6 +104,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let (states, linearize) = (&arguments.states, LinearizeArguments::default());
     let (map, whole, mut diagnostics) = (arguments.model).compile_whole(texts, states, &linearize, wanted, Vec::new());
     let whole = whole.map(|whole| with_length(whole, arguments.target, &mut diagnostics));
+    diagnostics.extend(
+        whole
+            .iter()
+            .filter_map(|system| without_events(system, arguments.target)),
+    );
     report::print(&map, &diagnostics);
     let (Some(system), Outcome::Success) = (whole, report::outcome(&diagnostics)) else {
         return report::outcome(&diagnostics);
@@ -154,6 +159,15 @@ fn with_length(whole: Whole, target: Target, diagnostics: &mut Vec<Diagnostic>) 
     }
     system.numeric = None;
     system
+}
+
+/// Reports events, which no program carries yet; equations in the modes at the start are no program.
+fn without_events(system: &StateSystem, target: Target) -> Option<Diagnostic> {
+    let runs = !matches!(target, Target::Latex | Target::Json);
+    (runs && system.events.happen).then(|| {
+        Diagnostic::error(Code::LGM0944, format!("`{}` has events, which emitted programs do not carry", system.model))
+            .help("run it with `lgm simulate`; `--format json` and `--format latex` hold the equations in the modes of the start, or of `--mode`")
+    })
 }
 
 /// Whether a name ends as those of FMUs do.

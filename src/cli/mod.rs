@@ -29,7 +29,9 @@ mod request;
 mod simulate;
 
 use crate::cli::analysis::one_port::{convert, thevenin};
-use crate::cli::analysis::{approximate, fit, modes, response, second_order, structure, terminals, transfer, trim};
+use crate::cli::analysis::{
+    approximate, fit, modes, response, second_order, structure, switching, terminals, transfer, trim,
+};
 use crate::cli::outcome::Outcome;
 use clap::{CommandFactory, Parser, Subcommand};
 use lgm_source::stack;
@@ -59,6 +61,7 @@ enum Command {
     Response(response::Arguments),
     Modes(modes::Arguments),
     Structure(structure::Arguments),
+    Switching(switching::Arguments),
     SecondOrder(second_order::Arguments),
     Thevenin(thevenin::Arguments),
     Convert(convert::Arguments),
@@ -110,6 +113,7 @@ pub fn main() -> ExitCode {
         Command::Response(arguments) => response::run(&arguments),
         Command::Modes(arguments) => modes::run(&arguments),
         Command::Structure(arguments) => structure::run(&arguments),
+        Command::Switching(arguments) => switching::run(&arguments),
         Command::SecondOrder(arguments) => second_order::run(&arguments),
         Command::Thevenin(arguments) => thevenin::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),

@@ -24,6 +24,9 @@ pub(super) struct ModelArguments {
     /// Gives a `param` or `const` another value, as in `--set m=3` or `--set "m=3 [kg]"`; may be given several times
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
+    /// Puts elements with modes into these modes, as in `--mode d1=conducting,d2=blocking`; may be given several times
+    #[arg(long, value_name = "ELEM=MODE,..")]
+    mode: Vec<String>,
     /// Also lets imports use the files of this folder; may be given several times
     #[arg(long, value_name = "DIR")]
     include: Vec<PathBuf>,
@@ -143,6 +146,7 @@ impl ModelArguments {
             file,
             model: None,
             set: Vec::new(),
+            mode: Vec::new(),
             include: Vec::new(),
         }
     }
@@ -344,6 +348,7 @@ impl ModelArguments {
         Settings {
             sets: sets.collect(),
             model: self.model.clone(),
+            modes: self.mode.clone(),
             ..Settings::default()
         }
     }

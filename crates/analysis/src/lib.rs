@@ -33,8 +33,8 @@ pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mec
 pub use sensitivity::with_sensitivities;
 pub use single_domain::{Probed, single_domain};
 pub use state_space::{
-    Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, StatesBehind, Structure,
-    discretize, match_moments, reduce_order, structure,
+    Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, Sampled, StateSpace, StatesBehind,
+    Structure, discretize, match_moments, reduce_order, sampled, structure,
 };
 pub use terminals::{Isolated, ModalMatrices, Terminals, isolate, modal_matrices, terminals};
 pub use transfer::{

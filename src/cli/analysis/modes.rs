@@ -1,6 +1,7 @@
 //! `lgm modes`
 
 use super::converge::{Comparison, Study, converge, study, wanted};
+use super::sampled_modes;
 use super::shared::{Format, Table, frequency, with_storage, write_json};
 use crate::Whole;
 use crate::cli::disk::write_result;
@@ -35,7 +36,7 @@ const SHOWN: usize = 6;
 /// micro-elements, at the same values and against the same response.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
+    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/switching/digital_speed_loop.lgm --sampled\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
 )]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
@@ -65,6 +66,9 @@ pub(in crate::cli) struct Arguments {
     /// Another model whose first input and output mean the same, such as one of micro-elements
     #[arg(long, value_name = "FILE", requires = "converge", requires = "cells")]
     against: Option<std::path::PathBuf>,
+    /// The poles in z of a loop with its controller: of the exact equations from one period of the `every` blocks to the next
+    #[arg(long, conflicts_with_all = ["shapes", "near", "sensitivity", "converge"])]
+    sampled: bool,
     /// How to print them
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -75,6 +79,9 @@ pub(in crate::cli) struct Arguments {
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
+    if arguments.sampled {
+        return sampled_modes::run(&arguments.model, &arguments.states, arguments.format);
+    }
     let Some(study) = &arguments.converge else {
         return print_modes(arguments);
     };

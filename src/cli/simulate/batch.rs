@@ -3,6 +3,7 @@
 use super::columns::{Curve, Written};
 use super::plan::Plans;
 use super::plots::Plotter;
+use super::switched::{self, Happened};
 use super::watch::Watch;
 use crate::cli::disk::write_result;
 use crate::cli::outcome::Outcome;
@@ -194,7 +195,13 @@ impl Batch<'_> {
             rows.extend(self.written.values(time, outputs, states, &inputs));
             plotter.row(time, outputs, states, &inputs);
         };
-        let ended = self.simulator.run(&parameters, &inputs, &plan, &mut sink, self.watch);
+        let ended = match &ready.switched {
+            None => self.simulator.run(&parameters, &inputs, &plan, &mut sink, self.watch),
+            Some(_) => {
+                let mut happened = Happened::default();
+                switched::run(ready, (&parameters, &plan), &mut sink, self.watch, &mut happened)
+            }
+        };
         let mut curves = plotter.series();
         let named = runs.parameters.iter().zip(values);
         let words: Vec<String> = named

@@ -45,6 +45,7 @@ fn parts(failure: &Failure) -> Parts {
             format!("no state of rest can be reached from the starts: {words}"),
             "give the states other starts, or start from them, without `--from-equilibrium`",
         ),
+        FailureKind::Events(found) => (found.code, found.message.clone(), ""),
         FailureKind::Refused(words) => (Code::LGM1009, words.clone(), "see `lgm simulate --help`"),
         FailureKind::Stopped(Stop::Interrupted) => (Code::LGM1009, "interrupted".to_string(), ""),
         FailureKind::Stopped(Stop::Refused(words)) => (Code::LGM1009, words.clone(), ""),
@@ -281,6 +282,9 @@ pub(super) fn diagnostic(failure: &Failure, system: &StateSystem, inputs: &Input
     // Whatever else has no value then follows from an input that has none.
     if matches!(failure.kind, FailureKind::LeftDomain(_)) && !endless.is_empty() {
         words = format!("the input {} has no finite value", endless.join(", "));
+    }
+    if let FailureKind::Events(found) = &failure.kind {
+        return (**found).clone();
     }
     let mut diagnostic = Diagnostic::error(code, format!("the run fails at {} s: {words}", instant(failure.time)));
     if let Some(blame) = &failure.blame {

@@ -13,6 +13,7 @@ mod ready;
 pub(in crate::cli) mod record;
 mod rows;
 mod runs;
+mod switched;
 mod vary;
 mod watch;
 
@@ -63,6 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         graph,
         system,
         retained,
+        switched,
     }) = whole
     else {
         report::print(&map, &diagnostics);
@@ -100,7 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     inputs::say_where_tables_end(&system, &tables, &plan, &mut diagnostics);
     report::print(&map, &diagnostics);
-    let ready = Ready::new(map, system, tables, plan);
+    let ready = Ready::new(map, system, tables, plan, switched);
     let origin = arguments.verify.then_some(Origin { model, graph, retained });
     interrupt::listen();
     match runs {
@@ -122,10 +124,15 @@ fn single(
     let mut plotter = Plotter::asked_for(arguments, system, plan, wanted);
     let mut ended: Option<Result<Summary, Failure>> = None;
     let mut report: Option<Report> = None;
+    let mut happened = switched::Happened::default();
     let mut run = |stream: Option<&mut dyn io::Write>| -> io::Result<()> {
         let format = arguments.table_format();
         let mut recorder = Recorder::begin(stream, format, &system.model, columns, &mut plotter, &ready.inputs)?;
         let result = match origin {
+            _ if ready.switched.is_some() => {
+                let with = (&ready.parameters[..], plan);
+                switched::run(ready, with, &mut recorder, &watch, &mut happened)
+            }
             None => simulate(
                 system,
                 &ready.kernels,
@@ -170,29 +177,18 @@ fn single(
             if let Some(found) = &report {
                 outcome = report_verification(&ready.map, found);
             }
+            if origin.is_some() && ready.switched.is_some() {
+                outcome = report_switched(ready, &happened);
+            }
         }
-        Some(Err(failure)) if is_interruption(failure) => {
-            eprintln!(
-                "interrupted at {} s; the rows so far are kept",
-                failures::instant(failure.time)
-            );
-            outcome = Outcome::Interrupted;
-        }
-        Some(Err(failure)) if matches!(failure.kind, FailureKind::Stopped(_)) => {
+        Some(Err(failure)) if matches!(failure.kind, FailureKind::Stopped(_)) && !is_interruption(failure) => {
             // A row could not be written; what is wrong with the file is reported below.
             return match written {
                 Ok(()) => Outcome::Failure,
                 fault => report::after_writing(&ready.map, fault),
             };
         }
-        Some(Err(failure)) => {
-            let mut diagnostic = failures::diagnostic(failure, system, &ready.inputs);
-            if arguments.writes_rows() && arguments.output.is_some() && !arguments.keep {
-                diagnostic = diagnostic.note("the rows so far were not kept; `--keep` keeps them");
-            }
-            report::print(&ready.map, &[diagnostic]);
-            outcome = Outcome::Failure;
-        }
+        Some(Err(failure)) => outcome = report_failure(arguments, ready, failure),
     }
     let failed = ended.as_ref().is_some_and(Result::is_err);
     let discarded = outcome == Outcome::Failure && failed && !arguments.keep;
@@ -201,7 +197,8 @@ fn single(
             Outcome::Success => {}
             fault => return fault,
         }
-        for fault in plots::write_pictures(arguments, &plotter) {
+        let list = (arguments.plan.events_file()).and_then(|path| switched::write_events(path, &happened).err());
+        for fault in list.into_iter().chain(plots::write_pictures(arguments, &plotter)) {
             match report::after_writing(&ready.map, Err(fault)) {
                 Outcome::Success => {}
                 fault => return fault,
@@ -258,6 +255,32 @@ fn report_verification(map: &SourceMap, found: &Report) -> Outcome {
         eprintln!("{gaps}");
     }
     report::outcome(&diagnostics)
+}
+
+/// Reports why a run has ended before its stop.
+fn report_failure(arguments: &Arguments, ready: &Ready, failure: &Failure) -> Outcome {
+    if is_interruption(failure) {
+        let time = failures::instant(failure.time);
+        eprintln!("interrupted at {time} s; the rows so far are kept");
+        return Outcome::Interrupted;
+    }
+    let mut diagnostic = failures::diagnostic(failure, &ready.system, &ready.inputs);
+    if arguments.writes_rows() && arguments.output.is_some() && !arguments.keep {
+        diagnostic = diagnostic.note("the rows so far were not kept; `--keep` keeps them");
+    }
+    report::print(&ready.map, &[diagnostic]);
+    Outcome::Failure
+}
+
+/// Reports how the equations of a run with events agree with the laws.
+fn report_switched(ready: &Ready, happened: &switched::Happened) -> Outcome {
+    let (diagnostics, words) = switched::verify(ready, happened);
+    report::print(&ready.map, &diagnostics);
+    let outcome = report::outcome(&diagnostics);
+    if outcome == Outcome::Success {
+        eprintln!("{words}");
+    }
+    outcome
 }
 
 /// The word for how a run ended.

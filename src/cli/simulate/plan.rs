@@ -10,6 +10,7 @@ use lgm_simulate::{Method, Plan};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use lgm_source::nearest::did_you_mean;
+use std::path::{Path, PathBuf};
 
 /// Options of the run itself.
 #[derive(Debug, Default, clap::Args)]
@@ -38,12 +39,19 @@ pub(super) struct PlanArguments {
     /// The run fails after this many steps, a thousand million unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_steps: Option<u64>,
-    /// Further rows where an input steps or a condition changes
-    #[arg(long)]
-    events: bool,
+    /// Further rows where an input steps, a condition changes or an event happens; with a file, a list of the events goes there
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    events: Option<Option<PathBuf>>,
     /// Start at rest: where all derivatives are zero with the inputs of the first instant
     #[arg(long)]
     from_equilibrium: bool,
+}
+
+impl PlanArguments {
+    /// The file that a list of the events is to be written to.
+    pub(super) fn events_file(&self) -> Option<&Path> {
+        self.events.as_ref()?.as_deref()
+    }
 }
 
 fn finite(text: &str) -> Result<f64, String> {
@@ -158,7 +166,7 @@ impl PlanArguments {
             rtol,
             atol,
             method,
-            events: self.events || asked.events.unwrap_or(false),
+            events: matches!(self.events, Some(None)) || asked.events.unwrap_or(false),
             from_equilibrium: self.from_equilibrium,
             max_steps: self.max_steps.unwrap_or(default.max_steps),
         })

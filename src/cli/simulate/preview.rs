@@ -1,11 +1,12 @@
 //! The picture of a run for the preview of an editor: what `lgm simulate FILE --plot` draws.
 
 use super::plots::{self, Plotter};
-use super::record::{in_words, prepared, run};
+use super::record::{Prepared, in_words, prepared, run};
 use lgm_emit::plot::svg;
-use lgm_equations::StateSystem;
+use lgm_equations::switching::Events;
+use lgm_equations::{Options, StateSystem};
 use lgm_model::Model;
-use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop};
+use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop, Summary, Switched, run_switched};
 use lgm_source::diagnostic::six_digits;
 use std::time::{Duration, Instant};
 
@@ -34,10 +35,39 @@ pub(in crate::cli) fn picture(
         began: Instant::now(),
         is_wanted,
     };
-    match run(&prepared, &mut sink, &patience) {
+    let run = match model.switching.is_empty() {
+        true => run(&prepared, &mut sink, &patience),
+        false => with_events(model, &prepared, &mut sink, &patience),
+    };
+    match run {
         Ok(_) => Ok(svg(&plotter.figure())),
         Err(failure) => Err(reason(&failure, system, inputs)),
     }
+}
+
+/// The run of a model with events.
+fn with_events(
+    model: &Model,
+    prepared: &Prepared<'_>,
+    sink: &mut dyn Sink,
+    patience: &dyn Progress,
+) -> Result<Summary, Failure> {
+    let events = Events::new(model);
+    let options = Options {
+        symbolic: false,
+        ..Options::default()
+    };
+    let (system, kernels) = (&*prepared.system, &prepared.kernels);
+    let setup = Switched {
+        events: &events,
+        options: &options,
+        parameters: prepared.parameters.clone(),
+        starts: lgm_simulate::first_starts(system, kernels, &prepared.parameters, prepared.plan.start),
+        tables: &[],
+        columns: system.states.iter().map(|state| state.name.clone()).collect(),
+        line: &|_| 0,
+    };
+    run_switched(&setup, &prepared.plan, sink, patience, &mut |_| {}).map(|run| run.0)
 }
 
 /// Why the run has no picture.

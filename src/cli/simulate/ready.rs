@@ -1,6 +1,8 @@
 //! A model that is ready to run.
 
+use lgm_equations::Options;
 use lgm_equations::StateSystem;
+use lgm_equations::switching::Events;
 use lgm_kernels::{KernelOptions, Kernels};
 use lgm_simulate::{Failure, FailureKind, Inputs, Plan, Stop, Table, with_slack};
 use lgm_source::SourceMap;
@@ -14,11 +16,31 @@ pub(super) struct Ready {
     pub(super) parameters: Vec<f64>,
     pub(super) inputs: Inputs,
     pub(super) plan: Plan,
+    /// Of a model with events.
+    pub(super) switched: Option<SwitchedModel>,
+}
+
+/// What a run with events needs beside the equations of the first combination of modes.
+pub(super) struct SwitchedModel {
+    pub(super) events: Events,
+    pub(super) options: Options,
+    pub(super) tables: Vec<Option<Table>>,
 }
 
 impl Ready {
     /// Compiles a system.
-    pub(super) fn new(map: SourceMap, system: StateSystem, tables: Vec<Option<Table>>, plan: Plan) -> Ready {
+    pub(super) fn new(
+        map: SourceMap,
+        system: StateSystem,
+        tables: Vec<Option<Table>>,
+        plan: Plan,
+        switched: Option<(Events, Options)>,
+    ) -> Ready {
+        let switched = switched.map(|(events, options)| SwitchedModel {
+            events,
+            options,
+            tables: tables.clone(),
+        });
         let (system, kernels, parameters, inputs) = compiled(Cow::Owned(system), tables, &plan);
         Ready {
             map,
@@ -27,6 +49,7 @@ impl Ready {
             parameters,
             inputs,
             plan,
+            switched,
         }
     }
 }

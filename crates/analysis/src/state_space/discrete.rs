@@ -176,7 +176,7 @@ fn exponential_blocks(space: &StateSpace, period: f64, blocks: usize) -> Vec<DMa
 }
 
 /// The exponential of a matrix, balanced before by powers of two: units spread entries over many decades.
-fn exponential(mut matrix: DMatrix<f64>) -> DMatrix<f64> {
+pub(super) fn exponential(mut matrix: DMatrix<f64>) -> DMatrix<f64> {
     if matrix.is_empty() {
         return matrix;
     }

@@ -1,0 +1,114 @@
+//! `lgm switching`
+
+use super::shared::{Format, write_json};
+use crate::cli::disk::write_result;
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use crate::cli::request::{ModelArguments, StateArguments};
+use lgm_equations::Options;
+use lgm_equations::switching::{Explored, ExploredModes, explore};
+use lgm_source::stack;
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// Prints the combinations of modes that a model can come to, with the order of each, its dependent storage and its conflicts.
+///
+/// The search begins in the modes of the start and follows every change whose condition is not decided against it, one element at
+/// a time. A combination that no change leads to is not listed. States are not looked at: a run may never come to a combination
+/// that is listed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  lgm switching examples/switching/buck_converter.lgm
+  lgm switching examples/switching/clutch.lgm --format json")]
+pub(in crate::cli) struct Arguments {
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    states: StateArguments,
+    /// Stop after this number of combinations
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    most: u64,
+    /// How to print them
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// Runs the command.
+pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
+    let wanted = Options {
+        symbolic: false,
+        ..Options::default()
+    };
+    let compilation = match arguments.model.asked(&arguments.states, wanted) {
+        Ok(compilation) => compilation,
+        Err(outcome) => return outcome,
+    };
+    let diagnostics = compilation.diagnostics_of_model();
+    report::print(compilation.map(), &diagnostics);
+    let (Some(model), Outcome::Success) = (compilation.model(), report::outcome(&diagnostics)) else {
+        return report::outcome(&diagnostics);
+    };
+    let options = &compilation.request().equations;
+    let found = stack::deep(|| explore(model, options, arguments.most as usize));
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Json => write_json(&as_json(&found), out),
+        Format::Text => write_text(&found, out),
+    });
+    report::after_writing(compilation.map(), written)
+}
+
+fn as_json(found: &Explored) -> Value {
+    let modes = |each: &ExploredModes| {
+        let pairs = each
+            .modes
+            .iter()
+            .map(|mode| (mode.0.to_string(), Value::from(&*mode.1)));
+        Value::Object(pairs.collect::<Map<String, Value>>())
+    };
+    let combinations = found.combinations.iter().map(|each| {
+        json!({
+            "mode": modes(each),
+            "order": each.order,
+            "dependent": each.dependent,
+            "conflict": each.conflict,
+        })
+    });
+    json!({
+        "schema": "lgm-switching/1",
+        "possible": found.possible,
+        "complete": found.is_complete,
+        "combinations": combinations.collect::<Vec<Value>>(),
+    })
+}
+
+fn write_text(found: &Explored, out: &mut dyn Write) -> io::Result<()> {
+    if found.combinations.iter().all(|each| each.modes.is_empty()) {
+        return writeln!(out, "no element of the model has modes");
+    }
+    let count = found.combinations.len();
+    match found.is_complete {
+        true => writeln!(
+            out,
+            "{count} of {} combinations of modes can be reached",
+            found.possible
+        )?,
+        false => writeln!(
+            out,
+            "{count} combinations of modes were looked at, of {}; further ones can be reached (`--most` allows more)",
+            found.possible
+        )?,
+    }
+    for each in &found.combinations {
+        let modes: Vec<String> = each.modes.iter().map(|mode| format!("{} {}", mode.0, mode.1)).collect();
+        writeln!(out, "\n{}", modes.join(", "))?;
+        match (&each.conflict, each.order) {
+            (Some(conflict), _) => writeln!(out, "  conflict: {conflict}")?,
+            (None, order) => writeln!(out, "  order {}", order.unwrap_or(0))?,
+        }
+        if !each.dependent.is_empty() {
+            writeln!(out, "  dependent: {}", each.dependent.join(", "))?;
+        }
+    }
+    Ok(())
+}
