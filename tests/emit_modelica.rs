@@ -111,19 +111,19 @@ fn every_example_compiles_and_runs_as_it_does_here() {
 
 /// A model whose names are words or functions of Modelica, or differ in case alone, with arrays of parameters.
 const NAMES: &str = "
-model when {
+model function {
   param Real [kg] = 2;
   param equation [N/m] = 50;
   param der_F = 1.5;
   param ones = [1, 2];
-  param discrete [kg] = Real*der_F;
+  param final [kg] = Real*der_F;
   param aux1_s0 = 0.25 [N.s/m];
   param G = [[1, 2], [3, 4]];
   input F [N] = 1;
   input f = [0.5, 0.25] [N];
   node x, X : translational;
   p1 : ForceSource(F + f[1]*ones[2] + f[2]*G[2, 1]) gnd -> x;
-  a : Mass(discrete) x -> gnd;
+  a : Mass(final) x -> gnd;
   A : Mass(Real)  X -> gnd;
   b : Spring(equation) x -> X;
   B : Damper(aux1_s0)    X -> gnd;
@@ -141,9 +141,9 @@ fn words_of_the_language_are_names_all_the_same_and_what_follows_from_parameters
     fs::write(&file, NAMES).unwrap();
     emit(&file, "modelica", &folder, &[]);
     let text = fs::read_to_string(model(&folder)).unwrap();
-    assert!(text.contains("model when_ "), "{text}");
+    assert!(text.contains("model function_ "), "{text}");
     assert!(
-        text.contains(r#"  parameter Real discrete_(unit="kg") = Real_ * der_F "discrete";"#),
+        text.contains(r#"  parameter Real final_(unit="kg") = Real_ * der_F "final";"#),
         "{text}"
     );
     assert!(

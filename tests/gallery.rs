@@ -1,4 +1,4 @@
-//! The pictures of the README, made by the program from its examples.
+//! The pictures of the README and of docs/switching.md, made by the program from its examples.
 //!
 //! Run with `UPDATE_GALLERY=1`, the test writes the pictures of `docs/gallery` anew; without, it compares them with what the
 //! program draws now. Curves may differ by rounding: by less than a pixel.
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The name of each picture, and how it is made in the package's folder.
-const PICTURES: [(&str, &[&str]); 8] = [
+const PICTURES: [(&str, &[&str]); 14] = [
     (
         "oscillator",
         &["examples/oscillator.lgm", "--input", "F=step(1)", "--show", "F,v,y"],
@@ -40,6 +40,12 @@ const PICTURES: [(&str, &[&str]); 8] = [
     ),
     ("tumbling_body", &["examples/tumbling_body.lgm"]),
     ("governor", &["examples/governor.lgm"]),
+    ("buck_converter", &["examples/switching/buck_converter.lgm"]),
+    ("clutch", &["examples/switching/clutch.lgm"]),
+    ("stick_slip", &["examples/switching/stick_slip.lgm"]),
+    ("bridge_rectifier", &["examples/switching/bridge_rectifier.lgm"]),
+    ("digital_speed_loop", &["examples/switching/digital_speed_loop.lgm"]),
+    ("dropped_ball", &["examples/switching/dropped_ball.lgm"]),
 ];
 
 /// A text without its numbers, and the numbers.

@@ -92,7 +92,8 @@ fn a_name_that_is_none() {
 #[test]
 fn a_name_is_accepted_exactly_where_the_parser_accepts_it() {
     let words = "import domain element component modal model node zero one param const input output signal state port \
-                 experiment for if then else and or not across through start vector Circuit C3 gearbox_2 2nd a-b";
+                 experiment discrete when every for if then else and or not across through start vector mode from \
+                 Circuit C3 gearbox_2 2nd a-b";
     for word in words.split_whitespace() {
         let mut map = SourceMap::default();
         let graph = map.add("--graph", GRAPH, None);

@@ -100,6 +100,7 @@ mod starts_conserved;
 mod state_choice;
 mod steep_laws;
 mod support;
+mod switching;
 mod syntax_errors;
 mod systems;
 mod textbook;

@@ -3,7 +3,7 @@
 use lgm::diagnostic::Diagnostic;
 use lgm::rendering::render;
 use lgm::source::SourceMap;
-use lgm::syntax::ast::{Ast, Item, Statement};
+use lgm::syntax::ast::{Action, Ast, Item, Statement, StatementKind};
 use lgm::syntax::{parse, parse_expression};
 
 /// The source with the rendered errors and the parts that survived, one a line.
@@ -53,11 +53,27 @@ fn trimmed(rendered: &str) -> String {
 
 fn survivors(sources: &SourceMap, tree: &Ast) -> String {
     let one_line = |span| sources.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
-    let body = |body: &[Statement]| {
-        body.iter()
-            .map(|statement| format!("  {}\n", one_line(statement.span)))
-            .collect::<String>()
+    let statement = |statement: &Statement| match &statement.kind {
+        StatementKind::When(when) => format!(
+            "  when {} {{\n{}  }}\n",
+            one_line(when.condition.span),
+            actions(sources, &when.body)
+        ),
+        StatementKind::Every(every) => {
+            let first = every
+                .first
+                .iter()
+                .map(|first| format!(" from {}", one_line(first.1.span)));
+            format!(
+                "  every {}{} {{\n{}  }}\n",
+                one_line(every.period.span),
+                first.collect::<String>(),
+                actions(sources, &every.body)
+            )
+        }
+        _ => format!("  {}\n", one_line(statement.span)),
     };
+    let body = |body: &[Statement]| body.iter().map(statement).collect::<String>();
     let mut out = String::new();
     for item in &tree.items {
         match item {
@@ -69,6 +85,15 @@ fn survivors(sources: &SourceMap, tree: &Ast) -> String {
                 out += &format!("element {}\n", element.name.text);
                 for equation in &element.equations {
                     out += &format!("  {}\n", one_line(equation.span));
+                }
+                for mode in &element.modes {
+                    out += &format!("  mode {}\n", mode.name.text);
+                    for equation in &mode.law.equations {
+                        out += &format!("    {}\n", one_line(equation.span));
+                    }
+                    for change in &mode.changes {
+                        out += &format!("    {}\n", one_line(change.span));
+                    }
                 }
             }
             Item::Modal(modal) => {
@@ -82,6 +107,22 @@ fn survivors(sources: &SourceMap, tree: &Ast) -> String {
         }
     }
     out
+}
+
+/// The assignments of a block, those of both branches of a condition.
+fn actions(sources: &SourceMap, body: &[Action]) -> String {
+    let one = |action: &Action| match action {
+        Action::Assign(assignment) => format!("    {}\n", sources.slice(assignment.span)),
+        Action::If(choice) => {
+            let branches = choice.branches.iter().map(|branch| actions(sources, &branch.1));
+            format!(
+                "    if\n{}    else\n{}",
+                branches.collect::<String>(),
+                actions(sources, &choice.otherwise)
+            )
+        }
+    };
+    body.iter().map(one).collect()
 }
 
 macro_rules! error_cases {
@@ -141,6 +182,21 @@ error_cases! {
     imports: "import foo.lgm;\nimport \"a.lgm\"\nimport;\nimport name;\nmodel M { param a = 1; }\n";
     ranges_of_other_functions: "model M { output y = product(i in 1:3, i); output z = sum(i in 1:3); output w = sum(1:3, i); }\n";
     deep_brackets: &format!("model M {{\n  param a = {}1{};\n  param b = 2;\n}}\n", "(((((((((\n".repeat(30), ")".repeat(270));
+    assignments_with_equals: "model M {\n  discrete hits = 0;\n  discrete z[2] = [0, 0];\n  when a > 1 { hits = hits + 1; z[1] := 2; }\n  every 1 [ms] { z[2] == 3; hits += 1; across(ball) = 0; hits := 4; }\n  output n = hits;\n}\n";
+    assignments_outside_of_blocks: "model M {\n  hits := hits + 1;\n  across(ball) := 0;\n  z[1] := 2;\n  discrete n := 0;\n  one A, on := c;\n  d : Mass(m := 2) a -> b, start := 1;\n  signal s = if a := 1 then 2 else 3;\n  output y = hits;\n}\nelement E(k) : translational { through := k*across; }\n";
+    faults_in_blocks: "model M {\n  when a > 0 {\n    x := (1 + ;\n    y := 2\n    z := 3;\n    param p = 1;\n    r : Resistor(1) a -> b;\n    if a { u := ; v := 4; } else { w = 5; }\n    when b { q := 1; }\n    s := 6;\n  }\n  every Ts { x := 1 }\n  output y = z;\n}\n";
+    unclosed_blocks_of_assignments: "model M {\n  when a > 0 {\n    x := 1;\n\n  every Ts {\n    y := 2;\n  output z = x;\n}\nmodel K { one A; }\n";
+    unclosed_brackets_in_blocks: "model M {\n  when a > 0 {\n    x := f(1\n    y := 2;\n    z[1] := 3;\n  }\n  output z = x;\n}\n";
+    blocks_without_braces: "model M {\n  when a > 0\n    x := 1;\n  }\n  every Ts y := 2;\n  when b > 0 z := 2;\n  output z = x;\n}\n";
+    heads_of_blocks: "model M {\n  when { x := 1; }\n  when a > { x := 1; }\n  when a = 1 { x := 1; }\n  when a := 1 { x := 1; }\n  every { x := 1; }\n  every 100 ms { x := 1; }\n  every Ts at 2 { x := 1; }\n  every Ts from { x := 1; }\n  every Ts, 2 { x := 1; }\n  every Ts from 2 { x := 1; }\n  when a { x := 1; } else { y := 1; }\n  output z = x;\n}\n";
+    changes_of_modes: "element E(c) : electrical {\n  mode open { through = 0; }  when c -> shut\n  mode shut { across = 0; }   when not c -> open;  when across > -> open;\n  when c -> ;\n  when c -> open across = 1;\n  when c -> open, across := 1;\n  when c -> open, 2 = 1;\n  when c then open;\n  when c { x := 1; }\n  every Ts { x := 1; }\n  through = 3;\n}\n";
+    faults_in_modes: "element E : electrical {\n  mode open {\n    through = ;\n    across = 1\n    across == 2;\n    port a;\n    across;\n    param p = 1;\n    through = 3;\n  }\n  when c -> shut;\n  mode { across = 0; }\n  mode shut\n    across = 4;\n  }\n  mode 2 { across = 0; }\n  state last { across = 5; }\n  node n;\n  through = 6;\n}\n";
+    unclosed_modes: "element E : electrical {\n  mode open { through = 0;\n  when c -> shut;\n  mode shut {\n    across = 0;\n  mode other { across = 1; }\n}\nmodel M { one A; }\n";
+    changes_without_a_mode: "element E : electrical {\n  when c -> open;\n  block open { through = 0; }\n  mode i;\n  mode shut { across = 0; };  when c -> open;\n}\n";
+    modes_outside_of_elements: "model M {\n  mode open { through = 0; }  when c -> shut;  when d -> shut;\n  when c -> shut;\n  when a { mode shut { across = 0; } x := 1; }\n  mode { x = 0; }\n  output y = z;\n}\nmode open { through = 0; } when c -> shut;\nmodal B(k) : translational { mode i; mode open { through = 0; } when c -> shut; mass = 2; }\n";
+    modulated_junctions: "model M {\n  one A = 1, B;\n  one A, on = c, B;\n  zero J, on = x > 0 : electrical;\n  one on = c;\n  one on, on = c;\n  node x : electrical, on = ;\n}\n";
+    semicolons_behind_blocks: "model M {\n  when a { x := 1; };\n  every Ts { y := 1; ; };\n  if a { } ; else { }\n}\n";
+    declarations_of_discrete_variables: "model M {\n  discrete;\n  discrete n;\n  discrete a = 1, b = 2;\n  discrete x [m] = 1;\n  param when = 1;\n  node every : electrical;\n  output y = discrete + 1;\n}\n";
     many_faults: "model M {\n  param = 2;\n  param b 3;\n  node : electrical;\n  r1 : Resistor(2)) a -> b;\n  r2 : Resistor(3) a -> b;\n  output = across(r2);\n  output w = across(r2;\n  input u [V = 2;\n  state z int(w);\n  fine : Resistor(4) a -> gnd;\n}\n";
 }
 
