@@ -1,6 +1,8 @@
 //! Elements with modes, blocks at events, and what each command says of them. Single phenomena are in `tests/corpus/switching`; here are
 //! properties of random models, and the forms of the commands.
 
+mod random;
+
 use crate::support;
 
 use proptest::prelude::*;
