@@ -188,6 +188,19 @@ fn the_list_of_events_has_a_line_for_each() {
 }
 
 #[test]
+fn the_energy_lost_in_all_events_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = format!("--events={}", folder.path().join("events.csv").display());
+    let rows = folder.path().join("rows.csv").display().to_string();
+    let ball = support::program::example("switching/dropped_ball.lgm")
+        .display()
+        .to_string();
+    let (_, told, _) = said("simulate", &[&ball, &list, "-o", &rows]);
+    // 2 kg have fallen 1 m and lie still.
+    assert!(told.contains(" mode), 19.62 J lost in them\n"), "{told}");
+}
+
+#[test]
 fn rows_just_before_and_behind_events_are_written_where_they_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let text = "model Count {\n  discrete n = 0;\n  every 0.3 { n := n + 1; }\n  output y = n;\n  experiment { stop = 1; points = 2; }\n}\n";

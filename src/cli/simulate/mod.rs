@@ -198,6 +198,9 @@ fn single(
             fault => return fault,
         }
         let list = (arguments.plan.events_file()).and_then(|path| switched::write_events(path, &happened).err());
+        if list.is_none() && arguments.plan.events_file().is_some() {
+            eprintln!("{}", switched::tally(&happened));
+        }
         for fault in list.into_iter().chain(plots::write_pictures(arguments, &plotter)) {
             match report::after_writing(&ready.map, Err(fault)) {
                 Outcome::Success => {}

@@ -4,7 +4,7 @@ use super::ready::Ready;
 use crate::cli::disk::{WriteFault, write_text};
 use lgm_equations::bond;
 use lgm_simulate::{Event, Failure, Plan, Progress, Sink, Summary, Switched, run_switched};
-use lgm_source::diagnostic::Diagnostic;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
 use lgm_source::{Span, stack};
 use std::fmt::Write;
 use std::path::Path;
@@ -62,6 +62,30 @@ pub(super) fn write_events(path: &Path, happened: &Happened) -> Result<(), Write
         writeln!(text, "{time:?},{kind},{element},{from},{to},{lost}").expect("invariant: a text takes every line");
     }
     write_text(path, &text)
+}
+
+/// How many events there were, and the energy that storage has lost in them: `12 events (10 mode, 2 when), 0.5 J lost in them`.
+pub(super) fn tally(happened: &Happened) -> String {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for event in &happened.events {
+        match kinds.iter_mut().find(|known| known.0 == event.kind) {
+            Some(known) => known.1 += 1,
+            None => kinds.push((event.kind, 1)),
+        }
+    }
+    let each: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let count = match happened.events.len() {
+        0 => return "no events".to_string(),
+        1 => "1 event".to_string(),
+        count => format!("{count} events"),
+    };
+    let lost: f64 = happened.events.iter().filter_map(|event| event.lost).sum();
+    let lost = format!("{} J lost in them", six_digits(lost));
+    let lost = match happened.events.iter().filter(|event| event.lost.is_none()).count() {
+        0 => lost,
+        unknown => format!("{lost}, not known of {unknown}"),
+    };
+    format!("{count} ({}), {lost}", each.join(", "))
 }
 
 /// Compares the equations of every combination that was met with the laws of its flat graph; what does not hold is reported, and a

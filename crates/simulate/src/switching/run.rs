@@ -42,7 +42,7 @@ pub struct Event {
     /// See `from`.
     pub to: String,
     /// The energy that storage has lost in all events of this instant, given with the last of them, in joules; none where a storage has
-    /// a nonlinear law.
+    /// a nonlinear law, and at a start where states jump.
     pub lost: Option<f64>,
 }
 
@@ -164,7 +164,7 @@ impl Course<'_> {
         let modes = switching.first_modes();
         let starts = self.starts();
         let discretes = self.discrete_starts();
-        let from = Before::at_start(modes, starts, discretes);
+        let from = Before::at_start(modes, starts.clone(), discretes);
         let mut standing = self.settle(from)?;
         for (at, block) in self.setup.events.blocks().iter().enumerate() {
             if let Some(condition) = &standing.prepared.blocks[at] {
@@ -175,7 +175,9 @@ impl Course<'_> {
             }
         }
         let standing = self.happen(standing)?;
-        self.report_events(None, None);
+        let stays = standing.has_states(&starts);
+        let lost = stays.then(|| standing.energy()).flatten();
+        self.report_events(lost, lost);
         Ok(standing)
     }
 

@@ -45,6 +45,13 @@ impl Standing {
         condition.holds(&margin)
     }
 
+    /// Returns true if these are the values of its states, and no other storage has one.
+    pub fn has_states(&self, values: &FxHashMap<Arc<str>, f64>) -> bool {
+        let states = self.prepared.system.states.iter().zip(&self.states);
+        let mut known = states.map(|(state, value)| values.get(&state.name).is_some_and(|start| start == value));
+        values.len() == self.states.len() && known.all(|same| same)
+    }
+
     /// The energy that storage holds.
     pub fn energy(&self) -> Option<f64> {
         let pairs = self.prepared.combination.energy.as_ref()?;
