@@ -80,6 +80,56 @@ fn augmented_models_come_to_the_exact_ones() {
     assert!(exact.iter().all(|error| *error < 1e-5), "{exact:?}");
 }
 
+/// Storage that depends on other storage begins where that does. In the augmented model it begins by itself, and so must what kept its state
+/// where only the dependent element has a start, also inside of components.
+#[test]
+fn augmented_models_start_as_the_exact_ones() {
+    let scratch = tempfile::tempdir().unwrap();
+    let capacitors = "model Capacitors {\n  node a, d : electrical;\n  rs : Resistor(20) a -> d;\n  src : VoltageSource(0) a -> gnd;\n  \
+         c1 : Capacitor(0.01) d -> gnd;\n  c2 : Capacitor(0.03) d -> gnd, start = 1;\n  output v = across(c1);\n  \
+         experiment { stop = 2 [s]; points = 5; }\n}\n";
+    let wheels = "component Wheel(J, b) {\n  port w : rotational;\n  j : Inertia(J) w -> gnd;\n  d : RotaryDamper(b) w -> gnd;\n}\n\
+         model Wheels {\n  node p, q : rotational;\n  j1 : Inertia(0.1) p -> gnd, start = 6;\n  \
+         g : Transformer(0.5) p -> gnd, q -> gnd;\n  wh : Wheel(J = 0.3, b = 0.2) (w = q);\n  output w1 = across(j1);\n  \
+         output w2 = across(q);\n  experiment { stop = 3 [s]; points = 31; }\n}\n";
+    for (name, text) in [("capacitors.lgm", capacitors), ("wheels.lgm", wheels)] {
+        let file = scratch.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        let file = file.to_str().unwrap();
+        let errors = errors(file, "1e5,1e6", &[]);
+        assert!(errors.iter().all(|error| *error < 1e-4), "{name}: {errors:?}");
+        assert!(errors[1] < 0.2 * errors[0], "{name}: {errors:?}");
+    }
+}
+
+/// Stiff connections make errors of runs larger. They are not told as errors of the model, and small poles are not taken for zeros.
+#[test]
+fn errors_of_runs_are_told_from_those_of_the_model() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("lever.lgm");
+    let text = "model Source {\n  input u [V] = sin(2*time);\n  node a, b : electrical;\n  src : VoltageSource(u) a -> gnd;\n  \
+         c3 : Capacitor(0.02) a -> gnd;\n  r : Resistor(10) a -> b;\n  c1 : Capacitor(0.05) b -> gnd;\n  output is = through(c3);\n  \
+         experiment { stop = 5 [s]; points = 51; }\n}\n";
+    std::fs::write(&file, text).unwrap();
+    let found = json(
+        file.to_str().unwrap(),
+        &["--augment", "1e6", "--compare", "1e3,1e4,1e9"],
+    );
+    let runs = found["comparison"]["runs"].as_array().unwrap();
+    // The current lags by C/K: a share 2*0.02/K of its amplitude, which is half of its range.
+    for (run, stiffness) in runs.iter().zip([1e3, 1e4]) {
+        let (error, expected) = (run["error"].as_f64().unwrap(), 0.02 / stiffness);
+        assert!(
+            (error - expected).abs() < 0.1 * expected && run["settled"] == true,
+            "{run}"
+        );
+    }
+    assert_eq!(runs[2]["settled"], false, "{}", runs[2]);
+    // 1/(R*C1) = 2, and K/C3.
+    let ratio = runs[2]["stiffness_ratio"].as_f64().unwrap();
+    assert!((ratio / 2.5e10 - 1.0).abs() < 1e-3, "{ratio}");
+}
+
 /// At low frequencies a stiff connection is no connection: the exact transfer functions of the rewritten text.
 #[test]
 fn an_augmented_model_has_the_slow_responses_of_the_exact_one() {

@@ -36,6 +36,29 @@ fn numeric(file: &str, component: &str, more: &[&str]) -> Value {
     json(&[&["terminals", file, "--component", component, "--numeric"], more].concat())
 }
 
+/// Equations with terms that are shared, since they would be too long, are refused over the parameters and right in numbers: those over the
+/// across variables are the inverse of those over the through variables.
+#[test]
+fn long_equations_are_asked_for_in_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bar.lgm");
+    let text = "import distributed;\nmodel Bar {\n  input F [N] = 1;\n  node tip, mid : translational;\n  \
+         bar : FixedFreeBar(rho = 7850, E = 210e9, A = 0.01, L = 1, zeta = 0.02, modes = 4, at = [0.5, 1]) mid -> gnd, tip -> gnd;\n  \
+         push : ForceSource(F) gnd -> tip;\n  output y = across(push);\n}\n";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let refused = lgm(package(), &["terminals", file, "--component", "bar"]);
+    ends_with(&refused, 1);
+    assert!(err(&refused).contains("LGM0719"), "{}", err(&refused));
+    let (across, through) = (numeric(file, "bar", &[]), numeric(file, "bar", &["--given", "through"]));
+    for s in [50.0, 900.0, 7000.0] {
+        same(
+            &(matrix_at(&across, s) * matrix_at(&through, s)),
+            &DMatrix::identity(2, 2),
+        );
+    }
+}
+
 #[test]
 fn modal_blocks_have_the_mobilities_of_the_records() {
     for (name, component) in [("dp_element_2port", "element1"), ("pipeline_flow_causality", "pipe")] {

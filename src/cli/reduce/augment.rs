@@ -1,15 +1,12 @@
 //! Dynamic augmentation: parasitic elements put into the text, one place after the other, until nothing depends on other storage.
 
 use super::found::{declared, dependents};
+use super::starts::{missing_starts, values_at_start};
 use crate::Compilation;
 use crate::cli::comparison::compiles;
 use crate::cli::request::ModelArguments;
-use crate::cli::simulate::record::first_outputs;
-use lgm_algebra::expr::SymbolKind;
-use lgm_equations::bond::lower;
-use lgm_equations::{Options, formulate_with_time};
 use lgm_explain::augment::{Given, Parameters, Place, candidates, end_of_line};
-use lgm_model::{Measure, Output};
+use lgm_model::Measure;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::stack;
@@ -59,6 +56,7 @@ pub(super) fn augmented(
         }
         let left = dependents(&now);
         let Some((element, path)) = left.first() else {
+            begin_as(model, compilation, &now, &mut found);
             return Ok(found);
         };
         let Some((text, place, next)) = freed(model, &now, &name, (element, path), (&found.parameters, left.len()))
@@ -70,6 +68,28 @@ pub(super) fn augmented(
         found.text = text;
         found.places.push(place);
         now = next;
+    }
+}
+
+/// Writes the starts that the exact model has and the augmented one would not have.
+fn begin_as(model: &ModelArguments, exact: &Compilation, augmented: &Compilation, found: &mut Augmented) {
+    let statements = stack::deep(|| missing_starts(exact, augmented));
+    let declared = augmented.model().and_then(|model| declared(augmented, &model.name));
+    let (false, Some(declared)) = (statements.is_empty(), declared) else {
+        return;
+    };
+    let source = augmented.map().get(augmented.root());
+    // Before the brace that closes the model.
+    let end = declared.span.end as usize - 1;
+    let text = format!(
+        "{}  {}\n{}",
+        &source.text[..end],
+        statements.join("\n  "),
+        &source.text[end..]
+    );
+    let text = lgm_syntax::format(augmented.root(), &text).unwrap_or(text);
+    if compiles(&model.of_text(source, &text)).is_ok() {
+        found.text = text;
     }
 }
 
@@ -102,35 +122,6 @@ fn freed(
         }
     }
     None
-}
-
-/// What is measured just after the start of a model; none if that is not known.
-fn values_at_start(compilation: &Compilation, measures: &[Measure]) -> Option<Vec<f64>> {
-    let mut model = compilation.model()?.clone();
-    model.outputs.clear();
-    for (at, measure) in measures.iter().enumerate() {
-        let known = model.measures.iter().find(|known| known.1 == *measure);
-        let symbol = match known {
-            Some(known) => known.0,
-            None => {
-                let symbol = model.exprs.new_symbol(format!("start {at}"), SymbolKind::Measure);
-                model.measures.push((symbol, *measure));
-                symbol
-            }
-        };
-        let name = format!("start {at}");
-        let value = model.exprs.symbol(symbol);
-        model.outputs.push(Output {
-            name: name.as_str().into(),
-            value,
-            written: name.as_str().into(),
-            unit: None,
-            span: model.span,
-        });
-    }
-    let graph = lower(&model);
-    let (found, _) = stack::deep(|| formulate_with_time(&model, &graph, &Options::default()));
-    first_outputs(&found?.0)
 }
 
 /// The text with the parameters of the parasitic elements.

@@ -12,8 +12,21 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// The relative tolerance of the runs: errors of a stiff connection are to stand out.
+/// The relative tolerance of the runs whose work is compared.
 const TOLERANCE: f64 = 1e-8;
+
+/// Errors of the runs hide small errors of the model, and stiff connections make them larger: runs are made again with these tolerances
+/// until the error settles.
+const FINER: [f64; 4] = [1e-9, 1e-10, 1e-11, 1e-12];
+
+/// Orders below this one are no convergence, where the error is small enough for rounding to be what is left of it.
+const LEAST_ORDER: f64 = 0.4;
+
+/// See [`LEAST_ORDER`].
+const SMALL: f64 = 1e-5;
+
+/// An error that changes by less than this share from one tolerance to the next has settled.
+const SETTLED: f64 = 0.1;
 
 /// A run may take so long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,6 +50,8 @@ struct Augment {
     stiffness: f64,
     /// The largest difference as a share of the range of the column, and the column; or why there is none.
     error: Result<(f64, String), String>,
+    /// If the error is that of the model. Otherwise errors of the runs are as large, and the model's is at most this.
+    is_settled: bool,
     order: Option<f64>,
     run: Option<Run>,
 }
@@ -57,7 +72,9 @@ pub(super) fn comparison(
     };
     let span = span(flat, system, stop)?;
     let before = record(system, span, TOLERANCE, PATIENCE)?;
-    let slowest = sizes(&exact).and_then(|sizes| sizes.first().copied());
+    let finest = record(system, span, FINER[FINER.len() - 1], PATIENCE);
+    let reference = finest.as_ref().unwrap_or(&before);
+    let slowest = sizes(&exact, None).and_then(|sizes| sizes.first().copied());
     let mut found = Comparison {
         columns: Vec::new(),
         exact: Run {
@@ -78,16 +95,33 @@ pub(super) fn comparison(
             Err(reason) => Augment {
                 stiffness: *stiffness,
                 error: Err(reason),
+                is_settled: false,
                 order: None,
                 run: None,
             },
             Ok(rows) => {
-                let (error, columns) = difference(&before, &rows)?;
+                let (mut error, columns) = difference(reference, &rows)?;
                 found.columns = columns;
+                let mut is_settled = false;
+                for tolerance in FINER {
+                    let Some(Ok(finer)) = after.system().map(|system| record(system, span, tolerance, PATIENCE)) else {
+                        break;
+                    };
+                    let next = difference(reference, &finer)?.0;
+                    is_settled = (next.0 - error.0).abs() <= SETTLED * next.0;
+                    error = next;
+                    if is_settled {
+                        break;
+                    }
+                }
+                let order = found.runs.last().and_then(|last| order(last, *stiffness, error.0));
+                let falls = order.is_none_or(|order| order > LEAST_ORDER || error.0 > SMALL);
+                let is_settled = is_settled && falls;
                 Augment {
                     stiffness: *stiffness,
-                    order: found.runs.last().and_then(|last| order(last, *stiffness, error.0)),
+                    order: order.filter(|_| is_settled),
                     error: Ok(error),
+                    is_settled,
                     run: Some(Run {
                         ratio: ratio(&after, slowest),
                         steps: rows.steps,
@@ -106,7 +140,7 @@ pub(super) fn comparison(
 
 /// The order in which the error falls from the run before.
 fn order(last: &Augment, stiffness: f64, error: f64) -> Option<f64> {
-    let before = last.error.as_ref().ok()?.0;
+    let before = last.error.as_ref().ok().filter(|_| last.is_settled)?.0;
     let order = (before / error).ln() / (stiffness / last.stiffness).ln();
     order.is_finite().then_some(order)
 }
@@ -144,8 +178,9 @@ fn difference(before: &Record, after: &Record) -> Result<((f64, String), Vec<Str
     Ok((worst, columns))
 }
 
-/// The sizes of the poles at the start that are not zero, the smallest first.
-fn sizes(compilation: &Compilation) -> Option<Vec<f64>> {
+/// The sizes of the poles at the start that are not zero, the smallest first. Zero is what is much smaller than the slowest pole of the
+/// exact model, where that has one, and else what rounding leaves.
+fn sizes(compilation: &Compilation, slowest: Option<f64>) -> Option<Vec<f64>> {
     let is_linear = compilation.system()?.linear;
     let small = (!is_linear).then(|| {
         compilation.linearized_anew(LinearizeRequest {
@@ -158,17 +193,15 @@ fn sizes(compilation: &Compilation) -> Option<Vec<f64>> {
     let mut sizes: Vec<f64> = poles.iter().map(|pole| pole.norm()).collect();
     sizes.sort_by(f64::total_cmp);
     let largest = *sizes.last()?;
-    // Poles at zero are found with the rounding of the largest one.
-    sizes.retain(|size| *size > 1e-9 * largest);
+    let least = slowest.map_or(1e-9 * largest, |slowest| (0.1 * slowest).max(1e-13 * largest));
+    sizes.retain(|size| *size > least);
     Some(sizes)
 }
 
-/// The largest pole over the smallest one that is not zero. Zero is what is much smaller than the slowest pole of the exact model.
+/// The largest pole over the smallest one that is not zero.
 fn ratio(compilation: &Compilation, slowest: Option<f64>) -> Option<f64> {
-    let sizes = sizes(compilation)?;
-    let least = slowest.map_or(0.0, |slowest| 0.1 * slowest);
-    let smallest = sizes.iter().find(|size| **size > least)?;
-    Some(sizes.last()? / smallest)
+    let sizes = sizes(compilation, slowest)?;
+    Some(sizes.last()? / sizes.first()?)
 }
 
 fn shown(value: Option<f64>) -> String {
@@ -178,7 +211,10 @@ fn shown(value: Option<f64>) -> String {
 impl Comparison {
     /// A table with a row for the exact model and for each stiffness.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "\ncompared over {}, behind the first row", self.columns.join(", "))?;
+        match self.columns.is_empty() {
+            true => writeln!(out)?,
+            false => writeln!(out, "\ncompared over {}, behind the first row", self.columns.join(", "))?,
+        }
         let words = ["stiffness", "error", "order", "stiffness ratio", "steps", "run time"];
         let mut table = Table::new(&[11, 10, 7, 17, 8, 11]);
         table.row(words.map(str::to_string));
@@ -193,10 +229,13 @@ impl Comparison {
             seconds(exact),
         ]);
         for entry in &self.runs {
-            let error = entry.error.as_ref().ok().map(|error| error.0);
+            let error = entry.error.as_ref().ok().map(|error| match entry.is_settled {
+                true => significant(error.0, 3),
+                false => format!("<{}", significant(error.0, 2)),
+            });
             table.row([
                 significant(entry.stiffness, 3),
-                shown(error),
+                error.unwrap_or("-".to_string()),
                 entry.order.map_or("-".to_string(), |order| format!("{order:.2}")),
                 shown(entry.run.as_ref().and_then(|run| run.ratio)),
                 entry.run.as_ref().map_or("-".to_string(), |run| run.steps.to_string()),
@@ -223,6 +262,7 @@ impl Comparison {
                 Ok((error, column)) => {
                     value["error"] = json!(error);
                     value["column"] = json!(column);
+                    value["settled"] = json!(entry.is_settled);
                 }
                 Err(reason) => value["failed"] = json!(reason),
             }

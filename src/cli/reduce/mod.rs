@@ -4,6 +4,7 @@ mod augment;
 mod compare;
 mod found;
 mod print;
+mod starts;
 
 use super::analysis::shared::write_json;
 use super::comparison::{Difference, same_as_text};

@@ -2,9 +2,9 @@
 
 use super::elimination::{Quotient, quotients, with_sign};
 use crate::values::{exact_form, try_map};
-use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::{Field, FromExpression, Kernels, Polynomial, RationalFunction, RationalFunctions, Variable};
-use lgm_model::system::StateSystem;
+use lgm_model::system::{LinearForm, StateSystem};
 use num_rational::BigRational;
 use num_traits::Zero;
 
@@ -42,7 +42,7 @@ pub struct SymbolicTransfer {
 
 /// The transfer functions over the parameters; none if the system has no such matrices, or if the functions are too long.
 pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Option<SymbolicTransfer> {
-    let form = system.symbolic.as_ref()?;
+    let form = written_form(system)?;
     let mut exprs = system.exprs.clone();
     let s = Kernels::symbol(exprs.new_symbol("s", SymbolKind::Parameter));
     let mut field = RationalFunctions::new(OPERATIONS, TERMS);
@@ -108,8 +108,22 @@ pub(crate) struct Functions {
     numeric: bool,
 }
 
+/// The matrices over the parameters, unless they hold shared terms, which stand for long expressions that were not written out.
+fn written_form(system: &StateSystem) -> Option<&LinearForm<ExprId>> {
+    let form = system.symbolic.as_ref()?;
+    let is_shared = |symbol: &SymbolId| system.exprs.symbol_info(*symbol).kind == SymbolKind::Assignment;
+    let is_written = |id: &ExprId| !system.exprs.symbols_of(&[*id]).iter().any(is_shared);
+    try_map(form, |id| is_written(id).then_some(())).map(|_| form)
+}
+
+/// The matrices for the values of the parameters: exact where these are known exactly, and else the doubles that they are.
+fn values_form(system: &StateSystem) -> Option<LinearForm<BigRational>> {
+    let rounded = || try_map(system.numeric.as_ref()?, |value| BigRational::from_float(*value));
+    exact_form(system).or_else(rounded)
+}
+
 /// The transfer functions from the inputs to the outputs, inputs outermost, over the parameters or for their values; none if they are too
-/// long.
+/// long. Equations that share long terms are too long over the parameters.
 pub(crate) fn functions(system: &StateSystem, inputs: &[usize], outputs: &[usize], numeric: bool) -> Option<Functions> {
     let mut exprs = match numeric {
         true => Exprs::default(),
@@ -118,9 +132,9 @@ pub(crate) fn functions(system: &StateSystem, inputs: &[usize], outputs: &[usize
     let s = Kernels::symbol(exprs.new_symbol("s", SymbolKind::Parameter));
     let mut field = RationalFunctions::new(OPERATIONS, TERMS);
     let form = match numeric {
-        true => try_map(&exact_form(system)?, |value| Some(RationalFunction::number(value)))?,
+        true => try_map(&values_form(system)?, |value| Some(RationalFunction::number(value)))?,
         false => {
-            let form = system.symbolic.as_ref()?;
+            let form = written_form(system)?;
             try_map(form, |id| field.from_expression(&exprs, *id).ok())?
         }
     };
