@@ -13,13 +13,13 @@ use super::real::Real;
 /// What a bend may add to a state, as a share of what is allowed.
 const MAY_ADD: f64 = 0.25;
 /// How far to both sides of a bend the right sides are looked at, as a share of the step.
-const BESIDE: f64 = 1.0 / 64.0;
+pub const BESIDE: f64 = 1.0 / 64.0;
 /// A bend is located within this share of the step: what is interpolated is hardly better.
-const LOCATED: f64 = 1e-5;
+pub const LOCATED: f64 = 1e-5;
 /// Nothing that is nearer to an end of a step than this share of it is worth a step of its own.
-const AT_ONCE: f64 = 1e-5;
+pub const AT_ONCE: f64 = 1e-5;
 /// A step is made again so many times in a row at most, and so many bends within it are looked at.
-const MOST_AGAIN: u32 = 8;
+pub const MOST_AGAIN: u32 = 8;
 const MOST_WITHIN: u32 = 20;
 /// Of the change of slope at a bend, times the step squared, Dormand and Prince's method makes the first share an error at most; and
 /// the others for each share of the step that lies before the bend, or behind it: the bounds of its Peano kernel of degree 1.

@@ -12,23 +12,24 @@ use super::model::Model;
 use super::real::Real;
 use super::system::{At, Fault, System};
 
-/// Changes of an unknown below this share of its size are continuous, and so are those below that of the largest value it had.
-const CONTINUOUS: f64 = 1e-5;
-const NOISE: f64 = 1e-7;
+/// Changes of an unknown below this share of its size are continuous.
+pub const CONTINUOUS: f64 = 1e-5;
+/// Changes of an unknown below this share of the largest value that it had are continuous.
+pub const NOISE: f64 = 1e-7;
 /// How far the middle of a way may be from the middle between its ends, as a share of their distance; at a jump it is half.
-const BENT: f64 = 0.4;
+pub const BENT: f64 = 0.4;
 /// Unknowns that differ by more than this share are on different branches.
-const ELSEWHERE: f64 = 1e-3;
+pub const ELSEWHERE: f64 = 1e-3;
 /// Parts of a way shorter than this share of it are an instant.
-const INSTANT: f64 = 1e-12;
+pub const INSTANT: f64 = 1e-12;
 /// The most parts of a way that are looked at.
-const PARTS: usize = 400;
+pub const PARTS: usize = 400;
 /// The slopes at the end of a branch, where they may be lost, are taken so far before it, as a share of the run.
-const APART: f64 = 1e-7;
+pub const APART: f64 = 1e-7;
 /// The most moves from the end of a branch to another solution.
-const MOVES: usize = 2000;
+pub const MOVES: usize = 2000;
 /// The longest move, as a share of the unknowns.
-const MOVE: f64 = 0.05;
+pub const MOVE: f64 = 0.05;
 
 /// A point at which the loops are solved.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +88,7 @@ fn product<T: Real, W: Array<Item = T>>(a: &W, b: &W) -> T {
     products.fold(T::c(0.0), |sum, product| sum + product)
 }
 
-/// Whether an unknown of two solutions is on different branches.
+/// Returns true if an unknown of two solutions is on different branches.
 fn differs<S: System>(at: usize, a: &S::Unknowns, b: &S::Unknowns) -> bool {
     let size = a[at].abs().maximum(b[at].abs());
     !S::LOOPS.settled[at] && (a[at] - b[at]).abs() > S::Real::c(ELSEWHERE) * size + small()
@@ -126,7 +127,7 @@ impl<S: System> Model<S> {
         }
     }
 
-    /// How far unknowns are from a solution as these slopes see it, if there is a value.
+    /// The distance of unknowns from a solution as these slopes see it, if there is a value.
     fn loops_drift(&mut self, point: &Point<S>, unknowns: &S::Unknowns, slopes: &Slopes<S>) -> Option<S::Unknowns> {
         self.loops.w = *unknowns;
         let mut step = self.loops.residuals(&mut self.system, point.at())?;

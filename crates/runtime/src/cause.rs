@@ -1,10 +1,10 @@
-//! Why a run ends early, in a sentence.
+//! Causes of an early end of a run, in a sentence each.
 
 use super::jump::Lost;
 use super::real::Real;
 use core::fmt::{Display, Formatter, Result};
 
-/// Why a run ends early, and which variable is at fault.
+/// The cause of an early end of a run, and the variable at fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cause<T> {
     /// The algebraic loops of these elements have no solution that was found.

@@ -5,7 +5,7 @@ use super::real::Real;
 use super::system::Fault;
 
 /// Shares of the slopes before in each stage's point.
-const SHARES: [&[f64]; 7] = [
+pub const SHARES: [&[f64]; 7] = [
     &[],
     &[1.0 / 5.0],
     &[3.0 / 40.0, 9.0 / 40.0],
@@ -27,9 +27,10 @@ const SHARES: [&[f64]; 7] = [
         11.0 / 84.0,
     ],
 ];
-const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
+/// The times of the stages, as shares of a step.
+pub const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
 /// The solution of order 5 less that of order 4.
-const DIFFERENCES: [f64; 7] = [
+pub const DIFFERENCES: [f64; 7] = [
     71.0 / 57600.0,
     0.0,
     -71.0 / 16695.0,
@@ -48,7 +49,7 @@ const DENSE: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
-/// What is allowed of the error of a step.
+/// The allowed error of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances<X: Array> {
     /// Relative to a state's size.

@@ -15,24 +15,25 @@ use super::real::Real;
 use super::system::{At, Fault, System};
 
 /// How fast the ramps are, in their own steps for a second. Loops that have no solution with the fastest are asked for slower ones.
-const RATES: [f64; 3] = [1.180_591_620_717_411_3e21, 3.435_973_836_8e10, 1.0];
+pub const RATES: [f64; 3] = [1.180_591_620_717_411_3e21, 3.435_973_836_8e10, 1.0];
 /// Rates that differ by so much show what grows in proportion. It is no power of two, so that rounding shows as well.
-const FASTER: f64 = 3.0;
+pub const FASTER: f64 = 3.0;
 /// What is limited loses more than this share where the rates grow by the factor above; a square root keeps 0.58.
-const LIMITED: f64 = 0.9;
+pub const LIMITED: f64 = 0.9;
 /// What grows without bounds beside the rates grows by more than this where these grow by the factor above.
-const GROWING: f64 = 1.5;
+pub const GROWING: f64 = 1.5;
 /// A state that moves by so many times the largest one of its kind is moved without bounds.
-const ENDLESS: f64 = 1e9;
+pub const ENDLESS: f64 = 1e9;
 /// The tolerance of the way, as a share of that of the run.
-const FINER: f64 = 1e-2;
+pub const FINER: f64 = 1e-2;
 /// Nothing of a state is smaller than this share of the largest one of its kind.
-const OF_KIND: f64 = 1e-9;
+pub const OF_KIND: f64 = 1e-9;
 /// So many differences of slopes that rounding makes are allowed of a state.
-const NOISE: f64 = 100.0;
-/// The first part of the way, and the shortest.
-const FIRST: f64 = 1.0 / 64.0;
-const SHORTEST: f64 = 1e-14;
+pub const NOISE: f64 = 100.0;
+/// The first part of the way.
+pub const FIRST: f64 = 1.0 / 64.0;
+/// The shortest part of the way.
+pub const SHORTEST: f64 = 1e-14;
 /// The most parts of the way.
 pub const PARTS: usize = 20_000;
 

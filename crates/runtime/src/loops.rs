@@ -22,7 +22,7 @@ pub struct Loops<S: System> {
     /// The matrix of the loops in factors.
     pub(crate) factors: S::Factors,
     pub(crate) pivots: S::Pivots,
-    /// Whether the loops have been solved before.
+    /// If the loops have been solved before.
     is_solved: bool,
     /// The size of an unknown below which its value does not matter.
     small: S::Real,
@@ -42,7 +42,7 @@ pub(crate) fn least<T: Real>() -> T {
     })
 }
 
-/// Whether all values are finite.
+/// Returns true if all values are finite.
 pub(crate) fn are_finite<A: Array<Item: Real>>(values: &A) -> bool {
     values.entries().all(|value| value.is_finite())
 }
@@ -74,7 +74,7 @@ impl<S: System> Loops<S> {
         (S::Unknowns::LENGTH > 0 && self.is_solved).then_some(self.w)
     }
 
-    /// Whether the loops are solved to rounding, of whatever size their unknowns are.
+    /// If the loops are solved to rounding, of whatever size their unknowns are.
     pub(crate) fn solve_exactly(&mut self, exactly: bool) {
         self.small = if exactly { S::Real::c(0.0) } else { small() };
     }
@@ -248,7 +248,7 @@ fn size_of_step<T: Real, W: Array<Item = T>>(w: &W, step: &W, size: T) -> T {
     sizes.fold(T::c(0.0), |most, size| if size > most { size } else { most })
 }
 
-/// Whether what is left of every correction is rounding: it is small beside its unknown, or once it was not much smaller than the one
+/// True if the rest of every correction is rounding: it is small beside its unknown, or once it was not much smaller than the one
 /// before.
 fn is_stuck<T: Real, W: Array<Item = T>>(w: &W, step: &W, last_step: &mut W) -> bool {
     let relative = small::<T>();
@@ -262,7 +262,7 @@ fn is_stuck<T: Real, W: Array<Item = T>>(w: &W, step: &W, last_step: &mut W) -> 
     are_all
 }
 
-/// Whether every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them.
+/// True if every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them.
 fn is_rounding<S: System>(entries: &S::LoopMatrix, w: &S::Unknowns, residuals: &S::Unknowns) -> bool {
     let pattern = S::patterns().loops;
     residuals.entries().enumerate().all(|(row, residual)| {

@@ -26,11 +26,11 @@ pub struct Plan<T> {
     pub atol: T,
 }
 
-/// Where the run begins anew within a piece.
+/// The place within a piece at which the run begins anew.
 #[derive(Clone, Copy)]
 struct Event<T> {
     t: T,
-    /// Whether it is the end of a branch, and no condition that changes.
+    /// If it is the end of a branch, and no condition that changes.
     ends_branch: bool,
 }
 
@@ -57,11 +57,11 @@ pub struct Run<S: System, R> {
     branch: Branch<S>,
     /// The time that was evaluated last: an earlier one belongs to another attempt at a step.
     latest: S::Real,
-    /// Where the last step ended.
+    /// The end of the last step.
     reached: S::Real,
     /// Derivative discontinuities within steps.
     bends: Bends<S::Bends>,
-    /// Why the states after a step of an input are not known.
+    /// The reason for which the states after a step of an input are not known.
     lost: Lost<S::Real>,
     rows: R,
 }
@@ -73,7 +73,7 @@ fn point<S: System>(model: &mut Model<S>, (from, to): (S::Real, S::Real), t: S::
     Point { t: inside, x, u, du }
 }
 
-/// How far two times may be apart and yet be one.
+/// The distance within which two times are one.
 fn rounding<T: Real>(t: T) -> T {
     T::c(64.0 * T::EPSILON) * t.abs()
 }
@@ -131,7 +131,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         plan.start + S::Real::c(row as f64) / S::Real::c((plan.points - 1) as f64) * (plan.stop - plan.start)
     }
 
-    /// Whether the next row is before a time.
+    /// Returns true if the next row is before a time.
     fn is_before(&self, t: S::Real) -> bool {
         self.row < self.plan.points && self.row_time(self.row) < t - rounding(t)
     }
@@ -151,7 +151,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         Ok(())
     }
 
-    /// What each input grows by at an instant; 0 where none steps.
+    /// The growth of each input at an instant; 0 where none steps.
     fn steps(&mut self, t: S::Real, before: &S::Inputs) -> (Point<S>, S::Inputs) {
         let here = self.point(t, zeros());
         let apart = S::Real::c(16.0) * (t - t.next_down());
@@ -228,7 +228,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         self.model.conditions(here.t, x, &here.u, &here.du)
     }
 
-    /// Whether the last step leads across a derivative discontinuity that matters.
+    /// Returns true if the last step leads across a derivative discontinuity that matters.
     fn is_cut(&mut self, solver: &mut Dopri5<S::States>) -> bool {
         if S::Bends::LENGTH == 0 {
             return false;
@@ -244,14 +244,14 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         self.branch.recall(&mut self.model, false);
         let here = match rates {
             Some(rates) => self.rates_at(t, x, rates).ok()?,
-            // What the loops have for a solution is in the conditions.
+            // The conditions hold the solution of the loops.
             None if S::Unknowns::LENGTH > 0 => self.rates_at(t, x, &mut zeros()).ok()?,
             None => self.point(t, *x),
         };
         Some(self.model.bends(here.t, x, &here.u, &here.du))
     }
 
-    /// Whether the branch of the loops goes on along the last step.
+    /// Returns true if the branch of the loops goes on along the last step.
     fn goes_on(&mut self, solver: &Dopri5<S::States>) -> bool {
         let (ends, piece) = ((solver.before, solver.t), (self.from, self.to));
         let mut x = solver.x;
@@ -261,7 +261,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         })
     }
 
-    /// Where no step is small enough: whether the branch ends just ahead. Then the run has left it.
+    /// Called where no step is small enough. Returns true if the branch ends just ahead; then the run has left it.
     fn leaves_ahead(&mut self, solver: &Dopri5<S::States>, end: S::Real) -> Result<Option<Instant<S>>, Fault> {
         let (t, piece) = (solver.t, (self.from, self.to));
         let mut rates = zeros();
@@ -298,7 +298,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         Ok(())
     }
 
-    /// What happens first within the last step, and whether it is so long that it is to be made again in shorter ones.
+    /// The first event within the last step, and if the step is so long that it is to be made again in shorter ones.
     fn happening(
         &mut self,
         solver: &Dopri5<S::States>,
@@ -467,7 +467,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         Ok(())
     }
 
-    /// Whether a change of a condition is one of a hundred within no time.
+    /// Returns true if a change of a condition is one of a hundred within no time.
     fn is_chatter(&mut self, t: S::Real) -> bool {
         let moment = S::Real::c(1e-8) * (self.plan.stop - self.plan.start);
         if self.changes == 0 || t - self.changed > moment {
@@ -477,7 +477,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         self.changes >= 100
     }
 
-    /// Whether a condition has changed at a point.
+    /// Returns true if a condition has changed at a point.
     fn have_changed(&mut self, side: &S::Conditions, t: S::Real, x: &S::States) -> bool {
         let values = self.conditions(t, x);
         let mut pairs = side.entries().zip(values.entries());

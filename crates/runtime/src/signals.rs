@@ -47,7 +47,7 @@ impl<S: System> Model<S> {
         let until = if found < stop { found.next_down() } else { stop };
         let coarse = self.scan(begin, until, width, start);
         found = if coarse < found { coarse } else { found };
-        // What changes within the piece that is there now.
+        // Changes within the present piece.
         for _ in 0..3 {
             let until = if found < stop { found.next_down() } else { stop };
             if until > first {
@@ -129,7 +129,7 @@ impl<S: System> Model<S> {
         values
     }
 
-    /// How many times as many samples the fastest oscillation needs.
+    /// The factor of samples that the fastest oscillation needs.
     fn refinement(&mut self, start: S::Real, stop: S::Real) -> S::Real {
         let turns = self.fastest(start, stop) * (stop - start) / S::Real::c(LARGEST_TURN);
         let needed = -(-(turns / S::Real::c(SAMPLES))).floor();

@@ -1,10 +1,10 @@
-//! What a model has: the functions of its equations, the sizes of its arrays, and its tables.
+//! Parts of a model: the functions of its equations, the sizes of its arrays, and its tables.
 
 use super::array::Array;
 use super::real::Real;
 use core::fmt::Debug;
 
-/// Why a call has no result.
+/// The reason of a call without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A result is not a finite number: the arguments are outside the domain of the equations.
@@ -19,22 +19,22 @@ pub enum Fault {
     JumpNotKnown,
 }
 
-/// What the equations of a model do, beside its sizes.
+/// Traits of the equations of a model, beside its sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Features {
-    /// Whether a step of an input moves states.
+    /// If a step of an input moves states.
     pub moves: bool,
-    /// Whether it moves them by the same at every point.
+    /// If it moves them by the same at every point.
     pub linear: bool,
-    /// Whether algebraic loops may have several solutions, of which a run follows one.
+    /// If algebraic loops may have several solutions, of which a run follows one.
     pub branches: bool,
-    /// Whether a state is a conserved quantity, of which stored quantities may have several solutions.
+    /// If a state is a conserved quantity, of which stored quantities may have several solutions.
     pub totals: bool,
-    /// Whether steps are bounded by what oscillates with time alone.
+    /// If oscillations of time alone bound the steps.
     pub bounds_steps: bool,
 }
 
-/// What is known of each state.
+/// Tables of each state.
 #[derive(Clone, Copy, Debug)]
 pub struct StateTables {
     /// The user's names.
@@ -43,16 +43,16 @@ pub struct StateTables {
     pub scales: &'static [f64],
     /// States of one kind have the same number.
     pub kinds: &'static [usize],
-    /// Whether the model gives the start: the state keeps its value if an input steps at the start.
+    /// True if the model gives the start: the state keeps its value if an input steps at the start.
     pub start_given: &'static [bool],
 }
 
-/// What is known of the unknowns of the algebraic loops.
+/// Tables of the unknowns of the algebraic loops.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopTables {
     /// The elements of the loops, as a sentence names them.
     pub elements: &'static str,
-    /// Where solutions are looked for at first.
+    /// The point at which the search for solutions begins.
     pub guesses: [&'static [f64]; 5],
     /// Linear loops have one solution; displacements of closed chains go on without leaps, to where they end at a dead centre.
     pub settled: &'static [bool],
@@ -62,7 +62,7 @@ pub struct LoopTables {
     pub asides: usize,
 }
 
-/// Where the entries of a sparse matrix are.
+/// The places of the entries of a sparse matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     /// Row r has the entries `rows[r] .. rows[r + 1]`.
@@ -86,7 +86,7 @@ impl Pattern {
     }
 }
 
-/// Where the partial derivatives are.
+/// The places of the partial derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct Patterns {
     /// Derivatives of states by states, with the loops resolved.
@@ -162,11 +162,11 @@ pub trait System: Copy + Debug {
     /// Conditions at which they have a derivative discontinuity.
     type Bends: Array<Item = Self::Real>;
 
-    /// What the equations do.
+    /// Traits of the equations.
     const FEATURES: Features;
-    /// What is known of the states.
+    /// Tables of the states.
     const STATES: StateTables;
-    /// What is known of the loops.
+    /// Tables of the loops.
     const LOOPS: LoopTables;
     /// The names of the outputs.
     const OUTPUT_NAMES: &'static [&'static str];
@@ -175,7 +175,7 @@ pub trait System: Copy + Debug {
     /// The place of each condition of [`System::Bends`] among all.
     const BENDING: &'static [usize];
 
-    /// Where the partial derivatives are.
+    /// The places of the partial derivatives.
     fn patterns() -> Patterns;
     /// Takes over parameters and computes those that follow from them.
     fn new(parameters: &Self::Parameters) -> Self;

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// What a test says of its model; what it leaves out is not there.
+/// A test's model; parts that it leaves out are not there.
 pub(super) trait Laws: Copy + std::fmt::Debug {
     const FEATURES: Features = NONE;
     const START_GIVEN: bool = false;

@@ -2,16 +2,14 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::loops::singular::Position;
-use crate::loops::solution_branch::{Branch, End, INSTANT};
+use crate::loops::solution_branch::{Branch, End};
 use crate::motion::FaultKind;
 use crate::plan::Method;
 use crate::run::course::Run;
 use crate::run::piece::Piece;
 use crate::solvers::solver::{Solver, SolverFault};
 use crate::zero_crossings::ahead::{AHEAD, Slope};
-
-/// The slopes at the end of a branch, where they may be lost, are taken so far before it, as a share of the run.
-const APART: f64 = 1e-7;
+use lgm_runtime::branch::{APART, INSTANT};
 
 /// Failures within this share of the run are at one place: each method is tried there once.
 const NEAR: f64 = 1e-9;

@@ -3,6 +3,7 @@
 use crate::loops::singular::Position;
 use crate::loops::solution_branch::End;
 use crate::motion::Motion;
+use lgm_runtime::branch::{MOVE, MOVES};
 use nalgebra::{DVector, Dyn, LU};
 
 /// The slopes of loops by their unknowns where the branch was stable, solved for.
@@ -84,8 +85,3 @@ impl Behind<'_, '_> {
         None
     }
 }
-
-/// The most moves from the end of a branch to another solution, and the longest one as a share of the unknowns.
-const MOVES: usize = 2000;
-
-const MOVE: f64 = 0.05;

@@ -331,7 +331,7 @@ impl Newton<'_> {
         Err(self.worst(unknowns))
     }
 
-    /// Whether every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them.
+    /// True if every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them.
     fn is_rounding(&self, unknowns: &[f64]) -> bool {
         let matrix = self.matrix;
         (0..matrix.rows).all(|row| {

@@ -10,6 +10,7 @@
 use crate::loops::singular::Position;
 use crate::motion::Motion;
 use crate::solvers::solver::{Solver, SolverFault};
+use lgm_runtime::branch::{BENT, CONTINUOUS, ELSEWHERE, INSTANT, NOISE, PARTS};
 use nalgebra::DVector;
 
 /// The solution that a run follows.
@@ -316,18 +317,6 @@ impl Motion<'_> {
     }
 }
 
-/// Changes of an unknown below this share of its size are continuous.
-const CONTINUOUS: f64 = 1e-5;
-
-/// So are those below this share of the largest value that it had.
-const NOISE: f64 = 1e-7;
-
-/// How far the middle of a way may be from the middle between its ends, as a share of their distance; at a jump it is half.
-const BENT: f64 = 0.4;
-
-/// Unknowns that differ by more than this share are on different branches.
-const ELSEWHERE: f64 = 1e-3;
-
 /// How far ahead the residuals are looked at, as a share of the way.
 const AHEAD: f64 = 1e-4;
 
@@ -336,9 +325,3 @@ const ADDED: f64 = 0.02;
 
 /// Loops of more unknowns have no determinants, and no rates.
 const TURNED: usize = 12;
-
-/// The most parts of a way that are looked at.
-const PARTS: usize = 400;
-
-/// Parts of a step shorter than this share of it are an instant.
-pub(crate) const INSTANT: f64 = 1e-12;

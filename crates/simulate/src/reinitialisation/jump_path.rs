@@ -8,77 +8,18 @@
 //! a second time along another one, and where the two end apart, the steps do not say where the states come to.
 
 use crate::motion::Motion;
-
-/// How fast the ramps are, in their own steps for a second. Loops that have no solution with the fastest are asked for slower ones.
-const RATES: [f64; 3] = [1.180_591_620_717_411_3e21, 3.435_973_836_8e10, 1.0];
-
-/// Rates that differ by so much show what grows in proportion. It is no power of two, so that rounding shows as well.
-const FASTER: f64 = 3.0;
+use lgm_runtime::dopri5::{DIFFERENCES, NODES, SHARES};
+use lgm_runtime::jump::{ENDLESS, FASTER, FINER, FIRST, GROWING, LIMITED, NOISE, OF_KIND, PARTS, RATES, SHORTEST};
 
 /// What is in proportion to the rates is so to this share.
 const IN_PROPORTION: f64 = 1e-6;
 
-/// What is limited loses more than this share where the rates grow by the factor above; a square root keeps 0.58.
-const LIMITED: f64 = 0.9;
-
-/// What grows without bounds beside the rates grows by more than this where these grow by the factor above.
-const GROWING: f64 = 1.5;
-
-/// A state that moves by so many times the largest one of its kind is moved without bounds.
-const ENDLESS: f64 = 1e9;
-
-/// The tolerance of the way, as a share of that of the run and at most and least.
-const FINER: f64 = 1e-2;
+/// The tolerance of the way, at most and least.
 const COARSEST: f64 = 1e-11;
 const FINEST: f64 = 1e-13;
 
 /// The ends of two ways are the same within so many tolerances.
 const SAME: f64 = 1e4;
-
-/// Nothing of a state is smaller than this share of the largest one of its kind.
-const OF_KIND: f64 = 1e-9;
-
-/// So many differences of slopes that rounding makes are allowed of a state.
-const NOISE: f64 = 100.0;
-
-/// The first part of the way, the shortest, and the most there are.
-const FIRST: f64 = 1.0 / 64.0;
-const SHORTEST: f64 = 1e-14;
-const PARTS: usize = 20_000;
-
-/// The method of Dormand and Prince: its nodes, its rows, and what its two results differ by.
-const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
-const ROWS: [&[f64]; 7] = [
-    &[],
-    &[0.2],
-    &[3.0 / 40.0, 9.0 / 40.0],
-    &[44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0],
-    &[19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0],
-    &[
-        9017.0 / 3168.0,
-        -355.0 / 33.0,
-        46732.0 / 5247.0,
-        49.0 / 176.0,
-        -5103.0 / 18656.0,
-    ],
-    &[
-        35.0 / 384.0,
-        0.0,
-        500.0 / 1113.0,
-        125.0 / 192.0,
-        -2187.0 / 6784.0,
-        11.0 / 84.0,
-    ],
-];
-const DIFFERENCE: [f64; 7] = [
-    71.0 / 57600.0,
-    0.0,
-    -71.0 / 16695.0,
-    71.0 / 1920.0,
-    -17253.0 / 339200.0,
-    22.0 / 525.0,
-    -1.0 / 40.0,
-];
 
 /// Why the states after a step are not known.
 #[derive(Clone, Debug, PartialEq)]
@@ -277,7 +218,7 @@ impl<'a, 'm> Way<'a, 'm> {
                 .map(|(weight, slope)| weight * slope.values[at])
                 .sum()
         };
-        for (node, row) in NODES.iter().zip(ROWS).skip(1) {
+        for (node, row) in NODES.iter().zip(SHARES).skip(1) {
             next = (0..point.len())
                 .map(|at| point[at] + length * sum(&slopes, row, at))
                 .collect();
@@ -289,7 +230,7 @@ impl<'a, 'm> Way<'a, 'm> {
             *size = moved.fold(size.max(next[at].abs()), f64::max);
         }
         for at in 0..point.len() {
-            let error = (length * sum(&slopes, &DIFFERENCE, at)).abs();
+            let error = (length * sum(&slopes, &DIFFERENCES, at)).abs();
             // What rounding makes of a slope adds to the state in proportion to the length of the part.
             let noise = length * slopes.iter().map(|slope| slope.noise[at]).fold(0.0, f64::max);
             self.noise[at] += noise;

@@ -330,7 +330,7 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// Whether a condition that is watched acts where the run is.
+    /// Returns true if a watched condition acts where the run is.
     fn watched_here(&mut self) -> bool {
         let (motion, time) = (self.motion, self.time);
         let states = &self.states;

@@ -7,8 +7,8 @@ use crate::run::course::{Run, SHORTEST};
 use crate::run::first_step;
 use crate::solvers::interpolation::{LIMIT, LIMIT_AFTER_REJECTION};
 use crate::solvers::solver::{Reached, Solver, SolverFault};
-use crate::zero_crossings::derivative_discontinuities::AT_ONCE;
 use crate::zero_crossings::events::Events;
+use lgm_runtime::bends::AT_ONCE;
 
 /// Into so many parts a step across a jump is cut.
 const PARTS: u32 = 8;
@@ -292,7 +292,7 @@ impl Run<'_> {
         made.map_err(|error| self.failure(error, None))
     }
 
-    /// Where a condition that ends this part of the run acts first within the last step.
+    /// The first instant within the last step at which a condition ends this part of the run.
     fn watched_within(&mut self, solver: &mut dyn Solver, end: f64) -> Result<Option<(f64, Vec<f64>)>, Failure> {
         let Some(watched) = &mut self.watched else {
             return Ok(None);

@@ -135,7 +135,7 @@ impl Scales {
         self.nominal[at].unwrap_or(own)
     }
 
-    /// What is allowed of a state at zero.
+    /// The allowed error of a state at zero.
     fn absolute(&self, at: usize) -> f64 {
         self.atol.unwrap_or_else(|| SHARE * self.rtol * self.scale(at))
     }

@@ -18,12 +18,12 @@ use super::Plan;
 use super::motion::{Mass, Motion};
 use super::plan::{Sink, Stop};
 use crate::inputs::signals::{Side, Signals};
-use crate::loops::solution_branch::INSTANT;
 use crate::run::course::NEAREST;
 use crate::zero_crossings::corners::own_corners;
 use lgm_equations::{FlatGraph, Instant, Seen};
 use lgm_kernels::longest_step;
 use lgm_model::system::StateSystem;
+use lgm_runtime::branch::INSTANT;
 use report::{Difference, Worst};
 
 /// States near zero are known to this share of the tolerance of their largest value.

@@ -10,21 +10,10 @@ use crate::motion::Motion;
 use crate::run::scales::Scales;
 use crate::solvers::solver::{Solver, SolverFault};
 use lgm_kernels::{Corners, Kernel};
+use lgm_runtime::bends::{AT_ONCE, BESIDE, LOCATED, MOST_AGAIN};
 
 /// What a bend may add to a state, as a share of what is allowed.
 const ALLOWED: f64 = 0.25;
-
-/// How far to both sides of a bend the right sides are looked at, as a share of the step.
-const BESIDE: f64 = 1.0 / 64.0;
-
-/// A bend is located within this share of the step: what is interpolated is hardly better.
-const LOCATED: f64 = 1e-5;
-
-/// A step is made again so many times in a row at most.
-const MOST_AGAIN: u32 = 8;
-
-/// Nothing that is nearer to the beginning of a step than this share of it is worth a step of its own.
-pub(crate) const AT_ONCE: f64 = 1e-5;
 
 /// Of the change of slope at a bend, times the step squared, Tsitouras's method makes this share an error at most; and this one
 /// for each share of the step that lies before the bend, or behind it. These are the bounds of its Peano kernel of degree 1.
