@@ -179,7 +179,7 @@ component Crossed(g [ohm] = 0.4, C [F] = 2) {
 element Skid(m [kg] = 2, b [N.s/m] = 3) : translational { through = m*der(across) + b*across; }
 ";
 
-/// What a model with sources at the ports answers.
+/// The answers of a model with sources at the ports.
 fn driven(found: &Value, domain: &str, instance: &str) -> DMatrix<f64> {
     let names = |list: &Value| -> Vec<(bool, String)> {
         let list = list.as_array().unwrap().iter().map(|text| text.as_str().unwrap());

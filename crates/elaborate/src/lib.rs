@@ -44,7 +44,7 @@ pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
 pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
 pub use program::{Program, load};
-pub use unused::check_unused;
+pub use unused::{check_unused, node_for};
 
 use context::Context;
 use evaluate::Evaluator;

@@ -154,7 +154,7 @@ fn use_of_component(map: &SourceMap, component: &Component, at: usize) -> Option
     let (mut text, mut bindings) = (String::new(), Vec::new());
     for (number, port) in ports.enumerate() {
         let node = format!("{PROBE}{at}n{number}");
-        write_node(map, &node, port, None, &mut text);
+        text += &format!("{};\n", node_for(map, &node, port, None));
         bindings.push(format!("{} = {node}", port.declared.name.text));
     }
     let (name, bindings) = (&component.name.text, bindings.join(", "));
@@ -174,7 +174,7 @@ fn use_of_element(map: &SourceMap, element: &Element, at: usize) -> Option<Strin
     for (number, port) in element.ports.iter().enumerate() {
         let node = format!("{PROBE}{at}n{number}");
         port.domain.as_ref().or(domain)?;
-        write_node(map, &node, port, domain, &mut text);
+        text += &format!("{};\n", node_for(map, &node, port, domain));
         branches.push(format!("{node} -> gnd"));
     }
     if element.ports.is_empty() {
@@ -186,9 +186,9 @@ fn use_of_element(map: &SourceMap, element: &Element, at: usize) -> Option<Strin
     Some(text)
 }
 
-/// Declares a node as a port is declared.
-fn write_node(map: &SourceMap, node: &str, port: &PortDecl, domain: Option<&Name>, text: &mut String) {
-    let _ = write!(text, "  node {node}");
+/// The declaration of a node that a port can be bound to, without its end: `  node n[2] vector : electrical`.
+pub fn node_for(map: &SourceMap, node: &str, port: &PortDecl, domain: Option<&Name>) -> String {
+    let mut text = format!("  node {node}");
     for group in &port.declared.brackets {
         let sizes: Vec<&str> = group.iter().map(|size| map.slice(size.span)).collect();
         let _ = write!(text, "[{}]", sizes.join(", "));
@@ -199,5 +199,5 @@ fn write_node(map: &SourceMap, node: &str, port: &PortDecl, domain: Option<&Name
     if let Some(domain) = port.domain.as_ref().or(domain) {
         let _ = write!(text, " : {}", domain.text);
     }
-    text.push_str(";\n");
+    text
 }

@@ -82,7 +82,7 @@ pub struct Model {
     pub experiment: Option<Experiment>,
     /// Values that options give to states, inputs and time, as a point to look at the equations.
     pub point: Vec<Given>,
-    /// What changes at events.
+    /// The changes at events.
     pub switching: switching::Switching,
 }
 
@@ -468,6 +468,46 @@ impl Model {
     /// The ports of an element.
     pub fn ports_of(&self, id: ElementId) -> impl Iterator<Item = PortId> + use<> {
         self.elements[id.index()].ports.clone().map(PortId)
+    }
+
+    /// Adds a source on a branch between two nodes, outside of the text: it has the place of the model, and is named `port`. The variable
+    /// that it gives has `values`, one or none yet.
+    pub fn add_source(
+        &mut self,
+        (from, to, domain): (Option<NodeId>, Option<NodeId>, Option<DomainId>),
+        indices: Box<[i64]>,
+        given: Variable,
+        values: Vec<ExprId>,
+    ) -> PortId {
+        let span = self.span;
+        let path = PathId(self.paths.len() as u32);
+        self.paths.push(Path {
+            parent: None,
+            name: "port".into(),
+            indices,
+            span,
+        });
+        let (port, element) = (PortId(self.ports.len() as u32), ElementId(self.elements.len() as u32));
+        self.ports.push(Port {
+            element,
+            name: None,
+            entry: None,
+            domain,
+            connection: Connection::Branch { from, to, span },
+        });
+        self.elements.push(Element {
+            path,
+            kind: "Source".into(),
+            ports: port.0..port.0 + 1,
+            law: Law::Source { given, values },
+            law_span: span,
+            start: Vec::new(),
+            start_span: None,
+            nominal: Vec::new(),
+            state_choice: StateChoice::CoEnergy,
+            mode: None,
+        });
+        port
     }
 
     /// Where an element was declared.

@@ -1,10 +1,7 @@
 //! A source at a port, to see the network from there.
 
 use lgm_algebra::expr::{SymbolId, SymbolKind};
-use lgm_model::{
-    Connection, Element, ElementId, Input, Law, Measure, Model, NodeId, Output, Path, PathId, Port, PortId,
-};
-use lgm_model::{StateChoice, Variable};
+use lgm_model::{ElementId, Input, Law, Measure, Model, NodeId, Output, PortId, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
@@ -219,39 +216,5 @@ fn add_branch(model: &mut Model, from: Option<NodeId>, to: Option<NodeId>) -> Re
         (None, None) => return Err(refused("the nodes have no domain", "name nodes of a linear graph")),
         (a, b) => a.or(b),
     };
-    let path = PathId(model.paths.len() as u32);
-    model.paths.push(Path {
-        parent: None,
-        name: "port".into(),
-        indices: Vec::new().into(),
-        span: model.span,
-    });
-    let (port, element) = (PortId(model.ports.len() as u32), ElementId(model.elements.len() as u32));
-    model.ports.push(Port {
-        element,
-        name: None,
-        entry: None,
-        domain,
-        connection: Connection::Branch {
-            from,
-            to,
-            span: model.span,
-        },
-    });
-    model.elements.push(Element {
-        path,
-        kind: "Source".into(),
-        ports: port.0..port.0 + 1,
-        law: Law::Source {
-            given: Variable::Effort,
-            values: Vec::new(),
-        },
-        law_span: model.span,
-        start: Vec::new(),
-        start_span: None,
-        nominal: Vec::new(),
-        state_choice: StateChoice::CoEnergy,
-        mode: None,
-    });
-    Ok(port)
+    Ok(model.add_source((from, to, domain), Box::new([]), Variable::Effort, Vec::new()))
 }

@@ -14,7 +14,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// What is measured, in the model without the elements; none if it is gone. Junctions keep their places.
+    /// The measured quantity in the model without the elements; none if it is gone. Junctions keep their places.
     pub(crate) fn measure(&self, measure: Measure) -> Option<Measure> {
         match measure {
             Measure::PortEffort(port) => self.ports[port.index()].map(Measure::PortEffort),

@@ -1,4 +1,4 @@
-//! Which variable of each port is given: the across variable, where those of the ports before it leave it free.
+//! The choice of the given variable of each port: the across variable, where those of the ports before it leave it free.
 
 use super::fault::refused;
 use super::isolate::Isolated;

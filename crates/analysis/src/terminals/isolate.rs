@@ -4,10 +4,7 @@ use super::fault::refused;
 use super::outside::cut;
 use crate::one_port::elements_and_bonds;
 use lgm_algebra::expr::{SymbolId, SymbolKind};
-use lgm_model::{
-    Connection, Domain, Element, ElementId, Input, Law, Model, Node, NodeId, Path, PathId, Port, PortId, StateChoice,
-    Variable,
-};
+use lgm_model::{Connection, Domain, ElementId, Input, Model, Node, NodeId, PathId, PortId, Variable};
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use rustc_hash::FxHashMap;
@@ -32,7 +29,7 @@ pub(super) struct Terminal {
     pub(super) entry: Option<u32>,
     /// The port of the source.
     pub(super) port: PortId,
-    /// Which of effort and flow is the across variable.
+    /// The across variable, effort or flow.
     pub(super) across: Variable,
     /// The symbol of the given variable.
     pub(super) given: SymbolId,
@@ -83,7 +80,7 @@ pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, 
 fn paths_inside(model: &Model, component: &str) -> Vec<bool> {
     let mut is_own = vec![false; model.paths.len()];
     for at in 0..model.paths.len() {
-        // What holds a part is declared before it.
+        // An instance that holds a part is declared before it.
         is_own[at] = match model.paths[at].parent {
             Some(parent) if is_own[parent.index()] => true,
             _ => model.path_name(PathId(at as u32)) == component,
@@ -206,40 +203,9 @@ impl Isolated {
                 is_internal: false,
             },
         );
-        let path = PathId(model.paths.len() as u32);
-        model.paths.push(Path {
-            parent: None,
-            name: "port".into(),
-            indices: Box::new([self.ports.len() as i64 + 1]),
-            span: model.span,
-        });
-        let (port, element) = (PortId(model.ports.len() as u32), ElementId(model.elements.len() as u32));
-        model.ports.push(Port {
-            element,
-            name: None,
-            entry: None,
-            domain: Some(domain),
-            connection: Connection::Branch {
-                from: Some(node),
-                to: None,
-                span: model.span,
-            },
-        });
-        model.elements.push(Element {
-            path,
-            kind: "Source".into(),
-            ports: port.0..port.0 + 1,
-            law: Law::Source {
-                given: across,
-                values: vec![model.exprs.symbol(given)],
-            },
-            law_span: model.span,
-            start: Vec::new(),
-            start_span: None,
-            nominal: Vec::new(),
-            state_choice: StateChoice::CoEnergy,
-            mode: None,
-        });
+        let indices = Box::new([self.ports.len() as i64 + 1]);
+        let value = model.exprs.symbol(given);
+        let port = model.add_source((Some(node), None, Some(domain)), indices, across, vec![value]);
         self.ports.push(Terminal {
             name,
             entry,

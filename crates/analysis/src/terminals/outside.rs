@@ -1,4 +1,4 @@
-//! What a component takes from the model around it: values of sources become inputs, values of moduli are fixed.
+//! A component's inputs from the model around it: values of sources become inputs, values of moduli are fixed.
 
 use super::fault::refused;
 use crate::one_port::Places;

@@ -1,10 +1,11 @@
 //! A model that holds a definition alone, with its parameters as parameters.
 
 use crate::Compilation;
+use lgm_elaborate::node_for;
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast::{Formal, Item, Name, PortDecl, StatementKind};
+use lgm_syntax::ast::{Formal, Item, PortDecl, StatementKind};
 use std::fmt::Write as _;
 
 /// A model of one instance.
@@ -17,7 +18,7 @@ pub(super) struct Own {
     pub text: String,
 }
 
-/// What comes of the attempt to write it.
+/// The outcome of the attempt to write it.
 pub(super) enum Written {
     Text(Own),
     Refused(Box<Diagnostic>),
@@ -96,7 +97,9 @@ pub(super) fn written(
                 help,
             );
         }
-        node(map, &port.declared.name.text, port, domain, &mut text);
+        let declared = node_for(map, &port.declared.name.text, port, domain);
+        // Only differences of across variables may matter inside.
+        let _ = writeln!(text, "{declared}, floating;");
         ends.push(port.declared.name.text.to_string());
     }
     let arguments = arguments.join(", ");
@@ -162,21 +165,4 @@ fn parameters(
         };
     }
     None
-}
-
-/// Declares a node as a port is declared.
-fn node(map: &SourceMap, node: &str, port: &PortDecl, domain: Option<&Name>, text: &mut String) {
-    let _ = write!(text, "  node {node}");
-    for group in &port.declared.brackets {
-        let sizes: Vec<&str> = group.iter().map(|size| map.slice(size.span)).collect();
-        let _ = write!(text, "[{}]", sizes.join(", "));
-    }
-    if port.declared.vector.is_some() {
-        text.push_str(" vector");
-    }
-    if let Some(domain) = port.domain.as_ref().or(domain) {
-        let _ = write!(text, " : {}", domain.text);
-    }
-    // Only differences of across variables may matter inside.
-    text.push_str(", floating;\n");
 }

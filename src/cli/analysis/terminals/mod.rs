@@ -36,7 +36,7 @@ pub(in crate::cli) struct Arguments {
     /// The component: an instance, or a definition of the file
     #[arg(long, value_name = "NAME")]
     component: String,
-    /// Which variables are given where a port leaves the choice
+    /// The variables that are given where a port leaves the choice
     #[arg(long, value_enum, default_value = "across")]
     given: Given,
     /// Numbers instead of symbols
@@ -112,7 +112,7 @@ fn ask(arguments: &Arguments, compilation: Compilation) -> (Compilation, Option<
         .opened_text(source, (&own.model, &own.instance), &own.text);
     let mut diagnostics = whole.diagnostics_of_elaboration();
     if let Some(first) = diagnostics.iter().find(|each| each.is_error()) {
-        // What is wrong in the file itself is shown there.
+        // Faults of the file itself are shown there.
         let length = source.text.len();
         let is_in_file = |label: &Label| label.span.source == whole.root() && (label.span.start as usize) < length;
         if first.code.is_of_command_line() || first.labels.first().is_some_and(is_in_file) {
