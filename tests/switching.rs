@@ -137,7 +137,7 @@ proptest! {
         if restitution == 1.0 {
             prop_assert!((last - e[0]).abs() <= 1e-9 * (1.0 + e[0]), "energy {last} of {}\n{text}", e[0]);
         }
-        // What the list says is lost is what is missing.
+        // The energy that the list calls lost is missing.
         let listed = fs::read_to_string(&list).unwrap();
         let lost: f64 = listed.lines().skip(1).filter_map(|line| line.rsplit(',').next()?.parse::<f64>().ok()).sum();
         prop_assert!((lost - (e[0] - last)).abs() <= 1e-9 * (1.0 + e[0]), "lost {lost} of {}\n{text}\n{listed}", e[0] - last);
@@ -253,8 +253,23 @@ fn poles_of_a_sampled_loop_are_those_of_its_exact_equations() {
         .collect();
     assert_eq!(found["period"], json!(0.01));
     assert!(z.iter().any(|z| (z - expected).abs() < 1e-12), "{z:?} and {expected}");
-    // What the discrete variable held before the sample is forgotten.
+    // The value of the discrete variable before the sample is forgotten.
     assert!(z.iter().any(|z| z.abs() < 1e-12), "{z:?}");
+}
+
+/// About a start of 1, `-k*w^2` is `-2*k*w`; about 0 it would be nothing.
+#[test]
+fn blocks_that_are_not_linear_are_taken_about_the_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "model Loop {\n  const T = 10 [ms];\n  node w : rotational;\n  discrete u = 0;\n  discrete v = 0;\n  \
+                every T { v := across(rotor)^2; u := -0.3*v; }\n  motor : TorqueSource(u) gnd -> w;\n  \
+                rotor : Inertia(0.01) w -> gnd, start = 1;\n  drag : RotaryDamper(0.02) w -> gnd;\n}\n";
+    let found = printed("modes", &written(&folder, text), &["--sampled".to_string()]);
+    let a = (-0.02_f64).exp();
+    let expected = a - (1.0 - a) / 0.02 * 0.6;
+    let z = found["z"].as_array().unwrap();
+    let is_there = z.iter().any(|z| (z[0].as_f64().unwrap() - expected).abs() < 1e-12);
+    assert!(is_there && found["linearized"] == true, "{found} and {expected}");
 }
 
 #[test]
@@ -304,6 +319,32 @@ fn runs_with_many_parameter_values_carry_events_too() {
             .map(|(a, b)| (a - b).abs())
             .fold(0.0, f64::max);
         assert!(furthest < 1e-5, "run {run}: {furthest}");
+    }
+}
+
+/// The starts of runs with events are those of all runs: what does not hold with the values of a sweep is told there too.
+#[test]
+fn starts_that_contradict_each_other_in_a_sweep_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "model Starts {\n  param a = 1;\n  node n : electrical;\n  c1 : Capacitor(1) n -> gnd, start = a;\n  \
+         c2 : Capacitor(2) n -> gnd, start = 1;\n  r : Resistor(1) n -> gnd;\n  discrete k = 0;\n  every 0.5 { k := k + 1; }\n  \
+         output v = across(r);\n  experiment { stop = 1 [s]; points = 3; }\n}\n";
+    let file = written(&folder, text).display().to_string();
+    let (rows, told, _) = said("simulate", &[&file, "--sweep", "a=1:2:2"]);
+    assert!(told.contains("1 of 2 runs failed"), "{told}");
+    assert!(rows.contains("LGM1005"), "{rows}");
+}
+
+#[test]
+fn a_current_around_ideal_elements_is_told_to_be_one_of_many() {
+    let folder = tempfile::tempdir().unwrap();
+    let second = "  c : Capacitor";
+    let beside = RECTIFIER.replace(second, &format!("  d2 : IdealDiode a -> k;\n{second}"));
+    for (text, is_told) in [(RECTIFIER, false), (&beside, true)] {
+        let file = written(&folder, text).display().to_string();
+        let (_, told, code) = said("simulate", &[&file]);
+        assert_eq!(code, Some(0));
+        assert_eq!(told.contains("LGM1026"), is_told, "{told}");
     }
 }
 

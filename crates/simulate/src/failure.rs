@@ -73,7 +73,7 @@ pub enum FailureKind {
     TooManySteps,
     /// No method comes to the end in the steps that are allowed: so many more would be needed.
     NoHeadway(f64),
-    /// What happens at an event cannot be found out: what is reported.
+    /// An event without a known outcome, with its diagnostic.
     Events(Box<Diagnostic>),
     /// What was asked for cannot be done: in words.
     Refused(String),

@@ -29,7 +29,7 @@ pub struct Simulator<'a> {
     traits: Arc<Traits>,
 }
 
-/// What is found in the equations once for all runs.
+/// Traits of the equations, found once for all runs.
 #[derive(Debug)]
 pub(crate) struct Traits {
     corners: Corners,
@@ -50,22 +50,22 @@ pub(crate) struct Part<'a> {
     /// Where it begins, and the states there.
     pub time: f64,
     pub states: Vec<f64>,
-    /// Where it ends if nothing happens before.
+    /// Its end if nothing happens before.
     pub until: f64,
     /// True if an event happens there, whose values a row there shows.
     pub is_event: bool,
     /// The next row.
     pub row: usize,
-    /// What depends on time alone in what ends it: at its corners and in its oscillations the conditions are looked at.
+    /// The terms of its conditions that depend on time alone: at their corners and in their oscillations the conditions are looked at.
     pub corners: &'a Corners,
-    /// What ends it.
+    /// The conditions that end it.
     pub margins: (&'a Kernel, Vec<f64>),
     pub conditions: Vec<WatchedCondition>,
     /// The scales that an earlier part with these equations has found.
     pub scales: Option<Scales>,
 }
 
-/// Where a part of a run has ended.
+/// The end of a part of a run.
 pub(crate) struct PartEnd {
     pub time: f64,
     pub states: Vec<f64>,
@@ -288,7 +288,7 @@ fn merged(mut all: Vec<Corner>, times: impl Iterator<Item = f64>) -> Vec<Corner>
     merged
 }
 
-/// What a run has to report.
+/// The summary of a run.
 fn summary(run: Run<'_>, motion: &Motion<'_>) -> Summary {
     let rtol = run.plan.rtol;
     let Run {

@@ -57,14 +57,12 @@ fn with_events(
         symbolic: false,
         ..Options::default()
     };
-    let (system, kernels) = (&*prepared.system, &prepared.kernels);
     let setup = Switched {
         events: &events,
         options: &options,
+        first: (&prepared.system, &prepared.kernels),
         parameters: prepared.parameters.clone(),
-        starts: lgm_simulate::first_starts(system, kernels, &prepared.parameters, prepared.plan.start),
         tables: &[],
-        columns: system.states.iter().map(|state| state.name.clone()).collect(),
         line: &|_| 0,
     };
     run_switched(&setup, &prepared.plan, sink, patience, &mut |_| {}).map(|run| run.0)

@@ -20,7 +20,7 @@ pub(super) struct Ready {
     pub(super) switched: Option<SwitchedModel>,
 }
 
-/// What a run with events needs beside the equations of the first combination of modes.
+/// Parts of a run with events, beside the equations of the first combination of modes.
 pub(super) struct SwitchedModel {
     pub(super) events: Events,
     pub(super) options: Options,

@@ -9,7 +9,7 @@ use lgm_source::{Span, stack};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What is known behind a run with events.
+/// The results of a run with events.
 #[derive(Debug, Default)]
 pub(super) struct Happened {
     pub(super) events: Vec<Event>,
@@ -33,10 +33,9 @@ pub(super) fn run(
     let setup = Switched {
         events: &switched.events,
         options: &switched.options,
+        first: (&ready.system, &ready.kernels),
         parameters: parameters.to_vec(),
-        starts: lgm_simulate::first_starts(&ready.system, &ready.kernels, parameters, plan.start),
         tables: &switched.tables,
-        columns: ready.system.states.iter().map(|state| state.name.clone()).collect(),
         line: &line,
     };
     let events = &mut happened.events;
@@ -64,7 +63,7 @@ pub(super) fn write_events(path: &Path, happened: &Happened) -> Result<(), Write
     write_text(path, &text)
 }
 
-/// How many events there were, and the energy that storage has lost in them: `12 events (10 mode, 2 when), 0.5 J lost in them`.
+/// The number of events, and the energy that storage has lost in them: `12 events (10 mode, 2 when), 0.5 J lost in them`.
 pub(super) fn tally(happened: &Happened) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for event in &happened.events {

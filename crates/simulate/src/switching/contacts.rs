@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 /// The contacts of one instant.
 pub(crate) struct Contacts {
-    /// What each change would set by the values just before the instant: by the element and the mode that follows.
+    /// The values that each change would set by those just before the instant: by the element and the mode that follows.
     offered: FxHashMap<(usize, usize), Vec<PortValue>>,
     /// Those that have closed, and what was known before the first of them did.
     closed: Vec<Acting>,

@@ -41,7 +41,7 @@ impl Instant<'_, '_> {
     }
 
     /// The run in a combination behind this instant: states by their names, discrete variables, and variables of ports before it.
-    /// What the modes give steps from there, and moves the states. `steps` are further steps of inputs.
+    /// Variables that the modes give step from there, and move the states.
     pub fn enter(&mut self, from: &Before, prepared: Rc<Prepared>, sets: &[PortValue]) -> Result<Standing, Failure> {
         let mut states = Vec::with_capacity(prepared.system.states.len());
         for state in &prepared.system.states {
@@ -140,8 +140,7 @@ impl Instant<'_, '_> {
     }
 
     pub(crate) fn motion<'p>(&'p self, prepared: &'p Prepared, signals: &'p Held<'p>) -> Result<Motion<'p>, Failure> {
-        let parameters = &self.library.parameters;
-        let motion = Motion::new(&prepared.system, &prepared.kernels, parameters, signals, self.plan)?;
+        let motion = prepared.motion(&self.library.parameters, signals, self.plan)?;
         motion.set_piece(self.time, f64::INFINITY);
         Ok(motion)
     }

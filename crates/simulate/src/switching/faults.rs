@@ -1,7 +1,7 @@
-//! What is reported of an instant behind which there are no modes.
+//! Reports on an instant behind which there are no modes.
 
 use crate::failure::{Failure, FailureKind};
-use crate::switching::transition::Instant;
+use crate::switching::transition::{Instant, MOST_SEARCHED};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
@@ -30,6 +30,17 @@ impl Instant<'_, '_> {
             diagnostic.help.clone_from(&first.help);
         }
         self.failure(diagnostic.note(format!("in force there: {words}")))
+    }
+
+    /// The search has ended before all combinations were looked through, so that there may be modes that agree.
+    pub(super) fn too_many(&self, began: &[usize], visited: &FxHashSet<Vec<usize>>, possible: u128) -> Failure {
+        let mut failure = self.circle(began, visited);
+        if let FailureKind::Events(diagnostic) = &mut failure.kind {
+            diagnostic.message = format!("no modes that agree with each other were found at {} s", self.time);
+            let note = format!("of {possible} combinations, the first {MOST_SEARCHED} were looked through");
+            diagnostic.notes.push(note);
+        }
+        failure
     }
 
     pub(super) fn circle(&self, began: &[usize], visited: &FxHashSet<Vec<usize>>) -> Failure {

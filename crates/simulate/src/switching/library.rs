@@ -8,10 +8,7 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Where changes lead in a circle, at most this number of combinations is looked through.
-const MOST_SEARCHED: u128 = 4096;
-
-/// What is known of a combination: its equations, or why it has none.
+/// The equations of a combination, or the diagnostics that it has in their place.
 type Known = Result<Rc<Prepared>, Rc<Vec<Diagnostic>>>;
 
 /// The combinations of a model's modes.
@@ -84,19 +81,15 @@ impl<'l> Library<'l> {
         met
     }
 
-    /// Why a combination that was met has no equations.
+    /// The diagnostics of a combination without equations that was met.
     pub fn fault_of(&self, modes: &[usize]) -> Option<Rc<Vec<Diagnostic>>> {
         self.known.get(modes)?.as_ref().err().cloned()
     }
 
-    /// How many modes each element has.
+    /// The number of modes of each element.
     pub fn mode_counts(&self) -> Vec<usize> {
         let elements = self.events.model().switching.elements.iter();
         elements.map(|element| element.modes.len()).collect()
-    }
-
-    pub fn most_searched(&self) -> u128 {
-        MOST_SEARCHED
     }
 
     /// The name of an element with modes.

@@ -16,6 +16,7 @@ mod prepared;
 mod run;
 mod standing;
 mod transition;
+mod undetermined;
 pub(crate) mod watch;
 
-pub use run::{Event, Switched, first_starts, run_switched};
+pub use run::{Event, Switched, run_switched};

@@ -1,5 +1,6 @@
 //! The equations of a combination of modes, made ready for a run.
 
+use crate::failure::Failure;
 use crate::inputs::expressions::Inputs;
 use crate::inputs::signals::Signals;
 use crate::inputs::table::Table;
@@ -36,7 +37,7 @@ pub(crate) struct Prepared {
     /// The margins of conditions, and their places among the outputs.
     pub margins: Kernel,
     margin_outputs: Vec<usize>,
-    /// What depends on time alone in the margins.
+    /// The terms of the margins that depend on time alone.
     pub margin_corners: Corners,
     /// The changes and the blocks of the combination, with margins by their places in `margins`.
     pub changes: Vec<Vec<WatchedChange>>,
@@ -208,22 +209,14 @@ impl Prepared {
         }
     }
 
-    /// The declared outputs at a point of a run with these signals.
-    pub fn outputs(&self, parameters: &[f64], signals: &dyn Signals, time: f64, states: &[f64]) -> Vec<f64> {
-        let mut outputs = vec![f64::NAN; self.system.outputs.len()];
-        if let Ok(motion) = Motion::new(&self.system, &self.kernels, parameters, signals, &Plan::default()) {
-            motion.outputs(time, states, &mut outputs);
-        }
-        outputs
-    }
-
-    /// The watched outputs at a point of a run with these signals.
-    pub fn watched_values(&self, parameters: &[f64], signals: &dyn Signals, time: f64, states: &[f64]) -> Vec<f64> {
-        let plan = Plan::default();
-        match Motion::new(&self.system, &self.kernels, parameters, signals, &plan) {
-            Ok(motion) => self.call(&motion, &self.watched, (time, states), None),
-            Err(_) => vec![f64::NAN; self.watched.outputs()],
-        }
+    /// The equations at an instant, with these signals.
+    pub fn motion<'m>(
+        &'m self,
+        parameters: &'m [f64],
+        signals: &'m dyn Signals,
+        plan: &Plan,
+    ) -> Result<Motion<'m>, Failure> {
+        Motion::new(&self.system, &self.kernels, parameters, signals, plan)
     }
 
     /// The margins at a point, and how near to 0 each of them counts as 0.

@@ -1,18 +1,22 @@
 //! A run from event to event.
 
 use crate::failure::{Failure, FailureKind};
+use crate::inputs::expressions::Inputs;
 use crate::inputs::table::Table;
+use crate::motion::Motion;
 use crate::plan::{Plan, Progress, Sink, Summary, plain};
+use crate::reinitialisation::initial_states;
 use crate::simulator::Part;
 use crate::switching::columns::Columns;
 use crate::switching::library::Library;
 use crate::switching::standing::{Before, Standing};
 use crate::switching::transition::{Happening, Instant};
+use crate::switching::undetermined::{Seen, undetermined};
 use crate::switching::watch::WatchedCondition;
-use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_algebra::expr::SymbolId;
+use lgm_equations::Options;
 use lgm_equations::switching::Events;
-use lgm_equations::{Options, search_starts};
-use lgm_kernels::{Arguments, Kernels};
+use lgm_kernels::Kernels;
 use lgm_model::switching::{Block, Target, Trigger};
 use lgm_model::system::StateSystem;
 use lgm_model::{Element, PortId};
@@ -46,20 +50,18 @@ pub struct Event {
     pub lost: Option<f64>,
 }
 
-/// What a run with events is made of.
+/// The parts of a run with events.
 pub struct Switched<'r> {
     /// The model.
     pub events: &'r Events,
-    /// How equations are formulated.
+    /// Options of the formulation.
     pub options: &'r Options,
+    /// The equations in the modes of the start, compiled. Their states have columns in the rows.
+    pub first: (&'r StateSystem, &'r Kernels),
     /// Values of all parameters.
     pub parameters: Vec<f64>,
-    /// The starts of the states in the modes of the start, by their names, with those that follow from others.
-    pub starts: Vec<(Arc<str>, f64)>,
     /// Tables in the place of declared inputs.
     pub tables: &'r [Option<Table>],
-    /// The names of the states whose values are rows' columns, in order.
-    pub columns: Vec<Arc<str>>,
     /// The line of a block in the text, by its place.
     pub line: &'r dyn Fn(lgm_source::Span) -> usize,
 }
@@ -76,12 +78,14 @@ struct Course<'r> {
     happened: Vec<Event>,
     time: f64,
     row: usize,
-    /// Which conditions of `when` blocks hold.
+    /// True for each `when` block whose condition holds.
     holding: Vec<bool>,
     /// The next instant of each `every` block, by its number.
     next: Vec<u64>,
     /// Times of the last events.
     recent: Vec<f64>,
+    /// Elements that were looked at for loops.
+    seen: Seen,
     summary: Summary,
 }
 
@@ -114,6 +118,7 @@ pub fn run_switched(
         holding: vec![false; blocks.len()],
         next: blocks.iter().map(|block| first_number(block, plan.start)).collect(),
         recent: Vec::new(),
+        seen: Seen::default(),
         summary: Summary::default(),
         setup,
     };
@@ -121,21 +126,6 @@ pub fn run_switched(
     course.go_on(standing)?;
     let met = course.library.met();
     Ok((course.summary, met))
-}
-
-/// The starts of the states of a system by their names, with these values of all parameters.
-pub fn first_starts(system: &StateSystem, kernels: &Kernels, parameters: &[f64], time: f64) -> Vec<(Arc<str>, f64)> {
-    let at = Arguments {
-        time,
-        parameters,
-        ..Arguments::default()
-    };
-    let mut starts = kernels.starts.values(&at);
-    let still = vec![0.0; system.inputs.len()];
-    // Where none are found, those that were formulated stand.
-    let _ = search_starts(system, parameters, (&still, &still), &mut starts);
-    let names = system.states.iter().map(|state| state.name.clone());
-    names.zip(starts).collect()
 }
 
 /// The number of the first instant of a block that is not before a time.
@@ -162,7 +152,7 @@ impl Course<'_> {
     fn begin(&mut self) -> Result<Standing, Failure> {
         let switching = &self.setup.events.model().switching;
         let modes = switching.first_modes();
-        let starts = self.starts();
+        let starts = self.starts()?;
         let discretes = self.discrete_starts();
         let from = Before::at_start(modes, starts.clone(), discretes);
         let mut standing = self.settle(from)?;
@@ -181,25 +171,31 @@ impl Course<'_> {
         Ok(standing)
     }
 
-    /// The starts of all states by their names.
-    fn starts(&self) -> FxHashMap<Arc<str>, f64> {
+    /// The starts of all states by their names: those of the modes of the start, and those that states of other modes are given.
+    fn starts(&self) -> Result<FxHashMap<Arc<str>, f64>, Failure> {
+        let (system, kernels) = self.setup.first;
+        let (parameters, start) = (&self.setup.parameters[..], self.plan.start);
+        let mut tables = self.setup.tables.to_vec();
+        tables.resize(system.inputs.len(), None);
+        let inputs = Inputs::new(system, kernels, parameters, tables, start);
+        let motion = Motion::new(system, kernels, parameters, &inputs, self.plan)?;
+        let first = initial_states::given(&motion, start)?;
+        let names = system.states.iter().map(|state| state.name.clone());
+        let mut found: FxHashMap<Arc<str>, f64> = names.zip(first).collect();
         let events = self.setup.events;
         let values = self.parameter_values();
-        let value = |start: ExprId| {
-            let found = events
-                .exprs()
-                .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
-            found[0]
-        };
-        let starts = events.starts(self.setup.options).into_iter();
-        let mut found: FxHashMap<Arc<str>, f64> = self.setup.starts.iter().cloned().collect();
-        for (name, start) in starts {
+        for (name, start) in events.starts(self.setup.options) {
             match start {
-                Some(start) => _ = found.insert(name, value(start)),
+                Some(start) => {
+                    let start = events
+                        .exprs()
+                        .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
+                    found.insert(name, start[0]);
+                }
                 None => _ = found.entry(name).or_insert(0.0),
             }
         }
-        found
+        Ok(found)
     }
 
     fn parameter_values(&self) -> FxHashMap<SymbolId, f64> {
@@ -212,14 +208,14 @@ impl Course<'_> {
         let model = self.setup.events.model();
         let values = self.parameter_values();
         let value = |discrete: &lgm_model::switching::Discrete| {
-            let start = model.inputs[discrete.input].signal?;
+            let start = model.inputs[discrete.input].signal;
+            let start = start.expect("invariant: a discrete variable has a start");
             let found = model
                 .exprs
                 .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
-            Some(found[0])
+            found[0]
         };
-        let discretes = model.switching.discretes.iter();
-        discretes.map(|discrete| value(discrete).unwrap_or(0.0)).collect()
+        model.switching.discretes.iter().map(value).collect()
     }
 
     fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
@@ -294,20 +290,19 @@ impl Course<'_> {
         }
         let prepared = standing.prepared.clone();
         let signals = prepared.held(self.time, &standing.discretes);
-        let outputs = prepared.outputs(&self.setup.parameters, &signals, self.time, &standing.states);
-        let mut columns = Columns {
-            sink: &mut *self.sink,
-            places: &self.setup.columns,
-            prepared: &prepared,
-            parameters: &self.setup.parameters,
-            signals: &signals,
-            values: Vec::new(),
-        };
+        let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
+        let mut outputs = vec![0.0; prepared.system.outputs.len()];
+        if !motion.outputs(self.time, &standing.states, &mut outputs)
+            && let Some(fault) = motion.fault()
+        {
+            return Err(motion.failure(&fault, self.summary.steps));
+        }
+        let mut columns = Columns::new(&mut *self.sink, self.setup.first.0, &prepared, &motion);
         let written = columns.row(self.time, &outputs, &standing.states);
         written.map_err(|stop| Failure::new(self.time, FailureKind::Stopped(stop)))
     }
 
-    /// What happens where the run stands: sampled blocks, `when` blocks whose condition has become true, and changes of modes, until
+    /// Carries out all that happens where the run stands: sampled blocks, `when` blocks whose condition has become true, and changes of modes, until
     /// nothing follows.
     fn happen(&mut self, mut standing: Standing) -> Result<Standing, Failure> {
         let due: Vec<usize> = (0..self.next.len())
@@ -345,7 +340,7 @@ impl Course<'_> {
         Err(self.accumulation("blocks follow each other at one instant without end"))
     }
 
-    /// Whether the condition of a block has become true.
+    /// Returns true if the condition of a block has become true.
     fn has_become(&self, standing: &Standing) -> bool {
         let blocks = standing.prepared.blocks.iter().zip(&self.holding);
         let mut found = blocks.filter_map(|(condition, held)| Some((condition.as_ref()?, held)));
@@ -445,14 +440,18 @@ impl Course<'_> {
     fn go_on(&mut self, mut standing: Standing) -> Result<(), Failure> {
         loop {
             let until = self.next_instant().min(self.plan.stop);
+            let began = self.time;
             let end = self.part(&standing, until)?;
             (self.time, self.row) = (end.0, end.1);
-            standing.states = end.2;
+            let arrived = self.arrived(&standing, &end.2)?;
+            if self.time > began {
+                self.see_loops((&standing, &arrived));
+            }
             if self.row >= self.plan.points && self.time >= self.plan.stop {
                 return Ok(());
             }
             self.mind_accumulation()?;
-            standing = self.arrived(standing)?;
+            standing = arrived;
             self.event_row(&standing)?;
             let before = standing.energy();
             standing = self.happen(standing)?;
@@ -467,12 +466,11 @@ impl Course<'_> {
         instants.fold(f64::INFINITY, f64::min)
     }
 
-    /// The run where a part of it has ended.
-    fn arrived(&mut self, standing: Standing) -> Result<Standing, Failure> {
-        let from = Before::of(&standing, standing.prepared.modes.clone());
-        let mut from = from;
-        for (at, state) in standing.prepared.system.states.iter().enumerate() {
-            from.replaced.insert(state.name.clone(), standing.states[at]);
+    /// The run where a part of it has ended with these states.
+    fn arrived(&mut self, standing: &Standing, states: &[f64]) -> Result<Standing, Failure> {
+        let mut from = Before::of(standing, standing.prepared.modes.clone());
+        for (state, value) in standing.prepared.system.states.iter().zip(states) {
+            from.replaced.insert(state.name.clone(), *value);
         }
         let mut instant = Instant {
             library: &mut self.library,
@@ -481,6 +479,14 @@ impl Course<'_> {
             happened: Vec::new(),
         };
         instant.enter(&from, standing.prepared.clone(), &[])
+    }
+
+    /// Warns once of ideal elements in a loop.
+    fn see_loops(&mut self, ends: (&Standing, &Standing)) {
+        let is_known = self.summary.notes.iter().any(|note| note.code == Code::LGM1026);
+        if !is_known && let Some(warning) = undetermined(&mut self.library, ends, &mut self.seen) {
+            self.summary.notes.push(warning);
+        }
     }
 
     /// One part of the run; the time, the next row and the states at its end.
@@ -514,14 +520,8 @@ impl Course<'_> {
             conditions: changes.chain(blocks).collect(),
             scales: prepared.scales.take(),
         };
-        let mut columns = Columns {
-            sink: &mut *self.sink,
-            places: &self.setup.columns,
-            prepared: &prepared,
-            parameters: &self.setup.parameters,
-            signals: &signals,
-            values: Vec::new(),
-        };
+        let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
+        let mut columns = Columns::new(&mut *self.sink, self.setup.first.0, &prepared, &motion);
         let simulator = prepared.simulator();
         let parameters = &self.setup.parameters[..];
         let end = simulator.run_part((parameters, &signals), self.plan, part, &mut columns, self.progress)?;

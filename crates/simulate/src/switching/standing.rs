@@ -20,7 +20,7 @@ pub(crate) struct Standing {
     pub signs: Vec<f64>,
     /// Margins of conditions as they are.
     pub margins: Vec<f64>,
-    /// How near to 0 each margin counts as 0.
+    /// The size below which each margin counts as 0.
     pub least: Vec<f64>,
 }
 
@@ -31,12 +31,12 @@ pub(crate) type PortValue = (usize, usize, Variable, f64);
 pub(crate) type Acting = (usize, usize, Vec<PortValue>);
 
 impl Standing {
-    /// Whether a condition holds here.
+    /// Returns true if a condition holds here.
     pub fn holds(&self, condition: &Condition) -> bool {
         condition.holds(&|at| self.signs[at])
     }
 
-    /// Whether a condition holds here and is not only about to: a margin within its rounding is 0.
+    /// Returns true if a condition holds here and is not only about to: a margin within its rounding is 0.
     pub fn holds_now(&self, condition: &Condition) -> bool {
         let margin = |at: usize| match self.margins[at].abs() <= self.least[at] {
             true => 0.0,
@@ -68,7 +68,7 @@ impl Standing {
     }
 }
 
-/// What is known just before an instant.
+/// The state of a run just before an instant.
 #[derive(Clone)]
 pub(crate) struct Before {
     /// The modes in which the search begins, and those at the beginning of the instant.
@@ -85,7 +85,7 @@ pub(crate) struct Before {
     pub ports: Vec<Vec<(f64, f64)>>,
     /// Offsets that are not 0: the element, its port and the offset.
     pub held: Vec<(usize, usize, f64)>,
-    /// Whether all inputs step at this instant, as at the start.
+    /// If all inputs step at this instant, as at the start.
     pub inputs_step: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What happens at an instant: which modes are in force behind it, and what the states are there.
+//! Transitions at an instant: the modes in force behind it, and the states there.
 //!
 //! In the search conditions read impulses before finite values, and states jump only in the combination that is found. A value that a
 //! change sets moves the states at once, and stays whatever mode follows.
@@ -15,6 +15,9 @@ use std::rc::Rc;
 
 /// Blocks and changes follow each other at one instant this number of times at most.
 const MOST_ROUNDS: usize = 1000;
+
+/// Where changes lead in a circle, at most this number of combinations is looked through.
+pub(super) const MOST_SEARCHED: u128 = 4096;
 
 /// An event of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,10 +145,11 @@ impl Instant<'_, '_> {
         let mut open: Vec<usize> = (0..counts.len()).filter(changed).collect();
         let size = |open: &[usize]| open.iter().map(|at| counts[*at] as u128).product::<u128>();
         let all: Vec<usize> = (0..counts.len()).collect();
-        if size(&all) <= self.library.most_searched() {
+        if size(&all) <= MOST_SEARCHED {
             open = all;
         }
-        for index in 0..size(&open).min(self.library.most_searched()) as usize {
+        let possible = size(&open);
+        for index in 0..possible.min(MOST_SEARCHED) as usize {
             let mut rest = index;
             for at in &open {
                 modes[*at] = rest % counts[*at];
@@ -160,12 +164,15 @@ impl Instant<'_, '_> {
                 return Ok(standing);
             }
         }
-        Err(self.circle(&from.began, visited))
+        match possible > MOST_SEARCHED {
+            true => Err(self.too_many(&from.began, visited, possible)),
+            false => Err(self.circle(&from.began, visited)),
+        }
     }
 
     fn note_changes(&mut self, began: &[usize], modes: &[usize], contacts: &Contacts) {
         for (at, (before, after)) in began.iter().zip(modes).enumerate() {
-            // What has closed and opened again at this instant has changed twice.
+            // An element that has closed and opened again at this instant has changed twice.
             let mut from = *before;
             for to in contacts.closed_by(at).filter(|to| to != before) {
                 self.happened.push(Happening::Mode(at, from, to));

@@ -16,9 +16,9 @@ const MOST_PARABOLAS: usize = 8;
 pub(crate) struct WatchedCondition {
     /// The condition over margins, by their places in the kernel of margins.
     pub condition: Condition,
-    /// Whether it must become true: if not, being true is enough.
+    /// If it must become true; otherwise being true is enough.
     pub is_edge: bool,
-    /// Whether it held when it was looked at last.
+    /// If it held when it was looked at last.
     pub held: bool,
 }
 
@@ -29,7 +29,7 @@ impl WatchedCondition {
     }
 }
 
-/// What a part of a run watches.
+/// The conditions that a part of a run watches.
 pub(crate) struct EndConditions<'a> {
     /// The margins of the conditions.
     pub margins: &'a Kernel,
@@ -147,7 +147,7 @@ impl<'a> EndConditions<'a> {
             if acts {
                 return self.locate(motion, (seen[look - 1].0, time), states).map(Some);
             }
-            // What has become false may become true again within the step.
+            // A condition that has become false may become true again within the step.
             let margins = seen[look].1.clone();
             self.take_over(&margins);
         }
