@@ -69,7 +69,7 @@ pub(in crate::cli) struct Arguments {
     /// The poles in z of a loop with its controller: of the exact equations from one period of the `every` blocks to the next
     #[arg(long, conflicts_with_all = ["shapes", "near", "sensitivity", "converge"])]
     sampled: bool,
-    /// How to print them
+    /// The format of the output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// The `const` of the other model that takes the same values

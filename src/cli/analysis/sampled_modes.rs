@@ -22,7 +22,7 @@ pub(super) fn run(model: &ModelArguments, states: &StateArguments, format: Forma
         model.compile_whole(SourceMap::default(), states, &none, Options::default(), Vec::new());
     let found = whole.and_then(|whole| {
         let found = match &whole.switched {
-            Some((events, options)) => sampled(events, options),
+            Some((events, options)) => sampled(events, options, &whole.system),
             None => Err(Box::new(
                 Diagnostic::error(Code::LGM0945, "the model has no `every` block")
                     .help("leave `--sampled` out, or see `lgm equations --discretize PERIOD`"),
@@ -44,7 +44,7 @@ pub(super) fn run(model: &ModelArguments, states: &StateArguments, format: Forma
 fn as_json(found: &Sampled) -> Value {
     let z: Vec<[f64; 2]> = found.z.iter().map(|z| [z.re, z.im]).collect();
     let names: Vec<&str> = found.names.iter().map(|name| &**name).collect();
-    json!({ "period": found.period, "z": z, "variables": names })
+    json!({ "period": found.period, "z": z, "variables": names, "linearized": found.is_linearised })
 }
 
 fn write_text(found: &Sampled, out: &mut dyn Write) -> io::Result<()> {
@@ -74,5 +74,12 @@ fn write_text(found: &Sampled, out: &mut dyn Write) -> io::Result<()> {
     let largest = found.z.iter().map(|z| z.norm()).fold(0.0, f64::max);
     let nyquist = significant(0.5 * TAU / found.period, 6);
     let words = if largest < 1.0 { "stable" } else { "not stable" };
-    writeln!(out, "\n{words}; half of the sampling frequency is {nyquist} rad/s")
+    writeln!(out, "\n{words}; half of the sampling frequency is {nyquist} rad/s")?;
+    if found.is_linearised {
+        writeln!(
+            out,
+            "the blocks are not linear: these are small motions about the starts"
+        )?;
+    }
+    Ok(())
 }

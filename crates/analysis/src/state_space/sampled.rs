@@ -7,12 +7,13 @@ use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_equations::Options;
 use lgm_equations::switching::{Events, InModes};
 use lgm_model::switching::{Block, Target, Trigger};
-use lgm_model::system::LinearForm;
+use lgm_model::system::{LinearForm, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use nalgebra::{DMatrix, RowDVector};
+use nalgebra::{DMatrix, DVector, RowDVector};
 use num_complex::Complex;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Periods that differ by this share of them are one.
@@ -25,19 +26,21 @@ pub struct Sampled {
     pub period: f64,
     /// Names of the states and of the discrete variables, in this order.
     pub names: Vec<Arc<str>>,
-    /// What becomes of them in one period, from just before the first block of a period.
+    /// Their change over one period, from just before the first block of a period.
     pub matrix: DMatrix<f64>,
     /// The eigenvalues of the matrix: the poles in z.
     pub z: Vec<Complex<f64>>,
+    /// If blocks are not linear, so that the poles are those of small motions about the starts.
+    pub is_linearised: bool,
 }
 
-/// The sampled loop of a model in the modes that it is in. Blocks are linear about the starts: a limit that is not met there has no
-/// part in it.
+/// The sampled loop of a model in the modes of the start, whose equations are `first`, for small motions about the starts: a limit that is not met there has no part
+/// in it.
 ///
 /// # Errors
 ///
 /// LGM0945 where blocks have several periods, where conditions or nonlinear equations take part, or where there is no block.
-pub fn sampled(events: &Events, options: &Options) -> Result<Sampled, Box<Diagnostic>> {
+pub fn sampled(events: &Events, options: &Options, first: &StateSystem) -> Result<Sampled, Box<Diagnostic>> {
     let period = common_period(events.blocks())?;
     let modes = events.model().switching.first_modes();
     let options = Options {
@@ -75,7 +78,9 @@ pub fn sampled(events: &Events, options: &Options) -> Result<Sampled, Box<Diagno
         states: n,
         options: &options,
         names: &names,
+        starts: system.states.iter().map(|state| start_of(first, &state.name)).collect(),
         values: values(events),
+        is_linearised: Cell::new(false),
     };
     let mut matrix = DMatrix::identity(n + m, n + m);
     let mut time = 0.0;
@@ -85,8 +90,9 @@ pub fn sampled(events: &Events, options: &Options) -> Result<Sampled, Box<Diagno
         time = offset;
     }
     matrix = plant.flow(period - time) * matrix;
+    let is_linearised = plant.is_linearised.get();
     let z = eigenvalues(matrix.clone()).ok_or_else(|| Box::new(refusal("its eigenvalues were not found")))?;
-    // What a block overwrites before it is read is forgotten within one period: a pole at 0.
+    // A value that a block overwrites before it is read is forgotten within one period: a pole at 0.
     let least = f64::EPSILON * matrix.norm() * (n + m) as f64;
     let z = z
         .into_iter()
@@ -97,6 +103,7 @@ pub fn sampled(events: &Events, options: &Options) -> Result<Sampled, Box<Diagno
         names,
         matrix,
         z,
+        is_linearised,
     })
 }
 
@@ -157,14 +164,24 @@ fn values(events: &Events) -> FxHashMap<SymbolId, f64> {
         .collect();
     for discrete in &model.switching.discretes {
         let input = &model.inputs[discrete.input];
-        let start = input.signal.map(|start| {
-            model
-                .exprs
-                .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied())
-        });
-        values.insert(input.symbol, start.map_or(0.0, |found| found[0]));
+        let start = input.signal.expect("invariant: a discrete variable has a start");
+        let found = model
+            .exprs
+            .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
+        values.insert(input.symbol, found[0]);
     }
     values
+}
+
+/// The start of a state by its name; one that the model does not have in its own equations begins at 0.
+fn start_of(first: &StateSystem, name: &str) -> f64 {
+    let state = first.states.iter().find(|state| *state.name == *name);
+    state.map_or(0.0, |state| state.start_value)
+}
+
+/// The value of a symbol; declared inputs and time are 0 at the start.
+fn known(values: &FxHashMap<SymbolId, f64>, symbol: SymbolId) -> Option<f64> {
+    Some(values.get(&symbol).copied().unwrap_or(0.0))
 }
 
 /// The continuous part, and the blocks about the starts.
@@ -176,7 +193,11 @@ struct Plant<'p> {
     states: usize,
     options: &'p Options,
     names: &'p [Arc<str>],
+    /// States at the start.
+    starts: Vec<f64>,
     values: FxHashMap<SymbolId, f64>,
+    /// If a derivative of a block is not constant.
+    is_linearised: Cell<bool>,
 }
 
 impl Plant<'_> {
@@ -191,7 +212,7 @@ impl Plant<'_> {
         })
     }
 
-    /// What becomes of states and discrete variables while no block runs.
+    /// The change of states and discrete variables while no block runs.
     fn flow(&self, duration: f64) -> DMatrix<f64> {
         let (n, size) = (self.states, self.size());
         let mut whole = DMatrix::zeros(size, size);
@@ -203,7 +224,7 @@ impl Plant<'_> {
         exponential(whole)
     }
 
-    /// What blocks at one instant make of states and discrete variables.
+    /// The change of states and discrete variables by the blocks of one instant.
     fn jump(&self, blocks: &[usize]) -> Result<DMatrix<f64>, Box<Diagnostic>> {
         let (n, size) = (self.states, self.size());
         let (c, d) = (dense(&self.form.c), self.columns(&dense(&self.form.d)));
@@ -214,40 +235,47 @@ impl Plant<'_> {
                 row
             })
             .collect();
+        let model = self.events.model();
+        let mut values = self.values.clone();
+        let discretes = model.switching.discretes.iter();
+        let symbols: Vec<SymbolId> = discretes.map(|discrete| model.inputs[discrete.input].symbol).collect();
+        let starts = self
+            .starts
+            .iter()
+            .copied()
+            .chain(symbols.iter().map(|symbol| values[symbol]));
+        let point = DVector::from_iterator(size, starts);
         let mut of_symbol: FxHashMap<SymbolId, RowDVector<f64>> = FxHashMap::default();
         for (symbol, output) in self.events.held().zip(self.read) {
             let mut row = RowDVector::zeros(size);
             row.columns_mut(0, n).copy_from(&c.row(*output));
             row.columns_mut(n, size - n).copy_from(&d.row(*output));
+            let offset = self.form.y_offset.as_ref().map_or(0.0, |offset| offset[*output]);
+            values.insert(symbol, (&row * &point)[0] + offset);
             of_symbol.insert(symbol, row);
         }
         let mut exprs = self.events.exprs().clone();
-        let mut values = self.values.clone();
-        let model = self.events.model();
-        for (at, discrete) in model.switching.discretes.iter().enumerate() {
-            of_symbol.insert(model.inputs[discrete.input].symbol, rows[n + at].clone());
+        for (at, symbol) in symbols.iter().enumerate() {
+            of_symbol.insert(*symbol, rows[n + at].clone());
         }
         for at in blocks {
             for assignment in &self.events.blocks()[*at].assignments {
                 let row = self.row(&mut exprs, assignment.value, &of_symbol, &values)?;
+                let value = exprs.evaluate_unchecked(&[assignment.value], &|symbol| known(&values, symbol))[0];
                 match assignment.target {
                     Target::Discrete(discrete) => {
-                        of_symbol.insert(
-                            model.inputs[model.switching.discretes[discrete].input].symbol,
-                            row.clone(),
-                        );
+                        values.insert(symbols[discrete], value);
+                        of_symbol.insert(symbols[discrete], row.clone());
                         rows[n + discrete] = row;
                     }
                     Target::Choice(symbol) => {
-                        let found =
-                            exprs.evaluate_unchecked(&[assignment.value], &|symbol| values.get(&symbol).copied());
-                        values.insert(symbol, found[0]);
+                        values.insert(symbol, value);
+                        of_symbol.insert(symbol, row);
                     }
                     Target::State(symbol) => {
                         let integral = model.integrals.iter().find(|integral| integral.symbol == symbol);
-                        let name = integral
-                            .map(|integral| model.path_name(integral.path))
-                            .unwrap_or_default();
+                        let integral = integral.expect("invariant: a target is an integral of the model");
+                        let name = model.path_name(integral.path);
                         rows[self.state(&name)?] = row;
                     }
                     Target::Storage(port) => {
@@ -287,9 +315,14 @@ impl Plant<'_> {
             let Some(of) = of_symbol.get(&symbol) else { continue };
             let derivative = exprs.differentiate(value, symbol);
             let derivative = derivative.ok_or_else(|| Box::new(refusal("a block has no derivative")))?;
-            let found = exprs.evaluate_unchecked(&[derivative], &|symbol| {
-                Some(values.get(&symbol).copied().unwrap_or(0.0))
-            });
+            let moves = exprs
+                .symbols_of(&[derivative])
+                .iter()
+                .any(|symbol| of_symbol.contains_key(symbol));
+            if moves {
+                self.is_linearised.set(true);
+            }
+            let found = exprs.evaluate_unchecked(&[derivative], &|symbol| known(values, symbol));
             if !found[0].is_finite() {
                 return Err(Box::new(refusal("a block has no derivative at the starts")));
             }
