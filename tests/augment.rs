@@ -97,7 +97,8 @@ fn augmented_models_start_as_the_exact_ones() {
         std::fs::write(&file, text).unwrap();
         let file = file.to_str().unwrap();
         let errors = errors(file, "1e5,1e6", &[]);
-        assert!(errors.iter().all(|error| *error < 1e-4), "{name}: {errors:?}");
+        // Without the forces that springs start with, that of the wheels is 1e-5.
+        assert!(errors[0] < 1e-6, "{name}: {errors:?}");
         assert!(errors[1] < 0.2 * errors[0], "{name}: {errors:?}");
     }
 }

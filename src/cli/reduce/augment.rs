@@ -21,6 +21,10 @@ pub(super) struct Augmented {
     pub(super) text: String,
     /// The places, in the order in which they were found.
     pub(super) places: Vec<Place>,
+    /// Statements that give storage the starts of the exact model.
+    pub(super) starts: Vec<String>,
+    /// If all storage is known to begin as in the exact model.
+    pub(super) is_begun: bool,
     /// The parameters of the parasitic elements.
     pub(super) parameters: Parameters,
 }
@@ -56,7 +60,6 @@ pub(super) fn augmented(
         }
         let left = dependents(&now);
         let Some((element, path)) = left.first() else {
-            begin_as(model, compilation, &now, &mut found);
             return Ok(found);
         };
         let Some((text, place, next)) = freed(model, &now, &name, (element, path), (&found.parameters, left.len()))
@@ -67,30 +70,36 @@ pub(super) fn augmented(
         };
         found.text = text;
         found.places.push(place);
-        now = next;
+        now = begun_as(model, compilation, next, &mut found);
     }
 }
 
-/// Writes the starts that the exact model has and the augmented one would not have.
-fn begin_as(model: &ModelArguments, exact: &Compilation, augmented: &Compilation, found: &mut Augmented) {
-    let statements = stack::deep(|| missing_starts(exact, augmented));
-    let declared = augmented.model().and_then(|model| declared(augmented, &model.name));
-    let (false, Some(declared)) = (statements.is_empty(), declared) else {
-        return;
+/// Writes the starts that the exact model has and the augmented one would not have; the model with them.
+fn begun_as(model: &ModelArguments, exact: &Compilation, augmented: Compilation, found: &mut Augmented) -> Compilation {
+    let missing = stack::deep(|| missing_starts(exact, &augmented));
+    let Some(statements) = missing else {
+        found.is_begun = false;
+        return augmented;
+    };
+    let tree = augmented.model().and_then(|model| declared(&augmented, &model.name));
+    let (false, Some(tree)) = (statements.is_empty(), tree) else {
+        return augmented;
     };
     let source = augmented.map().get(augmented.root());
     // Before the brace that closes the model.
-    let end = declared.span.end as usize - 1;
-    let text = format!(
-        "{}  {}\n{}",
-        &source.text[..end],
-        statements.join("\n  "),
-        &source.text[end..]
-    );
+    let end = tree.span.end as usize - 1;
+    let (head, tail) = source.text.split_at(end);
+    let text = format!("{head}  {}\n{tail}", statements.join("\n  "));
+    // Without faults in it, the text has one layout.
     let text = lgm_syntax::format(augmented.root(), &text).unwrap_or(text);
-    if compiles(&model.of_text(source, &text)).is_ok() {
-        found.text = text;
+    let next = model.of_text(source, &text);
+    if compiles(&next).is_err() {
+        found.is_begun = false;
+        return augmented;
     }
+    found.starts.extend(statements);
+    found.text = text;
+    next
 }
 
 /// The first place that frees an element, with the text and its compilation.
@@ -157,6 +166,8 @@ fn with_parameters(text: &str, declared: &ast::Model, (stiffness, damping): (f64
     Augmented {
         text: format!("{}{lines}{}", &text[..at], &text[at..]),
         places: Vec::new(),
+        starts: Vec::new(),
+        is_begun: true,
         parameters,
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct Comparison {
     runs: Vec<Augment>,
 }
 
-/// How much work a run is.
+/// The work of a run.
 struct Run {
     ratio: Option<f64>,
     steps: u64,
@@ -72,8 +72,9 @@ pub(super) fn comparison(
     };
     let span = span(flat, system, stop)?;
     let before = record(system, span, TOLERANCE, PATIENCE)?;
+    // Beside a coarser run of the exact model no error of the augmented one settles.
     let finest = record(system, span, FINER[FINER.len() - 1], PATIENCE);
-    let reference = finest.as_ref().unwrap_or(&before);
+    let (reference, is_fine) = (finest.as_ref().unwrap_or(&before), finest.is_ok());
     let slowest = sizes(&exact, None).and_then(|sizes| sizes.first().copied());
     let mut found = Comparison {
         columns: Vec::new(),
@@ -116,7 +117,7 @@ pub(super) fn comparison(
                 }
                 let order = found.runs.last().and_then(|last| order(last, *stiffness, error.0));
                 let falls = order.is_none_or(|order| order > LEAST_ORDER || error.0 > SMALL);
-                let is_settled = is_settled && falls;
+                let is_settled = is_settled && falls && is_fine;
                 Augment {
                     stiffness: *stiffness,
                     order: order.filter(|_| is_settled),
@@ -165,7 +166,7 @@ fn difference(before: &Record, after: &Record) -> Result<((f64, String), Vec<Str
             range if range > 0.0 => range,
             _ => high.abs().max(low.abs()).max(f64::MIN_POSITIVE),
         };
-        // What gives way starts at rest, so that flows through it are only right behind the start.
+        // Parasitic elements start at rest, so that flows through them are only right behind the start.
         let pairs = before.rows.iter().zip(&after.rows).skip(1);
         let error = pairs
             .map(|(row, other_row)| (row[at] - other_row[other]).abs() / range)

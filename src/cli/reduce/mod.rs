@@ -130,6 +130,13 @@ fn augment(arguments: &Arguments, compilation: &Compilation, stiffness: f64) -> 
             return report::outcome(&[*fault]);
         }
     };
+    if !augmented.is_begun {
+        let message = "storage of the augmented model may begin elsewhere than in the model";
+        let warning = Diagnostic::warning(Code::LGM0942, message)
+            .note("its values at the start are not known, or cannot be written as starts")
+            .help("compare the first rows of both with `lgm simulate`, and write `start = ..` where they differ");
+        report::print(compilation.map(), &[warning]);
+    }
     let compared = match &arguments.compare {
         Some(_) if augmented.places.is_empty() => None,
         Some(given) => {

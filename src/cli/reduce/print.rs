@@ -23,6 +23,12 @@ pub(super) fn write_augmented(
             writeln!(out, "    {word:<12}{statement}")?;
         }
     }
+    if let Some((first, others)) = augmented.starts.split_first() {
+        writeln!(out, "  starts      {first}")?;
+        for statement in others {
+            writeln!(out, "              {statement}")?;
+        }
+    }
     match compared {
         Some(compared) => compared.write(out),
         None => Ok(()),
@@ -41,7 +47,11 @@ pub(super) fn augmented_json(augmented: &Augmented, compared: Option<&Comparison
         })
     });
     let places: Vec<Value> = places.collect();
-    let mut value = json!({"places": places, "stiffness": augmented.parameters.stiffness});
+    let mut value = json!({
+        "places": places,
+        "starts": augmented.starts,
+        "stiffness": augmented.parameters.stiffness,
+    });
     if let Some(damping) = &augmented.parameters.damping {
         value["damping"] = json!(damping);
     }

@@ -62,11 +62,9 @@ fn storage(model: &Model) -> Vec<Storage> {
 }
 
 /// Statements that give storage the starts that it has in the exact model, where the augmented one begins elsewhere. Storage that was
-/// dependent began where other storage did; now it begins at 0 unless its start is written.
-pub(super) fn missing_starts(exact: &Compilation, augmented: &Compilation) -> Vec<String> {
-    let (Some(before), Some(after)) = (exact.model(), augmented.model()) else {
-        return Vec::new();
-    };
+/// dependent began where other storage did; now it begins at 0 unless its start is written. None if the values at the start are not known.
+pub(super) fn missing_starts(exact: &Compilation, augmented: &Compilation) -> Option<Vec<String>> {
+    let (before, after) = (exact.model()?, augmented.model()?);
     let (known, found) = (storage(before), storage(after));
     let pairs: Vec<(&Storage, &Storage)> = known
         .iter()
@@ -74,11 +72,8 @@ pub(super) fn missing_starts(exact: &Compilation, augmented: &Compilation) -> Ve
         .filter(|(one, other)| one.ports.len() == other.ports.len())
         .collect();
     let measures = |of: &dyn Fn(&(&Storage, &Storage)) -> Vec<Measure>| pairs.iter().flat_map(of).collect::<Vec<_>>();
-    let expected = values_at_start(exact, &measures(&|pair| pair.0.measures()));
-    let begun = values_at_start(augmented, &measures(&|pair| pair.1.measures()));
-    let (Some(expected), Some(begun)) = (expected, begun) else {
-        return Vec::new();
-    };
+    let expected = values_at_start(exact, &measures(&|pair| pair.0.measures()))?;
+    let begun = values_at_start(augmented, &measures(&|pair| pair.1.measures()))?;
     let mut statements = Vec::new();
     let mut at = 0;
     for (one, _) in &pairs {
@@ -86,8 +81,10 @@ pub(super) fn missing_starts(exact: &Compilation, augmented: &Compilation) -> Ve
         at = range.end;
         let (expected, begun) = (&expected[range.clone()], &begun[range]);
         let differs = |(one, other): (&f64, &f64)| (one - other).abs() > SAME * one.abs().max(other.abs());
-        let is_known = expected.iter().all(|value| value.is_finite());
-        if is_known && expected.iter().zip(begun).any(differs) {
+        if expected.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        if expected.iter().zip(begun).any(differs) {
             let values: Vec<String> = expected.iter().map(|value| format!("{value:?}")).collect();
             let value = match &values[..] {
                 [only] => only.clone(),
@@ -101,10 +98,10 @@ pub(super) fn missing_starts(exact: &Compilation, augmented: &Compilation) -> Ve
             ));
         }
     }
-    statements
+    Some(statements)
 }
 
-/// What is measured just after the start of a model; none if that is not known.
+/// Measured values just after the start of a model; none if they are not known.
 pub(super) fn values_at_start(compilation: &Compilation, measures: &[Measure]) -> Option<Vec<f64>> {
     let mut model = compilation.model()?.clone();
     model.outputs.clear();

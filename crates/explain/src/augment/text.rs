@@ -329,7 +329,7 @@ impl<'a> Writer<'a> {
         Some(self.candidate(edits, range(statement.span).end, statements, place))
     }
 
-    /// Which branch of the coupler's statement a port stands for.
+    /// The branch of the coupler's statement that a port stands for.
     fn group_of(&self, coupler: ElementId, port: PortId) -> usize {
         let model = self.subject.given.model;
         let mut names = Vec::new();
@@ -362,6 +362,31 @@ impl<'a> Writer<'a> {
         Some(self.candidate(Edits::default(), self.end_of(name)?, statements, place))
     }
 
+    /// The through variables that an instance takes from nodes, by what is measured of the branches inside of it.
+    fn drawn(&self, instance: &str, nodes: &[NodeId]) -> Option<Vec<f64>> {
+        let model = self.subject.given.model;
+        let inside = format!("{instance}.");
+        let elements = (0..model.elements.len()).map(|at| ElementId(at as u32));
+        let elements = elements.filter(|id| model.element_name(*id).starts_with(&inside));
+        // The place of the node, the port, and the sign of its through variable.
+        let mut taken: Vec<(usize, PortId, f64)> = Vec::new();
+        for port in elements.flat_map(|id| model.ports_of(id)) {
+            let Connection::Branch { from, to, .. } = &model.ports[port.index()].connection else {
+                continue;
+            };
+            for (end, sign) in [(from, 1.0), (to, -1.0)] {
+                let at = nodes.iter().position(|node| *end == Some(*node));
+                taken.extend(at.map(|at| (at, port, sign)));
+            }
+        }
+        let mut sums = vec![0.0; nodes.len()];
+        for (at, port, sign) in taken {
+            let value = self.measured(&[port], self.variable(port, false), sign)?;
+            sums[at] += value[0];
+        }
+        Some(sums)
+    }
+
     /// At a port of the component that holds the element.
     pub(super) fn at_port(&self, holder: &Instance, port: &str, bound: &Expr) -> Option<Candidate> {
         if is_reference(bound) {
@@ -380,10 +405,12 @@ impl<'a> Writer<'a> {
         };
         let domain = &model.domains[node.domain?.index()].name;
         let new = self.fresh("at");
-        let statements = self.series((old, &new), &shape, domain, None)?;
+        let name = &holder.declared.name.text;
+        let nodes = (0..model.nodes.len()).filter(|at| model.nodes[*at].path == node.path);
+        let nodes: Vec<NodeId> = nodes.map(|at| NodeId(at as u32)).collect();
+        let statements = self.series((old, &new), &shape, domain, self.drawn(name, &nodes))?;
         let mut edits = Edits::default();
         edits.replace(range(bound.span), new);
-        let name = &holder.declared.name.text;
         let place = (
             Rule::Port,
             format!("between the port `{port}` of `{name}` and `{old}`"),
