@@ -142,7 +142,7 @@ const ENDS: &[&str] = &[
     ";\n",
 ];
 
-/// How many kinds of statements there are.
+/// The number of kinds of statements.
 const KINDS: usize = 18;
 
 /// A statement with blanks as numbers say; they also pick its parts.

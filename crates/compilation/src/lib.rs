@@ -197,7 +197,7 @@ impl Compilation {
         all
     }
 
-    /// What was found on the way to the flat model; the equations are not formed.
+    /// Diagnostics of the way to the flat model; the equations are not formed.
     pub fn diagnostics_of_elaboration(&self) -> Vec<Diagnostic> {
         let mut all = self.loading.clone();
         all.extend(self.elaborated_stage().diagnostics.iter().cloned());
@@ -481,6 +481,6 @@ pub struct Whole {
     pub system: StateSystem,
     /// The storage elements that were to keep their states.
     pub retained: Vec<ElementId>,
-    /// What changes at events, and how the equations of other combinations of modes are formulated; none for a model of fixed structure.
+    /// The changes at events, and the formulation of other combinations of modes; none for a model of fixed structure.
     pub switched: Option<(Events, Options)>,
 }

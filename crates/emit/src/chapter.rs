@@ -54,12 +54,12 @@ pub enum Part {
     Picture {
         /// The name of the file without its ending, `.svg`.
         file: String,
-        /// What it shows.
+        /// Its subject.
         shows: String,
         /// The picture.
         svg: String,
     },
-    /// What a printer has made in the notation of the chapter.
+    /// Text of a printer in the notation of the chapter.
     Made(String),
 }
 

@@ -17,7 +17,7 @@ pub fn latex(system: &StateSystem, options: MatrixOptions) -> String {
     )
 }
 
-/// What stands between `\begin{document}` and `\end{document}` of [`latex`], to be put into another document.
+/// The part between `\begin{document}` and `\end{document}` of [`latex`], to be put into another document.
 pub fn latex_body(system: &StateSystem, options: MatrixOptions) -> String {
     document(system, options).iter().map(part).collect()
 }

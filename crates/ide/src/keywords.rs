@@ -156,7 +156,7 @@ const IN_PLACE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Whether a word stands in the place in which it means something.
+/// Returns true if a word stands in the place in which it means something.
 fn is_in_place(tokens: &[Spanned<'_>], place: usize, word: &str) -> bool {
     let at = |index: usize| tokens.get(index).map(|token| token.1);
     let before = place.checked_sub(1).and_then(at);

@@ -19,7 +19,7 @@ pub(crate) struct ModeUse<'s> {
 }
 
 impl ModeUse<'_> {
-    /// Whether the mode is declared there.
+    /// If the mode is declared there.
     pub(crate) fn declares(&self) -> bool {
         self.span == self.mode.name.span
     }

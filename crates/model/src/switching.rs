@@ -1,4 +1,4 @@
-//! What changes at events: modes of elements, discrete variables, and blocks of assignments.
+//! Changes at events: modes of elements, discrete variables, and blocks of assignments.
 //!
 //! The flat model holds the laws of the modes in which the search at the start begins; [`in_modes`](crate::Model::in_modes) gives the model in
 //! another combination of modes.
@@ -70,7 +70,7 @@ impl Switching {
     }
 }
 
-/// What is said of events beside the equations of a system.
+/// Remarks on events beside the equations of a system.
 #[derive(Clone, Debug, Default)]
 pub struct SystemEvents {
     /// Elements with modes, each with the mode that the equations hold in.
@@ -106,9 +106,9 @@ impl SystemEvents {
 pub struct ControlledJunction {
     /// The junction.
     pub node: NodeId,
-    /// When it is on.
+    /// Its condition.
     pub condition: ExprId,
-    /// Where the condition stands.
+    /// The place of the condition.
     pub span: Span,
 }
 
@@ -130,7 +130,7 @@ pub struct Mode {
     pub name: Arc<str>,
     /// The law while it is in force.
     pub law: Law,
-    /// How it is left, in the order of the text.
+    /// The changes that leave it, in the order of the text.
     pub changes: Vec<Change>,
 }
 
@@ -143,7 +143,7 @@ pub struct Change {
     pub to: usize,
     /// Variables of ports that are set at the instant of the change.
     pub sets: Vec<PortSetting>,
-    /// Where it stands.
+    /// Its place in the text.
     pub span: Span,
 }
 
@@ -152,7 +152,7 @@ pub struct Change {
 pub struct PortSetting {
     /// The port.
     pub port: PortId,
-    /// Which of its variables, absorbing.
+    /// Its variable, absorbing.
     pub variable: Variable,
     /// Its value just after the change, over values just before it.
     pub value: ExprId,
@@ -172,15 +172,15 @@ pub struct Discrete {
 /// A `when` or an `every` block.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// When it runs.
+    /// Its trigger.
     pub trigger: Trigger,
-    /// What it assigns, in order; a choice in the block is a choice of the value.
+    /// Its assignments, in order; a choice in the block is a choice of the value.
     pub assignments: Vec<Assignment>,
-    /// Where it stands.
+    /// Its place in the text.
     pub span: Span,
 }
 
-/// When a block runs.
+/// The trigger of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trigger {
     /// Each time that a condition becomes true.
@@ -199,15 +199,15 @@ pub enum Trigger {
 /// `target := value;`
 #[derive(Clone, Debug)]
 pub struct Assignment {
-    /// What is assigned.
+    /// The target.
     pub target: Target,
     /// The new value: continuous quantities as they are just before the instant, discrete ones as assigned so far.
     pub value: ExprId,
-    /// Where it stands.
+    /// Its place in the text.
     pub span: Span,
 }
 
-/// What an assignment changes.
+/// The target of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A discrete variable, by its place in [`Switching::discretes`].

@@ -68,7 +68,7 @@ pub struct StateSystem {
     pub linearized_at: Option<OperatingPoint>,
     /// Starts that were given for what states determine, over the parameters, where the equations are.
     pub start_constraints: Vec<StartConstraint>,
-    /// What changes at events.
+    /// The changes at events.
     pub events: SystemEvents,
     /// Starts of states that follow from others and have no closed form: their values are those for the parameters given.
     pub start_search: Option<StartSearch>,

@@ -38,7 +38,7 @@ static void look(lgm_run *run, real t) {
 #endif
     inside = lgm_run_inputs(run, t);
 #if LGM_UNKNOWNS
-    /* What the loops have for a solution is in the conditions. */
+    /* The conditions hold the solution of the loops. */
     (void)lgm_rates(&run->model, inside, run->between, run->u, run->du, run->probe);
 #endif
     lgm_bends(&run->model, inside, run->between, run->u, run->du, bends->values);

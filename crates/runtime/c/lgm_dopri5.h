@@ -10,7 +10,7 @@ extern "C" {
 
 /* One integration on its way. */
 typedef struct {
-    /* Where the last step began and ended. */
+    /* The beginning and the end of the last step. */
     lgm_real before;
     lgm_real t;
     /* The states at t. */
@@ -43,10 +43,10 @@ lgm_status lgm_dopri5_step(lgm_dopri5 *solver, lgm_motion f, void *context, lgm_
 /* The slopes of a step of length h from t to `end`, whose first slope must be there, and the states at its end as a trial. */
 lgm_status lgm_dopri5_stages(lgm_dopri5 *solver, lgm_motion f, void *context, lgm_real h, lgm_real end);
 
-/* What the two solutions of such a step differ by in a state. */
+/* The difference of the two solutions of such a step in a state. */
 lgm_real lgm_dopri5_difference(const lgm_dopri5 *solver, lgm_real h, int at);
 
-/* What is allowed of a state at zero. */
+/* The allowed error of a state at zero. */
 lgm_real lgm_dopri5_near_zero(const lgm_dopri5 *solver, int at);
 
 /* The states at a time within the last step, to order 4. */

@@ -1,4 +1,4 @@
-/* What a step of the inputs does to its states. */
+/* The change of its states by a step of the inputs. */
 #include "lgm_jump.h"
 #include "lgm_names.h"
 #include "lgm_numbers.h"

@@ -1,4 +1,4 @@
-/* What a step of the inputs does to its states.
+/* The change of its states by a step of the inputs.
  *
  * The right sides are affine in the rates u' of the inputs, x' = f(x, u) + E(x, u) u': storage that sources determine gives and takes
  * charge and momentum at once. In a ramp that takes no time the states go along dx/ds = E(x, u) (after - before) while the share s of

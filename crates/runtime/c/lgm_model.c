@@ -129,7 +129,7 @@ static real size_of_step(const lgm_model *model, const real step[], real small) 
     return most;
 }
 
-/* Whether what is left of every correction is rounding: it is small beside its unknown, or once it was not much smaller than the one
+/* True if the rest of every correction is rounding: it is small beside its unknown, or once it was not much smaller than the one
  * before. */
 static int is_stuck(lgm_model *model) {
     int are_all = 1;
@@ -142,7 +142,7 @@ static int is_stuck(lgm_model *model) {
     return are_all;
 }
 
-/* Whether every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them. */
+/* True if every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them. */
 static int is_rounding(const lgm_model *model) {
     for (int row = 0; row < LGM_UNKNOWNS; row++) {
         const real residual = model->residuals[row];

@@ -39,11 +39,11 @@ typedef lgm_real real;
 #define LGM_AGREEMENT 1e-4F
 /* A pivot below this share of its row is zero. */
 #define LGM_SINGULAR 1e-6F
-/* What does not matter of an unknown of the loops, as a share and by itself, and what rounding may leave of a correction. */
+/* Tolerances of an unknown of the loops, as a share and by itself, and the part of a correction that rounding may leave. */
 #define LGM_LOOP_RELATIVE 1e-6F
 #define LGM_LOOP_ABSOLUTE 1e-10F
 #define LGM_LOOP_NEARLY 8.0F
-/* What the way of a step of inputs keeps to. */
+/* Bounds of the way of a step of inputs. */
 #define LGM_JUMP_IN_PROPORTION 1e-4F
 #define LGM_JUMP_COARSEST 1e-5F
 #define LGM_JUMP_FINEST 2e-6F

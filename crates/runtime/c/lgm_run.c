@@ -112,7 +112,7 @@ static lgm_status moved_states(lgm_run *run, const real step[], int is_start) {
 }
 
 #else
-/* Where the states are after a step. */
+/* The states after a step. */
 static lgm_status moved_states(lgm_run *run, const real step[], int is_start) {
     const lgm_status status = lgm_jump_go(run, step, is_start);
     for (int at = 0; at < LGM_STATES; at++) {
@@ -163,7 +163,7 @@ lgm_real lgm_run_bound(const lgm_run *run) {
     return (run->to < run->horizon) ? run->to : run->horizon;
 }
 
-/* What of the time ahead follows from the parameters: where the next corner is, and how long steps may be. Corners as near as
+/* The part of the time ahead that follows from the parameters: the next corner, and the longest step. Corners as near as
  * rounding are one: the values after the last of them hold. */
 static void look_ahead(lgm_run *run, real now) {
     const real near = now + LGM_ROUNDING * lgm_fabs(now) + LGM_NEAREST;
@@ -177,7 +177,7 @@ static void look_ahead(lgm_run *run, real now) {
 }
 
 lgm_status lgm_run_pass(lgm_run *run) {
-    /* What is within rounding of the corner is at it. */
+    /* An instant within rounding of the corner is at it. */
     const int is_near = run->to > run->t && run->to <= run->t + LGM_ROUNDING * lgm_fabs(run->t);
     const real now = is_near ? run->to : run->t;
     run->is_fresh = 1;
@@ -216,7 +216,7 @@ void lgm_run_conditions(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real v
 #endif
     inside = lgm_run_inputs(run, t);
 #if LGM_UNKNOWNS
-    /* What the loops have for a solution is in the conditions. */
+    /* The conditions hold the solution of the loops. */
     (void)lgm_rhs(&run->model, inside, x, run->u, run->du, run->probe);
 #endif
     lgm_conditions(&run->model, inside, x, run->u, run->du, values);
@@ -246,7 +246,7 @@ static void settle(real before[], const real values[]) {
 
 #endif
 #if LGM_BRANCHES || LGM_CONDITIONS
-/* Whether the change that was just found is one of a hundred within no time. */
+/* True if the change that was just found is one of a hundred within no time. */
 static int is_chatter(lgm_run *run) {
     /* The horizon of an FMU without a stop says nothing of the run: what has passed of it does. */
     const real ahead = (real)1e-6 * (run->horizon - run->start);
@@ -260,7 +260,7 @@ static int is_chatter(lgm_run *run) {
     return run->changes >= 100;
 }
 
-/* Whether the last step is so long that what changes within it matters. */
+/* True if the last step is so long that changes within it matter. */
 static int is_long(const lgm_run *run) {
     const lgm_dopri5 *const solver = &run->solver;
     const real length = solver->t - solver->before;
@@ -309,7 +309,7 @@ static real first_change(lgm_run *run, real until) {
 
 #endif
 #if LGM_CONDITIONS
-/* Whether a condition on states has changed within the last step, and until when one has. */
+/* True if a condition on states has changed within the last step; then also the time until which one has. */
 static int is_changed(lgm_run *run, real *until) {
     const lgm_dopri5 *const solver = &run->solver;
     real values[LGM_CONDITIONS];

@@ -101,7 +101,7 @@ typedef struct {
 
 #endif
 #if LGM_BENDS
-/* Where laws bend within steps (see lgm_bends.h). */
+/* Bends of laws within steps (see lgm_bends.h). */
 typedef struct {
     /* On which side each condition is as far as the last step was looked at; 0 where it has none yet. */
     lgm_real side[LGM_BENDS];
@@ -185,7 +185,7 @@ lgm_status lgm_run_step(lgm_run *run, lgm_real stop);
 /* Keeps the inputs as they are now, before a corner is passed or inputs are set. */
 void lgm_run_hold(lgm_run *run);
 
-/* What a step of the inputs, from those held to those that are set now, does to the states; LGM_JUMP_NOT_KNOWN, and the states as
+/* Moves the states by a step of the inputs, from those held to those that are set now; LGM_JUMP_NOT_KNOWN, and the states as
  * they were, where that does not follow from the equations. */
 lgm_status lgm_run_jump(lgm_run *run);
 

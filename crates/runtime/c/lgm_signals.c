@@ -72,7 +72,7 @@ static int same(const real a[], const real b[]) {
     return 1;
 }
 
-/* How many times as many samples the fastest oscillation needs. */
+/* The factor of samples that the fastest oscillation needs. */
 static int refinement(lgm_model *model, real start, real stop) {
 #if LGM_PHASES
     const real needed = lgm_ceil(fastest(model, start, stop) * (stop - start) / LGM_LARGEST_TURN / (real)SAMPLES);
@@ -150,7 +150,7 @@ lgm_real lgm_next_corner(lgm_model *model, lgm_real start, lgm_real after, lgm_r
         real until = (found < stop) ? lgm_nextafter(found, -LGM_INFINITE) : stop;
         const real coarse = scan(model, begin, until, width, start);
         found = (coarse < found) ? coarse : found;
-        /* What changes within the piece that is there now. */
+        /* Changes within the present piece. */
         for (int round = 0; round < 3; round++) {
             until = (found < stop) ? lgm_nextafter(found, -LGM_INFINITE) : stop;
             if (until > first) {

@@ -1,4 +1,4 @@
-/* What is known of the states, unknowns and conditions of a model. */
+/* Tables of the states, unknowns and conditions of a model. */
 #ifndef LGM_TABLES_H
 #define LGM_TABLES_H
 
@@ -12,7 +12,7 @@ extern "C" {
 extern const lgm_real lgm_state_scales[LGM_ROOM(LGM_STATES)];
 /* States of one kind have the same number. */
 extern const int lgm_state_kinds[LGM_ROOM(LGM_STATES)];
-/* Whether the model gives the start: the state keeps its value if an input steps at the start. */
+/* True if the model gives the start: the state keeps its value if an input steps at the start. */
 extern const int lgm_start_given[LGM_ROOM(LGM_STATES)];
 /* The place of each condition at which the equations jump, or have a derivative discontinuity, among all conditions. */
 extern const int lgm_jumping_places[LGM_ROOM(LGM_CONDITIONS)];

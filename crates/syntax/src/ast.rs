@@ -160,7 +160,7 @@ pub struct ElementMode {
     pub name: Name,
     /// The element as it is while the mode is in force, without modes of its own.
     pub law: Box<Element>,
-    /// How it is left.
+    /// The changes that leave it.
     pub changes: Vec<ModeChange>,
     /// The mode with its changes.
     pub span: Span,
@@ -169,7 +169,7 @@ pub struct ElementMode {
 /// `when CONDITION -> MODE, across = EXPR;`
 #[derive(Clone, Debug)]
 pub struct ModeChange {
-    /// What must become true.
+    /// The condition that must become true.
     pub condition: Expr,
     /// The name of the mode that follows.
     pub to: Name,
@@ -182,7 +182,7 @@ pub struct ModeChange {
 /// `across = -e*before(across)` at a change of modes.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// What is set.
+    /// The variable that is set.
     pub target: Expr,
     /// Its value just after the change.
     pub value: Expr,
@@ -423,7 +423,7 @@ pub struct For {
 pub struct When {
     /// The condition; the plain name `initially` stands for the start.
     pub condition: Expr,
-    /// What is done then, in order.
+    /// The actions, in order.
     pub body: Vec<Action>,
 }
 
@@ -441,11 +441,11 @@ pub struct Every {
     pub period: Expr,
     /// The word `from`, and the first instant; 0 s where it is not given.
     pub first: Option<(Name, Expr)>,
-    /// What is done then, in order.
+    /// The actions, in order.
     pub body: Vec<Action>,
 }
 
-/// What a `when` or an `every` block does.
+/// An action of a `when` or an `every` block.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// `hits := hits + 1;`

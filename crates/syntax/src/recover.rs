@@ -61,7 +61,7 @@ enum Body {
 }
 
 impl Body {
-    /// What its entries are, and the token that tells the grammar to read one.
+    /// The kind of its entries, and the token that tells the grammar to read one.
     fn entries(self) -> (Part, Token<'static>) {
         match self {
             Body::Statements => (Part::Statement, Token::StartStatement),

@@ -29,7 +29,7 @@ pub(in crate::cli) struct Arguments {
     /// Stop after this number of combinations
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     most: u64,
-    /// How to print them
+    /// The format of the output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }

@@ -34,7 +34,7 @@ pub(in crate::cli) struct Arguments {
     /// Numbers instead of symbols; zeros and poles always are
     #[arg(long)]
     numeric: bool,
-    /// How to print them
+    /// The format of the output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }

@@ -61,7 +61,7 @@ fn none(words: String) -> Vec<Part> {
     vec![Part::Words(words)]
 }
 
-/// What the model says of itself, and its text.
+/// The model's comment on itself, and its text.
 fn model(compilation: &Compilation) -> Vec<Part> {
     let mut parts = Vec::new();
     let Some(model) = compilation.model() else { return parts };

@@ -48,7 +48,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_enum, value_name = "LENGTH", num_args = 0..=1, require_equals = true, default_missing_value = "short",
         conflicts_with_all = ["numeric", "sparse", "blocks", "discretize", "linearize", "at", "equilibrium"])]
     pub(super) derive: Option<Length>,
-    /// How to print them
+    /// The format of the output
     #[arg(long, value_enum, default_value = "text")]
     pub(super) format: Format,
     /// Write to this file instead of standard output

@@ -166,7 +166,7 @@ impl<'a> LawReader<'_, 'a> {
             }
             let condition = self.fill_entry(template, &values, &own, change.condition);
             let record = self.graph.records[id.index()];
-            // What is handed in for a parameter is shown where it is handed in.
+            // An argument is shown where it is handed in.
             let mut bare = &written.condition;
             while let ExprKind::Not(inner) = &bare.kind {
                 bare = inner;

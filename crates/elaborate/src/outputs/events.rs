@@ -175,7 +175,7 @@ impl<'a> Results<'_, 'a> {
             match action {
                 Action::Assign(assignment) => self.assignment(assignment, guard, place, out),
                 Action::If(choice) => {
-                    // What holds in the branches so far.
+                    // The conditions of the branches so far.
                     let mut rest = guard;
                     for (condition, body) in &choice.branches {
                         let Some(decided) = self.eval_scalar(condition, place) else {
@@ -259,7 +259,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// What an expression on the left of an assignment names.
+    /// The target that an expression on the left of an assignment names.
     fn target(&self, expr: ExprId) -> Option<Target> {
         let Node::Symbol(symbol) = *self.arena.exprs.node(expr) else {
             return None;

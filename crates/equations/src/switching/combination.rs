@@ -46,13 +46,13 @@ pub struct Combination {
 /// A change of the mode in force.
 #[derive(Clone, Debug)]
 pub struct WatchedChange {
-    /// When it is taken.
+    /// Its condition.
     pub condition: Condition,
     /// The mode that follows.
     pub to: usize,
     /// Variables of ports that it sets: the port of the element, the variable, and the output with its value.
     pub sets: Vec<(usize, Variable, usize)>,
-    /// Where it stands.
+    /// Its place in the text.
     pub span: Span,
 }
 

@@ -1,4 +1,4 @@
-//! What events do, whatever modes are in force: values over what is held at the instant.
+//! The effects of events in all modes: values over what is held at the instant.
 
 use crate::formulation::frame::storage_state_name;
 use crate::options::Options;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What was found of a model's combinations.
+/// The combinations of a model that were found.
 #[derive(Clone, Debug)]
 pub struct Explored {
     /// The number of combinations that the modes make, reached or not; the largest number that is counted where there are more.
@@ -28,7 +28,7 @@ pub struct ExploredModes {
     pub order: Option<usize>,
     /// Storage without a state of its own.
     pub dependent: Vec<String>,
-    /// Why there are no equations.
+    /// The reason without equations.
     pub conflict: Option<String>,
 }
 

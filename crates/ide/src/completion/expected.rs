@@ -43,7 +43,7 @@ pub(super) enum Expected {
     Nothing,
     /// A word behind the domain of a node; of a junction a condition too.
     Flag {
-        /// Whether a word such as `floating` can stand there.
+        /// If a word such as `floating` can stand there.
         of_domain: bool,
     },
     /// The beginning of an entry of a `when` or an `every` block.
@@ -105,18 +105,18 @@ pub(super) enum Values {
     Any,
     /// Formals, and the variables of ports.
     Law,
-    /// What a change of modes sets: as in a law, and what was before.
+    /// Values that a change of modes sets: as in a law, and those before the change.
     Set,
     /// What the values of a mode follow from: formals, values that the block assigns, and coordinates.
     Mode,
 }
 
-/// Whether a value, and no name, follows directly on the word that begins a statement.
+/// Returns true if a value, and no name, follows directly on the word that begins a statement.
 fn has_condition(first: Token<'_>) -> bool {
     matches!(first, Token::If | Token::When | Token::Every)
 }
 
-/// Whether an operand ends with a token.
+/// Returns true if an operand ends with a token.
 fn is_operand(token: Option<Token<'_>>) -> bool {
     matches!(
         token,

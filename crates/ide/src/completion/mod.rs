@@ -205,7 +205,7 @@ impl Offer<'_, '_> {
         }
     }
 
-    /// What a block can assign: discrete variables, states, and what is measured of storage.
+    /// Targets of a block: discrete variables, states, and measures of storage.
     fn action(&self) -> Vec<Completion> {
         use DefinitionKind::{Discrete, State};
         let assigned = |name: Completion| Completion {
@@ -233,7 +233,7 @@ impl Offer<'_, '_> {
             .collect()
     }
 
-    /// What a change of modes can set: the variables of the port, or of each of several ports.
+    /// Targets of a change of modes: the variables of the port, or of each of several ports.
     fn settings(&self) -> Vec<Completion> {
         let ports = self.members(|id| self.analysis().get(id).kind == DefinitionKind::Port);
         if !ports.is_empty() {
@@ -273,7 +273,7 @@ impl Offer<'_, '_> {
         found
     }
 
-    /// Whether a condition begins at the place that a block of a model runs at.
+    /// Returns true if a condition begins at the place that a block of a model runs at.
     fn is_condition_of_block(&self) -> bool {
         matches!(self.before.statement(), [(_, Token::When, _)])
     }

@@ -364,12 +364,12 @@ impl<'s, 't> Before<'s, 't> {
         None
     }
 
-    /// Whether the innermost braces around the place are those of an experiment.
+    /// Returns true if the innermost braces around the place are those of an experiment.
     pub(super) fn is_in_experiment(&self) -> bool {
         self.block_word() == Some(Token::Experiment)
     }
 
-    /// Whether a value is being written behind the last comma: `on = |`.
+    /// Returns true if a value is being written behind the last comma: `on = |`.
     pub(super) fn is_value_of_attribute(&self) -> bool {
         let since = self.statement().iter().rev();
         let mut since = since.take_while(|entry| entry.1 != Token::Comma);

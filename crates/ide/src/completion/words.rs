@@ -25,7 +25,7 @@ pub(super) const ATTRIBUTES: &[(&str, &str)] = &[("start", "start = ${1:0}"), ("
 /// The attribute of an instance whose element has modes, with what it writes.
 pub(super) const MODE: &[(&str, &str)] = &[("mode", "mode = $1")];
 
-/// What follows the domain of a node or a junction, with what it writes.
+/// Words behind the domain of a node or a junction, with the text that each inserts.
 pub(super) const FLAGS: &[(&str, &str)] = &[("floating", "floating"), ("on", "on = ${1:condition}")];
 
 /// What begins an entry of an element, with what it writes.

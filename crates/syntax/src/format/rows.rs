@@ -151,7 +151,7 @@ impl<'t> Arrangement<'_, 't> {
         }
     }
 
-    /// Whether a change of modes is what follows from a word on, comments in front of it aside.
+    /// Returns true if a change of modes follows from a word on, comments in front of it aside.
     fn is_change(&self, at: usize) -> bool {
         let word = self.words.get(self.skip_comments(at));
         word.is_some_and(|word| word.stop == Some(Stop::Change))

@@ -39,7 +39,7 @@ struct Spacing<'a, 't> {
     bodies: Vec<(bool, usize)>,
     /// The first token of the statement or header.
     first: Option<Token<'t>>,
-    /// Where it stands.
+    /// Its place in the text.
     start: usize,
     /// Tokens of it so far.
     count: usize,

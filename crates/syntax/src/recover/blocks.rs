@@ -18,14 +18,14 @@ impl<'t> Recovery<'_, 't> {
         Some((self.block_brace(start)?, within))
     }
 
-    /// Whether tokens read `mode NAME {`, with any word for the name or none.
+    /// Returns true if tokens read `mode NAME {`, with any word for the name or none.
     pub(super) fn opens_mode(&self, index: usize) -> bool {
         let brace = |index: usize| self.at(index) == Some(Token::BraceOpen);
         let is_ended = matches!(self.at(index + 1), Some(Token::Semicolon | Token::BraceClose));
         self.at(index) == Some(Token::Name("mode")) && !is_ended && (brace(index + 1) || brace(index + 2))
     }
 
-    /// Whether what follows belongs to a block further out, although no brace closes this one.
+    /// Returns true if the next statement belongs to a block further out, although no brace closes this one.
     pub(super) fn leaves(&self, body: Body) -> bool {
         let next = self.position;
         match body {
@@ -35,7 +35,7 @@ impl<'t> Recovery<'_, 't> {
         }
     }
 
-    /// Whether tokens read `x :=`, `x[i] :=` or `across(c) :=`, on one line.
+    /// Returns true if tokens read `x :=`, `x[i] :=` or `across(c) :=`, on one line.
     pub(super) fn looks_like_assignment(&self, index: usize) -> bool {
         let is_name = matches!(self.at(index), Some(Token::Name(_) | Token::In | Token::Vector));
         let sign = (index + 1..index + 64).find(|next| {

@@ -74,7 +74,7 @@ impl Recovery<'_, '_> {
         has_names
     }
 
-    /// Whether a name stands at a place before `to`.
+    /// Returns true if a name stands at a place before `to`.
     fn is_name(&self, index: usize, to: usize) -> bool {
         index < to && matches!(self.at(index), Some(Token::Name(_)))
     }

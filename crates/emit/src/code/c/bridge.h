@@ -1,4 +1,4 @@
-/* What the sources that all models share know of @model@.
+/* The interface of @model@ to the sources that all models share.
  *
  * @origin@
  */
@@ -37,7 +37,7 @@
 /* The number of times that an iteration may go aside where the loops have no slopes. */
 #define LGM_ASIDES @asides@
 
-/* How the model asks to be run; where it does not say when it stops, the stop is the start. */
+/* The experiment of the model; without a stop time, the stop is the start. */
 #define LGM_PLAN_START @plan_start@
 #define LGM_PLAN_STOP @plan_stop@
 #define LGM_PLAN_POINTS @plan_points@

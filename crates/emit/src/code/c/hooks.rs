@@ -8,7 +8,7 @@ use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
 use std::fmt::Write;
 
-/// What a function of the equations depends on.
+/// The arguments of a function of the equations.
 #[derive(Clone, Copy)]
 pub(super) enum Given {
     /// Time, states, inputs, their rates and unknowns of loops.
@@ -24,7 +24,7 @@ pub(super) struct Hooks<'p> {
     text: String,
 }
 
-/// What stands for each array in a call.
+/// The word for each array in a call.
 fn argument(array: Array, out: &str) -> String {
     match array {
         Array::Read(Space::Time) => "t",

@@ -35,7 +35,7 @@ const CORNERS: Template<Signals> = template!("lgm_corners.h", "corners.h");
 /// Its names and tables.
 const TABLES: Template<Listed> = template!("@name@_tables.c", "tables.c");
 
-/// What the sources of `lgm_runtime` know of it.
+/// Its interface to the sources of `lgm_runtime`.
 const BRIDGE: Template<Bridge> = template!("lgm_model.h", "bridge.h");
 
 /// How they are built.
@@ -196,7 +196,7 @@ fn library_files(
     files
 }
 
-/// What the sources of `lgm_runtime` know of the model.
+/// The interface of the model to the sources of `lgm_runtime`.
 fn bridge(subject: &Subject<'_>, c: &C, common: &Common, is_directional: bool, fixed: Option<FixedSteps>) -> Bridge {
     let flag = |flag: bool| u8::from(flag).to_string();
     let corners = &subject.corners;

@@ -95,7 +95,7 @@ typedef struct {
     @name@_real direct[@direct_room@];
     @name@_real by_loop[@by_loop_room@];
     @name@_real by_state[@by_state_room@];
-    /* Whether the loops have been solved before. */
+    /* If the loops have been solved before. */
     int is_solved;
     /* The size of an unknown below which its value does not matter. */
     @name@_real small;

@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// Working memory.
 const MEMORY: Array = Array::Read(Space::Temporaries);
 
-/// What a point of evaluation has, under the names of the arrays.
+/// The parts of a point of evaluation, under the names of the arrays.
 const POINT: [(Space, &str); 4] = [
     (Space::Time, "t"),
     (Space::States, "x"),
@@ -21,7 +21,7 @@ const POINT: [(Space, &str); 4] = [
     (Space::Rates, "du"),
 ];
 
-/// What a method of the model's trait is given.
+/// The arguments of a method of the model's trait.
 #[derive(Clone, Copy)]
 enum Given {
     /// A point, and the unknowns of the loops.
@@ -193,7 +193,7 @@ impl<'p> Equations<'p> {
         named.map(|size| size.0).collect()
     }
 
-    /// What the trait of the model is written with.
+    /// The words that the trait of the model is written with.
     pub(super) fn imports(&self) -> &'static str {
         match self.reads_points {
             true => "At, Features, LoopTables, Pattern, Patterns, StateTables, System",
@@ -201,7 +201,7 @@ impl<'p> Equations<'p> {
         }
     }
 
-    /// How much working memory the functions take at most, all of them, and the methods that call them.
+    /// The most working memory that any function takes, and the methods that call them.
     pub(super) fn finish(self) -> (usize, String, String) {
         (Subject::scratch(&self.programs), self.functions.finish(), self.methods)
     }

@@ -15,7 +15,7 @@ use dialect::{RULES, literal};
 use equations::Equations;
 use std::fmt::Write;
 
-// What looks at oscillations of time does so as closely in emitted code as here.
+// Oscillations of time are sampled as closely in emitted code as here.
 const _: () = assert!(lgm_runtime::signals::LARGEST_TURN == lgm_kernels::LARGEST_TURN);
 
 /// The files that know no more than all do.
@@ -71,7 +71,7 @@ values! {
 }
 
 values! {
-    /// What is known of states, unknowns and conditions.
+    /// Tables of states, unknowns and conditions.
     struct Tables {
         constraints: usize,
         instants: usize,
@@ -388,7 +388,7 @@ fn model(subject: &Subject<'_>, texts: ParameterTexts, common: Common) -> Model 
         output_indices: indices(&subject.outputs),
         parameter_members: texts.members,
         default_lines: texts.defaults,
-        // What nothing is written to is not mutable.
+        // A variable that nothing is written to is not mutable.
         model_mut: if parameter_lines.is_empty() { "" } else { "mut " },
         parameter_lines,
         uses_scratch: sizes.contains(&"SCRATCH"),
