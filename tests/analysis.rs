@@ -7,6 +7,7 @@ mod modes;
 mod reduced;
 mod responses;
 mod second_order;
+mod stepwise;
 mod terminals;
 mod transfer;
 

@@ -25,8 +25,8 @@ pub use modes::duration::{Duration, MOST_STATES, duration};
 pub use modes::poles::poles;
 pub use modes::{Mode, ModeRequest, StorageOutputs, modes, with_storage_outputs};
 pub use one_port::{
-    Behind, Branch, Conversion, Equivalent, EquivalentKind, Place, Probe, Ratio, Step, Test, conversion, equivalent,
-    probe,
+    Behind, Branch, Conversion, Equivalent, EquivalentKind, Place, Probe, Ratio, Reduction, Rule, Step, Test,
+    conversion, equivalent, probe, stepwise,
 };
 pub use response::{Curve, Response, ResponseRequest, group_delay, response};
 pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mechanism, partition, second_order};

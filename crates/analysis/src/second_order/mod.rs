@@ -46,10 +46,14 @@ pub struct SecondOrder {
     pub coordinates: Vec<Arc<str>>,
     /// k-by-k.
     pub mass: Vec<Vec<ExprId>>,
-    /// k-by-k; the gyroscopic part is its skew one.
+    /// k-by-k, with the gyroscopic part.
     pub damping: Vec<Vec<ExprId>>,
-    /// k-by-k; the circulatory part is its skew one.
+    /// k-by-k, with the circulatory part.
     pub stiffness: Vec<Vec<ExprId>>,
+    /// The skew part of the damping, which takes no power.
+    pub gyroscopic: Vec<Vec<ExprId>>,
+    /// The skew part of the stiffness, which no energy belongs to.
+    pub circulatory: Vec<Vec<ExprId>>,
     /// k-by-m, of the inputs.
     pub input: Vec<Vec<ExprId>>,
     /// k-by-m, of the integrals of the inputs.
@@ -128,6 +132,7 @@ pub fn second_order(
         Ok(found) => Ok(found),
     };
     let (kept, found) = found?;
+    let [gyroscopic, circulatory] = [&found[1], &found[2]].map(|rows| skew(&mut field, rows));
     if field.exhausted() {
         return Err(refused(
             "the entries are too long",
@@ -139,16 +144,30 @@ pub fn second_order(
         rows.iter().map(row).collect()
     };
     let [mass, damping, stiffness, input, input_integral, input_derivative] = found.map(|rows| written(&rows));
+    let [gyroscopic, circulatory] = [gyroscopic, circulatory].map(|rows| written(&rows));
     Ok(SecondOrder {
         exprs,
         coordinates: kept.iter().map(|state| system.states[*state].element.clone()).collect(),
         mass,
         damping,
         stiffness,
+        gyroscopic,
+        circulatory,
         input,
         input_integral,
         input_derivative,
     })
+}
+
+/// The skew part of a square matrix.
+fn skew(field: &mut RationalFunctions, rows: &Rows<Entry>) -> Rows<Entry> {
+    let turned = transposed(rows, rows.len());
+    let two = field.add(&field.one(), &field.one());
+    let half = field.invert(&two);
+    let difference = combined(field, rows, &turned, true);
+    let halved =
+        |field: &mut RationalFunctions, row: &Vec<Entry>| row.iter().map(|entry| field.mul(entry, &half)).collect();
+    difference.iter().map(|row| halved(field, row)).collect()
 }
 
 impl Eliminated {
