@@ -23,6 +23,7 @@ mod lsp;
 mod man;
 mod new;
 mod outcome;
+mod profile;
 mod reduce;
 mod report;
 mod request;

@@ -90,10 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     let plan = arguments.plan.plan(&system.experiment, &system.model, &length);
     let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
-    let shown = match arguments.plot_xy.is_empty() {
-        true => plots::chosen(&arguments.show, &system, &mut diagnostics),
-        false => plots::of_path(&arguments.plot_xy, &system, &mut diagnostics),
-    };
+    let shown = plots::shown(arguments, &system, &mut diagnostics);
     let runs = arguments.batch.runs(&system, &mut map, &mut diagnostics);
     let written = Written::new(&arguments.columns, runs.is_none(), &system, &mut diagnostics);
     let (Some(plan), false) = (plan, has_errors(&diagnostics)) else {
