@@ -213,6 +213,8 @@ model Beam {
         file,
         "--stop",
         "6",
+        "--points",
+        "601",
         "--profile",
         "w",
         "--over",
@@ -230,7 +232,7 @@ model Beam {
             package,
             &[&run[..7], &["w", wrong[0], wrong[1], "--plot", plot]].concat(),
         );
-        ends_with(&output, 1);
+        ends_with(&output, 2);
         assert!(err(&output).contains("LGM0905"), "{}", err(&output));
     }
 }

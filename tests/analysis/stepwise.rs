@@ -8,6 +8,7 @@ use num_complex::Complex64;
 use serde_json::Value;
 use std::fmt::Write;
 use support::arithmetic::Bindings;
+use support::records::{Record, bindings};
 
 /// A network of two ends that grows by series, parallel connection and couplers.
 #[derive(Default)]
@@ -161,4 +162,42 @@ fn a_motor_on_bonds_is_reflected_to_its_shaft() {
         serde_json::json!({"num": ["L_a", "R_a"], "den": ["K_m^2"]})
     );
     assert_eq!(last["source"], serde_json::json!({"num": ["u"], "den": ["K_m"]}));
+}
+
+/// De Silva, equations 13 to 19: the equivalents of the actuator as his steps have them.
+#[test]
+fn the_actuator_of_de_silva_is_reduced_as_in_his_text() {
+    let file = support::program::example("seeds").join("hydraulic_actuator.lgm");
+    let file = file.to_str().unwrap();
+    let records = Record::all();
+    let record = records
+        .iter()
+        .find(|record| record.name == "hydraulic_actuator")
+        .unwrap();
+    let mut bindings = bindings(&record.parameters());
+    bindings.insert("P_s".to_string(), 1.0);
+    let answer = json(&["convert", file, "--to", "translational"]);
+    let steps = answer["reductions"][0]["steps"].as_array().unwrap();
+    let load = json(&["thevenin", file, "--at", "piston.b"]);
+    let known = record.json["thevenin"]["values"].as_array().unwrap();
+    assert!(known.len() > 3);
+    for known in known {
+        let s = Complex64::new(0.0, known["omega"].as_f64().unwrap());
+        let expected = |key: &str| Complex64::new(known[key][0].as_f64().unwrap(), known[key][1].as_f64().unwrap());
+        let found = [
+            ("P_oc_over_P_s", &steps[3]["source"]),
+            ("Z_e", &steps[3]["impedance"]),
+            ("v_e_over_P_s", &steps[4]["source"]),
+            ("M_e", &steps[4]["impedance"]),
+        ];
+        for (key, found) in found {
+            let found = ratio(found, &bindings, s);
+            assert!(
+                (found - expected(key)).norm() < 1e-9 * expected(key).norm(),
+                "{key}: {found}"
+            );
+        }
+        let found = ratio(&load["impedance"], &bindings, s);
+        assert!((found - expected("M_m")).norm() < 1e-9 * found.norm(), "M_m: {found}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::matrices::{StateSpace, lyapunov, rate_matrix};
 use crate::modes::poles::{balance as balance_entries, eigenvalues};
-use crate::modes::vectors_of;
+use crate::modes::{vectors_of, without_conserved};
 use crate::values::numeric_form;
 use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
@@ -70,9 +70,19 @@ pub fn reduce_order(
     }
     if size > MOST {
         let message = format!("the system has {size} states, and their Gramians take too long beyond {MOST}");
-        return Err(refused(&message, "compile it with fewer sections or modes first"));
+        return Err(refused(
+            &message,
+            "name frequencies for `--method moments --at W,W`, which takes 100,000 states",
+        ));
     }
-    let poles = eigenvalues(space.a.clone()).ok_or_else(without_convergence)?;
+    let space = match method {
+        ReductionMethod::Balanced => without_conserved(system, space),
+        ReductionMethod::Modal => space,
+    };
+    let poles = match space.a.nrows() {
+        0 => Vec::new(),
+        _ => eigenvalues(space.a.clone()).ok_or_else(without_convergence)?,
+    };
     let is_stable = poles.iter().all(|pole| pole.re < 0.0);
     match method {
         ReductionMethod::Balanced if !is_stable => Err(refused(
