@@ -35,7 +35,7 @@ fn refuse(path: &Path, force: bool, is_ours: bool, what: &str) -> Result<(), Dia
             .help(format!("name another {what}, or replace this one with `--force`")));
     }
     if !is_ours {
-        let message = format!("`{shown}` is not a {what} that `lgm emit` made");
+        let message = format!("`{shown}` is not a {what} that this program made");
         return Err(Diagnostic::error(Code::LGM0928, message).help(format!(
             "nothing else is replaced, so that nothing is lost; name another {what} or delete this one"
         )));

@@ -167,7 +167,11 @@ fn equations(compilation: &Compilation, notation: Notation) -> Vec<Part> {
             let body = latex_body(system, options);
             vec![Part::Made(without_first(&body, "\\section*{"))]
         }
-        Notation::Html => vec![Part::Made(without_first(&html_body(system, options), "<h1>"))],
+        Notation::Html => {
+            let body = without_first(&html_body(system, options), "<h1>");
+            // The section has the heading of the second level.
+            vec![Part::Made(body.replace("<h2>", "<h3>").replace("</h2>", "</h3>"))]
+        }
         Notation::Markdown | Notation::Typst => {
             let text = text(system, &TextOptions::default());
             vec![Part::Text(without_title(&text))]
