@@ -1,7 +1,7 @@
 //! `lgm causality`
 
-use super::disk::write_result;
 use super::draw::{Notation, drawing};
+use super::files::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::cli::outcome::Outcome;

@@ -1,7 +1,7 @@
 //! `lgm emit`
 
-use super::folder::{write_archive, write_folder};
-use super::library::add_library;
+use super::files::folder::{write_archive, write_folder};
+use super::files::library::add_library;
 use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::simulate::length_by_modes;

@@ -1,6 +1,6 @@
 //! The arguments that commands share, and the compilation that they ask for.
 
-use super::disk::{Disk, read_root};
+use super::files::disk::{Disk, read_root};
 use super::report;
 use super::simulate::record::states_at;
 use crate::cli::outcome::Outcome;

@@ -1,6 +1,6 @@
 //! Where the numbers of symbols are found in a kernel's arguments.
 
-use crate::operation::Space;
+use crate::programs::operation::Space;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 

@@ -4,7 +4,7 @@ use super::pictures::{compared, picture};
 use super::realisation::model_text;
 use super::response::frequencies;
 use super::shared::{LinearModel, rows_json, with_storage, write_json, write_matrix};
-use crate::cli::disk::{write_result, write_text as write_file};
+use crate::cli::files::disk::{write_result, write_text as write_file};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, match_moments, reduce_order};

@@ -6,7 +6,7 @@ use super::pictures::svg_picture;
 use super::sampled_modes;
 use super::shared::{Format, Table, frequency, with_storage, write_json};
 use crate::Whole;
-use crate::cli::disk::{write_result, write_text};
+use crate::cli::files::disk::{write_result, write_text};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};

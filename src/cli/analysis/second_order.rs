@@ -2,7 +2,7 @@
 
 use super::shared::{Format, LinearModel, with_storage, write_json};
 use crate::Whole;
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};

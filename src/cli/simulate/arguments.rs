@@ -2,7 +2,7 @@
 
 use crate::cli::report::misuse;
 use crate::cli::request::{ModelArguments, StateArguments};
-use crate::cli::simulate::batch_arguments::BatchArguments;
+use crate::cli::simulate::batch::arguments::BatchArguments;
 use crate::cli::simulate::plan::PlanArguments;
 use clap::ValueEnum;
 use lgm_emit::rows::TableFormat;

@@ -2,7 +2,6 @@
 
 mod arguments;
 mod batch;
-mod batch_arguments;
 mod columns;
 mod failures;
 mod inputs;
@@ -12,16 +11,14 @@ mod preview;
 mod ready;
 pub(in crate::cli) mod record;
 mod rows;
-mod runs;
 mod switched;
-mod vary;
 mod watch;
 
 pub(super) use arguments::Arguments;
+pub(super) use batch::grid;
 pub(super) use plan::length_by_modes;
-pub(super) use vary::grid;
 
-use super::disk::write_result;
+use super::files::disk::write_result;
 use super::request::LinearizeArguments;
 use super::{interrupt, report};
 use crate::Whole;

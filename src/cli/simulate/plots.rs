@@ -1,7 +1,7 @@
 //! Which curves are drawn, and their files.
 
 use super::columns::{Curve, Source, asked_for, named};
-use crate::cli::disk::{WriteFault, write_text};
+use crate::cli::files::disk::{WriteFault, write_text};
 use crate::cli::profile::Positions;
 use crate::cli::simulate::arguments::Arguments;
 use lgm_compilation::unknown_curves;

@@ -5,7 +5,7 @@ use crate::Whole;
 use crate::cli::analysis::polynomials::{polynomial, quotient};
 use crate::cli::analysis::shared::{LinearModel, write_json};
 use crate::cli::comparison::{Difference, compiles, same};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::{ExprId, text, to_f64};

@@ -2,7 +2,7 @@
 
 use super::{find, kind_word, ratio_json, ratio_text, sources_json, steps_json, write_steps};
 use crate::cli::analysis::shared::{Format, LinearModel, write_json};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{Equivalent, Place, Reduction, stepwise};
