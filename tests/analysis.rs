@@ -4,6 +4,7 @@ mod convert;
 mod documents;
 mod large;
 mod modes;
+mod ordinary;
 mod reduced;
 mod responses;
 mod second_order;

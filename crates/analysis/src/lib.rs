@@ -31,7 +31,7 @@ pub use one_port::{
 pub use response::{Curve, Response, ResponseRequest, group_delay, response};
 pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mechanism, partition, second_order};
 pub use sensitivity::with_sensitivities;
-pub use single_domain::{Probed, single_domain};
+pub use single_domain::{Probed, one_port_each, single_domain};
 pub use state_space::{
     Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, Sampled, StateSpace, StatesBehind,
     Structure, discretize, match_moments, reduce_order, sampled, structure,

@@ -4,7 +4,7 @@ use super::converge::{Comparison, Study, converge, study, wanted};
 use super::mode_profile::draw;
 use super::pictures::svg_picture;
 use super::sampled_modes;
-use super::shared::{Format, Table, frequency, with_storage, write_json};
+use super::shared::{Format, Pairs, Table, frequency, with_storage, write_json};
 use crate::Whole;
 use crate::cli::files::disk::{write_result, write_text};
 use crate::cli::outcome::Outcome;
@@ -74,6 +74,8 @@ pub(in crate::cli) struct Arguments {
     /// Angular frequencies in rad/s at which responses are compared
     #[arg(long, value_delimiter = ',', requires = "converge", allow_hyphen_values = true)]
     omega: Vec<f64>,
+    #[command(flatten)]
+    pairs: Pairs,
     /// Another model whose first input and output mean the same, such as one of micro-elements
     #[arg(long, value_name = "FILE", requires = "converge", requires = "cells")]
     against: Option<std::path::PathBuf>,
@@ -104,6 +106,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         omega: &arguments.omega,
         against: against.zip(arguments.cells.clone()),
         format: arguments.format,
+        pairs: &arguments.pairs,
     };
     converge(&asked, study)
 }

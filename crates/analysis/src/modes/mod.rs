@@ -15,4 +15,4 @@ pub use find::{Mode, ModeRequest, modes};
 pub(crate) use storage::energy_matrix;
 pub use storage::{StorageOutputs, with_storage_outputs};
 pub(crate) use vectors::vectors_of;
-pub(crate) use zero::without_conserved;
+pub(crate) use zero::{poles_with_zeros, without_conserved};

@@ -16,7 +16,7 @@ use num_rational::BigRational;
 const MOST: usize = 400;
 
 /// All poles; those that are 0 for the values of the parameters are 0 exactly. None where an iteration does not converge.
-pub(super) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
+pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if a.rows.len() > MOST || !a.rows.iter().flatten().all(|entry| entry.1.is_finite()) {
         return poles(a);
     }
@@ -41,8 +41,8 @@ pub(super) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
 }
 
 /// The state space without what is conserved and no input reaches, and without what no output shows and depends on nothing else: poles that are
-/// 0 and are no part of the transfer functions.
-pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> StateSpace {
+/// 0 and are no part of the transfer functions; with the number of those poles left that are 0 for the values of the parameters.
+pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> (StateSpace, usize) {
     let (mut states, inputs, outputs) = (space.a.nrows(), space.b.ncols(), space.c.nrows());
     let numeric = system.numeric.as_ref().filter(|_| states <= MOST);
     let exact = match (exact_form(system), numeric) {
@@ -55,7 +55,7 @@ pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> Stat
             let of = |matrix: &SparseMatrix<f64>| modulo_prime(matrix, &|value: &f64| BigRational::from_float(*value));
             [of(&form.a), of(&form.b), of(&form.c)]
         }
-        (_, None) => return space,
+        (_, None) => return (space, 0),
     };
     // The states with the inputs behind them, over the outputs.
     let mut numbers = DMatrix::zeros(states + outputs, states + inputs);
@@ -89,12 +89,20 @@ pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> Stat
             break;
         }
     }
-    StateSpace {
+    let space = StateSpace {
         a: numbers.view((0, 0), (states, states)).into_owned(),
         b: numbers.view((0, states), (states, inputs)).into_owned(),
         c: numbers.view((states, 0), (outputs, states)).into_owned(),
         d: space.d,
+    };
+    let mut left = space.a.clone();
+    let mut exact: Vec<Vec<u64>> = entries[..states].iter().map(|row| row[..states].to_vec()).collect();
+    let mut zeros = 0;
+    while let Some((fewer, rest)) = eliminated(&left, &exact, exact.len()) {
+        zeros += exact.len() - rest.len();
+        (left, exact) = (fewer, rest);
     }
+    (space, zeros)
 }
 
 fn transposed(rows: &[Vec<u64>]) -> Vec<Vec<u64>> {

@@ -2,7 +2,7 @@
 
 use super::conversion::{branch, ends, is_across};
 use super::equivalent::Ratio;
-use super::probe::Place;
+use super::probe::{Place, node_name};
 use crate::transfer::Functions;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
 use lgm_model::{ElementId, Law, Model, NodeId, PortId};
@@ -17,6 +17,8 @@ pub struct Reduction {
     pub rule: Rule,
     /// The branches that are replaced: an element's name, or the number of an earlier step.
     pub of: Vec<String>,
+    /// The ends of the new branch; none is the reference. Its source counts from the first to the second.
+    pub ends: (Option<String>, Option<String>),
     /// Across over through of the new branch; none of an ideal through source.
     pub impedance: Option<Ratio>,
     /// The source of the new branch, over the inputs too: across in series with the impedance, or through where there is none.
@@ -73,6 +75,8 @@ struct Coupler {
 struct Network {
     exprs: Exprs,
     s: SymbolId,
+    /// Names of all nodes of the model.
+    nodes: Vec<String>,
     branches: Vec<Branch>,
     couplers: Vec<Coupler>,
     place: (End, End),
@@ -139,9 +143,11 @@ impl Network {
                 Part::Coupler(one) => couplers.push(one),
             }
         }
+        let nodes = model.nodes.iter().map(|node| node_name(&model, node)).collect();
         Some(Network {
             exprs: model.exprs,
             s: symbol,
+            nodes,
             branches,
             couplers,
             place,
@@ -334,14 +340,9 @@ impl Network {
         let c = exprs.div(c, unit);
         let name = (self.steps.len() + 1).to_string();
         let mut new = Branch { name, ends, a, b, c };
-        // Between the ends of the place, sources count as for what is seen from there; elsewhere so that they are positive.
-        let is_negative = self
-            .written(new.c)?
-            .numerator
-            .iter()
-            .all(|text| text.starts_with(['-', '0']));
-        let is_inside = ends != self.place && !self.exprs.is_zero(new.c);
-        if ends == (self.place.1, self.place.0) || is_inside && is_negative != is_open {
+        // Between the ends of the place, sources count as for what is seen from there; elsewhere towards the reference.
+        let is_backward = ends.0.is_none() && ends.1.is_some();
+        if ends == (self.place.1, self.place.0) || ends != self.place && is_backward {
             new = self.turned(new);
         }
         // An ideal through source has `through = -c`.
@@ -354,9 +355,12 @@ impl Network {
             true => None,
             false => Some(self.written(shown)?),
         };
+        let named = |end: End| end.map(|node| self.nodes[node.index()].clone());
+        let ends = (named(new.ends.0), named(new.ends.1));
         self.steps.push(Reduction {
             rule,
             of,
+            ends,
             impedance,
             source,
         });

@@ -13,13 +13,14 @@ pub use mechanism::{Mechanism, mechanism};
 pub use partition::{Partition, block, partition};
 
 use crate::values::try_map;
-use lgm_algebra::expr::{ExprId, Exprs};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use lgm_model::{ElementId, Law, Measure, Model, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use matrix::{Rows, combined, is_zero, product, solution, transposed};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Term operations that the elimination may take.
@@ -97,7 +98,8 @@ pub fn second_order(
     };
     let mut exprs = system.exprs.clone();
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-    let read = try_map(form, |id| field.from_expression(&exprs, *id).ok());
+    let written = without_assignments(&mut exprs, system, form);
+    let read = try_map(&written, |id| field.from_expression(&exprs, *id).ok());
     let form = read.ok_or_else(|| refused("the matrices have no values", "look at `lgm equations`"))?;
     let (inertias, compliances) = classes(model, system, &form)?;
     let fewer = match inertias.len() <= compliances.len() && !inertias.is_empty() {
@@ -114,7 +116,18 @@ pub fn second_order(
             return Err("there is no storage of the kind whose displacements are asked for".into());
         }
         let parts = Parts::of(&form, kept, others, system.declared_inputs().count());
-        let energy = energies(model, &mut field, &exprs, &form, first_output, kept).map_err(Fault::Whole)?;
+        // A displacement of a compliance is its own, and not that of others that follow it.
+        let owners = kept.iter().map(|state| system.states[*state].element.clone());
+        let owners = (eliminated == Eliminated::Inertias).then(|| owners.collect::<Vec<_>>());
+        let energy = energies(
+            model,
+            &mut field,
+            &exprs,
+            &form,
+            first_output,
+            (kept, owners.as_deref()),
+        );
+        let energy = energy.map_err(Fault::Whole)?;
         Ok((kept, parts.eliminated(&mut field, &energy, eliminated)?))
     };
     let found = of(first);
@@ -157,6 +170,17 @@ pub fn second_order(
         input_integral,
         input_derivative,
     })
+}
+
+/// The matrices with the terms that they share written out, since nothing else of the result names these.
+fn without_assignments(exprs: &mut Exprs, system: &StateSystem, form: &LinearForm<ExprId>) -> LinearForm<ExprId> {
+    let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    for assignment in &system.assignments {
+        let value = exprs.substitute(&[assignment.value], |symbol| values.get(&symbol).copied())[0];
+        values.insert(assignment.symbol, value);
+    }
+    let mut whole = |id: &ExprId| exprs.substitute(&[*id], |symbol| values.get(&symbol).copied())[0];
+    try_map(form, |id| Some(whole(id))).expect("invariant: every entry has a value")
 }
 
 /// The skew part of a square matrix.
@@ -246,14 +270,14 @@ fn classes(
     Ok((inertias, compliances))
 }
 
-/// The energies of the kept states as a matrix W: `z' W z/2`, with what storage without a state has of them.
+/// The energies of the kept states as a matrix W: `z' W z/2`, with what storage without a state has of them; or those of some elements alone.
 fn energies(
     model: &Model,
     field: &mut RationalFunctions,
     exprs: &Exprs,
     form: &LinearForm<Entry>,
     first_output: usize,
-    kept: &[usize],
+    (kept, owners): (&[usize], Option<&[Arc<str>]>),
 ) -> Result<Rows<Entry>, Box<Diagnostic>> {
     let mut sum = vec![vec![Entry::zero(); kept.len()]; kept.len()];
     let symbols: Vec<_> = model.outputs.iter().map(|output| output.value).collect();
@@ -272,8 +296,16 @@ fn energies(
             at += 1;
             continue;
         };
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let id = model.ports[port.index()].element;
+        let element = &model.elements[id.index()];
         let count = element.ports.len();
+        if let Some(owners) = owners {
+            let name = model.element_name(id);
+            if owners.iter().all(|owner| **owner != *name) {
+                at += count;
+                continue;
+            }
+        }
         let Law::Storage {
             value, form: entered, ..
         } = &element.law

@@ -1,7 +1,8 @@
 //! Structure of a system: controllability, observability, and the order of a minimal realisation.
 
-use super::matrices::{StateSpace, lyapunov};
-use crate::modes::poles::poles;
+use super::matrices::StateSpace;
+use super::reduction::scaled_gramians;
+use crate::modes::poles_with_zeros;
 use crate::values::{exact_form, numeric_form};
 use lgm_algebra::{Field, PrimeField};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
@@ -56,10 +57,23 @@ pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
     let both = product(&shown, &transposed(&reached, size));
     let minimal_order = echelon(both).len();
     let space = StateSpace::of(form, inputs);
-    let is_stable = poles(&form.a).is_some_and(|poles| poles.iter().all(|pole| pole.re < 0.0));
-    let gramian = |a: DMatrix<f64>, b: &DMatrix<f64>| match is_stable {
-        true => lyapunov(&a, &(b * b.transpose())),
+    // Rounding does not decide on the side of a pole that is 0.
+    let is_stable = poles_with_zeros(system, &form.a).is_some_and(|poles| poles.iter().all(|pole| pole.re < 0.0));
+    let gramians = match is_stable {
+        true => scaled_gramians(&space),
         false => None,
+    };
+    let (reach, show) = match gramians {
+        Some((scales, mut reach, mut show)) => {
+            for (at, scale) in scales.iter().enumerate() {
+                reach.row_mut(at).scale_mut(*scale);
+                reach.column_mut(at).scale_mut(*scale);
+                show.row_mut(at).scale_mut(1.0 / scale);
+                show.column_mut(at).scale_mut(1.0 / scale);
+            }
+            (Some(reach), Some(show))
+        }
+        None => (None, None),
     };
     Ok(Structure {
         controllable: reached.len(),
@@ -67,8 +81,8 @@ pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
         minimal_order,
         uncontrollable: members(&reached, size),
         unobservable: members(&shown, size),
-        controllability_gramian: gramian(space.a.clone(), &space.b),
-        observability_gramian: gramian(space.a.transpose(), &space.c.transpose()),
+        controllability_gramian: reach,
+        observability_gramian: show,
     })
 }
 

@@ -9,7 +9,7 @@ use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::{ExprId, text, to_f64};
-use lgm_analysis::{Branch, Conversion, Equivalent, conversion, single_domain, stepwise};
+use lgm_analysis::{Branch, Conversion, Equivalent, conversion, one_port_each, single_domain, stepwise};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
@@ -132,6 +132,10 @@ fn convert(
 ) -> Option<(Conversion, Vec<Equivalent>)> {
     let found = conversion(&whole.model, &arguments.to);
     let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    if let Err(fault) = one_port_each(&whole.model, &found) {
+        diagnostics.push(*fault);
+        return None;
+    }
     let mut seen = Vec::new();
     for behind in &found.behind {
         seen.push(find(

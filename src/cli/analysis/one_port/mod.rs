@@ -112,7 +112,15 @@ fn ratio_text(ratio: &Ratio) -> String {
 /// The steps of a reduction, numbered as later steps refer to them.
 fn write_steps(steps: &[Reduction], out: &mut dyn Write) -> io::Result<()> {
     for (at, step) in steps.iter().enumerate() {
-        write!(out, "  {}: {} of {}: ", at + 1, step.rule.word(), step.of.join(", "))?;
+        let end = |end: &Option<String>| end.as_deref().unwrap_or("gnd").to_string();
+        let ends = format!("{} -> {}", end(&step.ends.0), end(&step.ends.1));
+        write!(
+            out,
+            "  {}: {} of {}, {ends}: ",
+            at + 1,
+            step.rule.word(),
+            step.of.join(", ")
+        )?;
         let source = step.source.as_ref().map(ratio_text);
         match (&step.impedance, source) {
             (Some(impedance), None) => writeln!(out, "across/through = {}", ratio_text(impedance))?,
@@ -136,9 +144,11 @@ fn steps_json(steps: &[Reduction]) -> Value {
         json!({
             "rule": step.rule.word(),
             "of": step.of,
+            "from": step.ends.0.as_deref().unwrap_or("gnd"),
+            "to": step.ends.1.as_deref().unwrap_or("gnd"),
             "impedance": ratio(&step.impedance),
             "source": ratio(&step.source),
-            "kind": if step.impedance.is_some() { "across" } else { "through" },
+            "kind": step.source.as_ref().map(|_| if step.impedance.is_some() { "across" } else { "through" }),
         })
     });
     each.collect()
