@@ -5,7 +5,7 @@ use crate::cli::analysis::modes::write_poles;
 use crate::cli::analysis::pictures::response_picture;
 use crate::cli::simulate::picture;
 use lgm_analysis::{LinearizeRequest, Mode, ModeRequest, modes};
-use lgm_draw::{Refusal, draw, svg, written_as};
+use lgm_draw::{Refusal, Theme, draw, svg_in, written_as};
 use lgm_emit::chapter::{Notation, Part, Section};
 use lgm_emit::{MatrixOptions, TextOptions, html_body, latex_body, text};
 use lgm_equations::StateSystem;
@@ -100,7 +100,7 @@ fn graph(compilation: &Compilation) -> Vec<Part> {
         Ok(drawing) => vec![Part::Picture {
             file: "graph".to_string(),
             shows: words.to_string(),
-            svg: svg(&drawing),
+            svg: svg_in(&drawing, Theme::Light),
         }],
         Err(Refusal::TooLarge(count)) => none(format!(
             "The model has {count} elements, and a drawing at most {}.",

@@ -1,7 +1,8 @@
 //! A drawing as SVG: no scripts, no fonts of its own, readable in light, dark and print.
 
 use crate::drawing::{Anchor, Drawing, Edge, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape, Source, Stroke};
-use crate::metrics::{LARGE, SIZE, width};
+use crate::marks::unit;
+use crate::metrics::{LARGE, SIZE, bold_width, width};
 use std::fmt::Write;
 
 /// Colours of the domains of the standard library, for light and for dark.
@@ -16,6 +17,9 @@ const DOMAINS: [(&str, &str, &str); 5] = [
 /// Ink, soft ink and paper, for light and for dark.
 const LIGHT: [&str; 3] = ["#1b1b1b", "#5c5c5c", "#ffffff"];
 const DARK: [&str; 3] = ["#ececec", "#a9a9a9", "#15181c"];
+
+/// Fonts that every system has, or has one like them for.
+const FONT: &str = "Helvetica, Arial, sans-serif";
 
 /// How wide texts are in most fonts, beside their boxes.
 const NARROWER: f64 = 0.92;
@@ -49,19 +53,41 @@ fn place(at: Point) -> String {
     format!("{} {}", length(at.x), length(at.y))
 }
 
-/// The picture.
+/// Which colours a picture has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark lines on white, as in print.
+    Light,
+    /// Bright lines on a dark ground.
+    Dark,
+    /// As the reader of a page chose, and in print light.
+    #[default]
+    Auto,
+}
+
+/// The picture, in the colours that the reader of its page chose.
 pub fn svg(drawing: &Drawing) -> String {
+    svg_in(drawing, Theme::Auto)
+}
+
+/// The picture in these colours.
+pub fn svg_in(drawing: &Drawing, theme: Theme) -> String {
     let (w, h) = (length(drawing.size.0.ceil()), length(drawing.size.1.ceil()));
     let kind = match drawing.kind {
         Kind::LinearGraph => "linear graph",
         Kind::BondGraph => "bond graph",
     };
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
+         font-family=\"{FONT}\" font-size=\"{SIZE}\">\n\
          <title>{}, {kind}</title>\n<style>\n{}</style>\n<rect class=\"paper\" width=\"{w}\" height=\"{h}\"/>\n",
         escaped(&drawing.model),
-        style()
+        style(theme)
     );
+    drawing
+        .frames
+        .iter()
+        .for_each(|frame| rect(&mut out, "component", frame.at, 6.0));
     drawing.rails.iter().for_each(|rail| write_rail(&mut out, rail));
     for coupling in &drawing.couplings {
         line(&mut out, "coupling", &coupling.path, 0.0);
@@ -79,8 +105,10 @@ pub fn svg(drawing: &Drawing) -> String {
         }
     }
     for signal in &drawing.signals {
-        line(&mut out, "signal", &[signal.from, signal.to], 0.0);
-        arrow(&mut out, "point", signal.to, unit(signal.from, signal.to), 8.0, 3.2);
+        line(&mut out, "signal", &signal.path, 4.0);
+        if let [.., before, last] = signal.path[..] {
+            arrow(&mut out, "point", last, unit(before, last), 8.0, 3.2);
+        }
     }
     drawing.nodes.iter().for_each(|node| write_node(&mut out, node));
     drawing.labels.iter().for_each(|label| write_label(&mut out, label));
@@ -89,10 +117,16 @@ pub fn svg(drawing: &Drawing) -> String {
 }
 
 /// The rules of the classes. Viewers that know no media queries show the light ones.
-fn style() -> String {
+fn style(theme: Theme) -> String {
     let (light, dark) = (colors(LIGHT, false), colors(DARK, true));
     let lines = include_str!("lines.css");
-    format!("{lines}{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n@media print {{\n{light}}}\n")
+    match theme {
+        Theme::Light => format!("{lines}{light}"),
+        Theme::Dark => format!("{lines}{dark}"),
+        Theme::Auto => {
+            format!("{lines}{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n@media print {{\n{light}}}\n")
+        }
+    }
 }
 
 /// The rules that give lines and texts their colours.
@@ -154,12 +188,6 @@ fn rect(out: &mut String, class: &str, at: Rect, radius: f64) {
         out,
         "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\"/>"
     );
-}
-
-/// The direction from one place to another.
-fn unit(from: Point, to: Point) -> Point {
-    let far = from.distance(to).max(1e-9);
-    Point::new((to.x - from.x) / far, (to.y - from.y) / far)
 }
 
 /// A full arrow with its point here.
@@ -237,38 +265,17 @@ fn write_bond(out: &mut String, edge: &Edge) {
             line(out, "line inner", &edge.path, edge.radius);
         }
     }
-    let count = edge.path.len();
-    if count < 2 {
-        out.push_str("</g>\n");
-        return;
+    let marks = edge.marks();
+    if let Some((tip, end)) = marks.barb {
+        line(out, &format!("barb {domain}"), &[tip, end], 0.0);
     }
-    let (first, second) = (edge.path[0], edge.path[1]);
-    let (before, last) = (edge.path[count - 2], edge.path[count - 1]);
-    let way = unit(before, last);
-    // Half an arrow, on the side of flow: below, or on the right.
-    let side = match -way.y + way.x {
-        sum if sum.abs() < 1e-6 => Point::new(-way.x.abs(), way.y.abs()),
-        sum if sum > 0.0 => Point::new(-way.y, way.x),
-        _ => Point::new(way.y, -way.x),
+    let kind = match edge.stroke {
+        Some(Stroke::Both) => " both",
+        Some(Stroke::Contested) => " contested",
+        _ => "",
     };
-    let reach = if edge.width > 1 { 2.0 } else { 0.0 };
-    let tip = last.moved(side.x * reach, side.y * reach);
-    let barb = tip.moved(-way.x * 11.0 + side.x * 6.5, -way.y * 11.0 + side.y * 6.5);
-    line(out, &format!("barb {domain}"), &[tip, barb], 0.0);
-    let both = if edge.stroke == Some(Stroke::Both) { " both" } else { "" };
-    let half = if edge.width > 1 { 9.0 } else { 7.5 };
-    let mut bar = |at: Point, way: Point| {
-        let ends = [
-            at.moved(-way.y * half, way.x * half),
-            at.moved(way.y * half, -way.x * half),
-        ];
-        line(out, &format!("stroke {domain}{both}"), &ends, 0.0);
-    };
-    if matches!(edge.stroke, Some(Stroke::Tail | Stroke::Both)) {
-        bar(first, unit(first, second));
-    }
-    if matches!(edge.stroke, Some(Stroke::Head | Stroke::Both)) {
-        bar(last, way);
+    for (from, to) in marks.strokes {
+        line(out, &format!("stroke {domain}{kind}"), &[from, to], 0.0);
     }
     out.push_str("</g>\n");
 }
@@ -307,7 +314,8 @@ fn write_label(out: &mut String, label: &Label) {
         Anchor::Middle => (at.x + at.w / 2.0, "middle"),
         Anchor::End => (at.x + at.w - 1.0, "end"),
     };
-    let y = at.y + at.h / 2.0 + 4.6;
+    let is_small = matches!(label.kind, LabelKind::Value | LabelKind::Number);
+    let y = at.y + at.h / 2.0 + if is_small { 3.7 } else { 4.6 };
     let domain = class(label.domain.as_deref());
     let mut write = |x: f64, anchor: &str, class: &str, text: &str| {
         let (x, y, text) = (length(x), length(y), escaped(text));
@@ -320,6 +328,9 @@ fn write_label(out: &mut String, label: &Label) {
         LabelKind::Node | LabelKind::Coupler => write(x, anchor, "name", &label.text),
         LabelKind::Branch => write(x, anchor, &format!("name {domain}"), &label.text),
         LabelKind::Domain | LabelKind::Signal => write(x, anchor, "soft italic", &label.text),
+        LabelKind::Component => write(x, anchor, "soft", &label.text),
+        LabelKind::Value => write(x, anchor, "soft italic small", &label.text),
+        LabelKind::Number => write(x, anchor, "soft small", &label.text),
         LabelKind::Element(_) | LabelKind::Junction => {
             let is_junction = label.kind == LabelKind::Junction;
             let (large, small, mark) = if is_junction {
@@ -337,7 +348,7 @@ fn write_label(out: &mut String, label: &Label) {
                         format!(":{name}")
                     };
                     let gap = if is_junction { 4.0 } else { 0.5 };
-                    let (before, behind) = (width(letters, LARGE), width(&rest, SIZE));
+                    let (before, behind) = (bold_width(letters, LARGE), width(&rest, SIZE));
                     let meet = x + (before - behind - gap) / 2.0 * NARROWER;
                     write(meet, "end", large, letters);
                     write(meet + gap, "start", small, &rest);

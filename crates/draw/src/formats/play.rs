@@ -1,7 +1,7 @@
 //! The assignment of causality as a page: the bond graph, on which stroke after stroke appears with its cause. It needs no network.
 
+use super::svg::{escaped, svg};
 use crate::drawing::Drawing;
-use crate::svg::{escaped, svg};
 use lgm_explain::CausalityReport;
 use serde_json::json;
 

@@ -80,7 +80,7 @@ fn bond(edge: &Edge) -> String {
     let (head, tail) = match edge.stroke {
         Some(Stroke::Head) => ("teelvee", "none"),
         Some(Stroke::Tail) => ("lvee", "tee"),
-        Some(Stroke::Both) => ("teelvee", "tee"),
+        Some(Stroke::Both | Stroke::Contested) => ("teelvee", "tee"),
         Some(Stroke::Open) | None => ("lvee", "none"),
     };
     let mut marks = format!("dir=both, arrowhead={head}, arrowtail={tail}");

@@ -36,6 +36,9 @@ pub fn json(drawing: &Drawing) -> Value {
             LabelKind::Coupler => "coupler",
             LabelKind::Domain => "domain",
             LabelKind::Signal => "signal",
+            LabelKind::Value => "value",
+            LabelKind::Number => "number",
+            LabelKind::Component => "component",
         };
         json!({ "text": label.text, "box": rect(label.at), "kind": kind })
     });
@@ -46,10 +49,14 @@ pub fn json(drawing: &Drawing) -> Value {
         let path: Vec<Value> = coupling.path.iter().copied().map(place).collect();
         json!({ "element": coupling.element, "path": path })
     });
-    let signals = drawing
-        .signals
+    let signals = drawing.signals.iter().map(|signal| {
+        let path: Vec<Value> = signal.path.iter().copied().map(place).collect();
+        json!({ "element": signal.element, "from": signal.from, "path": path })
+    });
+    let frames = drawing
+        .frames
         .iter()
-        .map(|signal| json!({ "element": signal.element, "path": [place(signal.from), place(signal.to)] }));
+        .map(|frame| json!({ "component": frame.name, "box": rect(frame.at) }));
     json!({
         "schema": "lgm-drawing/1",
         "model": &*drawing.model,
@@ -61,6 +68,7 @@ pub fn json(drawing: &Drawing) -> Value {
         "rails": rails.collect::<Vec<_>>(),
         "couplers": couplers.collect::<Vec<_>>(),
         "signals": signals.collect::<Vec<_>>(),
+        "frames": frames.collect::<Vec<_>>(),
     })
 }
 
@@ -83,7 +91,7 @@ fn edge(edge: &Edge) -> Value {
     let effort_at = match edge.stroke {
         Some(Stroke::Tail) => Value::from(edge.from.as_str()),
         Some(Stroke::Head) => Value::from(edge.to.as_str()),
-        Some(Stroke::Both) => json!([edge.from, edge.to]),
+        Some(Stroke::Both | Stroke::Contested) => json!([edge.from, edge.to]),
         Some(Stroke::Open) | None => Value::Null,
     };
     let source = edge.source.map(|source| match source {
@@ -93,6 +101,6 @@ fn edge(edge: &Edge) -> Value {
     json!({
         "element": edge.element, "name": edge.name, "kind": edge.kind.as_deref(), "from": edge.from, "to": edge.to,
         "domain": edge.domain.as_deref(), "tree": edge.tree, "source": source, "width": edge.width, "path": path,
-        "bonds": edge.bonds, "effort_at": effort_at, "conflict": edge.conflict,
+        "bonds": edge.bonds, "turned": edge.turned, "effort_at": effort_at, "conflict": edge.conflict,
     })
 }
