@@ -40,7 +40,11 @@ fn half_arrows_leave_sources_enter_storage_and_pass_through_couplers() {
             .filter_map(|at| super::block(model, at))
             .map(|path| model.path_name(path))
             .collect();
-        for (name, law) in laws(model).into_iter().filter(|(name, _)| !blocks.contains(name)) {
+        let switched = model.switching.elements.iter();
+        let switched: BTreeSet<String> = switched.map(|each| model.element_name(each.element)).collect();
+        let others = laws(model).into_iter();
+        let others = others.filter(|(name, _)| !blocks.contains(name) && !switched.contains(name));
+        for (name, law) in others {
             let leaving = drawing.edges.iter().filter(|edge| edge.from == name).count();
             let coming = drawing.edges.iter().filter(|edge| edge.to == name).count();
             let is_right = match law {
@@ -255,6 +259,16 @@ fn an_operational_amplifier_is_no_resistor() {
     assert_eq!(label("Op"), "IdealOpAmp:Op");
     assert_eq!(label("G"), "Gain:G");
     assert_eq!(label("R3"), "R3");
+}
+
+#[test]
+fn an_element_that_switches_keeps_its_word_and_takes_power() {
+    let drawing = bonds_in(&example("switching/bridge_rectifier.lgm"), Manner::default());
+    for name in ["d1", "d2", "d3", "d4"] {
+        let node = drawing.nodes.iter().find(|node| node.id == name).unwrap();
+        assert_eq!(node.label, format!("IdealDiode:{name}"));
+        assert!(drawing.edges.iter().any(|edge| edge.to == name));
+    }
 }
 
 #[test]

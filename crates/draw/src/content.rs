@@ -124,7 +124,7 @@ impl Content<'_> {
         if self.boxes.of_element(element).is_some() {
             return self.kind(element).to_string();
         }
-        if self.is_amplifier(element) {
+        if self.is_amplifier(element) || self.is_switched(element) {
             return self.kind(element).to_string();
         }
         let mut letters: Vec<&str> = Vec::new();
@@ -147,6 +147,14 @@ impl Content<'_> {
         }
         let prefix = if self.modulation(element).is_empty() { "" } else { "M" };
         format!("{prefix}{}", letters.concat())
+    }
+
+    /// True for an element that switches, such as a diode: its law of the moment is not all that it is.
+    pub(crate) fn is_switched(&self, element: ElementId) -> bool {
+        let switched = self.model.switching.elements.iter();
+        switched
+            .map(|switched| switched.element)
+            .any(|switched| switched == element)
     }
 
     /// True if the law of an element has several ports that do not act on each other alike: an operational amplifier, a controlled

@@ -381,6 +381,7 @@ impl Reader<'_, '_> {
                 signals: content.modulation(element),
                 modulated_by: Vec::new(),
                 role: match &info.law {
+                    _ if content.is_switched(element) => Role::Sink,
                     Law::Source { given, .. } => Role::Source(*given),
                     Law::Coupler { .. } => Role::Coupler,
                     Law::Storage { .. } | Law::Dissipator(_) | Law::Nonlinear(_) => {

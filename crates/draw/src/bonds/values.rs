@@ -11,7 +11,8 @@ const LONGEST: usize = 28;
 /// Writes the modulus or the parameter of every element that has a single one.
 pub(super) fn write(content: &Content<'_>, graph: &mut Graph) {
     for vertex in 0..graph.vertices.len() {
-        if let Some(element) = graph.vertices[vertex].element {
+        let element = graph.vertices[vertex].element;
+        if let Some(element) = element.filter(|element| !content.is_switched(*element)) {
             let value = value(content, graph, vertex, element);
             graph.vertices[vertex].value = value.filter(|text| text.chars().count() <= LONGEST);
         }

@@ -185,7 +185,7 @@ fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
         let element = content.name(info.element);
         let role = content.report.ports[index].role;
         let source = match (role, content.report.ports[index].effort_is_across) {
-            (Role::Source(given), effort_is_across) => {
+            (Role::Source(given), effort_is_across) if !content.is_switched(info.element) => {
                 let is_effort = given == Variable::Effort;
                 Some(match is_effort == effort_is_across.unwrap_or(true) {
                     true => Source::Across,
