@@ -43,6 +43,12 @@ impl Layout {
         layout
     }
 
+    /// The same with further symbols, whose numbers are handed over in this space.
+    pub fn placing(mut self, space: Space, symbols: impl Iterator<Item = SymbolId>) -> Layout {
+        self.place(space, symbols);
+        self
+    }
+
     fn place(&mut self, space: Space, symbols: impl Iterator<Item = SymbolId>) {
         for (index, symbol) in symbols.enumerate() {
             self.set(symbol, Meaning::Place(space, index as u32));

@@ -29,7 +29,7 @@ fn every_module_is_carried() {
 #[test]
 fn every_c_source_is_carried_and_the_same_for_all_models() {
     let programs = crate::C_PROGRAMS.into_iter().chain([crate::C_FIXED]);
-    let carried = crate::C_SOURCES.into_iter().chain(programs);
+    let carried = crate::C_SOURCES.into_iter().chain(crate::C_EVENTS).chain(programs);
     let mut carried: Vec<_> = carried
         .map(|(name, text)| (String::from(name), String::from(text)))
         .collect();
@@ -54,6 +54,7 @@ fn every_name_of_c_is_that_of_a_model() {
     };
     let carried = crate::C_SOURCES
         .into_iter()
+        .chain(crate::C_EVENTS)
         .chain(crate::C_PROGRAMS)
         .chain([crate::C_FIXED]);
     for (name, text) in carried {
