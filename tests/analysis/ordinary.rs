@@ -215,5 +215,5 @@ fn steps_count_their_sources_towards_the_reference() {
     let steps = found["steps"].as_array().unwrap();
     assert_eq!(steps[0]["source"], value!({"num": ["-TL"], "den": ["b"]}));
     assert_eq!((&steps[0]["from"], &steps[0]["to"]), (&value!("s"), &value!("gnd")));
-    assert_eq!(steps[1]["source"]["num"], value!(["-TL*K"]));
+    assert_eq!(steps[1]["source"]["num"], value!(["-K*TL"]));
 }

@@ -63,7 +63,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     });
     let first = whole.model.outputs.len();
     let found = with_storage(&whole, states, linearize, true, &mut diagnostics).and_then(|(model, system, _)| {
-        let found = second_order(&model, &system, first, eliminated);
+        let found = second_order(&model, &system, first, (eliminated, arguments.numeric));
         let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
         Some((system, found))
     });

@@ -12,7 +12,7 @@ mod partition;
 pub use mechanism::{Mechanism, mechanism};
 pub use partition::{Partition, block, partition};
 
-use crate::values::try_map;
+use crate::values::{exact_form, try_map};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
@@ -20,6 +20,7 @@ use lgm_model::{ElementId, Law, Measure, Model, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use matrix::{Rows, combined, is_zero, product, solution, transposed};
+use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -79,12 +80,12 @@ struct Parts {
 }
 
 /// The equations of a linear system in power variables, whose outputs are those of
-/// [`with_storage_outputs`](crate::with_storage_outputs) from the first one given on.
+/// [`with_storage_outputs`](crate::with_storage_outputs) from the first one given on; over the parameters, or for their values.
 pub fn second_order(
     model: &Model,
     system: &StateSystem,
     first_output: usize,
-    wanted: Option<Eliminated>,
+    (wanted, is_numeric): (Option<Eliminated>, bool),
 ) -> Result<SecondOrder, Box<Diagnostic>> {
     let form = system
         .symbolic
@@ -98,8 +99,17 @@ pub fn second_order(
     };
     let mut exprs = system.exprs.clone();
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-    let written = without_assignments(&mut exprs, system, form);
-    let read = try_map(&written, |id| field.from_expression(&exprs, *id).ok());
+    // Numbers are exact on the way: which entries vanish hangs on no rounding.
+    let numbers = is_numeric.then(|| exact_form(system)).flatten();
+    let values = parameter_numbers(system);
+    let values = numbers.is_some().then_some(&values);
+    let read = match &numbers {
+        Some(numbers) => try_map(numbers, |value| Some(RationalFunction::number(value))),
+        None => {
+            let written = without_assignments(&mut exprs, system, form);
+            try_map(&written, |id| field.from_expression(&exprs, *id).ok())
+        }
+    };
     let form = read.ok_or_else(|| refused("the matrices have no values", "look at `lgm equations`"))?;
     let (inertias, compliances) = classes(model, system, &form)?;
     let fewer = match inertias.len() <= compliances.len() && !inertias.is_empty() {
@@ -119,14 +129,8 @@ pub fn second_order(
         // A displacement of a compliance is its own, and not that of others that follow it.
         let owners = kept.iter().map(|state| system.states[*state].element.clone());
         let owners = (eliminated == Eliminated::Inertias).then(|| owners.collect::<Vec<_>>());
-        let energy = energies(
-            model,
-            &mut field,
-            &exprs,
-            &form,
-            first_output,
-            (kept, owners.as_deref()),
-        );
+        let own = (kept.as_slice(), owners.as_deref());
+        let energy = energies(model, &mut field, (&exprs, values), &form, first_output, own);
         let energy = energy.map_err(Fault::Whole)?;
         Ok((kept, parts.eliminated(&mut field, &energy, eliminated)?))
     };
@@ -170,6 +174,12 @@ pub fn second_order(
         input_integral,
         input_derivative,
     })
+}
+
+/// The values of all parameters.
+fn parameter_numbers(system: &StateSystem) -> FxHashMap<SymbolId, BigRational> {
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    entries.map(|entry| (entry.symbol, entry.value.clone())).collect()
 }
 
 /// The matrices with the terms that they share written out, since nothing else of the result names these.
@@ -274,7 +284,7 @@ fn classes(
 fn energies(
     model: &Model,
     field: &mut RationalFunctions,
-    exprs: &Exprs,
+    (exprs, numbers): (&Exprs, Option<&FxHashMap<SymbolId, BigRational>>),
     form: &LinearForm<Entry>,
     first_output: usize,
     (kept, owners): (&[usize], Option<&[Arc<str>]>),
@@ -326,8 +336,16 @@ fn energies(
         for row in 0..count {
             let mut list = Vec::new();
             for column in 0..count {
-                let read = field.from_expression(exprs, value.get(row, column));
-                list.push(read.map_err(|_| refused("a value of storage is infinite", "look at the parameters"))?);
+                let entry = value.get(row, column);
+                let read = match numbers {
+                    Some(numbers) => exprs
+                        .evaluate_exact(&[entry], &|symbol| numbers.get(&symbol).cloned())
+                        .ok()
+                        .and_then(|mut list| list.pop())
+                        .map(|value| RationalFunction::number(&value)),
+                    None => field.from_expression(exprs, entry).ok(),
+                };
+                list.push(read.ok_or_else(|| refused("a value of storage is infinite", "look at the parameters"))?);
             }
             values.push(list);
         }
