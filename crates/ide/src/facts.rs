@@ -116,6 +116,20 @@ pub(crate) fn parameter<'s>(snapshot: &'s Snapshot, definition: &Definition) -> 
         .filter(|_| kinds.contains(&definition.kind))
 }
 
+/// The parameters of the model that have one value of their own: their names, values in SI, and SI units that have a name.
+pub(crate) fn parameters(snapshot: &Snapshot) -> Vec<(&str, f64, Option<&str>)> {
+    let model = snapshot.compilation().model();
+    let all = model.into_iter().flat_map(|model| &model.parameters);
+    let own = all.filter_map(|parameter| match &parameter.entries[..] {
+        [entry] if entry.derived.is_none() => {
+            let unit = parameter.unit.as_deref().filter(|unit| **unit != *"1");
+            Some((&*parameter.name, to_f64(&entry.value), unit))
+        }
+        _ => None,
+    });
+    own.collect()
+}
+
 /// The value of a scalar parameter with its SI unit: `2.5 N/m`.
 pub(crate) fn value_of(parameter: &Parameter) -> Option<String> {
     let [entry] = &parameter.entries[..] else { return None };

@@ -71,6 +71,7 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     if definition.kind == DefinitionKind::Instance {
         parts.extend(relation(snapshot, definition));
         parts.extend(port_causality(snapshot, definition));
+        parts.extend(snapshot.loop_of(definition).map(|(_, own)| own.paragraph()));
     }
     parts.join("\n\n")
 }

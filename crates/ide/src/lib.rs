@@ -20,6 +20,8 @@ mod hover;
 #[cfg(test)]
 mod hover_tests;
 mod keywords;
+mod loops;
+mod mends;
 mod modes;
 #[cfg(test)]
 mod modes_tests;
@@ -46,6 +48,7 @@ pub use completion::{PathKind, is_part};
 pub use lgm_elaborate::analysis::DefinitionId;
 use lgm_model::system::StateSystem;
 use lgm_source::{SourceId, Span};
+pub use problems::syntax_faults;
 pub use snapshot::Snapshot;
 
 /// The answers; each is worked out in a module of its own.
@@ -130,6 +133,10 @@ impl Snapshot {
     pub fn actions(&self, span: Span) -> Vec<Action> {
         let mut found = actions::actions(self, span);
         found.extend(rewrites::rewrites(self, span));
+        // What the whole model tells is better than what the help's words do.
+        if !found.iter().any(|action| action.is_fix) {
+            found.extend(mends::offers(self, span));
+        }
         found
     }
 
@@ -167,6 +174,11 @@ impl Snapshot {
     /// The equations of the model over its parameters; none if it has faults, or so many elements that making them takes long.
     pub fn system(&self) -> Option<&StateSystem> {
         facts::symbolic(self)
+    }
+
+    /// The parameters of the model that have one value of their own: their names, values in SI, and SI units.
+    pub fn parameters(&self) -> Vec<(&str, f64, Option<&str>)> {
+        facts::parameters(self)
     }
 
     /// The names of the models in the root text, in its order.

@@ -29,7 +29,8 @@ fn hints(text: &str) -> Vec<String> {
     let hints = hints.filter(|hint| hint.kind == crate::HintKind::Causality);
     let shown = hints.map(|hint| {
         let before = &text[..hint.at as usize];
-        let line = before.rsplit('\n').next().unwrap_or(before).trim();
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        let line = line.split([':', '=']).next().unwrap_or(line).trim();
         format!("{line} «{}»", hint.text)
     });
     shown.collect()

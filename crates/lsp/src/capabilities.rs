@@ -4,11 +4,12 @@ use crate::{tokens, uri};
 use gen_lsp_types::{
     ChangeNotifications, CodeActionKind, CodeActionOptions, CodeActionProvider, CodeLensOptions, CompletionOptions,
     DefinitionProvider, DiagnosticOptions, DiagnosticProvider, DocumentFormattingProvider, DocumentHighlightProvider,
-    DocumentLinkOptions, DocumentSymbolProvider, FoldingRangeProvider, Full, HoverProvider, InlayHintProvider,
-    PositionEncodingKind, ReferencesProvider, RenameOptions, RenameProvider, Save, SelectionRangeProvider,
-    SemanticTokensOptions, SemanticTokensProvider, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
-    TextDocumentSyncKind, TextDocumentSyncOptions, WorkspaceFoldersServerCapabilities, WorkspaceOptions,
-    WorkspaceSymbolProvider,
+    DocumentLinkOptions, DocumentOnTypeFormattingOptions, DocumentRangeFormattingProvider, DocumentSymbolProvider,
+    FileOperationFilter, FileOperationOptions, FileOperationPattern, FileOperationRegistrationOptions,
+    FoldingRangeProvider, Full, HoverProvider, InlayHintProvider, PositionEncodingKind, ReferencesProvider,
+    RenameOptions, RenameProvider, Save, SelectionRangeProvider, SemanticTokensOptions, SemanticTokensProvider,
+    ServerCapabilities, SignatureHelpOptions, TextDocumentSync, TextDocumentSyncKind, TextDocumentSyncOptions,
+    WorkspaceFoldersServerCapabilities, WorkspaceOptions, WorkspaceSymbolProvider,
 };
 use lgm_source::Encoding;
 use serde_json::Value;
@@ -31,6 +32,8 @@ pub(crate) struct Client {
     pub pulls: bool,
     /// Whether it can be asked to watch files.
     pub watches: bool,
+    /// True if it shows the related places of a diagnostic.
+    pub shows_related: bool,
     /// Whether it shows the progress of long work.
     pub shows_progress: bool,
     /// The requests by which it can be asked to ask again.
@@ -62,6 +65,7 @@ impl Client {
                 .pointer("/capabilities/textDocument/diagnostic")
                 .is_some_and(Value::is_object)
                 && is("/capabilities/workspace/diagnostics/refreshSupport"),
+            shows_related: is("/capabilities/textDocument/publishDiagnostics/relatedInformation"),
             shows_progress: is("/capabilities/window/workDoneProgress"),
             refreshes: [
                 (
@@ -148,6 +152,11 @@ pub(crate) fn of_server(client: &Client) -> ServerCapabilities {
             ..CodeActionOptions::default()
         })),
         document_formatting_provider: Some(DocumentFormattingProvider::Bool(true)),
+        document_range_formatting_provider: Some(DocumentRangeFormattingProvider::Bool(true)),
+        document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
+            first_trigger_character: ";".to_string(),
+            more_trigger_character: None,
+        }),
         document_link_provider: Some(DocumentLinkOptions::default()),
         diagnostic_provider: client.pulls.then(|| {
             DiagnosticProvider::DiagnosticOptions(DiagnosticOptions {
@@ -159,6 +168,16 @@ pub(crate) fn of_server(client: &Client) -> ServerCapabilities {
             workspace_folders: Some(WorkspaceFoldersServerCapabilities {
                 supported: Some(true),
                 change_notifications: Some(ChangeNotifications::Bool(true)),
+            }),
+            file_operations: Some(FileOperationOptions {
+                will_rename: Some(FileOperationRegistrationOptions::new(vec![FileOperationFilter {
+                    scheme: Some("file".to_string()),
+                    pattern: FileOperationPattern {
+                        glob: "**/*.lgm".to_string(),
+                        ..FileOperationPattern::default()
+                    },
+                }])),
+                ..FileOperationOptions::default()
             }),
             ..WorkspaceOptions::default()
         }),

@@ -1,13 +1,14 @@
 //! Places of the compiler as places of the protocol, and back.
 
 use crate::documents::World;
+use crate::held::{self, Hunk};
 use crate::uri;
 use gen_lsp_types::{
     DocumentChange, Edit as AnyEdit, Location, MarkupContent, MarkupKind, OptionalVersionedTextDocumentIdentifier,
     Position, Range, TextDocumentEdit, TextDocumentIdentifier, TextEdit, Uri, WorkspaceEdit,
 };
 use lgm_ide::{Edit, Snapshot};
-use lgm_source::{SourceId, Span};
+use lgm_source::{Encoding, SourceId, Span};
 use std::collections::BTreeMap;
 
 /// The texts of one snapshot as an editor knows them.
@@ -19,13 +20,50 @@ pub(crate) struct Places<'a> {
     pub uri: &'a str,
     /// The snapshot.
     pub snapshot: &'a Snapshot,
+    /// The differences of its root text from the one in the editor.
+    pub hunks: &'a [Hunk],
 }
 
-impl Places<'_> {
+impl<'a> Places<'a> {
+    /// The texts of a snapshot of what is in the editor now.
+    pub(crate) fn of(world: &'a World, uri: &'a str, snapshot: &'a Snapshot) -> Places<'a> {
+        let hunks = &[];
+        Places {
+            world,
+            uri,
+            snapshot,
+            hunks,
+        }
+    }
+
     pub(crate) fn position(&self, source: SourceId, offset: u32) -> Position {
+        let is_root = source == self.snapshot.root();
         let source = self.snapshot.map().get(source);
         let (line, character) = source.position(offset, self.world.encoding);
-        Position { line, character }
+        // A line that was replaced stands where its hunk begins.
+        let hunk = || self.hunks.iter().find(|hunk| hunk.old.contains(&line));
+        match is_root {
+            true => Position {
+                line: held::now(self.hunks, line)
+                    .or_else(|| hunk().map(|hunk| hunk.new.start))
+                    .unwrap_or(line),
+                character,
+            },
+            false => Position { line, character },
+        }
+    }
+
+    /// Returns true if a line of the editor stands in the root text too.
+    pub(crate) fn has_line(&self, line: u32) -> bool {
+        held::before(self.hunks, line).is_some()
+    }
+
+    /// Returns true if a place lies on a line that was replaced.
+    pub(crate) fn is_replaced(&self, span: Span) -> bool {
+        let line = |at| self.snapshot.map().get(span.source).position(at, Encoding::Utf8).0;
+        span.source == self.snapshot.root()
+            && !self.hunks.is_empty()
+            && (line(span.start)..=line(span.end)).any(|line| held::now(self.hunks, line).is_none())
     }
 
     pub(crate) fn range(&self, span: Span) -> Range {
@@ -38,7 +76,13 @@ impl Places<'_> {
     /// The byte of the root text at a position.
     pub(crate) fn offset(&self, at: Position) -> u32 {
         let root = self.snapshot.map().get(self.snapshot.root());
-        root.offset((at.line, at.character), self.world.encoding)
+        // Lines that replace others stand at the beginning of those.
+        let hunk = || self.hunks.iter().find(|hunk| hunk.new.contains(&at.line));
+        match (held::before(self.hunks, at.line), hunk()) {
+            (Some(line), _) => root.offset((line, at.character), self.world.encoding),
+            (None, Some(hunk)) => root.offset((hunk.old.start, 0), self.world.encoding),
+            (None, None) => root.text.len() as u32,
+        }
     }
 
     /// The part of the root text in a range.
@@ -94,6 +138,9 @@ impl Places<'_> {
             if self.is_library(edit.span.source) {
                 let name = &self.snapshot.map().get(edit.span.source).name;
                 return Err(format!("this would change `{name}`, which is of the standard library"));
+            }
+            if self.is_replaced(edit.span) {
+                return Err("this would change a line that is being written".to_string());
             }
             let new_text = edit.text.clone();
             let range = self.range(edit.span);

@@ -19,6 +19,8 @@ pub(crate) struct Document {
     pub version: i32,
     /// The text.
     pub text: Arc<str>,
+    /// True if it was not changed since it was opened or saved.
+    pub is_saved: bool,
 }
 
 /// Everything that an answer depends on. Never changed: an edit makes a new one, which shares what is the same.
@@ -28,12 +30,16 @@ pub(crate) struct World {
     pub documents: BTreeMap<String, Document>,
     /// The folders that are open in the editor, links resolved.
     pub folders: Vec<PathBuf>,
+    /// True if the editor shows the related places of a diagnostic.
+    pub shows_related: bool,
     /// How the editor counts columns.
     pub encoding: Encoding,
     /// Counts how often files may have changed on the disk.
     pub disk: u64,
     /// What is shown.
     pub settings: Settings,
+    /// Folders of shared parts, links resolved, which every model may import from.
+    pub includes: Vec<PathBuf>,
 }
 
 impl World {
@@ -44,6 +50,19 @@ impl World {
         Some((found.0, found.1))
     }
 
+    /// Takes the folders of a setting `include`; without one they stay. Every text is read anew if they change.
+    pub(crate) fn include(&mut self, given: &serde_json::Value) {
+        let Some(list) = given.get("include").and_then(serde_json::Value::as_array) else {
+            return;
+        };
+        let folders = list.iter().filter_map(serde_json::Value::as_str);
+        let folders: Vec<PathBuf> = folders.map(|folder| lgm_files::resolve(Path::new(folder))).collect();
+        if folders != self.includes {
+            self.includes = folders;
+            self.disk += 1;
+        }
+    }
+
     /// Opens a text.
     pub(crate) fn open(&mut self, uri: &str, version: i32, text: String) {
         let path = uri::to_path(uri);
@@ -52,8 +71,16 @@ impl World {
             path,
             version,
             text: text.into(),
+            is_saved: true,
         };
         self.documents.insert(uri.to_string(), document);
+    }
+
+    /// Notes that an open text was saved.
+    pub(crate) fn save(&mut self, uri: &str) {
+        if let Some(document) = self.documents.get_mut(uri) {
+            document.is_saved = true;
+        }
     }
 
     /// Changes an open text; false if there is none.
@@ -62,6 +89,7 @@ impl World {
             return false;
         };
         document.version = version;
+        document.is_saved = false;
         for change in changes {
             document.text = changed(&document.text, change, self.encoding);
         }

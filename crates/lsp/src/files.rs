@@ -48,7 +48,8 @@ impl Files<'_> {
 impl Sources for Files<'_> {
     fn read(&self, path: &Path) -> Result<String, String> {
         let path = resolve(path);
-        if !self.allowed.iter().any(|folder| path.starts_with(folder)) {
+        let mut open = self.allowed.iter().chain(&self.world.includes);
+        if !open.any(|folder| path.starts_with(folder)) {
             return Err("lies outside of the folders that are open in the editor".to_string());
         }
         let text = self.world.opened(&path).map(|entry| entry.1.text.clone());
@@ -57,6 +58,10 @@ impl Sources for Files<'_> {
             Some(text) => Ok(text.to_string()),
             None => lgm_files::read_text(&path),
         }
+    }
+
+    fn included(&self) -> &[PathBuf] {
+        &self.world.includes
     }
 
     fn resolve(&self, path: &Path) -> PathBuf {

@@ -3,12 +3,12 @@
 use crate::context::{Refusal, RequestContext, failed, invalid};
 use crate::convert::{Places, markdown, workspace_edit};
 use crate::documents::World;
-use crate::{across, completion, diagnostics, imports, library, preview, tokens, uri};
-use gen_lsp_types::*;
+use crate::{across, completion, diagnostics, formatting, imports, library, preview, renamed, tokens, uri};
+use gen_lsp_types::{Code as CodeOfFault, *};
 use lgm_source::Span;
+use lgm_source::codes::Code;
 use lsp_server::ErrorCode;
 use serde_json::Value;
-use std::ops::Range as Bytes;
 use std::sync::Arc;
 
 /// Whether the text that a request is about has changed since.
@@ -24,7 +24,7 @@ pub(crate) fn is_overtaken(params: &Value, context: &World, latest: &World) -> b
 }
 
 /// The methods that are answered.
-const METHODS: [&str; 23] = [
+const METHODS: [&str; 26] = [
     "textDocument/hover",
     "textDocument/completion",
     "completionItem/resolve",
@@ -36,12 +36,15 @@ const METHODS: [&str; 23] = [
     "textDocument/rename",
     "textDocument/documentSymbol",
     "workspace/symbol",
+    "workspace/willRenameFiles",
     "textDocument/foldingRange",
     "textDocument/selectionRange",
     "textDocument/semanticTokens/full",
     "textDocument/inlayHint",
     "textDocument/codeAction",
     "textDocument/formatting",
+    "textDocument/rangeFormatting",
+    "textDocument/onTypeFormatting",
     "textDocument/documentLink",
     "textDocument/diagnostic",
     "textDocument/codeLens",
@@ -52,6 +55,14 @@ const METHODS: [&str; 23] = [
 
 pub(crate) fn is_known(method: &str) -> bool {
     METHODS.contains(&method)
+}
+
+/// Returns true if the answer needs equations over the parameters, or a run.
+pub(crate) fn is_heavy(request: &lsp_server::Request) -> bool {
+    matches!(
+        request.method.as_str(),
+        "lgm/equations" | "lgm/preview" | "textDocument/hover"
+    )
 }
 
 /// The result of a request.
@@ -72,6 +83,9 @@ pub(crate) fn answer(context: &mut RequestContext, method: &str, params: Value) 
             typed::<PrepareRenameRequest>(params, |params| prepare_rename(context, &params))
         }
         "textDocument/rename" => typed::<RenameRequest>(params, |params| across::rename(context, &params)),
+        "workspace/willRenameFiles" => {
+            typed::<WillRenameFilesRequest>(params, |params| renamed::imports(context, &params))
+        }
         "textDocument/documentSymbol" => typed::<DocumentSymbolRequest>(params, |params| symbols(context, &params)),
         "workspace/symbol" => typed::<WorkspaceSymbolRequest>(params, |params| across::symbols(context, &params)),
         "textDocument/foldingRange" => typed::<FoldingRangeRequest>(params, |params| folds(context, &params)),
@@ -84,7 +98,15 @@ pub(crate) fn answer(context: &mut RequestContext, method: &str, params: Value) 
         }),
         "textDocument/inlayHint" => typed::<InlayHintRequest>(params, |params| hints(context, &params)),
         "textDocument/codeAction" => typed::<CodeActionRequest>(params, |params| actions(context, &params)),
-        "textDocument/formatting" => typed::<DocumentFormattingRequest>(params, |params| formatting(context, &params)),
+        "textDocument/formatting" => {
+            typed::<DocumentFormattingRequest>(params, |params| formatting::whole(context, &params))
+        }
+        "textDocument/rangeFormatting" => {
+            typed::<DocumentRangeFormattingRequest>(params, |params| formatting::range(context, &params))
+        }
+        "textDocument/onTypeFormatting" => {
+            typed::<DocumentOnTypeFormattingRequest>(params, |params| formatting::on_type(context, &params))
+        }
         "textDocument/documentLink" => typed::<DocumentLinkRequest>(params, |params| links(context, &params)),
         "textDocument/diagnostic" => typed::<DocumentDiagnosticRequest>(params, |params| problems(context, &params)),
         "textDocument/codeLens" => typed::<CodeLensRequest>(params, |params| preview::lenses(context, &params)),
@@ -107,7 +129,13 @@ fn typed<R: Request>(
 }
 
 fn hover(context: &mut RequestContext, params: &HoverParams) -> Result<Option<Hover>, Refusal> {
-    context.at(&params.text_document_position_params, |places, at| {
+    let at = &params.text_document_position_params;
+    let range = Range {
+        start: at.position,
+        end: at.position,
+    };
+    context.on_lines(&at.text_document.uri, range, |places| {
+        let at = places.offset(at.position);
         let hover = places.snapshot.hover((places.snapshot.root(), at))?;
         Some(Hover {
             contents: Contents::MarkupContent(markdown(hover.markdown)),
@@ -254,10 +282,18 @@ fn selections(
 
 fn hints(context: &mut RequestContext, params: &InlayHintParams) -> Result<Option<Vec<InlayHint>>, Refusal> {
     let settings = context.world.settings;
-    context.on(&params.text_document.uri, |places| {
-        let wanted = places.span(params.range);
+    context.on_steady(&params.text_document.uri, |places| {
+        let (wanted, source) = (places.span(params.range), places.snapshot.root());
+        let is_replaced = |at| {
+            places.is_replaced(Span {
+                source,
+                start: at,
+                end: at,
+            })
+        };
+        let is_here = |at| (wanted.start..=wanted.end).contains(&at) && !is_replaced(at);
         let hints = places.snapshot.hints().into_iter();
-        let hints = hints.filter(|hint| (wanted.start..=wanted.end).contains(&hint.at) && settings.shows(hint.kind));
+        let hints = hints.filter(|hint| is_here(hint.at) && settings.shows(hint.kind));
         let hints = hints.map(|hint| InlayHint {
             position: places.position(places.snapshot.root(), hint.at),
             label: Label::String(hint.text),
@@ -288,8 +324,8 @@ fn actions(
         })
     };
     let imports = imports::offers(context, &params.text_document.uri, params.range)?;
-    context.on(&params.text_document.uri, |places| {
-        let mut found = Vec::new();
+    context.on_lines(&params.text_document.uri, params.range, |places| {
+        let (mut found, mut is_preferred) = (Vec::new(), false);
         for action in imports
             .into_iter()
             .chain(places.snapshot.actions(places.span(params.range)))
@@ -304,14 +340,18 @@ fn actions(
             if !is_wanted(&kind) {
                 continue;
             }
-            let code = action.code.map(|code| Code::String(code.as_str().to_string()));
+            let code = action.code.map(|code| CodeOfFault::String(code.as_str().to_string()));
             let mended = params.context.diagnostics.iter();
             let mended: Vec<_> = mended
                 .filter(|known| code.is_some() && known.code == code)
                 .cloned()
                 .collect();
+            // Of several changes for a conflict, the first is the most likely one.
+            let is_first =
+                action.code == Some(Code::LGM0301) && action.is_fix && !std::mem::replace(&mut is_preferred, true);
             found.push(CodeActionResponse::CodeAction(CodeAction {
                 title: action.title,
+                is_preferred: is_first.then_some(true),
                 kind: Some(kind),
                 diagnostics: (!mended.is_empty()).then_some(mended),
                 edit: Some(workspace_edit(places.world, edits, versioned)),
@@ -320,42 +360,6 @@ fn actions(
         }
         Some(found)
     })
-}
-
-fn formatting(
-    context: &mut RequestContext,
-    params: &DocumentFormattingParams,
-) -> Result<Option<Vec<TextEdit>>, Refusal> {
-    context.on(&params.text_document.uri, |places| {
-        let new = places.snapshot.formatted()?;
-        let root = places.snapshot.root();
-        let old = &places.snapshot.map().get(root).text;
-        if **old == *new {
-            return Some(Vec::new());
-        }
-        let (old, from) = changed_lines(old, &new);
-        Some(vec![TextEdit {
-            range: places.range(Span::new(root, old.start, old.end)),
-            new_text: new[from].to_string(),
-        }])
-    })
-}
-
-/// The bytes of two texts between their first and their last lines that are the same, so that the pointer and folds stay where they are.
-fn changed_lines(old: &str, new: &str) -> (Bytes<usize>, Bytes<usize>) {
-    let lines = |text: &str| -> Vec<usize> { text.split_inclusive('\n').map(str::len).collect() };
-    let same = |pair: &(&str, &str)| pair.0 == pair.1;
-    let forwards = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
-    let head = forwards.take_while(same).count();
-    let (old_lines, new_lines) = (lines(old), lines(new));
-    let most = old_lines.len().min(new_lines.len()) - head;
-    let backwards = old.split_inclusive('\n').rev().zip(new.split_inclusive('\n').rev());
-    let tail = backwards.take_while(same).count().min(most);
-    let bytes = |lines: &[usize]| {
-        let start: usize = lines[..head].iter().sum();
-        start..start + lines[head..lines.len() - tail].iter().sum::<usize>()
-    };
-    (bytes(&old_lines), bytes(&new_lines))
 }
 
 fn links(context: &mut RequestContext, params: &DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>, Refusal> {
@@ -390,27 +394,4 @@ fn problems(
             full_document_diagnostic_report,
         },
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_lines_that_differ_are_replaced() {
-        for (old, new, part, by) in [
-            ("a\nb\nc\n", "a\nB\nc\n", "b\n", "B\n"),
-            ("a\nc\n", "a\nb\nc\n", "", "b\n"),
-            ("a\na\na\n", "a\n", "a\na\n", ""),
-            ("a\nb", "a\nb\n", "b", "b\n"),
-            ("", "a\n", "", "a\n"),
-            ("a\r\nb\r\n", "a\nb\n", "a\r\nb\r\n", "a\nb\n"),
-        ] {
-            let (replaced, taken) = changed_lines(old, new);
-            assert_eq!((&old[replaced.clone()], &new[taken.clone()]), (part, by), "{old:?}");
-            let mut text = old.to_string();
-            text.replace_range(replaced, &new[taken]);
-            assert_eq!(text, new);
-        }
-    }
 }

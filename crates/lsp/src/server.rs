@@ -107,12 +107,14 @@ impl Server {
         for fault in faults {
             self.out.log_error(&fault);
         }
-        let world = World {
+        let mut world = World {
             encoding: self.client.encoding,
+            shows_related: self.client.shows_related,
             folders: self.client.folders.clone(),
             settings,
             ..World::default()
         };
+        world.include(&request.params["initializationOptions"]);
         self.shared.renew(world, false);
         if let Some(jobs) = self.for_worker.take() {
             let worker = Worker::new(self.shared.clone(), self.out.clone(), self.client.clone(), self.plot);
@@ -145,8 +147,7 @@ impl Server {
             "textDocument/didOpen" => self.open(notification.params),
             "textDocument/didChange" => self.change(notification.params),
             "textDocument/didClose" => self.close(notification.params),
-            // An editor that cannot watch files may have changed others with this one.
-            "textDocument/didSave" if !self.client.watches => self.disk_changed(),
+            "textDocument/didSave" => self.save(&notification.params),
             "workspace/didChangeWatchedFiles" => self.disk_changed(),
             "workspace/didChangeConfiguration" => self.settings_changed(&notification.params["settings"]["lgm"]),
             "workspace/didChangeWorkspaceFolders" => self.change_folders(notification.params),
@@ -208,6 +209,17 @@ impl Server {
         })
     }
 
+    /// Notes that a text was saved. An editor that cannot watch files may have changed others with this one.
+    fn save(&self, params: &Value) -> Result<(), String> {
+        let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
+        let uri = uri.ok_or("`textDocument` has no `uri`")?;
+        self.renew(false, |world| {
+            world.save(uri);
+            world.disk += u64::from(!self.client.watches);
+            Ok(())
+        })
+    }
+
     fn close(&self, params: Value) -> Result<(), String> {
         let closed = parsed::<DidCloseTextDocumentNotification>(params)?.text_document;
         self.renew(false, |world| {
@@ -221,6 +233,7 @@ impl Server {
         self.renew(false, |world| {
             let (settings, faults) = world.settings.changed(given);
             world.settings = settings;
+            world.include(given);
             for fault in faults {
                 self.out.log_error(&fault);
             }
