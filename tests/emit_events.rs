@@ -263,9 +263,9 @@ fn fmus_with_events_run_in_both_modes() {
     });
 }
 
-/// Two diodes in series with nonlinear resistors, so that loops are left in several combinations of modes.
+/// A diode in series with nonlinear resistors, so that a loop is left in several combinations of modes.
 const LOOPS: &str = "import switching;
-element Square(k) : electrical { across = k*through*abs(through) + through; }
+element Square(k [ohm/A]) : electrical { across = k*through*abs(through) + 1 [ohm]*through; }
 model Rectifier {
   input u [V] = sin(time);
   node a, k, e : electrical;

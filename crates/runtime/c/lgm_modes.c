@@ -192,6 +192,16 @@ static lgm_status enter_nearest(lgm_run *run, int modes[]) {
     return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
 }
 
+/* No modes agree. Modes that contradict each other say more than a circle does. */
+static lgm_status fail_search(lgm_run *run, int fault) {
+    for (int at = 0; at < LGM_COMBINATIONS; at++) {
+        if (run->events.visited[at] != 0 && lgm_has_equations[at] == 0) {
+            return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, at, 0);
+        }
+    }
+    return lgm_events_fail(run, fault, run->events.from.began, 0);
+}
+
 /* The combinations of the elements that act, looked through one after the other for one in which contacts act at most. */
 static lgm_status search(lgm_run *run, int modes[]) {
     lgm_events *const events = &run->events;
@@ -230,8 +240,7 @@ static lgm_status search(lgm_run *run, int modes[]) {
     if (status != LGM_OK) {
         return status;
     }
-    return lgm_events_fail(run, (possible > (double)MOST_SEARCHED) ? LGM_FAULT_TOO_MANY : LGM_FAULT_CIRCLE,
-        events->from.began, 0);
+    return fail_search(run, (possible > (double)MOST_SEARCHED) ? LGM_FAULT_TOO_MANY : LGM_FAULT_CIRCLE);
 }
 
 /* Takes all changes that act and set nothing, or the first one alone; 1 if that leads to a combination that was not tried yet. */
@@ -363,7 +372,7 @@ lgm_status lgm_modes_settle(lgm_run *run) {
         }
         status = enter_nearest(run, modes);
     }
-    return (status == LGM_OK) ? lgm_events_fail(run, LGM_FAULT_CIRCLE, events->from.began, 0) : status;
+    return (status == LGM_OK) ? fail_search(run, LGM_FAULT_CIRCLE) : status;
 }
 
 #endif
