@@ -65,6 +65,7 @@ fn every_name_of_c_is_that_of_a_model() {
         for word in lines.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')) {
             let is_file = crate::C_SOURCES
                 .iter()
+                .chain(&crate::C_EVENTS)
                 .any(|file| file.0.starts_with(&std::format!("{word}.")));
             assert!(
                 !word.starts_with("lgm_") || is_file || is_defined(word),
