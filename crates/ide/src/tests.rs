@@ -201,7 +201,7 @@ fn what_can_be_written_depends_on_the_place() {
         (damper.insert.as_str(), damper.kind),
         ("Damper(${1:b})$0", NameKind::Element)
     );
-    assert_eq!(labels(&at("  damper : Damper(2) |")), ["x", "gnd"]);
+    assert_eq!(labels(&at("  damper : Damper(2) |")), ["x", "gnd", "x -> gnd"]);
     assert!(labels(&at("  node y : |")).contains(&"rotational"));
     assert!(labels(&at("  param b [|")).contains(&"kg"));
     assert!(labels(&at("  param b = 2 [|")).contains(&"rpm"));
