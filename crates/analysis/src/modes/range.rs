@@ -112,6 +112,7 @@ mod tests {
                     }
                 }
             }
+            row.sort_by_key(|entry| entry.0);
             row
         });
         let range = Range::of(&SparseMatrix {
