@@ -48,7 +48,7 @@ pub trait Field {
     fn may_vanish(&self, _a: &Self::Element) -> bool {
         false
     }
-    /// Solves one block that does not fall apart, `A X = B`; the rows of X belong to the columns of A. [`super::linear::solve()`]
+    /// Solves one block that does not fall apart, `A X = B`; the rows of X belong to the columns of A. [`crate::solve()`]
     /// is what to call; a field that knows a better way than elimination by its own operations overrides this.
     fn solve_block(&mut self, matrix: Vec<Row<Self::Element>>, right: Vec<Row<Self::Element>>) -> Block<Self::Element> {
         Block::ByElimination(matrix, right)
