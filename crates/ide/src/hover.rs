@@ -1,13 +1,13 @@
 //! What is known of the place under the pointer.
 
-use crate::facts::{declared_value, definitions, equations_of, equivalent, signal_unit, stored, symbolic};
+use crate::equations::facts::{declared_value, definitions, equations_of, equivalent, signal_unit, stored, symbolic};
+use crate::equations::ports::port_causality;
+use crate::equations::relation::relation;
+use crate::equations::storage::{groups, listed};
 use crate::functions::function;
 use crate::keywords::keyword;
 use crate::modes::mode_at;
 use crate::navigation::name_at;
-use crate::ports::port_causality;
-use crate::relation::relation;
-use crate::storage::{groups, listed};
 use crate::{Hover, Snapshot};
 use lgm_algebra::expr::print;
 use lgm_algebra::units::{self, UnitPower};

@@ -1,7 +1,7 @@
 //! The stages of one text, made once when an answer first needs them.
 
-use crate::loops::{self, Loop};
-use crate::storage::{Storages, declared_at};
+use crate::equations::loops::{self, Loop};
+use crate::equations::storage::{Storages, declared_at};
 use lgm_compilation::{Compilation, Request};
 use lgm_elaborate::analysis::{Analysis, Definition};
 use lgm_equations::Options;

@@ -1,10 +1,10 @@
 //! Snapshots of the open texts, kept as long as nothing that they were made from changes.
 
-use crate::documents::World;
-use crate::files::{Files, ReadFile};
 use crate::held::{self, Hunk};
 use crate::jobs::{Purpose, Shared};
-use crate::settings::Settings;
+use crate::world::documents::World;
+use crate::world::files::{Files, ReadFile};
+use crate::world::settings::Settings;
 use gen_lsp_types::Diagnostic;
 use lgm_ide::{Problem, Snapshot};
 use lgm_source::cancellation::Cancellation;

@@ -1,11 +1,11 @@
 //! A request while it is answered, and why it may not be.
 
 use crate::cache::{Cache, Stopped};
-use crate::capabilities::Client;
-use crate::convert::Places;
-use crate::documents::World;
-use crate::transport::Out;
-use crate::uri;
+use crate::protocol::capabilities::Client;
+use crate::protocol::convert::Places;
+use crate::protocol::transport::Out;
+use crate::protocol::uri;
+use crate::world::documents::World;
 use gen_lsp_types::{Uri, *};
 use lgm_model::Model;
 use lgm_model::system::StateSystem;

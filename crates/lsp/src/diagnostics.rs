@@ -1,10 +1,10 @@
 //! Problems as the protocol's diagnostics, gathered over all open texts.
 
 use crate::cache::{self, Cache, Entry, Pair, Stopped};
-use crate::convert::Places;
-use crate::documents::World;
 use crate::held::{self, Fault, Hunk};
-use crate::library;
+use crate::protocol::convert::Places;
+use crate::world::documents::World;
+use crate::world::library;
 use gen_lsp_types::{
     Code, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Message,
     Position, Range, Uri,

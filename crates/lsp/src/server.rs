@@ -1,13 +1,14 @@
 //! The thread that reads messages: it keeps the open texts, and hands what needs a model to the worker.
 
-use crate::capabilities::{self, Client};
 use crate::context::Plot;
-use crate::documents::World;
+use crate::features::requests;
 use crate::jobs::{Job, Shared};
-use crate::settings::Settings;
-use crate::transport::{Incoming, Out};
+use crate::protocol::capabilities::{self, Client};
+use crate::protocol::transport::{Incoming, Out};
+use crate::protocol::uri;
 use crate::worker::Worker;
-use crate::{requests, uri};
+use crate::world::documents::World;
+use crate::world::settings::Settings;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use gen_lsp_types::{
     DidChangeTextDocumentNotification, DidChangeWorkspaceFoldersNotification, DidCloseTextDocumentNotification,

@@ -1,14 +1,14 @@
 //! The thread that computes: requests in their order, and diagnostics of the newest world when no request waits.
 
 use crate::cache::{Cache, Stopped, guarded};
-use crate::capabilities::Client;
 use crate::context::{Plot, Refusal, RequestContext};
 use crate::diagnostics::{self, Found};
-use crate::documents::World;
+use crate::features::requests;
 use crate::jobs::{Job, Purpose, Shared, locked};
 use crate::progress::Progress;
-use crate::requests;
-use crate::transport::Out;
+use crate::protocol::capabilities::Client;
+use crate::protocol::transport::Out;
+use crate::world::documents::World;
 use crossbeam_channel::Receiver;
 use gen_lsp_types::{Diagnostic, PublishDiagnosticsParams, Uri};
 use lgm_source::cancellation::Cancellation;

@@ -2,7 +2,7 @@
 
 use crate::Snapshot;
 use crate::completion::{domain_of, kinds};
-use crate::facts::meaning;
+use crate::equations::facts::meaning;
 use lgm_elaborate::analysis::Definition;
 use lgm_syntax::ast::{Domain, Element, Equation, Expr, ExprKind, Item, UnitExpr};
 use num_rational::BigRational;

@@ -1,6 +1,6 @@
 //! By which equation storage without a state follows others: `jl.w = jm.w/n`.
 
-use crate::facts::is_of_model;
+use crate::equations::facts::is_of_model;
 use crate::symbols::body_of;
 use crate::trial::{changed, is_sound};
 use crate::{Edit, Snapshot};

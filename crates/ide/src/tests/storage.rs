@@ -10,9 +10,9 @@ fn snapshot(text: &str) -> Snapshot {
 
 /// Models that are not linear, with their assignments and loops.
 const EXAMPLES: [&str; 3] = [
-    include_str!("../../../examples/slider_crank.lgm"),
-    include_str!("../../../examples/four_bar.lgm"),
-    include_str!("../../../examples/two_link_arm.lgm"),
+    include_str!("../../../../examples/slider_crank.lgm"),
+    include_str!("../../../../examples/four_bar.lgm"),
+    include_str!("../../../../examples/two_link_arm.lgm"),
 ];
 
 /// The hover at the beginning of some words.

@@ -1,8 +1,9 @@
 //! Imports that follow a file to its new name.
 
 use crate::context::{Refusal, RequestContext};
-use crate::convert::{Places, workspace_edit};
-use crate::{folders, uri};
+use crate::protocol::convert::{Places, workspace_edit};
+use crate::protocol::uri;
+use crate::world::folders;
 use gen_lsp_types::{RenameFilesParams, TextEdit, Uri, WorkspaceEdit};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! What names are, as the protocol's numbers: semantic tokens, and kinds of completions and symbols.
 
-use crate::convert::Places;
+use crate::protocol::convert::Places;
 use gen_lsp_types::{CompletionItemKind, SemanticToken, SemanticTokensLegend, SymbolKind};
 use lgm_ide::NameKind;
 

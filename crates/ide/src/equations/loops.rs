@@ -1,6 +1,6 @@
 //! Algebraic loops: the elements whose laws are to be met together, and the way in which they are solved.
 
-use crate::storage::listed;
+use crate::equations::storage::listed;
 use lgm_compilation::Compilation;
 
 /// Models with more elements than this have no causal paths under the pointer: these take too long to be followed.

@@ -1,8 +1,8 @@
 //! Equations and a run beside the text: `lgm/equations`, `lgm/preview`, and the lenses that ask for them.
 
 use crate::context::{Plot, Refusal, RequestContext, invalid};
-use crate::convert::Places;
 use crate::held::Hunk;
+use crate::protocol::convert::Places;
 use gen_lsp_types::{CodeLens, CodeLensParams, Command, Uri};
 use lgm_draw::{Kind, Refusal as Undrawn, draw, svg};
 use lgm_emit::{MatrixOptions, TextOptions, html_body, text};

@@ -1,9 +1,10 @@
 //! Completion as the protocol has it: what can be written at a place, and its documentation once it is looked at.
 
 use crate::context::{Refusal, RequestContext};
-use crate::convert::{Places, markdown};
-use crate::files::Files;
-use crate::{folders, tokens, uri};
+use crate::protocol::convert::{Places, markdown};
+use crate::protocol::{tokens, uri};
+use crate::world::files::Files;
+use crate::world::folders;
 use gen_lsp_types::{
     CompletionItem, CompletionItemKind, CompletionItemTextEdit, CompletionList, CompletionParams, CompletionResponse,
     Documentation, InsertTextFormat, TextEdit, Uri,

@@ -1,7 +1,7 @@
 //! What the equations say of the parts of the model, in the words of its text.
 
 use crate::Snapshot;
-use crate::storage::Stored;
+use crate::equations::storage::Stored;
 use lgm_algebra::expr::{ExprId, SymbolId, print, to_f64};
 use lgm_algebra::units::{Unit, UnitPower, unit_of};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};

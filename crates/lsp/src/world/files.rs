@@ -1,6 +1,6 @@
 //! Files as imports see them: open texts first, then the disk, and nothing outside of the folders that are open in the editor.
 
-use crate::documents::World;
+use crate::world::documents::World;
 use lgm_files::resolve;
 use lgm_source::Sources;
 use std::cell::RefCell;

@@ -1,9 +1,12 @@
 //! Requests about one open text: parameters in, results out.
 
 use crate::context::{Refusal, RequestContext, failed, invalid};
-use crate::convert::{Places, markdown, workspace_edit};
-use crate::documents::World;
-use crate::{across, completion, diagnostics, formatting, imports, library, preview, renamed, tokens, uri};
+use crate::diagnostics;
+use crate::features::{across, completion, formatting, imports, preview, renamed};
+use crate::protocol::convert::{Places, markdown, workspace_edit};
+use crate::protocol::{tokens, uri};
+use crate::world::documents::World;
+use crate::world::library;
 use gen_lsp_types::{Code as CodeOfFault, *};
 use lgm_source::Span;
 use lgm_source::codes::Code;

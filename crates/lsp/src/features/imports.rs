@@ -1,7 +1,8 @@
 //! Imports of what a model names and does not define, found in the models beside it.
 
 use crate::context::{Refusal, RequestContext};
-use crate::{files, folders, uri};
+use crate::protocol::uri;
+use crate::world::{files, folders};
 use gen_lsp_types::{Range, Uri};
 use lgm_ide::Action;
 use lgm_source::words::has_word;

@@ -1,6 +1,6 @@
 //! What the editor can do, as it says when it begins, and what this server can.
 
-use crate::{tokens, uri};
+use crate::protocol::{tokens, uri};
 use gen_lsp_types::{
     ChangeNotifications, CodeActionKind, CodeActionOptions, CodeActionProvider, CodeLensOptions, CompletionOptions,
     DefinitionProvider, DiagnosticOptions, DiagnosticProvider, DocumentFormattingProvider, DocumentHighlightProvider,

@@ -1,5 +1,12 @@
 //! Answers at places that are marked `|` in a text.
 
+pub(crate) mod changes;
+mod fixes;
+mod hover;
+mod modes;
+mod storage;
+mod words;
+
 use crate::{Completion, NameKind, Snapshot};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::{NoFiles, SourceId};

@@ -1,6 +1,6 @@
 //! Changes that mend a fault or take out what has no use, made and compiled.
 
-use crate::changes_tests::{offered, snapshot, with_change};
+use super::changes::{offered, snapshot, with_change};
 
 fn titles(text: &str, words: &str) -> Vec<String> {
     offered(text, words).into_iter().map(|action| action.title).collect()

@@ -1,8 +1,8 @@
 //! Places of the compiler as places of the protocol, and back.
 
-use crate::documents::World;
 use crate::held::{self, Hunk};
-use crate::uri;
+use crate::protocol::uri;
+use crate::world::documents::World;
 use gen_lsp_types::{
     DocumentChange, Edit as AnyEdit, Location, MarkupContent, MarkupKind, OptionalVersionedTextDocumentIdentifier,
     Position, Range, TextDocumentEdit, TextDocumentIdentifier, TextEdit, Uri, WorkspaceEdit,

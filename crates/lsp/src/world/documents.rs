@@ -1,7 +1,7 @@
 //! The texts that an editor has open, as they are in it.
 
-use crate::settings::Settings;
-use crate::uri;
+use crate::protocol::uri;
+use crate::world::settings::Settings;
 use gen_lsp_types::TextDocumentContentChangeEvent as Change;
 use lgm_source::{Encoding, SourceMap};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Texts that the program holds itself: the modules of the standard library, and the pages of codes.
 
 use crate::context::{Refusal, invalid};
-use crate::uri::LIBRARY;
+use crate::protocol::uri::LIBRARY;
 use lgm_ide::Snapshot;
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::{Code, page};

@@ -1,8 +1,9 @@
 //! Requests that go through all open texts: a name that an imported file declares is used in texts which that file knows nothing of.
 
 use crate::context::{Refusal, RequestContext, failed};
-use crate::convert::{Places, workspace_edit};
-use crate::{folders, tokens};
+use crate::protocol::convert::{Places, workspace_edit};
+use crate::protocol::tokens;
+use crate::world::folders;
 use gen_lsp_types::{
     BaseSymbolInformation, Location, ReferenceParams, RenameParams, TextDocumentPositionParams, TextEdit, Uri,
     WorkspaceEdit, WorkspaceSymbol, WorkspaceSymbolLocation, WorkspaceSymbolParams, WorkspaceSymbolResponse,
