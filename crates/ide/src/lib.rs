@@ -117,7 +117,7 @@ impl Snapshot {
     pub fn actions(&self, span: Span) -> Vec<Action> {
         let mut found = actions::actions(self, span);
         found.extend(rewrites::rewrites(self, span));
-        // What the whole model tells is better than what the help's words do.
+        // Fixes by the whole model are better than those by the words of a help.
         if !found.iter().any(|action| action.is_fix) {
             found.extend(mends::offers(self, span));
         }

@@ -1,5 +1,6 @@
 //! The stages of one text, made once when an answer first needs them.
 
+use crate::equations::facts::options;
 use crate::equations::loops::{self, Loop};
 use crate::equations::storage::{Storages, declared_at};
 use lgm_compilation::{Compilation, Request};
@@ -65,9 +66,10 @@ impl Snapshot {
         (!is_own).then(|| Snapshot::of(self.compilation.of_model(model)))
     }
 
-    /// The same model with other values of parameters, each as `name=value`.
-    pub fn with_values(&self, values: &[String]) -> Snapshot {
-        Snapshot::of(self.compilation.with_values(values))
+    /// The same model with other values of the parameters that have one in SI; none if no parameter has.
+    pub fn with_values(&self, asked: &dyn Fn(&str) -> Option<f64>) -> Option<Snapshot> {
+        let options = options(self, asked);
+        (!options.is_empty()).then(|| Snapshot::of(self.compilation.with_values(&options)))
     }
 
     /// What each name stands for.

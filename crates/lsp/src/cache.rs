@@ -55,7 +55,7 @@ impl Entry {
         root.is_some_and(|text| Arc::ptr_eq(text, &self.text)) && self.reads_from(world)
     }
 
-    /// Whether the other open texts that it was made from are those of a world.
+    /// Returns true if the other open texts that it was made from are those of a world.
     fn reads_from(&self, world: &World) -> bool {
         let is_same = |old: &Option<Arc<str>>, new: Option<&Arc<str>>| match (old, new) {
             (None, None) => true,

@@ -95,7 +95,7 @@ impl RequestContext<'_> {
         RequestContext::known(uri, done)
     }
 
-    /// What was done with a text, if it is open.
+    /// The result of work on a text, if it is open.
     fn known<R>(uri: &str, done: Option<Option<R>>) -> Result<Option<R>, Refusal> {
         match done {
             Some(result) => Ok(result),

@@ -59,7 +59,7 @@ pub(crate) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
         differ(0..old.len(), 0..new.len());
         return found;
     }
-    // How many lines two ends have in common.
+    // The number of lines that two ends have in common.
     let width = new.len() + 1;
     let mut common = vec![0_u32; (old.len() + 1) * width];
     for (i, line) in old.iter().enumerate().rev() {

@@ -39,7 +39,7 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diag
     tried.map(action).collect()
 }
 
-/// Whether a text with changes has fewer faults, and no more conflicts at their places.
+/// Returns true if a text with changes has fewer faults, and no more conflicts at their places.
 fn agrees(snapshot: &Snapshot, edits: &[Edit]) -> bool {
     let errors = |of: &Snapshot, is_wanted: fn(&&Diagnostic) -> bool| {
         let errors = of.diagnostics().iter().filter(|fault| fault.is_error());

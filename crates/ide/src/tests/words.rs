@@ -108,3 +108,18 @@ fn the_unit_of_a_declaration_is_in_its_own_words() {
         "{problems:?}"
     );
 }
+
+#[test]
+fn values_in_si_are_those_of_the_model_in_any_unit() {
+    let found = snapshot(
+        "model M {\n  param a [deg] = 30;\n  param L [mm] = 500;\n  param k = 2 [mH];\n  output y = a*L/k;\n}",
+    );
+    let before = found.parameters();
+    assert_eq!(before[1], ("L", 0.5, Some("m")));
+    let same = found.with_values(&|name| before.iter().find(|known| known.0 == name).map(|known| known.1));
+    let same = same.expect("three values");
+    for (before, after) in before.iter().zip(same.parameters()) {
+        assert!((before.1 - after.1).abs() < 1e-15, "{before:?} {after:?}");
+    }
+    assert!(found.with_values(&|_| None).is_none());
+}

@@ -78,8 +78,8 @@ pub(crate) fn preview(context: &mut RequestContext, params: &Value) -> Result<Va
     let plot = context.plot;
     let parts = Parts(params.get("parts").and_then(Value::as_array));
     let shown = on_model(context, params, |snapshot, places| {
-        let values = values(snapshot, params);
-        let other = (!values.is_empty()).then(|| snapshot.with_values(&values));
+        // Values under `set` are in SI.
+        let other = snapshot.with_values(&|name| params.get("set")?.get(name)?.as_f64());
         let mut answer = shown(other.as_ref().unwrap_or(snapshot), parts, plot);
         let notes = answer["notes"].as_array().cloned().unwrap_or_default();
         let held = note(places.hunks).map(Value::from);
@@ -90,19 +90,6 @@ pub(crate) fn preview(context: &mut RequestContext, params: &Value) -> Result<Va
         Some(answer)
     })?;
     Ok(shown.unwrap_or_default())
-}
-
-/// The values that are asked for under `set`, in SI, as options of the model.
-fn values(snapshot: &Snapshot, params: &Value) -> Vec<String> {
-    let Some(asked) = params.get("set").and_then(Value::as_object) else {
-        return Vec::new();
-    };
-    let option = |(name, _, unit): (&str, f64, Option<&str>)| {
-        let value = asked.get(name)?.as_f64()?;
-        let unit = unit.map_or(String::new(), |unit| format!(" [{unit}]"));
-        Some(format!("{name}={value:e}{unit}"))
-    };
-    snapshot.parameters().into_iter().filter_map(option).collect()
 }
 
 /// The parameters that can be set, with their values in SI.
@@ -175,7 +162,7 @@ fn drawing(snapshot: &Snapshot, kind: Kind) -> Option<Result<String, String>> {
     }))
 }
 
-/// Why there are no equations: the first faults, or the size of the model.
+/// The reasons for which there are no equations: the first faults, or the size of the model.
 fn why_not(snapshot: &Snapshot) -> Vec<String> {
     if let Some(model) = snapshot
         .compilation()
