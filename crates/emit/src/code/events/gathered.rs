@@ -92,7 +92,7 @@ pub(crate) fn gather(changes: &Changes<'_>, first: &StateSystem) -> Result<Gathe
         first: place,
         margins: margins.places.len(),
         conditions,
-        blocks: blocks(changes, &merged, &choices),
+        blocks: blocks(changes, &merged, &choices)?,
         discretes: model.switching.discretes.iter().map(|each| each.input).collect(),
         first_offset: model.inputs.len(),
         held: events.held().collect(),
@@ -235,17 +235,26 @@ fn assigned_states(changes: &Changes<'_>) -> Vec<Arc<str>> {
     names.collect()
 }
 
-fn blocks(changes: &Changes<'_>, merged: &Merged, choices: &[SymbolId]) -> Vec<Block> {
+fn blocks(changes: &Changes<'_>, merged: &Merged, choices: &[SymbolId]) -> Result<Vec<Block>, Diagnostic> {
     let events = changes.events;
     let place = |target: Target| match target {
-        Target::Discrete(discrete) => (0, discrete),
+        Target::Discrete(discrete) => Ok((0, discrete)),
         Target::Choice(symbol) => {
             let found = choices.iter().position(|choice| *choice == symbol);
-            (1, found.expect("invariant: all choices were looked for"))
+            Ok((1, found.expect("invariant: all choices were looked for")))
         }
         Target::State(_) | Target::Storage(_) => {
-            let state = assigned_state(changes, target).and_then(|name| merged.state(&name));
-            (2, state.unwrap_or(0))
+            let name = assigned_state(changes, target);
+            let state = name.as_ref().and_then(|name| merged.state(name));
+            state.map(|state| (2, state)).ok_or_else(|| {
+                let name = name.map_or_else(String::new, |name| format!(" `{name}`"));
+                let reason = format!("a block sets{name}, which is a state in no combination of modes");
+                refused(
+                    &merged.system.model,
+                    &reason,
+                    "run it with `lgm simulate`; or leave the assignment out",
+                )
+            })
         }
     };
     let block = |(at, block): (usize, &lgm_model::switching::Block)| {
@@ -255,15 +264,15 @@ fn blocks(changes: &Changes<'_>, merged: &Merged, choices: &[SymbolId]) -> Vec<B
             Trigger::Initially => ("when", -1.0, 0.0),
         };
         let assignments = block.assignments.iter().map(|assignment| {
-            let (kind, place) = place(assignment.target);
-            (kind, place, assignment.value)
+            let (kind, place) = place(assignment.target)?;
+            Ok((kind, place, assignment.value))
         });
-        Block {
-            name: format!("{kind}:{}", changes.lines.get(at).copied().unwrap_or(0)),
+        Ok(Block {
+            name: format!("{kind}:{}", changes.lines[at]),
             period,
             first,
-            assignments: assignments.collect(),
-        }
+            assignments: assignments.collect::<Result<_, Diagnostic>>()?,
+        })
     };
     events.blocks().iter().enumerate().map(block).collect()
 }
