@@ -44,6 +44,28 @@ pub(super) struct Vertex {
     pub(super) title: String,
 }
 
+impl Vertex {
+    /// An element with its name in the model and its text alone.
+    pub(super) fn new(id: String, text: String) -> Vertex {
+        Vertex {
+            id,
+            text,
+            shape: Shape::Element(None),
+            domain: None,
+            width: 1,
+            value: None,
+            signals: Vec::new(),
+            modulated_by: Vec::new(),
+            role: Role::Other,
+            home: Vec::new(),
+            declared: None,
+            element: None,
+            size: None,
+            title: String::new(),
+        }
+    }
+}
+
 /// The reach of the frame of a component from its row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
@@ -313,20 +335,9 @@ impl Reader<'_, '_> {
             // A velocity that the equations have as a state.
             let name = self.content.report.ports[port].name.clone();
             return self.put(Key::Added(usize::MAX - port), |_| Vertex {
-                id: format!("velocity of {name}"),
-                text: "velocity".to_string(),
-                shape: Shape::Element(None),
-                domain: None,
-                width: 1,
-                value: None,
-                signals: Vec::new(),
-                modulated_by: Vec::new(),
                 role: Role::Sink,
-                home: Vec::new(),
-                declared: None,
-                element: None,
-                size: None,
                 title: format!("the velocity of {name} is a state, since a modulus depends on its integral"),
+                ..Vertex::new(format!("velocity of {name}"), "velocity".to_string())
             });
         };
         match self.content.boxes.of_element(info.element) {
@@ -342,20 +353,10 @@ impl Reader<'_, '_> {
             let kind = own.next().map(|element| content.kind(element)).unwrap_or_default();
             let name = content.model.path_name(path);
             Vertex {
-                text: format!("{kind}:{}", content.own_name(path)),
-                shape: Shape::Element(None),
-                domain: None,
-                width: 1,
-                value: None,
-                signals: Vec::new(),
-                modulated_by: Vec::new(),
-                role: Role::Other,
                 home: content.components(path),
                 declared: Some(content.model.paths[path.index()].span),
-                element: None,
-                size: None,
                 title: format!("{name}: {kind}, with its modes"),
-                id: name,
+                ..Vertex::new(name, format!("{kind}:{}", content.own_name(path)))
             }
         })
     }
@@ -373,13 +374,9 @@ impl Reader<'_, '_> {
             let info = &content.model.elements[element.index()];
             let first = PortId(info.ports.start);
             Vertex {
-                text: element_text(&letters, &content.own_name(info.path)),
                 shape: Shape::Element(integral),
                 domain: content.domain(content.model.ports[first.index()].domain),
-                width: 1,
-                value: None,
                 signals: content.modulation(element),
-                modulated_by: Vec::new(),
                 role: match &info.law {
                     _ if content.is_switched(element) => Role::Sink,
                     Law::Source { given, .. } => Role::Source(*given),
@@ -394,9 +391,8 @@ impl Reader<'_, '_> {
                 home: content.components(info.path),
                 declared: Some(content.model.paths[info.path.index()].span),
                 element: Some(element),
-                size: None,
                 title: format!("{name}: {}{says}", info.kind),
-                id: name,
+                ..Vertex::new(name, element_text(&letters, &content.own_name(info.path)))
             }
         })
     }

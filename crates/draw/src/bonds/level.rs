@@ -3,12 +3,12 @@
 
 use super::blocks::{Blocks, Item};
 use super::cells::cells;
-use super::graph::{Bond, Graph, Role, Size, Vertex};
+use super::graph::{Bond, Graph, Size, Vertex};
 use super::laid::{Frame, Laid, Placed};
 use super::places::place;
 use super::skeleton::skeleton;
 use super::tracks;
-use crate::drawing::{Rect, Shape};
+use crate::drawing::Rect;
 use crate::metrics::LINE;
 use rustc_hash::FxHashMap;
 
@@ -139,20 +139,8 @@ impl Layouts {
 /// A component as a vertex of what lies around it.
 fn stand_in(name: &str, size: Size) -> Vertex {
     Vertex {
-        id: name.to_string(),
-        text: name.to_string(),
-        shape: Shape::Element(None),
-        domain: None,
-        width: 1,
-        value: None,
-        signals: Vec::new(),
-        modulated_by: Vec::new(),
-        role: Role::Other,
-        home: Vec::new(),
-        declared: None,
-        element: None,
         size: Some(size),
-        title: String::new(),
+        ..Vertex::new(name.to_string(), name.to_string())
     }
 }
 

@@ -53,7 +53,7 @@ fn place(at: Point) -> String {
     format!("{} {}", length(at.x), length(at.y))
 }
 
-/// Which colours a picture has.
+/// The colours of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
     /// Dark lines on white, as in print.
