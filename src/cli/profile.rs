@@ -7,7 +7,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 
-/// Where the entries of a vector lie.
+/// The positions of the entries of a vector.
 #[derive(Clone, Debug)]
 pub(super) struct Positions {
     name: String,

@@ -59,8 +59,8 @@ pub(super) struct LinearizeArguments {
     /// Linearise at an equilibrium, looked for from the starts or from the values of --at; inputs keep theirs
     #[arg(long)]
     equilibrium: bool,
-    /// Linearise where a run of the model is at this time, in seconds
-    #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with_all = ["at", "equilibrium"], allow_hyphen_values = true)]
+    /// Linearise where a run of the model is at this time, in seconds; values of --at take the place of those of the run
+    #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "equilibrium", allow_hyphen_values = true)]
     along: Option<f64>,
 }
 
@@ -250,9 +250,17 @@ impl ModelArguments {
         };
         match states_at(&whole.system, time) {
             Ok(reached) => {
-                let values = reached.into_iter().map(|(name, value)| format!("{name}={value:?}"));
+                let given: Vec<&str> = linearize.at.iter().flat_map(|text| split_at_commas(text)).collect();
+                let is_given = |name: &str| {
+                    given
+                        .iter()
+                        .any(|text| text.split('=').next().map(str::trim) == Some(name))
+                };
+                let reached = reached.into_iter().chain([("time".to_string(), time)]);
+                let own = reached.filter(|(name, _)| !is_given(name));
+                let own = own.map(|(name, value)| format!("{name}={value:?}"));
                 let along = LinearizeArguments {
-                    at: values.chain([format!("time={time:?}")]).collect(),
+                    at: linearize.at.iter().cloned().chain(own).collect(),
                     ..linearize.clone()
                 };
                 self.compile_asked(map, (states, &along), asked, wanted, inputs)

@@ -156,8 +156,17 @@ fn a_point_along_a_run_is_where_the_run_is() {
         (9.0 * angle.cos()).sqrt(),
         1e-8,
     );
-    let output = lgm(package, &["modes", file, "--along", "0.4", "--equilibrium"]);
-    ends_with(&output, 2);
+    // A value that is given takes the place of the run's; a place of the network is none.
+    let found = json(&["modes", file, "--along", "0.4", "--at", "angle=0"]);
+    near(number(&found["poles"][0]["imaginary"]).abs(), 3.0, 1e-12);
+    let seen = json(&["thevenin", file, "--at", "bob", "--along", "0.4", "--numeric"]);
+    near(number(&seen["impedance"]["den"][0]), 18.0 * angle.cos(), 1e-8);
+    for options in [
+        ["--along", "0.4", "--equilibrium", "--linearize"],
+        ["--linearize", "--to", "w", "--shapes"],
+    ] {
+        ends_with(&lgm(package, &[&["modes", file][..], &options].concat()), 2);
+    }
 }
 
 /// The points of the first curve of a picture, in pixels.

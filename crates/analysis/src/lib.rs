@@ -8,6 +8,7 @@ mod linearize;
 mod margins;
 mod modes;
 mod one_port;
+mod prime;
 mod response;
 mod second_order;
 mod sensitivity;

@@ -74,13 +74,17 @@ pub(in crate::cli) struct Arguments {
     /// Angular frequencies in rad/s at which responses are compared
     #[arg(long, value_delimiter = ',', requires = "converge", allow_hyphen_values = true)]
     omega: Vec<f64>,
-    #[command(flatten)]
-    pairs: Pairs,
+    /// The input of the responses that are compared; the first one unless given
+    #[arg(long, value_name = "INPUT", requires = "converge")]
+    from: Option<String>,
+    /// Their output; the first one unless given
+    #[arg(long, value_name = "OUTPUT", requires = "converge")]
+    to: Option<String>,
     /// Another model whose first input and output mean the same, such as one of micro-elements
     #[arg(long, value_name = "FILE", requires = "converge", requires = "cells")]
     against: Option<std::path::PathBuf>,
     /// The poles in z of a loop with its controller: of the exact equations from one period of the `every` blocks to the next
-    #[arg(long, conflicts_with_all = ["shapes", "near", "sensitivity", "converge"])]
+    #[arg(long, conflicts_with_all = ["shapes", "near", "sensitivity", "converge", "linearize", "at", "equilibrium", "along"])]
     sampled: bool,
     /// The format of the output
     #[arg(long, value_enum, default_value = "text")]
@@ -106,7 +110,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         omega: &arguments.omega,
         against: against.zip(arguments.cells.clone()),
         format: arguments.format,
-        pairs: &arguments.pairs,
+        pairs: &Pairs::of(&arguments.from, &arguments.to),
     };
     converge(&asked, study)
 }

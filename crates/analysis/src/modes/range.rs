@@ -1,4 +1,4 @@
-//! Where the poles of a sparse matrix can be: Bendixson's theorem with Gershgorin's discs.
+//! Bounds of the poles of a sparse matrix: Bendixson's theorem with Gershgorin's discs.
 //!
 //! The real parts of the poles lie between the least and the largest eigenvalue of the symmetric part of A, in any coordinates, and their
 //! imaginary parts are bounded by the skew part. In coordinates in which the stored energy is a sum of squares, the skew part is what exchanges

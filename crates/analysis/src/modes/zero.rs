@@ -4,13 +4,13 @@
 //! and from what is conserved: they are eliminated, each with a pole that is 0. The remaining matrix has all other poles.
 
 use super::poles::{balance, eigenvalues, poles};
+use crate::prime::{add_multiple, of_system, transposed};
 use crate::state_space::StateSpace;
-use crate::values::{dense, exact_form};
+use crate::values::dense;
 use lgm_algebra::{Field, PrimeField};
 use lgm_model::system::{SparseMatrix, StateSystem};
 use nalgebra::DMatrix;
 use num_complex::Complex;
-use num_rational::BigRational;
 
 /// More states than this take too long.
 const MOST: usize = 400;
@@ -20,10 +20,8 @@ pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
     if a.rows.len() > MOST || !a.rows.iter().flatten().all(|entry| entry.1.is_finite()) {
         return poles(a);
     }
-    let mut exact = match exact_form(system) {
-        Some(form) => modulo_prime(&form.a, &|value: &BigRational| Some(value.clone())),
-        None => modulo_prime(a, &|value: &f64| BigRational::from_float(*value)),
-    };
+    let Some(form) = &system.numeric else { return poles(a) };
+    let [mut exact, ..] = of_system(system, form, 0);
     // A similar matrix has the same poles; one whose entries are of one size has the better pivots.
     let mut numbers = dense(a);
     balance(&mut numbers);
@@ -44,19 +42,10 @@ pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
 /// 0 and are no part of the transfer functions; with the number of those poles left that are 0 for the values of the parameters.
 pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> (StateSpace, usize) {
     let (mut states, inputs, outputs) = (space.a.nrows(), space.b.ncols(), space.c.nrows());
-    let numeric = system.numeric.as_ref().filter(|_| states <= MOST);
-    let exact = match (exact_form(system), numeric) {
-        (Some(form), Some(_)) => {
-            let of =
-                |matrix: &SparseMatrix<BigRational>| modulo_prime(matrix, &|value: &BigRational| Some(value.clone()));
-            [of(&form.a), of(&form.b), of(&form.c)]
-        }
-        (None, Some(form)) => {
-            let of = |matrix: &SparseMatrix<f64>| modulo_prime(matrix, &|value: &f64| BigRational::from_float(*value));
-            [of(&form.a), of(&form.b), of(&form.c)]
-        }
-        (_, None) => return (space, 0),
+    let Some(form) = system.numeric.as_ref().filter(|_| states <= MOST) else {
+        return (space, 0);
     };
+    let exact = of_system(system, form, inputs);
     // The states with the inputs behind them, over the outputs.
     let mut numbers = DMatrix::zeros(states + outputs, states + inputs);
     numbers.view_mut((0, 0), (states, states)).copy_from(&space.a);
@@ -80,8 +69,8 @@ pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> (Sta
             states -= entries.len() - rest.len();
             (numbers, entries) = (fewer, rest);
         }
-        if let Some((fewer, rest)) = eliminated(&numbers.transpose(), &transposed(&entries), states) {
-            let rest = transposed(&rest);
+        if let Some((fewer, rest)) = eliminated(&numbers.transpose(), &transposed(&entries, numbers.ncols()), states) {
+            let rest = transposed(&rest, fewer.ncols());
             states -= entries.len() - rest.len();
             (numbers, entries) = (fewer.transpose(), rest);
         }
@@ -103,13 +92,6 @@ pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> (Sta
         (left, exact) = (fewer, rest);
     }
     (space, zeros)
-}
-
-fn transposed(rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
-    let columns = rows.first().map_or(0, Vec::len);
-    (0..columns)
-        .map(|column| rows.iter().map(|row| row[column]).collect())
-        .collect()
 }
 
 /// The matrix without the states whose rows are combinations of others; none if there are no such rows. The rows and columns of the states
@@ -187,28 +169,10 @@ fn echelon(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> (Vec<usize>, DMatrix<f
     (pivots, own, multiples)
 }
 
-fn modulo_prime<T>(matrix: &SparseMatrix<T>, value: &dyn Fn(&T) -> Option<BigRational>) -> Vec<Vec<u64>> {
-    let mut rows = vec![vec![0; matrix.columns]; matrix.rows.len()];
-    for (row, entries) in rows.iter_mut().zip(&matrix.rows) {
-        for (column, entry) in entries {
-            row[*column as usize] = value(entry).map_or(0, |value| PrimeField.reduce(&value));
-        }
-    }
-    rows
-}
-
-/// `target + factor*source`
-fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
-    let mut field = PrimeField;
-    for (target, source) in target.iter_mut().zip(source).filter(|pair| *pair.1 != 0) {
-        let product = field.mul(&factor, source);
-        *target = field.add(target, &product);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_rational::BigRational;
 
     fn exact(numbers: &DMatrix<f64>) -> Vec<Vec<u64>> {
         let entry = |value: f64| PrimeField.reduce(&BigRational::from_float(value).unwrap_or_default());

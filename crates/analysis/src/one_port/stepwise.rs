@@ -34,7 +34,7 @@ pub enum Rule {
     Parallel,
     /// A branch with a source in parallel with one that has none.
     SourceDivision,
-    /// What closes one port of a coupler, seen from its other port.
+    /// The branch that closes one port of a coupler, seen from the other port.
     Reflection,
 }
 
@@ -99,7 +99,7 @@ pub fn stepwise(model: &Model, place: &Place) -> Option<Vec<Reduction>> {
 }
 
 impl Network {
-    /// What is reached from a place without going through the reference.
+    /// The network that is reached from a place without going through the reference.
     fn of(model: &Model, place: &Place) -> Option<Network> {
         let ends = |port: PortId| ends(model, port).ok();
         let (place, left_out) = match *place {

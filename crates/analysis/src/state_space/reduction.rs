@@ -91,15 +91,19 @@ fn reduced(
     match_dc: bool,
 ) -> Result<Reduced, Box<Diagnostic>> {
     let size = space.a.nrows();
+    let poles = match size {
+        0 => Vec::new(),
+        _ => eigenvalues(space.a.clone()).ok_or_else(without_convergence)?,
+    };
+    let is_stable = poles.iter().all(|pole| pole.re < 0.0);
     if size <= order {
+        // Conserved quantities were left out before, and there is nothing more to leave out.
         return Ok(Reduced {
             space: space.clone(),
-            hankel: Vec::new(),
+            hankel: hankel_values(space, is_stable),
             bound: 0.0,
         });
     }
-    let poles = eigenvalues(space.a.clone()).ok_or_else(without_convergence)?;
-    let is_stable = poles.iter().all(|pole| pole.re < 0.0);
     match method {
         ReductionMethod::Modal if order > 0 => modal(space, poles, order, match_dc, is_stable),
         _ if !is_stable => Err(refused(
@@ -353,15 +357,19 @@ fn modal(
         bound += gain.clone().svd(false, false).singular_values.amax();
         reduced.d -= gain;
     }
-    let hankel = match is_stable {
-        true => balance(space).map_or_else(Vec::new, |found| found.0),
-        false => Vec::new(),
-    };
     Ok(Reduced {
         space: reduced,
-        hankel,
+        hankel: hankel_values(space, is_stable),
         bound,
     })
+}
+
+/// The Hankel singular values, descending; none of a system that is not stable.
+fn hankel_values(space: &StateSpace, is_stable: bool) -> Vec<f64> {
+    match is_stable {
+        true => balance(space).map_or_else(Vec::new, |found| found.0),
+        false => Vec::new(),
+    }
 }
 
 /// Real bases of the right and left subspaces of some poles.

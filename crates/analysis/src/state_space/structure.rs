@@ -3,13 +3,13 @@
 use super::matrices::StateSpace;
 use super::reduction::scaled_gramians;
 use crate::modes::poles_with_zeros;
-use crate::values::{exact_form, numeric_form};
+use crate::prime::{Rows, add_multiple, of_system, product, transposed};
+use crate::values::numeric_form;
 use lgm_algebra::{Field, PrimeField};
-use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
-use num_rational::BigRational;
 
 /// More states than this take too long.
 const MOST: usize = 400;
@@ -33,9 +33,6 @@ pub struct Structure {
     pub observability_gramian: Option<DMatrix<f64>>,
 }
 
-/// A matrix over the prime field, by rows.
-type Rows = Vec<Vec<u64>>;
-
 /// The structure of a linear system. Ranks are exact for the values of the parameters: they are those over a prime field.
 pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
     let form = numeric_form(system, "structure")?;
@@ -48,10 +45,7 @@ pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
         ));
     }
     let inputs = system.declared_inputs().count();
-    let (a, b, c) = match exact_form(system) {
-        Some(form) => reduced(&form, inputs, &|value: &BigRational| Some(value.clone())),
-        None => reduced(form, inputs, &|value: &f64| BigRational::from_float(*value)),
-    };
+    let [a, b, c] = of_system(system, form, inputs);
     let reached = krylov(&transposed(&a, size), transposed(&b, inputs));
     let shown = krylov(&a, c);
     let both = product(&shown, &transposed(&reached, size));
@@ -84,53 +78,6 @@ pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
         controllability_gramian: reach,
         observability_gramian: show,
     })
-}
-
-/// A, B and C over the prime field; the derivatives of inputs are taken into B.
-fn reduced<T>(form: &LinearForm<T>, inputs: usize, value: &dyn Fn(&T) -> Option<BigRational>) -> (Rows, Rows, Rows) {
-    let rows = |matrix: &SparseMatrix<T>, columns: usize| -> Rows {
-        let mut rows = vec![vec![0; columns]; matrix.rows.len()];
-        for (row, entries) in rows.iter_mut().zip(&matrix.rows) {
-            for (column, entry) in entries.iter().filter(|entry| (entry.0 as usize) < columns) {
-                row[*column as usize] = value(entry).map_or(0, |value| PrimeField.reduce(&value));
-            }
-        }
-        rows
-    };
-    let size = form.a.rows.len();
-    let (a, b, e) = (rows(&form.a, size), rows(&form.b, inputs), rows(&form.e, inputs));
-    let moved = product(&a, &e);
-    let sum = b.iter().zip(&moved).map(|(b, moved)| {
-        let entries = b.iter().zip(moved);
-        entries.map(|(b, moved)| PrimeField.add(b, moved)).collect()
-    });
-    (a, sum.collect(), rows(&form.c, size))
-}
-
-fn transposed(rows: &Rows, columns: usize) -> Rows {
-    (0..columns)
-        .map(|column| rows.iter().map(|row| row[column]).collect())
-        .collect()
-}
-
-fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
-    let mut field = PrimeField;
-    for (target, source) in target.iter_mut().zip(source).filter(|pair| *pair.1 != 0) {
-        let product = field.mul(&factor, source);
-        *target = field.add(target, &product);
-    }
-}
-
-fn product(left: &Rows, right: &Rows) -> Rows {
-    let columns = right.first().map_or(0, Vec::len);
-    let of_row = |row: &Vec<u64>| {
-        let mut sum = vec![0; columns];
-        for (factor, source) in row.iter().zip(right).filter(|pair| *pair.0 != 0) {
-            add_multiple(&mut sum, *factor, source);
-        }
-        sum
-    };
-    left.iter().map(of_row).collect()
 }
 
 /// Rows in echelon form, with the place of each pivot.
