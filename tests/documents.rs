@@ -135,7 +135,7 @@ fn queries_for_helix_are_the_others_backwards() {
     assert!(found.len() > 40 && found == expected, "{found:?}");
 }
 
-/// What `lgm fmt` would change in an example is changed there.
+/// Examples are laid out as `lgm fmt` would lay them out.
 #[test]
 fn examples_are_formatted() {
     let examples = files(&root().join("examples"), "lgm", true);

@@ -12,7 +12,7 @@ use support::program::{run, succeed};
 /// Anything that C leaves undefined ends the program.
 const SANITIZED: [&str; 3] = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// What runs that are compared are made with.
+/// The options of runs that are compared.
 const TIGHT: [&str; 2] = ["--rtol", "1e-9"];
 
 fn written(folder: &Path, text: &str) -> PathBuf {

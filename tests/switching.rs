@@ -322,7 +322,7 @@ fn runs_with_many_parameter_values_carry_events_too() {
     }
 }
 
-/// The starts of runs with events are those of all runs: what does not hold with the values of a sweep is told there too.
+/// The starts of runs with events are those of all runs: a contradiction by the values of a sweep is an error there too.
 #[test]
 fn starts_that_contradict_each_other_in_a_sweep_are_told() {
     let folder = tempfile::tempdir().unwrap();

@@ -159,7 +159,7 @@ static lgm_status find_impulses(lgm_run *run, real impulses[]) {
     return status;
 }
 
-/* What a change that has closed sets at a port, if it does. */
+/* The value that a change that has closed sets at a port, if it does. */
 static int is_set_there(const lgm_events *events, int element, int port, int given, real *value) {
     const int change = events->closed[element];
     for (int set = (change < 0) ? 0 : lgm_first_set[change]; change >= 0 && set < lgm_first_set[change + 1]; set++) {

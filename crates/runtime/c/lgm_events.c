@@ -232,7 +232,7 @@ static lgm_status happen(lgm_run *run) {
     return (status == LGM_OK) ? lgm_events_fail(run, LGM_FAULT_BLOCKS_ACCUMULATE, run->model.combination, 0) : status;
 }
 
-/* What lies ahead of the run behind an event: 1 if a condition acts at once. */
+/* The conditions ahead of the run behind an event: 1 if one acts at once. */
 static int is_at_once(lgm_run *run) {
     run->events.is_due = lgm_watch_begin(run);
     return run->events.is_due;
@@ -353,7 +353,7 @@ lgm_status lgm_events_begin(lgm_run *run) {
     }
     status = (status == LGM_OK) ? happen(run) : status;
     status = (status == LGM_OK && is_at_once(run)) ? go_through(run) : status;
-    /* What was lost is not known where states have left their starts. */
+    /* The energy lost is not known where states have left their starts. */
     events->is_lost_known = LGM_KNOWS_ENERGY;
     for (int at = 0; at < LGM_STATES; at++) {
         if (lgm_start_known[at] != 0 && (LGM_KNOWN_AS(run->model.combination, at) != 1 || run->x[at] != start[at])) {

@@ -5,7 +5,7 @@
  * or at an instant of an `every` block. At an event blocks assign (lgm_events.c) and modes change, until nothing follows (lgm_modes.c,
  * lgm_lemke.c).
  *
- * Where a mode gives a variable of a port, an input is added to it, the offset: the difference between what the variable was just
+ * If a mode gives a variable of a port, an input is added to it, the offset: the difference between what the variable was just
  * before a change and what the law gives. At the change it steps to 0. So a change of modes moves states as a step of an input does,
  * and keeps momentum, charge and flux linkage.
  */
@@ -29,7 +29,7 @@ extern "C" {
 #define LGM_PLACE_IN(combination, element) (lgm_first_mode[element] + LGM_MODE_IN(combination, element))
 #define LGM_KNOWN_AS(combination, state) (lgm_known[(combination) * LGM_ROOM(LGM_STATES) + (state)])
 
-/* Why an event has no answer. */
+/* The reasons for which an event has no answer. */
 enum {
     LGM_FAULT_NO_EQUATIONS = 1,
     LGM_FAULT_NOT_HELD,

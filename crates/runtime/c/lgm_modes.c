@@ -13,7 +13,7 @@
 enum {
     /* Changes follow each other at one instant this number of times at most. */
     MOST_ROUNDS = 1000,
-    /* Where changes lead in a circle, at most this number of combinations is looked through. */
+    /* If changes lead in a circle, at most this number of combinations is looked through. */
     MOST_SEARCHED = 4096,
     /* Of the elements, so many have their modes changed two by two in the search. */
     MOST_PAIRED = 24

@@ -121,7 +121,7 @@ typedef struct {
 
 #endif
 #if LGM_EVENTS
-/* Where the watched values of each kind begin: values of states by their names, the effort and the flow of each port of elements with
+/* The beginnings of the watched values of each kind: values of states by their names, the effort and the flow of each port of elements with
  * modes, what the mode in force gives at a port, what the law of each mode gives, what changes set, what blocks read, the energy. */
 enum {
     LGM_WATCHED_PORTS = LGM_STATES,
@@ -142,7 +142,7 @@ enum {
     LGM_REPORTED = 16 + 4 * (LGM_ELEMENTS + LGM_BLOCKS)
 };
 
-/* What is known of a run just before an instant. */
+/* The state of a run just before an instant. */
 typedef struct {
     /* The combination of modes in which the search begins, and the one at the beginning of the instant. */
     int combination;
@@ -158,7 +158,7 @@ typedef struct {
     /* The discrete variables before the instant, and as they were assigned. */
     lgm_real old_discretes[LGM_ROOM(LGM_DISCRETES)];
     lgm_real discretes[LGM_ROOM(LGM_DISCRETES)];
-    /* Whether all inputs step at this instant, as at the start. */
+    /* 1 if all inputs step at this instant, as at the start. */
     int inputs_step;
 } lgm_before;
 
@@ -172,7 +172,7 @@ typedef struct {
 
 /* Modes, discrete variables and blocks (see lgm_events.h). */
 typedef struct {
-    /* Where the run stands behind the last event: watched values, offsets, the margins of conditions as they are, the size below which
+    /* The run behind the last event: watched values, offsets, the margins of conditions as they are, the size below which
      * each of them counts as 0, and their signs: impulses before finite values, and what is 0 by where it is going. */
     lgm_real watched[LGM_WATCHED];
     lgm_real offsets[LGM_ROOM(LGM_PORTS)];
@@ -196,7 +196,7 @@ typedef struct {
     /* The change of each element that acts, or -1; the combinations that were tried. */
     int acting[LGM_ROOM(LGM_ELEMENTS)];
     unsigned char visited[LGM_COMBINATIONS];
-    /* Whether the condition of each block holds, and the number of its next instant. */
+    /* 1 if the condition of each block holds, and the number of its next instant. */
     int holding[LGM_ROOM(LGM_BLOCKS)];
     int is_run[LGM_ROOM(LGM_BLOCKS)];
     lgm_real next[LGM_ROOM(LGM_BLOCKS)];
@@ -205,7 +205,7 @@ typedef struct {
     lgm_real whole;
     lgm_real recent[LGM_MOST_AT_ONCE];
     long count;
-    /* Whether an event is due where the run is. */
+    /* 1 if an event is due where the run is. */
     int is_due;
     /* Margins at the looks at the last step. */
     lgm_real seen[LGM_LOOKS + 1][LGM_ROOM(LGM_MARGINS)];
@@ -217,7 +217,7 @@ typedef struct {
     int is_lost_known;
     lgm_real lost;
     lgm_real lost_in_all;
-    /* What has no answer: why, in which combination, and which element, state or block it is. */
+    /* The event without an answer: the reason, the combination, and the element, state or block. */
     int fault;
     int fault_combination;
     int fault_at;
@@ -297,7 +297,7 @@ typedef struct {
  * model gives or `given` marks, which may be NULL. */
 lgm_status lgm_run_begin(lgm_run *run, lgm_real t, lgm_real stop, const int given[]);
 
-/* Where the piece of the run ends that it is in: at a corner, at an event, or where further ones are to be looked for. */
+/* The end of the piece of the run that it is in: a corner, an event, or the place from which further ones are to be looked for. */
 lgm_real lgm_run_bound(const lgm_run *run);
 
 /* One step of the solver, to `stop` at most or the end of the piece. It ends early where a condition on states changes, an event is, or

@@ -1,6 +1,6 @@
 // The page of the pane: equations and run, the linear graph, the bond graph; sliders of parameters; ties between all of them.
 
-/** What the server answers to `lgm/preview`. */
+/** The server's answer to `lgm/preview`. */
 export interface Answer {
   /** The name of the model. */
   title: string;
@@ -11,7 +11,7 @@ export interface Answer {
   /** The drawings: SVG; null where they were not asked for, or cannot be. */
   linear?: string | null;
   bonds?: string | null;
-  /** What is to be said beside them: why there is no plot, or no equations. */
+  /** Notes beside them: the reasons for which there is no plot, or no equations. */
   notes: string[];
   /** True if a line is half-written: then all this is of the model as it was before. */
   held?: boolean;
@@ -48,7 +48,7 @@ function slider(parameter: { name: string; value: number; unit: string | null },
 <output>${Number(now.toPrecision(4))}</output> ${escape(unit ?? "")}</label>`;
 }
 
-/** What runs in the page: it says what is pointed at and set, and marks what it is told. */
+/** The script of the page: it reports what is pointed at and set, and marks the places that the editor names. */
 const SCRIPT = `
 const api = acquireVsCodeApi();
 const nameAt = (target) => {

@@ -7,7 +7,7 @@ import { type Answer, page, TABS, tabOf } from "./page";
 
 export { type Answer, page };
 
-/** What the page says. */
+/** A message of the page. */
 interface Said {
   /** The tab that was chosen. */
   tab?: string;

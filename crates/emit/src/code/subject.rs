@@ -102,7 +102,7 @@ pub(crate) const JUMP_PARTS: u64 = lgm_runtime::jump::PARTS as u64;
 /// How long a run is in seconds where the model does not say.
 pub(crate) const UNKNOWN_SPAN: f64 = 10.0;
 
-/// What a model with events computes beside the equations of its first combination of modes.
+/// The results of a model with events beside the equations of its first combination of modes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Further {
     /// Right sides and margins of conditions, and outputs.
@@ -114,7 +114,7 @@ pub(crate) struct Further {
     pub(crate) held: Option<HeldBetween>,
 }
 
-/// What a model with events holds between them.
+/// The values that a model with events holds between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeldBetween {
     /// The number of combinations of modes.

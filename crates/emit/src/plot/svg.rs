@@ -59,7 +59,7 @@ impl Frame<'_> {
     }
 }
 
-/// What the curves are drawn over.
+/// The axis that the curves are drawn over.
 enum Abscissa<'a> {
     Time(f64, f64),
     Position {

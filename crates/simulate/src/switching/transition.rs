@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Blocks and changes follow each other at one instant this number of times at most.
 const MOST_ROUNDS: usize = 1000;
 
-/// Where changes lead in a circle, at most this number of combinations is looked through.
+/// If changes lead in a circle, at most this number of combinations is looked through.
 pub(super) const MOST_SEARCHED: u128 = 4096;
 
 /// An event of a run.

@@ -15,7 +15,7 @@ use lgm_kernels::{Kernel, KernelOptions, Layout, expression};
 use std::fmt::Write;
 
 values! {
-    /// How much there is of all that has to do with events.
+    /// The sizes of all that has to do with events.
     pub(super) struct ChangeCounts {
         combination_count: usize,
         first_combination: String,
@@ -146,7 +146,7 @@ impl ChangeKernels {
     }
 }
 
-/// How much there is of everything.
+/// All sizes.
 pub(super) fn change_counts(gathered: &Gathered) -> ChangeCounts {
     let modes = || gathered.elements.iter().flat_map(|element| &element.modes);
     let ports: usize = gathered.elements.iter().map(|element| element.ports).sum();
@@ -172,7 +172,7 @@ pub(super) fn change_counts(gathered: &Gathered) -> ChangeCounts {
     }
 }
 
-/// Where each of several lists begins in all of them, one behind the other, and where the last one ends.
+/// The beginning of each of several lists in all of them, one behind the other, and the end of the last one.
 fn starts(lengths: impl Iterator<Item = usize>) -> String {
     let mut all = vec![0];
     for length in lengths {

@@ -16,7 +16,7 @@ pub(super) struct Merged {
     ports: usize,
 }
 
-/// What stands for the expressions of another system.
+/// The stand-ins of another system's expressions.
 pub(super) type Copied = FxHashMap<ExprId, ExprId>;
 
 impl Merged {
@@ -135,7 +135,7 @@ impl Merged {
         self.system.states.push(own);
     }
 
-    /// What stands for the symbols of another system, whose offsets belong to these ports.
+    /// The stand-ins of another system's symbols, whose offsets belong to these ports.
     fn known(&mut self, other: &StateSystem, offsets: &FxHashMap<SymbolId, usize>) -> Copied {
         let mut symbols: FxHashMap<SymbolId, SymbolId> = FxHashMap::default();
         symbols.insert(other.time, self.system.time);
@@ -194,7 +194,7 @@ impl Merged {
         self.system.inputs.len() - 1
     }
 
-    /// What stands for the expressions of another system, with its assignments and its loops taken over; it has no states that are not
+    /// The stand-ins of another system's expressions, with its assignments and its loops taken over; it has no states that are not
     /// here.
     pub(super) fn take_over(&mut self, other: &StateSystem, offsets: &FxHashMap<SymbolId, usize>) -> Copied {
         let mut copied = self.known(other, offsets);

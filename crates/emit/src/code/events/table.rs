@@ -32,7 +32,7 @@ pub(crate) struct Gathered {
     pub(crate) choices: Vec<SymbolId>,
     /// Of each state, whether its start is known.
     pub(crate) start_known: Vec<bool>,
-    /// Whether the energy of storage is known in all modes.
+    /// True if the energy of storage is known in all modes.
     pub(crate) knows_energy: bool,
 }
 
@@ -47,7 +47,7 @@ impl Gathered {
         })
     }
 
-    /// What is computed beside the equations of the first combination.
+    /// The results beside the equations of the first combination.
     pub(crate) fn further(&self) -> Further {
         let with = || self.rows.iter().filter_map(|row| row.equations.as_ref().ok());
         let margins = with().flat_map(|row| row.margins.iter().flatten());
