@@ -1,12 +1,11 @@
 //! The stages of one text, made once when an answer first needs them.
 
-use crate::equations::facts::options;
 use crate::equations::loops::{self, Loop};
 use crate::equations::storage::{Storages, declared_at};
 use lgm_compilation::{Compilation, Request};
 use lgm_elaborate::analysis::{Analysis, Definition};
 use lgm_equations::Options;
-use lgm_model::{Element, Variable};
+use lgm_model::{Element, Model, Parameter, Variable};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Sources};
@@ -68,7 +67,7 @@ impl Snapshot {
 
     /// The same model with other values of the parameters that have one in SI; none if no parameter has.
     pub fn with_values(&self, asked: &dyn Fn(&str) -> Option<f64>) -> Option<Snapshot> {
-        let options = options(self, asked);
+        let options = options(self.compilation.model()?, asked);
         (!options.is_empty()).then(|| Snapshot::of(self.compilation.with_values(&options)))
     }
 
@@ -136,4 +135,13 @@ impl Snapshot {
     pub fn compilation(&self) -> &Compilation {
         &self.compilation
     }
+}
+
+/// Options that give parameters other values, which are asked for in SI: an option counts in the unit that stands after the name.
+fn options(model: &Model, asked: &dyn Fn(&str) -> Option<f64>) -> Vec<String> {
+    let option = |parameter: &Parameter| {
+        let value = asked(&parameter.name)? / parameter.scale;
+        Some(format!("{}={value:?}", parameter.name))
+    };
+    model.parameters.iter().filter_map(option).collect()
 }

@@ -130,17 +130,6 @@ pub(crate) fn parameters(snapshot: &Snapshot) -> Vec<(&str, f64, Option<&str>)> 
     own.collect()
 }
 
-/// Options that give parameters other values, which are asked for in SI: an option counts in the unit that stands after the name.
-pub(crate) fn options(snapshot: &Snapshot, asked: &dyn Fn(&str) -> Option<f64>) -> Vec<String> {
-    let model = snapshot.compilation().model();
-    let all = model.into_iter().flat_map(|model| &model.parameters);
-    let option = |parameter: &Parameter| {
-        let value = asked(&parameter.name)? / parameter.scale;
-        Some(format!("{}={value:?}", parameter.name))
-    };
-    all.filter_map(option).collect()
-}
-
 /// The value of a scalar parameter with its SI unit: `2.5 N/m`.
 pub(crate) fn value_of(parameter: &Parameter) -> Option<String> {
     let [entry] = &parameter.entries[..] else { return None };
