@@ -13,6 +13,9 @@ static const real moved = (real)1e-6;
 static const real impulse = (real)1e-9;
 /* An impulse below this share of the relative tolerance, beside the largest one that the margin has had, is none. */
 static const real faint = (real)0.1;
+/* A smaller tolerance makes no impulse more distinct: places are known to 1e-11 of their size, and the speed of a fall from such a height
+   is 1e-6 of the largest one. */
+static const real finest = (real)1e-6;
 /* So far ahead, as a share of the run, a margin of 0 is looked at. */
 static const real ahead_share = (real)1e-7;
 
@@ -152,7 +155,7 @@ static lgm_status find_impulses(lgm_run *run, real impulses[]) {
         const real change = events->with[at] - events->without[at];
         impulses[at] = (is_watched(run, at) && lgm_fabs(change) > impulse * size) ? change : (real)0.0;
         events->impulses[at] = larger(events->impulses[at], lgm_fabs(impulses[at]));
-        if (!(lgm_fabs(impulses[at]) > faint * run->solver.rtol * events->impulses[at])) {
+        if (!(lgm_fabs(impulses[at]) > faint * larger(run->solver.rtol, finest) * events->impulses[at])) {
             impulses[at] = (real)0.0;
         }
     }

@@ -18,6 +18,10 @@ const IMPULSE: f64 = 1e-9;
 /// An impulse below this share of the relative tolerance, beside the largest one that a condition has had, is none.
 const FAINT: f64 = 0.1;
 
+/// A smaller tolerance makes no impulse more distinct: places are known to 1e-11 of their size, and the speed of a fall from such a height is 1e-6 of the
+/// largest one.
+const FINEST: f64 = 1e-6;
+
 impl Instant<'_, '_> {
     /// The signals of a combination behind this instant.
     pub(crate) fn signals<'p>(
@@ -90,7 +94,10 @@ impl Instant<'_, '_> {
             &prepared,
             &motion,
             (&margins, &least),
-            (&states, &prepared.margin_impulses(&impulses, FAINT * self.plan.rtol)),
+            (
+                &states,
+                &prepared.margin_impulses(&impulses, FAINT * self.plan.rtol.max(FINEST)),
+            ),
         );
         Ok(Standing {
             states,
