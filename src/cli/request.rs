@@ -78,6 +78,11 @@ impl LinearizeArguments {
         self.linearize || self.equilibrium || !self.at.is_empty() || self.along.is_some()
     }
 
+    /// Returns true if the point is to be an equilibrium.
+    pub(super) fn equilibrium(&self) -> bool {
+        self.equilibrium
+    }
+
     /// Takes those values of `--at` that are places of the network and not values of variables.
     pub(super) fn take_places(&mut self) -> Vec<String> {
         let (values, places) = std::mem::take(&mut self.at)
@@ -145,6 +150,13 @@ impl StateArguments {
         }
     }
 
+    /// The same, with one more element that is to keep its state, wanted before all others.
+    pub(super) fn retaining(&self, element: &str) -> StateArguments {
+        let mut states = self.clone();
+        states.retain.insert(0, element.to_string());
+        states
+    }
+
     /// The storage elements that are to keep their states, the most wanted first.
     pub(super) fn retained(&self) -> Vec<String> {
         self.retain.clone()
@@ -161,6 +173,11 @@ impl ModelArguments {
             mode: Vec::new(),
             include: Vec::new(),
         }
+    }
+
+    /// Returns true if the model is read from standard input.
+    pub(super) fn is_standard_input(&self) -> bool {
+        self.file.as_os_str() == "-"
     }
 
     /// Whether the file's own choice of a model holds.

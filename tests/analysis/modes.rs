@@ -160,12 +160,49 @@ fn a_point_along_a_run_is_where_the_run_is() {
     let found = json(&["modes", file, "--along", "0.4", "--at", "angle=0"]);
     near(number(&found["poles"][0]["imaginary"]).abs(), 3.0, 1e-12);
     let seen = json(&["thevenin", file, "--at", "bob", "--along", "0.4", "--numeric"]);
-    near(number(&seen["impedance"]["den"][0]), 18.0 * angle.cos(), 1e-8);
+    near(number(&seen["impedance"]["num"][0]), 1.0 / (18.0 * angle.cos()), 1e-8);
     for options in [
         ["--along", "0.4", "--equilibrium", "--linearize"],
         ["--linearize", "--to", "w", "--shapes"],
     ] {
         ends_with(&lgm(package, &[&["modes", file][..], &options].concat()), 2);
+    }
+}
+
+/// An element that is taken away leaves the network at the point of the whole model, with what went through it or was across it.
+#[test]
+fn a_network_is_seen_at_the_point_of_the_whole_model() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "element Cubic(c) : translational { through = c*across^3; }
+model Cub {
+  input F [N] = 3;
+  node v : translational;
+  m : Mass(2 [kg]) v -> gnd;
+  s : Spring(5) v -> gnd;
+  d : Cubic(3) v -> gnd;
+  f : ForceSource(F) gnd -> v;
+  output y = across(m);
+}";
+    let file = written(scratch.path(), "cub.lgm", text);
+    let file = file.to_str().unwrap();
+    // At a velocity of 1 the damper is one of 9 N.s/m. Its impedance with the spring, without the mass, is s/(9*s + 5), and with the mass, without the
+    // spring, 1/(2*s + 9). At rest the damper is none, and the spring holds the force.
+    for (options, numerator, denominator) in [
+        (&["--at", "m", "--at", "s.F=2, m.v=1"][..], [1.0, 0.0], [9.0, 5.0]),
+        (&["--at", "m", "--equilibrium"], [1.0, 0.0], [0.0, 5.0]),
+        (&["--at", "s", "--at", "m.v=1"], [0.0, 1.0], [2.0, 9.0]),
+        (&["--at", "s", "--equilibrium"], [0.0, 1.0], [2.0, 0.0]),
+    ] {
+        let found = json(&[&["thevenin", file, "--numeric", "--linearize"], options].concat());
+        let found = &found["impedance"];
+        let at = |list: &Value, s: f64| -> f64 {
+            let coefficients = list.as_array().unwrap().iter().map(number);
+            coefficients.fold(0.0, |sum, coefficient| sum * s + coefficient)
+        };
+        for s in [0.7, 2.3] {
+            let wanted = (numerator[0] * s + numerator[1]) / (denominator[0] * s + denominator[1]);
+            near(at(&found["num"], s) / at(&found["den"], s), wanted, 1e-9);
+        }
     }
 }
 

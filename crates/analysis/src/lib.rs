@@ -27,7 +27,7 @@ pub use modes::poles::poles;
 pub use modes::{Mode, ModeRequest, StorageOutputs, modes, with_storage_outputs};
 pub use one_port::{
     Behind, Branch, Conversion, Equivalent, EquivalentKind, Place, Probe, Ratio, Reduction, Rule, Step, Test,
-    conversion, equivalent, probe, stepwise,
+    conversion, equivalent, observe, probe, stepwise,
 };
 pub use response::{Curve, Response, ResponseRequest, group_delay, response};
 pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mechanism, partition, second_order};

@@ -442,6 +442,18 @@ pub struct Output {
 }
 
 impl Model {
+    /// Gives a state, an input or the time a value at the point that equations are looked at.
+    pub fn give(&mut self, name: Arc<str>, value: BigRational) {
+        let value = self.exprs.number(value);
+        self.point.push(Given {
+            name,
+            value,
+            dimension: None,
+            name_span: self.span,
+            span: self.span,
+        });
+    }
+
     /// The path as the user would write it: `cell[2].c`.
     pub fn path_name(&self, id: PathId) -> String {
         let mut parts = Vec::new();

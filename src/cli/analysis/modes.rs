@@ -25,6 +25,9 @@ use std::io::{self, Write};
 /// Names of shapes and energies that are listed of one mode; smaller ones are left out.
 const SHOWN: usize = 6;
 
+/// Options beside which those of --converge have no meaning: each of them excludes it, and an option that is excluded is required no more.
+const BESIDE: [&str; 4] = ["shapes", "near", "sensitivity", "sampled"];
+
 /// Prints the poles with their natural frequencies and damping ratios, their shapes, energies and sensitivities, or how they depend on
 /// the number of modes.
 ///
@@ -72,16 +75,16 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "NAME=N,N..", value_parser = study)]
     converge: Option<Study>,
     /// Angular frequencies in rad/s at which responses are compared
-    #[arg(long, value_delimiter = ',', requires = "converge", allow_hyphen_values = true)]
+    #[arg(long, value_delimiter = ',', requires = "converge", conflicts_with_all = BESIDE, allow_hyphen_values = true)]
     omega: Vec<f64>,
     /// The input of the responses that are compared; the first one unless given
-    #[arg(long, value_name = "INPUT", requires = "converge")]
+    #[arg(long, value_name = "INPUT", requires = "converge", conflicts_with_all = BESIDE)]
     from: Option<String>,
     /// Their output; the first one unless given
-    #[arg(long, value_name = "OUTPUT", requires = "converge")]
+    #[arg(long, value_name = "OUTPUT", requires = "converge", conflicts_with_all = BESIDE)]
     to: Option<String>,
     /// Another model whose first input and output mean the same, such as one of micro-elements
-    #[arg(long, value_name = "FILE", requires = "converge", requires = "cells")]
+    #[arg(long, value_name = "FILE", requires = "converge", requires = "cells", conflicts_with_all = BESIDE)]
     against: Option<std::path::PathBuf>,
     /// The poles in z of a loop with its controller: of the exact equations from one period of the `every` blocks to the next
     #[arg(long, conflicts_with_all = ["shapes", "near", "sensitivity", "converge", "linearize", "at", "equilibrium", "along"])]

@@ -1,6 +1,6 @@
 //! A source at a port, to see the network from there.
 
-use lgm_algebra::expr::{SymbolId, SymbolKind};
+use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
 use lgm_model::{ElementId, Input, Law, Measure, Model, NodeId, Output, PortId, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -125,14 +125,8 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
         Place::Port(port) => (port, true),
         Place::Nodes(a, b) => (add_branch(&mut changed, b, a)?, false),
     };
-    let domain = changed.ports[port.index()]
-        .domain
-        .map(|domain| &changed.domains[domain.index()]);
-    let across = match domain.is_none_or(|domain| domain.effort_is_across) {
-        true => Variable::Effort,
-        false => Variable::Flow,
-    };
-    let (given, measured) = match test {
+    let across = across_of(&changed, port);
+    let (given, other) = match test {
         Test::Through => (across.conjugate(), across),
         Test::Across => (across, across.conjugate()),
     };
@@ -159,24 +153,7 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
     element.start.clear();
     element.nominal.clear();
     element.start_span = None;
-    let measure = match measured {
-        Variable::Effort => Measure::PortEffort(port),
-        Variable::Flow => Measure::PortFlow(port),
-    };
-    let known = changed
-        .measures
-        .iter()
-        .find(|known| known.1 == measure)
-        .map(|known| known.0);
-    let symbol = known.unwrap_or_else(|| {
-        let symbol = changed.exprs.new_symbol("port", SymbolKind::Measure);
-        changed.measures.push((symbol, measure));
-        symbol
-    });
-    let mut value = changed.exprs.symbol(symbol);
-    if is_minus_measured {
-        value = changed.exprs.neg(value);
-    }
+    let value = measured(&mut changed, port, other, is_minus_measured);
     changed.outputs = vec![Output {
         name: "port".into(),
         value,
@@ -188,6 +165,74 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
     changed.experiment = None;
     changed.start_conditions.clear();
     Ok(Probe { model: changed, test })
+}
+
+/// The model with the values of both tests as its only outputs: the through variable into the network at the first end of a place, and the across
+/// variable from the first end to the second, as they are in the whole model.
+pub fn observe(model: &Model, place: &Place) -> Result<Model, Box<Diagnostic>> {
+    let mut changed = model.clone();
+    let (port, is_forward) = match *place {
+        Place::Port(port) => (port, true),
+        Place::Nodes(a, b) => (add_branch(&mut changed, b, a)?, false),
+    };
+    let across = across_of(&changed, port);
+    if let Place::Nodes(..) = place {
+        // Nothing flows in a branch that is there to be measured.
+        let zero = changed.exprs.zero();
+        let element = changed.ports[port.index()].element;
+        changed.elements[element.index()].law = Law::Source {
+            given: across.conjugate(),
+            values: vec![zero],
+        };
+    }
+    changed.outputs.clear();
+    for (name, variable, is_minus) in [
+        ("through", across.conjugate(), is_forward),
+        ("across", across, !is_forward),
+    ] {
+        let value = measured(&mut changed, port, variable, is_minus);
+        changed.outputs.push(Output {
+            name: name.into(),
+            value,
+            written: name.into(),
+            unit: None,
+            span: model.span,
+        });
+    }
+    changed.experiment = None;
+    Ok(changed)
+}
+
+/// The variable of a port that is its across variable.
+fn across_of(model: &Model, port: PortId) -> Variable {
+    let domain = model.ports[port.index()].domain;
+    match domain.is_none_or(|domain| model.domains[domain.index()].effort_is_across) {
+        true => Variable::Effort,
+        false => Variable::Flow,
+    }
+}
+
+/// The value of a port's variable, or its negative, as an expression of the model.
+fn measured(model: &mut Model, port: PortId, variable: Variable, is_minus: bool) -> ExprId {
+    let measure = match variable {
+        Variable::Effort => Measure::PortEffort(port),
+        Variable::Flow => Measure::PortFlow(port),
+    };
+    let known = model
+        .measures
+        .iter()
+        .find(|known| known.1 == measure)
+        .map(|known| known.0);
+    let symbol = known.unwrap_or_else(|| {
+        let symbol = model.exprs.new_symbol("port", SymbolKind::Measure);
+        model.measures.push((symbol, measure));
+        symbol
+    });
+    let value = model.exprs.symbol(symbol);
+    match is_minus {
+        true => model.exprs.neg(value),
+        false => value,
+    }
 }
 
 /// Outputs for what is measured.

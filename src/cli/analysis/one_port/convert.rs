@@ -1,6 +1,8 @@
 //! `lgm convert`
 
-use super::{coefficients, find, kind_word, probed, ratio_json, ratio_text, sources_json, steps_json, write_steps};
+use super::{
+    Seen, coefficients, find, kind_word, probed, ratio_json, ratio_text, sources_json, steps_json, write_steps,
+};
 use crate::Whole;
 use crate::cli::analysis::polynomials::{polynomial, quotient};
 use crate::cli::analysis::shared::{LinearModel, write_json};
@@ -9,7 +11,7 @@ use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::{ExprId, text, to_f64};
-use lgm_analysis::{Branch, Conversion, Equivalent, conversion, one_port_each, single_domain, stepwise};
+use lgm_analysis::{Behind, Branch, Conversion, Equivalent, conversion, one_port_each, single_domain, stepwise};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
@@ -98,7 +100,7 @@ fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagno
         let behind = &found.behind[at];
         probed(
             &arguments.model,
-            (&behind.model, &behind.place),
+            of(behind),
             (test, measures, !arguments.numeric),
             &mut reasons,
         )
@@ -125,6 +127,15 @@ fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagno
     Some(text)
 }
 
+/// The network behind a coupler.
+fn of(behind: &Behind) -> Seen<'_> {
+    Seen {
+        network: &behind.model,
+        place: &behind.place,
+        is_whole: false,
+    }
+}
+
 fn convert(
     arguments: &Arguments,
     whole: &Whole,
@@ -138,13 +149,7 @@ fn convert(
     }
     let mut seen = Vec::new();
     for behind in &found.behind {
-        seen.push(find(
-            &arguments.model,
-            &behind.model,
-            &behind.place,
-            arguments.numeric,
-            diagnostics,
-        )?);
+        seen.push(find(&arguments.model, of(behind), arguments.numeric, diagnostics)?);
     }
     Some((found, seen))
 }

@@ -6,19 +6,33 @@ pub(in crate::cli) mod thevenin;
 use super::polynomials::{polynomial, quotient};
 use super::shared::{LinearModel, formulated};
 use lgm_algebra::expr::SymbolId;
-use lgm_analysis::{Equivalent, EquivalentKind, Place, Ratio, Reduction, Test, equivalent, probe};
+use lgm_analysis::{
+    Equivalent, EquivalentKind, LinearizeRequest, Place, Ratio, Reduction, Test, equivalent, linearize, observe, probe,
+};
 use lgm_equations::bond::lower;
-use lgm_equations::{Options, StateSystem};
+use lgm_equations::{Options, StateSystem, formulate_with_time, shortest_decimal};
 use lgm_model::Model;
+use lgm_model::system::OperatingPoint;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::sync::Arc;
+
+/// A network, and the place that it is seen from.
+#[derive(Clone, Copy)]
+struct Seen<'n> {
+    network: &'n Model,
+    place: &'n Place,
+    /// True if the network is the whole model, whose point is that of the linearisation.
+    is_whole: bool,
+}
 
 /// The equations of a network with a test at a place, and with outputs for what is measured elsewhere; none where the test cannot be, with
 /// the reasons added.
 fn probed(
     model: &LinearModel,
-    (whole, place): (&Model, &Place),
+    seen: Seen<'_>,
     (test, measures, is_symbolic): (Test, &[SymbolId], bool),
     reasons: &mut Vec<Diagnostic>,
 ) -> Option<StateSystem> {
@@ -27,28 +41,101 @@ fn probed(
         symbolic: is_symbolic,
         ..Options::default()
     };
-    let mut found = Vec::new();
-    let one = probe(whole, place, test, measures);
-    let system = one.map_err(|fault| found.push(*fault)).ok().and_then(|probe| {
-        let graph = lower(&probe.model);
-        formulated(probe.model, &graph, &options, &model.linearize, &mut found)
-    });
-    reasons.append(&mut found);
-    system.map(|(_, system)| system)
+    let probe = probe(seen.network, seen.place, test, measures);
+    let probe = probe.map_err(|fault| reasons.push(*fault)).ok()?;
+    let graph = lower(&probe.model);
+    let (made, found) = formulate_with_time(&probe.model, &graph, &options);
+    reasons.extend(found.into_iter().filter(Diagnostic::is_error));
+    let (system, own) = made?;
+    if system.linear || !model.linearize.is_asked_for() {
+        return Some(system);
+    }
+    let changed = own.unwrap_or(probe.model);
+    linearized(model, seen, (changed, test, system), reasons)
+}
+
+/// The equations of a nonlinear network with a test, linearised where the whole model is: the test has the value of the variable that it takes
+/// the place of.
+fn linearized(
+    model: &LinearModel,
+    seen: Seen<'_>,
+    (mut changed, test, system): (Model, Test, StateSystem),
+    reasons: &mut Vec<Diagnostic>,
+) -> Option<StateSystem> {
+    let mut refuse = |message: String, help: &str| {
+        reasons.push(Diagnostic::error(Code::LGM0718, message).help(help));
+        None
+    };
+    if !seen.is_whole {
+        return refuse(
+            "the network behind a coupler is not linear".to_string(),
+            "see it from the port of the coupler: `lgm thevenin FILE --linearize --at COUPLER.PORT`",
+        );
+    }
+    let point = operating_point(model, seen, reasons)?;
+    let is_exact =
+        |name: &str| !model.linearize.equilibrium() && seen.network.point.iter().any(|given| *given.name == *name);
+    let mut given: Vec<(Arc<str>, f64)> = vec![("test".into(), point.outputs[usize::from(test == Test::Across)].value)];
+    for state in &system.states {
+        match point.states.iter().find(|known| known.name == state.name) {
+            Some(known) if known.value != state.start_value => given.push((state.name.clone(), known.value)),
+            Some(_) => {}
+            None => {
+                let message = format!(
+                    "`{}` has a state only without what is taken away, and no value at the point",
+                    state.name
+                );
+                reasons.push(
+                    Diagnostic::error(Code::LGM0718, message).help("see the network from two nodes, as in `--at a,b`"),
+                );
+                return None;
+            }
+        }
+    }
+    given.extend(point.inputs.iter().map(|input| (input.name.clone(), input.value)));
+    given.push(("time".into(), point.time));
+    let is_there = |name: &str| {
+        name == "time"
+            || system.states.iter().any(|state| *state.name == *name)
+            || system.declared_inputs().any(|input| *input.name == *name)
+    };
+    changed
+        .point
+        .retain(|kept| is_exact(&kept.name) && is_there(&kept.name));
+    for (name, value) in given {
+        if is_there(&name) && !is_exact(&name) {
+            changed.give(name, shortest_decimal(value));
+        }
+    }
+    let request = LinearizeRequest {
+        equilibrium: false,
+        symbolic: true,
+    };
+    let (system, found) = linearize(&changed, &system, &request);
+    reasons.extend(found.into_iter().filter(Diagnostic::is_error));
+    system
+}
+
+/// The point of the whole model, with the variables of the place as outputs: through, across.
+fn operating_point(model: &LinearModel, seen: Seen<'_>, reasons: &mut Vec<Diagnostic>) -> Option<OperatingPoint> {
+    let observed = observe(seen.network, seen.place);
+    let observed = observed.map_err(|fault| reasons.push(*fault)).ok()?;
+    let options = Options {
+        states: model.states.request(),
+        symbolic: false,
+        ..Options::default()
+    };
+    let graph = lower(&observed);
+    let (_, system) = formulated(observed, &graph, &options, &model.linearize, reasons)?;
+    system.linearized_at
 }
 
 /// The equivalent by a through source at the port; where that cannot be, as at an open end, by an across source.
-fn find(
-    model: &LinearModel,
-    whole: &Model,
-    place: &Place,
-    numeric: bool,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Equivalent> {
+fn find(model: &LinearModel, seen: Seen<'_>, numeric: bool, diagnostics: &mut Vec<Diagnostic>) -> Option<Equivalent> {
     let mut first: Vec<Diagnostic> = Vec::new();
     for test in [Test::Through, Test::Across] {
         let mut found = Vec::new();
-        let result = probed(model, (whole, place), (test, &[], true), &mut found).and_then(|system| {
+        let result = probed(model, seen, (test, &[], true), &mut found).and_then(|system| {
             let found_here = equivalent(&system, test, numeric);
             found_here.map_err(|fault| found.push(*fault)).ok()
         });

@@ -1,6 +1,6 @@
 //! `lgm thevenin`
 
-use super::{find, kind_word, ratio_json, ratio_text, sources_json, steps_json, write_steps};
+use super::{Seen, find, kind_word, ratio_json, ratio_text, sources_json, steps_json, write_steps};
 use crate::cli::analysis::shared::{Format, LinearModel, write_json};
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
@@ -50,7 +50,16 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
             .map_err(|fault| diagnostics.push(*fault))
             .ok()
             .and_then(|place| {
-                let found = find(&model, &whole.model, &place, arguments.numeric, &mut diagnostics)?;
+                let found = find(
+                    &model,
+                    Seen {
+                        network: &whole.model,
+                        place: &place,
+                        is_whole: true,
+                    },
+                    arguments.numeric,
+                    &mut diagnostics,
+                )?;
                 Some((found, stepwise(&whole.model, &place).unwrap_or_default()))
             }),
         _ => {
