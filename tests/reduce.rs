@@ -15,6 +15,8 @@ use networks::generate::{generate, generate_scalar_graph};
 use networks::write::write;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
 use support::program;
 
 fn said(arguments: &[&str]) -> (String, String, Option<i32>) {
@@ -66,6 +68,43 @@ fn the_lever_is_reduced_as_in_the_thesis() {
     assert_eq!(lever["flow_gain"], "ratio");
     assert_eq!(lever["effort_gain"], "-ratio");
     assert_eq!(lever["equivalent"], "m1 + ratio^2*m2");
+}
+
+/// The dialogue of section 4.2 of the thesis: the element that is named goes, and the other one keeps its state.
+#[test]
+fn the_dialogue_of_the_thesis_reduces_the_element_that_is_named() {
+    let lever = example("lever");
+    let dialogue = |answers: &str| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lgm"))
+            .args(["reduce", &lever, "--interactive"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr))
+    };
+    let (first, questions) = dialogue("\n");
+    assert!(
+        questions.contains("The path contains the following elements: I2 1B T 1A I1"),
+        "{questions}"
+    );
+    assert!(
+        questions.contains("Which element would you like to reduce, I2 or I1? (I2) "),
+        "{questions}"
+    );
+    assert!(first.contains("equivalent  m1 + ratio^2*m2"), "{first}");
+    assert_eq!(dialogue("").0, first, "the end of the input takes what is offered");
+    let (other, questions) = dialogue("I3\nI1\n");
+    assert!(questions.contains("`I3` is neither of the two"), "{questions}");
+    assert!(
+        other.contains("I1: one to one") && other.contains("m2 + m1/ratio^2"),
+        "{other}"
+    );
 }
 
 /// The equivalent parameters that the records give, which were derived from Lagrange's equations.
@@ -325,7 +364,7 @@ fn examples_of_the_help_run() {
         .map(str::trim)
         .filter(|line| line.starts_with("lgm "))
         .collect();
-    assert_eq!(lines.len(), 5, "{lines:?}");
+    assert_eq!(lines.len(), 6, "{lines:?}");
     for line in lines {
         assert!(!printed(line).is_empty(), "{line}");
     }

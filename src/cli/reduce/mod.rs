@@ -2,6 +2,7 @@
 
 mod augment;
 mod compare;
+mod dialogue;
 mod found;
 mod print;
 mod starts;
@@ -24,6 +25,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::stack;
 use print::{augmented_json, write_augmented};
+use std::io;
 use std::path::PathBuf;
 
 /// Says what becomes of storage without a state of its own, and writes the model with one element for each field.
@@ -39,6 +41,7 @@ use std::path::PathBuf;
 Examples:
   lgm reduce examples/lever.lgm
   lgm reduce examples/lever.lgm --retain I2 --format lgm
+  lgm reduce examples/lever.lgm --interactive --format lgm
   lgm reduce examples/seeds/two_springs.lgm --merge-conserved --format lgm
   lgm reduce examples/seeds/roller_coaster.lgm --augment 1e6 --compare
   lgm reduce examples/rigid_gears.lgm --augment 1e7 --format lgm")]
@@ -50,6 +53,9 @@ pub(super) struct Arguments {
     /// Also merge two elements whose energy variables keep their difference, as two springs side by side do, if they start equal
     #[arg(long)]
     merge_conserved: bool,
+    /// Ask for each causal path which of its two elements is to be reduced; answers are lines of standard input
+    #[arg(long, conflicts_with = "augment")]
+    interactive: bool,
     /// Free dependent storage by connections of this stiffness, and of this conductance in circuits, in SI units
     #[arg(long, value_name = "STIFFNESS", value_parser = positive, conflicts_with = "merge_conserved")]
     augment: Option<f64>,
@@ -88,7 +94,11 @@ fn positive(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let compilation = match arguments.model.asked(&arguments.states, Options::default()) {
+    let states = match states(arguments) {
+        Ok(states) => states,
+        Err(outcome) => return outcome,
+    };
+    let compilation = match arguments.model.asked(&states, Options::default()) {
         Ok(compilation) => compilation,
         Err(outcome) => return outcome,
     };
@@ -119,6 +129,24 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Format::Text | Format::Lgm => out.write_all(content.as_bytes()),
     });
     report::after_writing(compilation.map(), written)
+}
+
+/// What is asked of the states, by the options and by the answers of a dialogue.
+fn states(arguments: &Arguments) -> Result<StateArguments, Outcome> {
+    if !arguments.interactive {
+        return Ok(arguments.states.clone());
+    }
+    if arguments.model.is_standard_input() {
+        eprintln!(
+            "error: standard input holds the answers of `--interactive`, so that it cannot hold the model: name a file"
+        );
+        return Err(Outcome::Misuse);
+    }
+    let dialogue = (&mut io::stdin().lock() as _, &mut io::stderr() as _);
+    dialogue::choose(&arguments.model, &arguments.states, dialogue).map_err(|fault| {
+        eprintln!("error: the answers cannot be read: {fault}");
+        Outcome::Failure
+    })
 }
 
 /// The augmented model, or the report on it.
