@@ -44,6 +44,6 @@ pub use run::expected::state_scales;
 pub use run::scales::LEAST;
 pub use run::trial::trial_sizes;
 pub use simulator::{Simulator, simulate};
-pub use switching::{Event, Switched, run_switched};
+pub use switching::{Balance, Event, Finished, Switched, run_switched};
 pub use verify::{Fault, Report, Verifier};
 pub use zero_crossings::slack::{with_default_slack, with_slack};

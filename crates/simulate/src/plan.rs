@@ -145,6 +145,14 @@ pub trait Sink {
 
     /// One row. At a corner it holds the values after it.
     fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop>;
+
+    /// Returns true if the values before and behind each event are wanted beside the rows of the plan ([`Sink::beside`]).
+    fn wants_events(&self) -> bool {
+        false
+    }
+
+    /// Values just before an event or just behind it, which are no row of the plan.
+    fn beside(&mut self, _time: f64, _outputs: &[f64], _states: &[f64]) {}
 }
 
 impl<F: FnMut(f64, &[f64], &[f64])> Sink for F {

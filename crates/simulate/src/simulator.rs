@@ -14,6 +14,7 @@ use crate::run::scales::{Scales, nominal_sizes};
 use crate::solvers::interpolation::InterpolationError;
 use crate::solvers::solver::Counts;
 use crate::solvers::stiffness::Watch;
+use crate::switching::balance::{Balance, PowerMeter, Powers};
 use crate::switching::watch::{EndConditions, WatchedCondition};
 use crate::zero_crossings::corners::own_corners;
 use crate::zero_crossings::derivative_discontinuities::Bends;
@@ -63,6 +64,8 @@ pub(crate) struct Part<'a> {
     pub conditions: Vec<WatchedCondition>,
     /// The scales that an earlier part with these equations has found.
     pub scales: Option<Scales>,
+    /// The powers to integrate, if the balance of energy is asked for.
+    pub powers: Option<&'a Powers>,
 }
 
 /// The end of a part of a run.
@@ -72,6 +75,8 @@ pub(crate) struct PartEnd {
     pub row: usize,
     pub summary: Summary,
     pub scales: Scales,
+    /// The energies of the part; all are 0 unless they were asked for.
+    pub energies: Balance,
     /// Of the conditions that must become true, whether they held just before the end.
     pub held: Vec<bool>,
 }
@@ -160,6 +165,7 @@ impl<'a> Simulator<'a> {
         let part_of = (plan, part.time, part.until);
         let mut run = self.begun(&motion, (parameters, signals), part_of, sink, progress);
         run.watched = Some(EndConditions::new(part.margins, part.conditions, &motion));
+        run.meter = part.powers.map(|powers| PowerMeter::new(powers, &motion, part.time));
         run.row = part.row;
         let times = part.corners.times(parameters, part.time, part.until).into_iter();
         run.corners = merged(std::mem::take(&mut run.corners), times);
@@ -185,8 +191,10 @@ impl<'a> Simulator<'a> {
             .map(|condition| condition.held)
             .collect();
         let scales = std::mem::replace(&mut run.scales, Scales::new(plan, Vec::new()));
+        let energies = run.meter.take().map_or_else(Balance::default, |meter| meter.found);
         Ok(PartEnd {
             scales,
+            energies,
             held,
             time,
             states,
@@ -214,6 +222,7 @@ impl<'a> Simulator<'a> {
             events: Events::new(&self.traits.corners, motion),
             bends: Bends::new(&self.traits.corners, motion),
             watched: None,
+            meter: None,
             until,
             ends_with_event: false,
             corners: self.all_corners(parameters, signals, (from, until)),

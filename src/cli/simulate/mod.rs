@@ -18,7 +18,7 @@ pub(super) use arguments::Arguments;
 pub(super) use batch::grid;
 pub(super) use plan::length_by_modes;
 
-use super::files::disk::write_result;
+use super::files::disk::{WriteFault, write_result};
 use super::request::LinearizeArguments;
 use super::{interrupt, report};
 use crate::Whole;
@@ -118,7 +118,10 @@ fn single(
     let mut plotter = Plotter::asked_for(arguments, system, plan, wanted);
     let mut ended: Option<Result<Summary, Failure>> = None;
     let mut report: Option<Report> = None;
-    let mut happened = switched::Happened::default();
+    let mut happened = switched::Happened {
+        counts_energy: arguments.plan.events_file().is_some(),
+        ..switched::Happened::default()
+    };
     let mut run = |stream: Option<&mut dyn io::Write>| -> io::Result<()> {
         let format = arguments.table_format();
         let mut recorder = Recorder::begin(stream, format, &system.model, columns, &mut plotter, &ready.inputs)?;
@@ -191,10 +194,8 @@ fn single(
             Outcome::Success => {}
             fault => return fault,
         }
-        let list = (arguments.plan.events_file()).and_then(|path| switched::write_events(path, &happened).err());
-        if list.is_none() && arguments.plan.events_file().is_some() {
-            eprintln!("{}", switched::tally(&happened));
-        }
+        let list = report_events(arguments, &happened, !failed);
+        plotter.mark(&happened.events);
         for fault in list.into_iter().chain(plots::write_pictures(arguments, &plotter)) {
             match report::after_writing(&ready.map, Err(fault)) {
                 Outcome::Success => {}
@@ -203,6 +204,16 @@ fn single(
         }
     }
     outcome
+}
+
+/// Writes the list of the events, and prints their number and the balance of energy, if they are asked for; what could not be written is
+/// returned.
+fn report_events(arguments: &Arguments, happened: &switched::Happened, is_finished: bool) -> Option<WriteFault> {
+    let fault = switched::write_events(arguments.plan.events_file()?, happened).err();
+    if fault.is_none() {
+        eprintln!("{}", switched::tally(happened, is_finished));
+    }
+    fault
 }
 
 /// What a run is verified against.

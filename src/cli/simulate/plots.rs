@@ -7,7 +7,7 @@ use crate::cli::simulate::arguments::Arguments;
 use lgm_compilation::unknown_curves;
 use lgm_emit::plot::{Figure, PathFigure, Series, Trace, html, path_svg, profile_svg, svg};
 use lgm_equations::StateSystem;
-use lgm_simulate::{Inputs, Plan, Side, Signals};
+use lgm_simulate::{Event, Inputs, Plan, Side, Signals};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, six_digits};
 
@@ -159,6 +159,8 @@ pub(super) struct Plotter {
     pairs: Option<Pairs>,
     /// All curves over positions, where these are wanted so.
     snapshots: Option<Snapshots>,
+    /// Times of events, with what happens there.
+    events: Vec<(f64, String)>,
 }
 
 impl Plotter {
@@ -177,6 +179,7 @@ impl Plotter {
             reads_inputs: curves.iter().any(|curve| matches!(curve.source, Source::Input(_))),
             pairs: None,
             snapshots: None,
+            events: Vec::new(),
         }
     }
 
@@ -187,6 +190,11 @@ impl Plotter {
             snapshots: Snapshots::asked_for(arguments, system, plan, curves.len()),
             ..Plotter::new(system, plan, curves)
         }
+    }
+
+    /// Returns true if there is a curve to draw.
+    pub fn draws(&self) -> bool {
+        !self.curves.is_empty()
     }
 
     /// Takes a row.
@@ -245,7 +253,21 @@ impl Plotter {
             from: self.from,
             to: self.to,
             series: self.series(),
+            events: self.events.clone(),
         }
+    }
+
+    /// Marks the events of the run.
+    pub fn mark(&mut self, events: &[Event]) {
+        self.events = events.iter().map(|event| (event.time, words(event))).collect();
+    }
+}
+
+/// An event in words: `d1: blocking to conducting`, or the block that ran.
+fn words(event: &Event) -> String {
+    match event.to.is_empty() {
+        true => event.element.clone(),
+        false => format!("{}: {} to {}", event.element, event.from, event.to),
     }
 }
 

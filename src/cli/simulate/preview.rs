@@ -65,7 +65,7 @@ fn with_events(
         tables: &[],
         line: &|_| 0,
     };
-    run_switched(&setup, &prepared.plan, sink, patience, &mut |_| {}).map(|run| run.0)
+    run_switched(&setup, &prepared.plan, sink, patience, &mut |_| {}).map(|finished| finished.summary)
 }
 
 /// Why the run has no picture.

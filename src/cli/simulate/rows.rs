@@ -73,4 +73,12 @@ impl Sink for Recorder<'_, '_> {
         }
         Ok(())
     }
+
+    fn wants_events(&self) -> bool {
+        self.plotter.draws()
+    }
+
+    fn beside(&mut self, time: f64, outputs: &[f64], states: &[f64]) {
+        self.plotter.row(time, outputs, states, self.inputs);
+    }
 }

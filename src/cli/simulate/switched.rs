@@ -3,7 +3,7 @@
 use super::ready::Ready;
 use crate::cli::files::disk::{WriteFault, write_text};
 use lgm_equations::bond;
-use lgm_simulate::{Event, Failure, Plan, Progress, Sink, Summary, Switched, run_switched};
+use lgm_simulate::{Balance, Event, Failure, Plan, Progress, Sink, Summary, Switched, run_switched};
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use lgm_source::{Span, stack};
 use std::fmt::Write;
@@ -12,9 +12,13 @@ use std::path::Path;
 /// The results of a run with events.
 #[derive(Debug, Default)]
 pub(super) struct Happened {
+    /// True if the balance of energy is asked for.
+    pub(super) counts_energy: bool,
     pub(super) events: Vec<Event>,
     /// The combinations of modes that were met.
     pub(super) met: Vec<Vec<usize>>,
+    /// The energies of the run, if they are asked for and known.
+    pub(super) balance: Option<Balance>,
 }
 
 /// One run of a model with events, with these values of all parameters.
@@ -30,8 +34,11 @@ pub(super) fn run(
         .as_ref()
         .expect("invariant: only models with events are run so");
     let line = |span: Span| ready.map.line_column(span.source, span.start).0;
+    let watching = happened
+        .counts_energy
+        .then(|| switched.events.clone().watching_powers());
     let setup = Switched {
-        events: &switched.events,
+        events: watching.as_ref().unwrap_or(&switched.events),
         options: &switched.options,
         first: (&ready.system, &ready.kernels),
         parameters: parameters.to_vec(),
@@ -40,9 +47,9 @@ pub(super) fn run(
     };
     let events = &mut happened.events;
     let run = || run_switched(&setup, plan, sink, progress, &mut |event| events.push(event));
-    let (summary, met) = stack::deep(run)?;
-    happened.met = met;
-    Ok(summary)
+    let finished = stack::deep(run)?;
+    (happened.met, happened.balance) = (finished.met, finished.balance);
+    Ok(finished.summary)
 }
 
 /// Writes the list of the events: `time,kind,element,from,to,energy_lost`.
@@ -63,8 +70,9 @@ pub(super) fn write_events(path: &Path, happened: &Happened) -> Result<(), Write
     write_text(path, &text)
 }
 
-/// The number of events, and the energy that storage has lost in them: `12 events (10 mode, 2 when), 0.5 J lost in them`.
-pub(super) fn tally(happened: &Happened) -> String {
+/// The number of events, and the energy that storage has lost in them: `12 events (10 mode, 2 when), 0.5 J lost in them`; of a finished run
+/// also the balance of energy.
+pub(super) fn tally(happened: &Happened, is_finished: bool) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for event in &happened.events {
         match kinds.iter_mut().find(|known| known.0 == event.kind) {
@@ -84,7 +92,30 @@ pub(super) fn tally(happened: &Happened) -> String {
         0 => lost,
         unknown => format!("{lost}, not known of {unknown}"),
     };
-    format!("{count} ({}), {lost}", each.join(", "))
+    let counted = format!("{count} ({}), {lost}", each.join(", "));
+    match is_finished {
+        true => format!("{counted}\n{}", energies(happened)),
+        false => counted,
+    }
+}
+
+/// The balance of energy: `energy: 10 J supplied = 4 J stored + 5.5 J dissipated + 0.5 J lost in events, up to 2e-9 J`.
+fn energies(happened: &Happened) -> String {
+    let Some(balance) = &happened.balance else {
+        return "energy: no balance, because storage has a nonlinear law or a domain's variables give no power"
+            .to_string();
+    };
+    let [supplied, stored, dissipated, lost, rest] = [
+        balance.supplied,
+        balance.stored,
+        balance.dissipated,
+        balance.lost,
+        balance.rest().abs(),
+    ]
+    .map(six_digits);
+    format!(
+        "energy: {supplied} J supplied = {stored} J stored + {dissipated} J dissipated + {lost} J lost in events, up to {rest} J"
+    )
 }
 
 /// Compares the equations of every combination that was met with the laws of its flat graph; what does not hold is reported, and a

@@ -11,6 +11,12 @@ const PAGE: &str = include_str!("page.html");
 /// Spans of time of which the first, lowest, highest and last point is kept: room to zoom in.
 const BINS: usize = 4000;
 
+/// More events than these have no words beside the pointer.
+const MOST_WORDS: usize = 2000;
+
+/// More events than these are not marked.
+const MOST_TICKS: usize = 20_000;
+
 /// Colours of the curves on a dark ground, in the order of [`STYLES`].
 const DARK: [&str; 8] = [
     "#4aa3df", "#ff8a4c", "#2fcf9f", "#e57fb5", "#9fd3f5", "#d6b34a", "#e8e8e8", "#9a9a9a",
@@ -35,7 +41,15 @@ fn write_data(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
         significant(figure.to, 15)
     )?;
     write_numbers(&common, 12, out)?;
-    write!(out, ",\"panels\":[")?;
+    write!(out, ",\"events\":[")?;
+    // Many events are ticks without words.
+    let shows_words = figure.events.len() <= MOST_WORDS;
+    for (at, (time, words)) in figure.events.iter().take(MOST_TICKS).enumerate() {
+        write!(out, "{}[{},", if at > 0 { "," } else { "" }, significant(*time, 12))?;
+        write_compact(out, if shows_words { words.as_str() } else { "" })?;
+        write!(out, "]")?;
+    }
+    write!(out, "],\"panels\":[")?;
     for (at, panel) in figure.panels().iter().enumerate() {
         let unit = panel.series[0].unit.as_deref().filter(|unit| *unit != "1").map(typeset);
         write!(out, "{}{{\"unit\":", if at > 0 { "," } else { "" })?;
@@ -103,11 +117,13 @@ mod tests {
                 unit: Some("m/s".to_string()),
                 points: vec![(0.0, 1.0), (0.5, f64::NAN), (1.0, 2.5)],
             }],
+            events: vec![(0.5, "d: </script>".to_string())],
         };
         let page = html(&figure);
         assert_eq!(page.matches("</script>").count(), 2);
         assert!(page.contains("A &lt;/script&gt; &amp; more"));
         assert!(page.contains("\"v\":[1,null,2.5]"), "{page}");
+        assert!(page.contains("\"events\":[[0.5,\"d: \\u003c/script>\"]]"), "{page}");
         assert!(!page.contains("://") && !page.contains("src="), "nothing is fetched");
         let start = page.find("id=\"data\">").unwrap() + 10;
         let end = start + page[start..].find("</script>").unwrap();

@@ -41,6 +41,8 @@ pub struct Figure {
     pub to: f64,
     /// The curves in their order.
     pub series: Vec<Series>,
+    /// Times of events, each with what happens there.
+    pub events: Vec<(f64, String)>,
 }
 
 /// A picture of curves over a position: one curve for each instant, or for each mode.
@@ -201,6 +203,7 @@ mod tests {
                 series("y[2]", None, 1.0),
                 series("z", None, 1.0),
             ],
+            events: Vec::new(),
         };
         let panels = figure.panels();
         let names: Vec<Vec<&str>> = panels

@@ -2,6 +2,7 @@
 
 use super::ticks::{Axis, of_time, of_values, typeset};
 use super::{Figure, Panel, ProfileFigure, STYLES, Series, drawn, escaped, short};
+use lgm_source::diagnostic::six_digits;
 use std::io::{self, Write};
 
 /// Sizes in pixels.
@@ -20,6 +21,9 @@ const LINE: f64 = 16.0;
 const LETTER: f64 = 7.2;
 /// The length of the piece of curve in front of each name.
 const SAMPLE: f64 = 26.0;
+
+/// The colour of events.
+const EVENT: &str = "#b07d00";
 
 /// The most room for names at the right.
 const MOST_RIGHT: f64 = 300.0;
@@ -102,6 +106,7 @@ pub fn svg(figure: &Figure) -> String {
             &figure.title,
             &figure.panels(),
             &Abscissa::Time(figure.from, figure.to),
+            &figure.events,
             out,
         )
     })
@@ -132,10 +137,16 @@ pub fn profile_svg(figure: &ProfileFigure) -> String {
         unit: figure.x.1.as_deref(),
     };
     let panels: &[Panel<'_>] = if figure.series.is_empty() { &[] } else { &[panel] };
-    drawn(|out| write(&figure.title, panels, &abscissa, out))
+    drawn(|out| write(&figure.title, panels, &abscissa, &[], out))
 }
 
-fn write(title: &str, panels: &[Panel<'_>], abscissa: &Abscissa<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+fn write(
+    title: &str,
+    panels: &[Panel<'_>],
+    abscissa: &Abscissa<'_>,
+    events: &[(f64, String)],
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
     let height = match panels.len() {
         0 | 1 => 300.0,
         2 => 200.0,
@@ -192,6 +203,7 @@ fn write(title: &str, panels: &[Panel<'_>], abscissa: &Abscissa<'_>, out: &mut V
             values: of_values(panel.lowest, panel.highest, (height / 38.0) as usize, unit.as_deref()),
         };
         axes(&frame, panel, at + 1 == panels.len(), out)?;
+        marks(&frame, events, out)?;
         curves(&frame, panel, at, out)?;
         top += height + GAP;
     }
@@ -268,6 +280,56 @@ fn axes(frame: &Frame<'_>, panel: &Panel<'_>, is_last: bool, out: &mut Vec<u8>) 
         writeln!(out, "</g>")?;
     }
     Ok(())
+}
+
+/// Events at more instants than these are marked at the lower edge only.
+const MOST_LINES: usize = 60;
+
+/// Marks events: a dotted line through the panel for each instant, with the event's words for the pointer, or ticks at the lower edge.
+fn marks(frame: &Frame<'_>, events: &[(f64, String)], out: &mut Vec<u8>) -> io::Result<()> {
+    let mut places: Vec<(String, Vec<&(f64, String)>)> = Vec::new();
+    for event in events {
+        if !(frame.time.from..=frame.time.to).contains(&event.0) {
+            continue;
+        }
+        let x = short(frame.x(event.0), 1);
+        match places.last_mut() {
+            Some(last) if last.0 == x => last.1.push(event),
+            _ => places.push((x, vec![event])),
+        }
+    }
+    if places.is_empty() {
+        return Ok(());
+    }
+    let (top, bottom) = (short(frame.top, 1), short(frame.top + frame.height, 1));
+    if places.len() > MOST_LINES {
+        let edge = short(frame.top + frame.height - 6.0, 1);
+        let ticks: Vec<String> = places
+            .iter()
+            .map(|place| format!("M{} {bottom}V{edge}", place.0))
+            .collect();
+        return writeln!(
+            out,
+            "<path class=\"events\" stroke=\"{EVENT}\" d=\"{}\"><title>{} events</title></path>",
+            ticks.join(""),
+            events.len()
+        );
+    }
+    writeln!(
+        out,
+        "<g class=\"events\" stroke=\"{EVENT}\" stroke-dasharray=\"1.5 2.5\">"
+    )?;
+    for (x, here) in &places {
+        let words = match &here[..] {
+            [only] => only.1.clone(),
+            [first, ..] => format!("{} and {} more", first.1, here.len() - 1),
+            [] => String::new(),
+        };
+        let time = six_digits(here[0].0);
+        let words = escaped(&format!("{time} s: {words}"));
+        writeln!(out, "<path d=\"M{x} {top}V{bottom}\"><title>{words}</title></path>")?;
+    }
+    writeln!(out, "</g>")
 }
 
 /// The attributes of the curve of a number.

@@ -9,7 +9,9 @@ use crate::options::Options;
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
 use lgm_model::switching::Trigger;
 use lgm_model::system::StateSystem;
-use lgm_model::{Input, Law, Matrix, Measure, Model, NodeId, Output, PortId, StateChoice, StorageForm, Variable};
+use lgm_model::{
+    ElementId, Input, Law, Matrix, Measure, Model, NodeId, Output, PortId, StateChoice, StorageForm, Variable,
+};
 use lgm_source::Span;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::FxHashMap;
@@ -41,7 +43,13 @@ pub struct Combination {
     /// Outputs with the co-energy and the energy variables of storage ports: half of the products is the energy, in joules. None where a
     /// storage has a nonlinear law or no power.
     pub energy: Option<Vec<(usize, usize)>>,
+    /// Outputs with effort and flow of the ports of sources, and of those of dissipators and elements with modes; none unless
+    /// [`Events::watching_powers`] asks for them.
+    pub power: Option<(PowerOutputs, PowerOutputs)>,
 }
+
+/// Pairs of outputs with the effort and the flow of ports.
+pub type PowerOutputs = Vec<(usize, usize)>;
 
 /// A change of the mode in force.
 #[derive(Clone, Debug)]
@@ -178,6 +186,26 @@ impl Watching {
             pairs.push((co_energy, self.output(energy)));
         }
         Some(pairs)
+    }
+
+    /// Effort and flow of the ports of sources, and of dissipators and elements with modes, as outputs.
+    fn power(&mut self, switched: &[ElementId]) -> (PowerOutputs, PowerOutputs) {
+        let (mut sources, mut dissipators) = (Vec::new(), Vec::new());
+        for port in (0..self.model.ports.len() as u32).map(PortId) {
+            let element = self.model.ports[port.index()].element;
+            let is_source = match &self.model.elements[element.index()].law {
+                Law::Source { .. } => !switched.contains(&element),
+                Law::Dissipator(_) | Law::Nonlinear(_) => false,
+                Law::Storage { .. } | Law::Coupler { .. } => continue,
+            };
+            let effort = self.variable(port, Variable::Effort);
+            let pair = (effort, self.variable(port, Variable::Flow));
+            match is_source {
+                true => sources.push(pair),
+                false => dissipators.push(pair),
+            }
+        }
+        (sources, dissipators)
     }
 
     /// Adds offsets to what the law of an element gives.
@@ -337,9 +365,12 @@ impl Events {
             }
         }
         let energy = watching.energy();
+        let switched: Vec<ElementId> = switching.elements.iter().map(|switched| switched.element).collect();
+        let power = (self.watches_powers() && energy.is_some()).then(|| watching.power(&switched));
         Combination {
             sides: watching.sides,
             energy,
+            power,
             model: watching.model,
             shown,
             changes,

@@ -17,6 +17,8 @@ pub struct Events {
     blocks: Vec<Block>,
     /// Expressions of the model that blocks read, each with the symbol that holds its value.
     held: Vec<(SymbolId, ExprId)>,
+    /// True if the powers of sources and dissipators are watched.
+    watches_powers: bool,
 }
 
 impl Events {
@@ -26,6 +28,7 @@ impl Events {
             model: model.clone(),
             blocks: model.switching.blocks.clone(),
             held: Vec::new(),
+            watches_powers: false,
         };
         let mut known = FxHashMap::default();
         for block in &mut events.blocks {
@@ -34,6 +37,19 @@ impl Events {
             }
         }
         events
+    }
+
+    /// The same model, in whose combinations the powers of sources and dissipators are watched.
+    pub fn watching_powers(self) -> Events {
+        Events {
+            watches_powers: true,
+            ..self
+        }
+    }
+
+    /// Returns true if the powers of sources and dissipators are watched.
+    pub fn watches_powers(&self) -> bool {
+        self.watches_powers
     }
 
     /// The expressions, those of blocks included.

@@ -12,7 +12,7 @@ mod events;
 mod explore;
 mod nearest;
 
-pub use combination::{Combination, InModes, Offset, WatchedChange};
+pub use combination::{Combination, InModes, Offset, PowerOutputs, WatchedChange};
 pub use conditions::Condition;
 pub use events::Events;
 pub use explore::{Explored, ExploredModes, explore};

@@ -12,6 +12,7 @@ use crate::run::scales::Scales;
 use crate::solvers::interpolation::InterpolationError;
 use crate::solvers::solver::Counts;
 use crate::solvers::stiffness::Watch;
+use crate::switching::balance::PowerMeter;
 use crate::zero_crossings::derivative_discontinuities::Bends;
 use crate::zero_crossings::events::Events;
 use lgm_source::diagnostic::Diagnostic;
@@ -37,6 +38,8 @@ pub(crate) struct Run<'r> {
     pub(crate) bends: Option<Bends<'r>>,
     /// Conditions that end this part of the run.
     pub(crate) watched: Option<crate::switching::watch::EndConditions<'r>>,
+    /// Integrates the powers of this part of the run, if the balance of energy is asked for.
+    pub(crate) meter: Option<PowerMeter<'r>>,
     /// Where this part of the run ends: at the stop, or at an instant before it.
     pub(crate) until: f64,
     /// True if an event happens there: rows there show what it leaves, and are written behind it.

@@ -269,6 +269,7 @@ impl Run<'_> {
         if self.plan.events {
             self.event_row(self.time)?;
         }
+        let before = self.energy();
         let corner = self.corners[self.corner].clone();
         self.corner += 1;
         self.enter_piece(corner.time);
@@ -280,11 +281,24 @@ impl Run<'_> {
             &mut self.states,
             false,
         )?;
+        let after = self.energy();
+        if let Some(meter) = &mut self.meter {
+            meter.found.lost += before - after;
+        }
         self.report_impulse(&corner);
         if self.plan.events && !self.is_row(corner.time) {
             self.event_row(corner.time)?;
         }
         Ok(())
+    }
+
+    /// The energy that storage holds now; 0 unless the balance of energy is asked for.
+    fn energy(&mut self) -> f64 {
+        let (motion, time) = (self.motion, self.time);
+        let states = &self.states;
+        self.meter
+            .as_mut()
+            .map_or(0.0, |meter| meter.energy(motion, time, states))
     }
 
     /// Says once that outputs would carry an impulse.
@@ -347,6 +361,15 @@ impl Run<'_> {
         found.ok().flatten().map(|found| found.0)
     }
 
+    /// Goes on to a time without states.
+    fn go_to(&mut self, time: f64) {
+        if let Some(meter) = &mut self.meter {
+            let found = meter.go_to(self.motion, time, &mut |_, _| Ok(()));
+            found.expect("invariant: without states, nothing is interpolated");
+        }
+        self.time = time;
+    }
+
     /// A static system: rows and nothing between them.
     fn without_states(&mut self) -> Result<(), Failure> {
         while self.row < self.plan.points {
@@ -362,10 +385,10 @@ impl Run<'_> {
             let next = if is_far { self.time + self.longest } else { next };
             if next > self.time {
                 if let Some(event) = self.watched_before(next) {
-                    self.time = event;
+                    self.go_to(event);
                     return Ok(());
                 }
-                self.time = next;
+                self.go_to(next);
             }
             if is_far {
                 continue;

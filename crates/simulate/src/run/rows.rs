@@ -40,7 +40,25 @@ impl Run<'_> {
             self.row += 1;
         }
         self.loosen(solver, worst);
+        self.meter_within(solver, end)?;
         Ok(true)
+    }
+
+    /// Integrates powers up to a time within the last step, if they are asked for.
+    fn meter_within(&mut self, solver: &mut dyn Solver, end: f64) -> Result<(), Failure> {
+        let Some(meter) = &mut self.meter else {
+            return Ok(());
+        };
+        let (from, to) = (solver.previous(), solver.time());
+        let (motion, branch) = (self.motion, self.branch.as_ref().filter(|_| self.motion.has_totals()));
+        let found = meter.go_to(motion, end, &mut |time, states| {
+            let inside = time.clamp(from, to);
+            if let Some(branch) = branch {
+                branch.guess_within(motion, (inside - from) / (to - from));
+            }
+            solver.interpolate(inside, states)
+        });
+        found.map_err(|error| self.failure(error, None))
     }
 
     /// Writes a row from what is interpolated, unless its error is too large.

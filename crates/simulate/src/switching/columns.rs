@@ -32,8 +32,9 @@ impl<'c> Columns<'c> {
     }
 }
 
-impl Sink for Columns<'_> {
-    fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop> {
+impl Columns<'_> {
+    /// The states of the first combination of modes.
+    fn fill(&mut self, time: f64, states: &[f64]) {
         let prepared = self.prepared;
         let mut watched = None;
         self.values.clear();
@@ -50,6 +51,17 @@ impl Sink for Columns<'_> {
             };
             self.values.push(value);
         }
+    }
+}
+
+impl Sink for Columns<'_> {
+    fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop> {
+        self.fill(time, states);
         self.sink.row(time, outputs, &self.values)
+    }
+
+    fn beside(&mut self, time: f64, outputs: &[f64], states: &[f64]) {
+        self.fill(time, states);
+        self.sink.beside(time, outputs, &self.values);
     }
 }

@@ -3,8 +3,9 @@
 //! A run is made of parts between events. In each part one combination of modes is in force, which is a model of fixed structure with
 //! equations of its own (`library`, `prepared`); a part ends where a condition becomes true (`watch`) or at an instant of an
 //! `every` block. At an event blocks assign and modes change, until nothing follows (`transition`,
-//! `complementarity`); `run` is the loop over all that.
+//! `complementarity`); `run` is the loop over all that, and `balance` keeps account of the energy.
 
+pub(crate) mod balance;
 mod columns;
 mod complementarity;
 mod contacts;
@@ -14,9 +15,12 @@ pub(crate) mod held;
 mod library;
 mod prepared;
 mod run;
+mod setup;
 mod standing;
 mod transition;
 mod undetermined;
 pub(crate) mod watch;
 
-pub use run::{Event, Switched, run_switched};
+pub use balance::Balance;
+pub use run::run_switched;
+pub use setup::{Event, Finished, Switched};

@@ -8,6 +8,7 @@ use crate::motion::Motion;
 use crate::plan::Plan;
 use crate::run::scales::Scales;
 use crate::simulator::{Simulator, Traits};
+use crate::switching::balance::Powers;
 use crate::switching::held::{Held, HeldInput};
 use lgm_algebra::expr::ExprId;
 use lgm_equations::switching::{Combination, Condition, InModes, WatchedChange};
@@ -54,6 +55,8 @@ pub(crate) struct Prepared {
     /// The largest impulse of each margin, likewise.
     impulses: Sizes,
     sides: Vec<(ExprId, ExprId)>,
+    /// Powers and energy, if the balance of energy is asked for.
+    pub powers: Option<Powers>,
 }
 
 /// The most that the terms of margins have been worth, by the two sides of each margin.
@@ -123,7 +126,18 @@ impl Prepared {
         let mut own = tables.to_vec();
         own.resize(system.inputs.len(), None);
         let inputs = Inputs::new(&system, &kernels, parameters, own, start);
+        let powers = combination.power.as_ref().zip(combination.energy.as_ref());
+        let powers = powers.map(|((sources, dissipators), storage)| {
+            let pairs = sources.iter().chain(dissipators).chain(storage);
+            let outputs = pairs.flat_map(|pair| [pair.0, pair.1]);
+            let roots: Vec<_> = outputs.map(|output| watched[output - combination.shown]).collect();
+            Powers {
+                kernel: expression(&system.exprs, &roots, &layout, &options),
+                counts: (sources.len(), dissipators.len()),
+            }
+        });
         Prepared {
+            powers,
             offsets,
             discretes: discretes.to_vec(),
             traits: Arc::new(Traits::new(&system)),

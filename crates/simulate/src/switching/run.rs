@@ -2,23 +2,20 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::inputs::expressions::Inputs;
-use crate::inputs::table::Table;
 use crate::motion::Motion;
 use crate::plan::{Plan, Progress, Sink, Summary, plain};
 use crate::reinitialisation::initial_states;
 use crate::simulator::Part;
+use crate::switching::balance::Balance;
 use crate::switching::columns::Columns;
 use crate::switching::library::Library;
+use crate::switching::setup::{Event, Finished, Switched};
 use crate::switching::standing::{Before, Standing};
 use crate::switching::transition::{Happening, Instant};
 use crate::switching::undetermined::{Seen, undetermined};
 use crate::switching::watch::WatchedCondition;
 use lgm_algebra::expr::SymbolId;
-use lgm_equations::Options;
-use lgm_equations::switching::Events;
-use lgm_kernels::Kernels;
 use lgm_model::switching::{Block, Target, Trigger};
-use lgm_model::system::StateSystem;
 use lgm_model::{Element, PortId};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -31,40 +28,6 @@ const MOST_AT_ONCE: usize = 1000;
 
 /// A share of the run within which nothing real happens that often.
 const SHORT: f64 = 1e-5;
-
-/// An event of a run, as it is reported.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    /// When, in seconds.
-    pub time: f64,
-    /// `mode`, `junction`, `when` or `every`.
-    pub kind: &'static str,
-    /// The element that changes its mode, or the block by its kind and its place in the text, `when:12`.
-    pub element: String,
-    /// The modes before and after; empty for a block.
-    pub from: String,
-    /// See `from`.
-    pub to: String,
-    /// The energy that storage has lost in all events of this instant, given with the last of them, in joules; none where a storage has
-    /// a nonlinear law, and at a start where states jump.
-    pub lost: Option<f64>,
-}
-
-/// The parts of a run with events.
-pub struct Switched<'r> {
-    /// The model.
-    pub events: &'r Events,
-    /// Options of the formulation.
-    pub options: &'r Options,
-    /// The equations in the modes of the start, compiled. Their states have columns in the rows.
-    pub first: (&'r StateSystem, &'r Kernels),
-    /// Values of all parameters.
-    pub parameters: Vec<f64>,
-    /// Tables in the place of declared inputs.
-    pub tables: &'r [Option<Table>],
-    /// The line of a block in the text, by its place.
-    pub line: &'r dyn Fn(lgm_source::Span) -> usize,
-}
 
 /// A run on its way.
 struct Course<'r> {
@@ -87,16 +50,17 @@ struct Course<'r> {
     /// Elements that were looked at for loops.
     seen: Seen,
     summary: Summary,
+    balance: Balance,
 }
 
-/// Runs a model with events; `report` receives each event. The answer holds the combinations of modes that were met.
+/// Runs a model with events; `report` receives each event.
 pub fn run_switched(
     setup: &Switched<'_>,
     plan: &Plan,
     sink: &mut dyn Sink,
     progress: &dyn Progress,
     report: &mut dyn FnMut(Event),
-) -> Result<(Summary, Vec<Vec<usize>>), Failure> {
+) -> Result<Finished, Failure> {
     let tables = setup.tables;
     let library = Library::new(
         setup.events,
@@ -120,12 +84,18 @@ pub fn run_switched(
         recent: Vec::new(),
         seen: Seen::default(),
         summary: Summary::default(),
+        balance: Balance::default(),
         setup,
     };
     let standing = course.begin()?;
     course.go_on(standing)?;
     let met = course.library.met();
-    Ok((course.summary, met))
+    let is_known = setup.events.watches_powers() && course.balance.rest().is_finite();
+    Ok(Finished {
+        balance: is_known.then_some(course.balance),
+        summary: course.summary,
+        met,
+    })
 }
 
 /// The number of the first instant of a block that is not before a time.
@@ -285,7 +255,7 @@ impl Course<'_> {
 
     /// A row where the run stands.
     fn event_row(&mut self, standing: &Standing) -> Result<(), Failure> {
-        if !self.plan.events {
+        if !self.plan.events && !self.sink.wants_events() {
             return Ok(());
         }
         let prepared = standing.prepared.clone();
@@ -298,6 +268,10 @@ impl Course<'_> {
             return Err(motion.failure(&fault, self.summary.steps));
         }
         let mut columns = Columns::new(&mut *self.sink, self.setup.first.0, &prepared, &motion);
+        if !self.plan.events {
+            columns.beside(self.time, &outputs, &standing.states);
+            return Ok(());
+        }
         let written = columns.row(self.time, &outputs, &standing.states);
         written.map_err(|stop| Failure::new(self.time, FailureKind::Stopped(stop)))
     }
@@ -438,6 +412,7 @@ impl Course<'_> {
 
     /// From event to event, until the stop.
     fn go_on(&mut self, mut standing: Standing) -> Result<(), Failure> {
+        let first = standing.energy();
         loop {
             let until = self.next_instant().min(self.plan.stop);
             let began = self.time;
@@ -448,6 +423,7 @@ impl Course<'_> {
                 self.see_loops((&standing, &arrived));
             }
             if self.row >= self.plan.points && self.time >= self.plan.stop {
+                self.balance.stored = arrived.energy().unwrap_or(f64::NAN) - first.unwrap_or(f64::NAN);
                 return Ok(());
             }
             self.mind_accumulation()?;
@@ -455,7 +431,9 @@ impl Course<'_> {
             self.event_row(&standing)?;
             let before = standing.energy();
             standing = self.happen(standing)?;
-            self.report_events(before, standing.energy());
+            let after = standing.energy();
+            self.balance.lost += before.zip(after).map_or(f64::NAN, |(before, after)| before - after);
+            self.report_events(before, after);
             self.event_row(&standing)?;
         }
     }
@@ -519,6 +497,7 @@ impl Course<'_> {
             margins: (&prepared.margins, standing.least.clone()),
             conditions: changes.chain(blocks).collect(),
             scales: prepared.scales.take(),
+            powers: prepared.powers.as_ref(),
         };
         let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
         let mut columns = Columns::new(&mut *self.sink, self.setup.first.0, &prepared, &motion);
@@ -532,6 +511,7 @@ impl Course<'_> {
             *holding = held;
         }
         self.add(&end.summary);
+        self.balance.add(&end.energies);
         Ok((end.time, end.row, end.states))
     }
 

@@ -145,6 +145,7 @@ pub(in crate::cli::simulate) fn run(
         from,
         to,
         series: curves,
+        events: Vec::new(),
     };
     for fault in crate::cli::simulate::plots::write(arguments, &figure) {
         match report::after_writing(&ready.map, Err(fault)) {
