@@ -1,4 +1,4 @@
-//! The pictures of the README and of docs/switching.md, made by the program from its examples.
+//! The pictures of the README, of docs/switching.md and of docs/gallery.md, made by the program from its examples.
 //!
 //! Run with `UPDATE_GALLERY=1`, the test writes the pictures of `docs/gallery` anew; without, it compares them with what the
 //! program draws now. Curves may differ by rounding: by less than a pixel.
@@ -120,5 +120,53 @@ fn the_pictures_are_what_the_program_draws() {
         }
         let curves = |text: &str| text.lines().filter(is_curve).count();
         assert_eq!(curves(&drawn), curves(&known), "{name}");
+    }
+}
+
+/// The page of the systems of the source documents: it has them all, its commands run, and its drawings are what `lgm draw` draws.
+#[test]
+fn the_gallery_shows_every_system_of_the_documents() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(package.join("docs/gallery.md")).unwrap();
+    for entry in fs::read_dir(package.join("examples/seeds")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(
+            page.contains(&format!("examples/seeds/{name}")),
+            "{name} is not in the gallery"
+        );
+    }
+    let run = |command: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
+            .current_dir(package)
+            .args(command.split_whitespace().skip(1))
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{command}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let commands: Vec<&str> = page.split('`').filter(|part| part.starts_with("lgm ")).collect();
+    assert!(commands.len() > 80);
+    let update = std::env::var_os("UPDATE_GALLERY").is_some();
+    for command in commands {
+        let printed = run(command);
+        let Some(file) = command.strip_prefix("lgm draw ") else {
+            assert!(!printed.is_empty(), "{command} prints nothing");
+            continue;
+        };
+        let place = package
+            .join("docs/gallery")
+            .join(Path::new(file).strip_prefix("examples").unwrap());
+        let place = place.with_extension("svg");
+        if update {
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(&place, &printed).unwrap();
+        }
+        let known = fs::read_to_string(&place).unwrap_or_default();
+        assert!(
+            known == printed,
+            "{command}: run with UPDATE_GALLERY=1, and look at the picture"
+        );
     }
 }

@@ -26,6 +26,11 @@ fn figure() -> Figure {
             curve("force", Some("N"), 0.0, 0.05, |time| 2e6 * (-50.0 * time).exp()),
             curve("flow", Some("m^3/s"), 0.0, 0.05, |_| 3e-4),
         ],
+        events: vec![
+            (0.0125, "d1: blocking to conducting".to_string()),
+            (0.0125, "d2: conducting to blocking".to_string()),
+            (0.03, "when:12".to_string()),
+        ],
     }
 }
 
@@ -54,9 +59,12 @@ fn a_million_rows_make_a_small_file_and_lose_no_peak() {
             unit: None,
             points,
         }],
+        events: (0..1000)
+            .map(|at| (f64::from(at) / 1000.0, "every:3".to_string()))
+            .collect(),
     };
     let picture = svg(&figure);
-    assert!(picture.len() < 40_000, "{} bytes", picture.len());
+    assert!(picture.len() < 45_000, "{} bytes", picture.len());
     let page = html(&figure);
     assert!(page.len() < 500_000, "{} bytes", page.len());
 }

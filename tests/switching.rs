@@ -200,6 +200,68 @@ fn the_energy_lost_in_all_events_is_told() {
     assert!(told.contains(" mode), 19.62 J lost in them\n"), "{told}");
 }
 
+/// The energies of a run as `--events=FILE` prints them: supplied, stored, dissipated, lost, left over.
+fn energies(text: &str, further: &[&str]) -> [f64; 5] {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, text);
+    let list = format!("--events={}", folder.path().join("events.csv").display());
+    let (_, error, code) = said("simulate", &[&[file.to_str().unwrap(), &list], further].concat());
+    assert_eq!(code, Some(0), "{error}");
+    let line = error.lines().find_map(|line| line.strip_prefix("energy: "));
+    let line = line.unwrap_or_else(|| panic!("no balance: {error}"));
+    let numbers = line.split_whitespace().filter_map(|word| word.parse().ok());
+    let numbers: Vec<f64> = numbers.collect();
+    numbers.try_into().unwrap_or_else(|_| panic!("five numbers: {line}"))
+}
+
+/// By hand: a capacitor that a source charges through a resistor takes half of what the source gives, and charges that meet lose the rest.
+#[test]
+fn the_balance_of_energy_closes() {
+    let shared = "import switching;\nmodel Shared {\n  node a, b, c : electrical;\n  src : VoltageSource(10) a -> gnd;\n  \
+         r : Resistor(100) a -> b;\n  c1 : Capacitor(100 [uF]) b -> gnd;\n  s : Switch(time > 1) b -> c;\n  \
+         c2 : Capacitor(100 [uF]) c -> gnd;\n  output v = across(c2);\n}\n";
+    let [supplied, stored, dissipated, lost, rest] = energies(shared, &["--stop", "2", "--rtol", "1e-9"]);
+    // 5 mJ each in the charging from 0 to 10 V; then 10 V and 0 V become 5 V and 5 V, and both are charged again.
+    let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-8, "{found} is not {wanted}");
+    near(supplied, 0.01 + 0.01);
+    near(stored, 0.01);
+    near(dissipated, 0.005 + 0.0025);
+    near(lost, 0.0025);
+    near(rest, 0.0);
+    for (model, further) in [
+        ("stick_slip", &[][..]),
+        ("clutch", &[]),
+        ("buck_converter", &[]),
+        ("bridge_rectifier", &[]),
+        ("dropped_ball", &["--rtol", "1e-8"]),
+    ] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/switching/{model}.lgm"));
+        let [supplied, stored, dissipated, lost, rest] = energies(&fs::read_to_string(file).unwrap(), further);
+        let size = supplied.abs() + stored.abs() + dissipated.abs() + lost.abs();
+        assert!(
+            size > 0.0 && rest < 1e-4 * size,
+            "{model}: {rest} J of {size} J are left over"
+        );
+    }
+}
+
+/// However small the tolerance, a ball comes to rest on the floor.
+#[test]
+fn small_tolerances_do_not_make_events_accumulate() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/switching/collisions/ball_rests.lgm");
+    for tolerance in ["1e-8", "1e-9", "1e-10", "1e-12"] {
+        for method in ["tsit45", "bdf"] {
+            let rows = rows(&file, &["--rtol", tolerance, "--method", method]).unwrap();
+            let (fallen, force) = (column(&rows, "fallen"), column(&rows, "f"));
+            let (fallen, force) = (fallen[fallen.len() - 1], force[force.len() - 1]);
+            assert!(
+                (fallen - 1.0).abs() < 1e-9 && (force - 19.62).abs() < 1e-9,
+                "{tolerance} {method}: {fallen} {force}"
+            );
+        }
+    }
+}
+
 #[test]
 fn rows_just_before_and_behind_events_are_written_where_they_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();
