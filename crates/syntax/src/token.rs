@@ -3,7 +3,7 @@
 
 mod letters;
 
-use letters::likely_meaning;
+use letters::{is_in_unit, likely_meaning};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
 use lgm_source::{SourceId, Span};
@@ -504,6 +504,7 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
             false => letter.to_string(),
         };
         let token = match letter {
+            '·' | '×' | '⋅' if is_in_unit(&text[..start]) => Token::Dot,
             '·' | '×' | '⋅' => Token::Star,
             '−' | '–' => Token::Minus,
             '→' => Token::Arrow,
@@ -519,12 +520,18 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
                 .unwrap_or(text.len() - start),
             _ => letter.len_utf8(),
         };
+        let place = Span::new(source, start, start + length);
         let mut diagnostic = Diagnostic::error(Code::LGM0005, format!("`{shown}` is not a sign of this language"))
-            .label(Span::new(source, start, start + length), "not expected here");
+            .label(place, "not expected here");
         if letter == '°' && text[start + length..].starts_with(['C', 'F']) {
             diagnostic = diagnostic.help("write `[K]`: 20 °C is `293.15 [K]`, and a difference of 20 °C is `20 [K]`");
+        } else if token == Token::Dot {
+            diagnostic = diagnostic
+                .help("write a dot, as in `[N.m]`")
+                .fix("write `.`", place, ".");
         } else if let Some(right) = likely_meaning(letter) {
-            diagnostic = diagnostic.help(format!("write `{right}`"));
+            let words = format!("write `{right}`");
+            diagnostic = diagnostic.help(words.clone()).fix(words, place, right);
         } else {
             diagnostic = diagnostic.help("remove it");
         }

@@ -124,6 +124,11 @@ fn is_operand(token: Option<Token<'_>>) -> bool {
     )
 }
 
+/// Returns true if the name of a node ends with a token.
+fn ends_a_node(token: Option<Token<'_>>) -> bool {
+    matches!(token, Some(Token::Name(_) | Token::BracketClose))
+}
+
 impl Before<'_, '_> {
     /// What is expected between brackets or parentheses.
     fn within(&self, place: usize, values: Values) -> Expected {
@@ -306,6 +311,8 @@ impl Before<'_, '_> {
                 Expected::Mode(self.kind_of_statement())
             }
             (Token::State, _) if last == Some(Token::Comma) => Expected::Attribute(None),
+            // Behind the node at which a branch begins, its arrow follows.
+            (Token::Name(_), Some(place)) if place + 2 < statement.len() && ends_a_node(last) => Expected::Nothing,
             (Token::Name(_), Some(_)) if last != Some(Token::Equals) => Expected::Node {
                 in_chain: false,
                 of: self.kind_of_statement(),

@@ -221,7 +221,7 @@ impl<'s, 't> Before<'s, 't> {
     pub(super) fn declared(&self) -> Option<&'t str> {
         match self.statement() {
             [
-                (_, Token::Param | Token::Const | Token::Signal, _),
+                (_, Token::Param | Token::Const | Token::Signal | Token::Output, _),
                 (_, Token::Name(name), _),
                 ..,
             ] => Some(name),

@@ -47,6 +47,14 @@ fn branches_end_at_nodes_of_their_domain() {
         &["x", "y", "e -> gnd"],
     );
     holds(&in_model("t : Transformer(1) |"), &["e", "x", "gnd"], &[]);
+    assert!(in_model("d : Damper(1) x |").is_empty(), "an arrow follows");
+    holds(&in_model("d : Damper(1) x -> |"), &["y", "gnd"], &["e"]);
+}
+
+#[test]
+fn a_value_does_not_follow_from_itself() {
+    holds(&in_model("output twice = 1; output v = |"), &["twice", "k"], &["v"]);
+    holds(&in_model("signal w = |"), &["k"], &["w"]);
 }
 
 #[test]
