@@ -260,6 +260,39 @@ fn folders_of_a_setting_are_imported_from() {
     client.end();
 }
 
+/// Closed files are checked as they are on disk, open ones as they are, and what was closed has no diagnostics pushed.
+#[test]
+fn all_models_of_a_folder_are_checked_on_request() {
+    let (_folder, root) = place();
+    let model = |value: &str| format!("model M {{ node a : electrical; r : Resistor({value}) a -> gnd; }}\n");
+    fs::write(root.join("faulty.lgm"), model("nowhere")).unwrap();
+    fs::write(
+        root.join("right.lgm"),
+        "model N { node x : translational; m : Mass(1) x -> gnd; }\n",
+    )
+    .unwrap();
+    fs::write(root.join("open.lgm"), model("nowhere")).unwrap();
+    let mut client = Client::start("utf-16", Some(&root));
+    let open = uri(&root.join("open.lgm"));
+    client.open(&open, "model O { node x : translational; m : Mass(1) x -> gnd; }\n");
+    client.pushed(&open, Some(1));
+    let report = client
+        .ask("workspace/diagnostic", json!({ "previousResultIds": [] }))
+        .unwrap();
+    let found = |name: &str| {
+        let wanted = uri(&root.join(name));
+        let items = report["items"].as_array().unwrap().iter();
+        let mut own = items.filter(|item| item["uri"] == json!(wanted));
+        let own = own.next().unwrap_or_else(|| panic!("{name} in {report}"));
+        let codes = codes(own["items"].as_array().unwrap()).join(" ");
+        (own["version"].clone(), codes)
+    };
+    assert_eq!(found("faulty.lgm"), (Value::Null, "LGM0110".to_string()));
+    assert_eq!(found("right.lgm"), (Value::Null, String::new()));
+    assert_eq!(found("open.lgm"), (json!(1), String::new()));
+    client.end();
+}
+
 #[test]
 fn imports_follow_a_file_to_its_new_name() {
     let (_folder, root) = place();

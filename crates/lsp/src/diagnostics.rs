@@ -95,9 +95,7 @@ fn of_text(world: &World, uri: &str, pair: Pair) -> Vec<(String, Diagnostic)> {
         if let Some((_, known)) = entry.problems.as_ref().filter(|known| known.0 == settings) {
             return known.clone();
         }
-        let places = Places::of(world, uri, &entry.snapshot);
-        let problems = entry.snapshot.problems();
-        let found: Vec<_> = problems.iter().map(|problem| converted(&places, problem)).collect();
+        let found = of_places(&Places::of(world, uri, &entry.snapshot));
         entry.problems = Some((settings, found.clone()));
         return found;
     };
@@ -114,6 +112,12 @@ fn of_text(world: &World, uri: &str, pair: Pair) -> Vec<(String, Diagnostic)> {
         }
     }
     found
+}
+
+/// The problems of a text and its imports as they are, each with the URI of its place.
+pub(crate) fn of_places(places: &Places) -> Vec<(String, Diagnostic)> {
+    let problems = places.snapshot.problems();
+    problems.iter().map(|problem| converted(places, problem)).collect()
 }
 
 /// The line of the root text of a snapshot at which a part of that text begins.

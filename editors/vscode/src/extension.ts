@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions, State, Trace } from "vscode-languageclient/node";
 import { explain, newModel } from "./commands";
+import { FolderCheck } from "./folder";
 import { find } from "./program";
 import { Preview } from "./preview";
 
@@ -109,9 +110,11 @@ const library: vscode.TextDocumentContentProvider = {
 export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const log = vscode.window.createOutputChannel("lgm", { log: true });
   const preview = new Preview(() => client);
+  const folder = new FolderCheck(() => client);
   context.subscriptions.push(
     log,
     preview,
+    folder,
     vscode.workspace.registerTextDocumentContentProvider(LIBRARY, library),
     vscode.workspace.onDidChangeConfiguration((change) => settingsChanged(change, log)),
     // The lenses above a model give all three; the menu gives a URI at most.
@@ -120,6 +123,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     ),
     vscode.commands.registerCommand("lgm.log", () => log.show()),
     vscode.commands.registerCommand("lgm.explain", () => explain()),
+    vscode.commands.registerCommand("lgm.checkFolder", () => folder.run()),
     vscode.commands.registerCommand("lgm.new", () => newModel(program())),
     vscode.commands.registerCommand("lgm.restart", async () => {
       await stop();

@@ -181,6 +181,18 @@ test("a new model is made of the kind that was picked, and opened", async () => 
   assert.match(fs.readFileSync(file, "utf8"), /model Drive \{/);
 });
 
+test("models that are not open are checked on request", async () => {
+  fs.writeFileSync(path.join(folder, "closed.lgm"), "model M { node a : electrical; r : Resistor(nowhere) a -> gnd; }\n");
+  state.folders = [{ uri: vscode.Uri.file(folder), name: "folder", index: 0 }];
+  await api.client()?.sendNotification("workspace/didChangeWorkspaceFolders", {
+    event: { added: [{ uri: vscode.Uri.file(folder).toString(), name: "folder" }], removed: [] },
+  });
+  await state.commands.get("lgm.checkFolder")();
+  const uri = vscode.Uri.file(path.join(folder, "closed.lgm"));
+  const found = await until("faults of a closed file", () => faults(uri));
+  assert.match(found[0].message, /nowhere/);
+});
+
 test("a program is looked for once, and the folders are named", () => {
   const missing = find("no-such-program", ["/first", "/second"].join(path.delimiter));
   assert.ok(typeof missing === "object" && missing.words.includes("/first, /second"), JSON.stringify(missing));

@@ -152,6 +152,7 @@ const log = new Proxy(
 );
 
 const api = {
+  ProgressLocation: { SourceControl: 1, Window: 10, Notification: 15 },
   version: "1.91.0",
   state,
   Disposable,
@@ -200,6 +201,7 @@ const api = {
       onDidChangeTabGroups: () => new Disposable(),
     },
     createOutputChannel: () => log,
+    withProgress: (_, task) => task(),
     showQuickPick: async (list) => state.picks(await list),
     showInputBox: async (options) => state.types(options),
     showTextDocument: async (document) => void state.shown.push(document.uri.fsPath),

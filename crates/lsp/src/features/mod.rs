@@ -2,6 +2,7 @@
 
 pub(crate) mod across;
 pub(crate) mod completion;
+pub(crate) mod folder;
 pub(crate) mod formatting;
 pub(crate) mod imports;
 pub(crate) mod preview;

@@ -2,7 +2,7 @@
 
 use crate::context::{Refusal, RequestContext, failed, invalid};
 use crate::diagnostics;
-use crate::features::{across, completion, formatting, imports, preview, renamed};
+use crate::features::{across, completion, folder, formatting, imports, preview, renamed};
 use crate::protocol::convert::{Places, markdown, workspace_edit};
 use crate::protocol::{tokens, uri};
 use crate::world::documents::World;
@@ -27,7 +27,7 @@ pub(crate) fn is_overtaken(params: &Value, context: &World, latest: &World) -> b
 }
 
 /// The methods that are answered.
-const METHODS: [&str; 26] = [
+const METHODS: [&str; 27] = [
     "textDocument/hover",
     "textDocument/completion",
     "completionItem/resolve",
@@ -40,6 +40,7 @@ const METHODS: [&str; 26] = [
     "textDocument/documentSymbol",
     "workspace/symbol",
     "workspace/willRenameFiles",
+    "workspace/diagnostic",
     "textDocument/foldingRange",
     "textDocument/selectionRange",
     "textDocument/semanticTokens/full",
@@ -89,6 +90,7 @@ pub(crate) fn answer(context: &mut RequestContext, method: &str, params: Value) 
         "workspace/willRenameFiles" => {
             typed::<WillRenameFilesRequest>(params, |params| renamed::imports(context, &params))
         }
+        "workspace/diagnostic" => typed::<WorkspaceDiagnosticRequest>(params, |_| folder::diagnostics(context)),
         "textDocument/documentSymbol" => typed::<DocumentSymbolRequest>(params, |params| symbols(context, &params)),
         "workspace/symbol" => typed::<WorkspaceSymbolRequest>(params, |params| across::symbols(context, &params)),
         "textDocument/foldingRange" => typed::<FoldingRangeRequest>(params, |params| folds(context, &params)),
