@@ -60,6 +60,7 @@ fn text_in_plain_ascii() {
         matrices: NUMERIC,
         unicode: false,
         width: 80,
+        flat: false,
     };
     let shown = text(&oscillator(4), &options);
     assert!(shown.is_ascii());

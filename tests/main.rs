@@ -85,6 +85,7 @@ mod random_networks;
 mod readme;
 mod rectifiers;
 mod reduce;
+mod repeated_rows;
 mod response;
 mod robustness;
 mod run_verification;

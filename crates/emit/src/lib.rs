@@ -15,6 +15,7 @@ mod latex_lines;
 mod latex_words;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod patterns;
 pub mod plot;
 pub mod rows;
 mod text;

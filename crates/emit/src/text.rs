@@ -1,6 +1,7 @@
 //! The equations as a person reads them in a terminal.
 
 use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
+use crate::patterns::gathered;
 use crate::text_tables::{TextOptions, entry_list, section, whole_matrix};
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
@@ -29,18 +30,18 @@ pub fn text(system: &StateSystem, options: &TextOptions) -> String {
     }
     if let Some(form) = system.block_form.as_ref().filter(|_| options.matrices.blocks) {
         parameters(system, &mut out);
-        inputs_and_outputs(system, &mut out);
+        inputs_and_outputs(system, options, &mut out);
         super::blocks::text(system, form, options, &mut out);
         return out;
     }
-    declarations(system, &mut out);
+    declarations(system, options, &mut out);
     if options.matrices.blocks {
         out.push_str(
             "\nThese equations are given one by one: blocks need a linear model, and not too many entries in them.\n",
         );
     }
     operating_point(system, &mut out);
-    equations(system, &mut out);
+    equations(system, options, &mut out);
     dependent_storage(system, &mut out);
     match Matrices::of(system, options.matrices) {
         Some(Matrices::Symbolic(form)) => {
@@ -117,10 +118,10 @@ fn no_matrices(system: &StateSystem, options: MatrixOptions) -> &'static str {
     }
 }
 
-fn declarations(system: &StateSystem, out: &mut String) {
+fn declarations(system: &StateSystem, options: &TextOptions, out: &mut String) {
     parameters(system, out);
-    states(system, out);
-    inputs_and_outputs(system, out);
+    states(system, options, out);
+    inputs_and_outputs(system, options, out);
 }
 
 fn parameters(system: &StateSystem, out: &mut String) {
@@ -145,7 +146,7 @@ fn parameters(system: &StateSystem, out: &mut String) {
     section("parameters", parameters.collect(), out);
 }
 
-fn states(system: &StateSystem, out: &mut String) {
+fn states(system: &StateSystem, options: &TextOptions, out: &mut String) {
     let states = system.states.iter().map(|state| {
         let what = match (state.variable, &state.written) {
             (_, Some(written)) => written.to_string(),
@@ -157,7 +158,13 @@ fn states(system: &StateSystem, out: &mut String) {
         let start = format!(" {what}, starts at {}", shortest(state.start_value));
         vec![state.name.to_string(), words(&state.unit), start]
     });
-    section("states", states.collect(), out);
+    repeating("states", states.collect(), options, out);
+}
+
+/// A section whose rows may repeat over indices.
+fn repeating(title: &str, rows: Vec<Vec<String>>, options: &TextOptions, out: &mut String) {
+    let rows = if options.flat { rows } else { gathered(rows) };
+    section(title, rows, out);
 }
 
 /// A unit as a column shows it: empty where there is none.
@@ -165,7 +172,7 @@ fn words(unit: &Option<SiUnit>) -> String {
     unit.as_deref().unwrap_or_default().to_string()
 }
 
-fn inputs_and_outputs(system: &StateSystem, out: &mut String) {
+fn inputs_and_outputs(system: &StateSystem, options: &TextOptions, out: &mut String) {
     let inputs = system.inputs.iter();
     let inputs = inputs.map(|input| {
         let mut row = vec![input.name.to_string(), words(&input.unit)];
@@ -174,10 +181,10 @@ fn inputs_and_outputs(system: &StateSystem, out: &mut String) {
         }
         row
     });
-    section("inputs", inputs.collect(), out);
+    repeating("inputs", inputs.collect(), options, out);
     let outputs = system.outputs.iter();
     let outputs = outputs.map(|output| vec![output.name.to_string(), words(&output.unit)]);
-    section("outputs", outputs.collect(), out);
+    repeating("outputs", outputs.collect(), options, out);
 }
 
 /// Where linearised equations hold.
@@ -224,14 +231,14 @@ fn shaped(parameter: &Parameter, entry: &dyn Fn(&ParameterEntry) -> String) -> S
     }
 }
 
-fn equations(system: &StateSystem, out: &mut String) {
+fn equations(system: &StateSystem, options: &TextOptions, out: &mut String) {
     let exprs = &system.exprs;
     let right = |value: ExprId| format!("= {}", expression(exprs, value));
     let assignments = system.read_assignments().iter().map(|assignment| {
         let name = &exprs.symbol_info(assignment.symbol).name;
         vec![name.to_string(), right(assignment.value)]
     });
-    section("assignments, in this order", assignments.collect(), out);
+    repeating("assignments, in this order", assignments.collect(), options, out);
     for (at, each) in system.loops.iter().enumerate() {
         algebraic_loop(system, each, system.read_residuals(at), out);
     }
@@ -239,10 +246,10 @@ fn equations(system: &StateSystem, out: &mut String) {
         let equation = system.read_equation(state);
         vec![equation.left, right(equation.right)]
     });
-    section("equations", derivatives.collect(), out);
+    repeating("equations", derivatives.collect(), options, out);
     let outputs = system.outputs.iter().enumerate();
     let outputs = outputs.map(|(at, output)| vec![output.name.to_string(), right(system.read_output(at))]);
-    section("output equations", outputs.collect(), out);
+    repeating("output equations", outputs.collect(), options, out);
 }
 
 fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprId], out: &mut String) {

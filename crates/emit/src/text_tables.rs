@@ -13,6 +13,8 @@ pub struct TextOptions {
     pub unicode: bool,
     /// Matrices wider than this are given entry by entry.
     pub width: usize,
+    /// A row for each state, equation and output; rows that repeat over indices are one row otherwise.
+    pub flat: bool,
 }
 
 impl Default for TextOptions {
@@ -21,6 +23,7 @@ impl Default for TextOptions {
             matrices: MatrixOptions::default(),
             unicode: true,
             width: 120,
+            flat: false,
         }
     }
 }

@@ -30,6 +30,10 @@ pub(in crate::cli) struct Arguments {
     /// Only the nonzero entries of matrices; always so beyond 500 states
     #[arg(long)]
     pub(super) sparse: bool,
+    /// A row for each state and each equation of the text; rows that repeat are one for all their indices otherwise, as in
+    /// `der(cell[i].v) = .. for i in 2:9`
+    #[arg(long)]
+    pub(super) flat: bool,
     /// Vectors of states and the matrices between them in place of single equations: `der(bar.v) = [bar.mass]^-1*(..)`; the states
     /// are power variables
     #[arg(long, conflicts_with_all = ["states", "linearize", "at", "equilibrium"])]

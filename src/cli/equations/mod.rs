@@ -58,7 +58,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Format::Latex => stream.write_all(lgm_emit::latex(&system, matrices).as_bytes()),
         Format::Html => stream.write_all(lgm_emit::html(&system, matrices).as_bytes()),
         Format::Text | Format::Markdown | Format::Typst => {
-            let options = layout(matrices, out.is_some());
+            let options = TextOptions {
+                flat: arguments.flat,
+                ..layout(matrices, out.is_some())
+            };
             stream.write_all(lgm_emit::text(&system, &options).as_bytes())
         }
     });

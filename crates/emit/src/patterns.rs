@@ -1,0 +1,277 @@
+//! Rows that repeat over indices, as one row: `der(cell[i].l.i) = .. for i in 2:40`.
+//!
+//! A row whose name has indices is written relative to them: `cell[3].c.v - cell[4].c.v` of row 3 is `cell[i].c.v - cell[i + 1].c.v`. Rows with
+//! the same relative text are one pattern, for all its indices. Since a pattern with an index put in is the text of its row, letter for letter,
+//! nothing can be lost or changed.
+
+use rustc_hash::FxHashMap;
+
+/// Fewer rows than these stay as they are.
+const LEAST: usize = 3;
+
+/// Letters for indices, in the order in which they are given out.
+const LETTERS: [&str; 6] = ["i", "j", "k", "n", "m", "l"];
+
+/// One index, or the numbers of a product of ranges.
+type Indices = Vec<i64>;
+
+/// Rows of texts, the first of which begins with the name of the row; those that repeat are one row that ends with its indices.
+pub(crate) fn gathered(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let letters = letters(&rows);
+    let mut patterns: FxHashMap<(usize, Vec<String>), Vec<(Indices, usize)>> = FxHashMap::default();
+    for (at, row) in rows.iter().enumerate() {
+        let own = row.first().map(|name| indices_of(name)).unwrap_or_default();
+        if !own.is_empty() && own.len() <= letters.len() {
+            let relative: Vec<String> = row.iter().map(|text| relative(text, &own, &letters)).collect();
+            patterns.entry((own.len(), relative)).or_default().push((own, at));
+        }
+    }
+    // The first row of each part of a pattern, with what is shown there; the other rows of the part are left out.
+    let mut shown: FxHashMap<usize, Vec<String>> = FxHashMap::default();
+    let mut hidden = vec![false; rows.len()];
+    for ((_, relative), members) in patterns {
+        for part in boxes(members) {
+            if part.rows.len() < LEAST {
+                continue;
+            }
+            let first = part
+                .rows
+                .iter()
+                .copied()
+                .min()
+                .expect("invariant: a part of a pattern has rows");
+            part.rows.iter().for_each(|row| hidden[*row] = true);
+            hidden[first] = false;
+            shown.insert(first, with_ranges(&relative, &part, &letters));
+        }
+    }
+    let kept = rows.into_iter().enumerate().filter(|(at, _)| !hidden[*at]);
+    kept.map(|(at, row)| shown.remove(&at).unwrap_or(row)).collect()
+}
+
+/// Letters that are no names in the rows.
+fn letters(rows: &[Vec<String>]) -> Vec<&'static str> {
+    let is_name = |letter: &&str| {
+        let has = |text: &String| {
+            text.split(|c: char| !(c.is_alphanumeric() || "_.".contains(c)))
+                .any(|word| word == *letter)
+        };
+        rows.iter().flatten().any(has)
+    };
+    LETTERS.into_iter().filter(|letter| !is_name(letter)).collect()
+}
+
+/// The numbers between the brackets of a name: 3 and 4 of `der(grid[3, 4].v)`.
+fn indices_of(name: &str) -> Indices {
+    let mut found = Vec::new();
+    let mut rest = name;
+    while let Some((_, list, behind)) = bracketed(rest) {
+        found.extend(list);
+        rest = behind;
+    }
+    found
+}
+
+/// The first list of numbers in brackets: what stands in front of it, the numbers, and what stands behind it.
+fn bracketed(text: &str) -> Option<(&str, Indices, &str)> {
+    let mut from = 0;
+    loop {
+        let open = from + text[from..].find('[')?;
+        let close = open + text[open..].find(']')?;
+        let list: Option<Indices> = text[open + 1..close]
+            .split(", ")
+            .map(|part| part.parse().ok())
+            .collect();
+        match list {
+            Some(list) => return Some((&text[..open], list, &text[close + 1..])),
+            None => from = open + 1,
+        }
+    }
+}
+
+/// A text whose indices are written relative to those of its row: the first index of a name to the first one of the row, and so on; those
+/// that are more than the row has, to its last one.
+fn relative(text: &str, own: &[i64], letters: &[&str]) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut known = 0;
+    while let Some((front, list, behind)) = bracketed(rest) {
+        written.push_str(front);
+        // The name goes on behind its brackets: `cell[2].l[3]`.
+        if !front
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || "_.".contains(letter))
+        {
+            known = 0;
+        }
+        let parts = list.iter().map(|index| {
+            let at = known.min(own.len() - 1);
+            known += 1;
+            match index - own[at] {
+                0 => letters[at].to_string(),
+                ahead if ahead > 0 => format!("{} + {ahead}", letters[at]),
+                behind => format!("{} - {}", letters[at], -behind),
+            }
+        });
+        written.push_str(&format!("[{}]", parts.collect::<Vec<_>>().join(", ")));
+        rest = behind;
+    }
+    written.push_str(rest);
+    written
+}
+
+/// Rows of one pattern whose indices fill a product of ranges.
+struct Part {
+    ranges: Vec<(i64, i64)>,
+    rows: Vec<usize>,
+}
+
+/// Rows as few products of ranges: runs along the last index, then equal runs that follow each other along the index before it, and so on.
+fn boxes(members: Vec<(Indices, usize)>) -> Vec<Part> {
+    let mut parts: Vec<Part> = members
+        .into_iter()
+        .map(|(indices, row)| Part {
+            ranges: indices.into_iter().map(|index| (index, index)).collect(),
+            rows: vec![row],
+        })
+        .collect();
+    let count = parts.first().map_or(0, |part| part.ranges.len());
+    for along in (0..count).rev() {
+        let others = |part: &Part| -> Vec<(i64, i64)> {
+            let kept = part.ranges.iter().enumerate().filter(|(at, _)| *at != along);
+            kept.map(|(_, range)| *range).collect()
+        };
+        parts.sort_by(|a, b| others(a).cmp(&others(b)).then(a.ranges[along].cmp(&b.ranges[along])));
+        let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
+        for part in parts {
+            match joined.last_mut() {
+                Some(last) if others(last) == others(&part) && last.ranges[along].1 + 1 == part.ranges[along].0 => {
+                    last.ranges[along].1 = part.ranges[along].1;
+                    last.rows.extend(part.rows);
+                }
+                _ => joined.push(part),
+            }
+        }
+        parts = joined;
+    }
+    parts
+}
+
+/// The row of a pattern: indices that do not vary are numbers, and the others have their ranges behind it.
+fn with_ranges(relative: &[String], part: &Part, letters: &[&str]) -> Vec<String> {
+    let mut row: Vec<String> = relative.to_vec();
+    let mut ranges = Vec::new();
+    for ((first, last), letter) in part.ranges.iter().zip(letters) {
+        match first == last {
+            true => row.iter_mut().for_each(|text| *text = put_in(text, letter, *first)),
+            false => ranges.push(format!("{letter} in {first}:{last}")),
+        }
+    }
+    if let Some(last) = row.last_mut() {
+        *last = format!("{}   for {}", last.trim_end(), ranges.join(", "));
+    }
+    row
+}
+
+/// A relative text with a number in the place of an index.
+pub(crate) fn put_in(text: &str, letter: &str, value: i64) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let Some(close) = rest[open..].find(']').map(|length| open + length) else {
+            break;
+        };
+        written.push_str(&rest[..=open]);
+        let parts = rest[open + 1..close].split(", ").map(|part| {
+            let (name, shift) = match part.split_once(' ') {
+                Some((name, shift)) => (name, shift.replace(' ', "").parse().unwrap_or(0)),
+                None => (part, 0),
+            };
+            match name == letter {
+                true => (value + shift).to_string(),
+                false => part.to_string(),
+            }
+        });
+        written.push_str(&parts.collect::<Vec<_>>().join(", "));
+        written.push(']');
+        rest = &rest[close + 1..];
+    }
+    written.push_str(rest);
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str) -> Vec<Vec<String>> {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        lines
+            .map(|line| line.trim().split(" = ").map(str::to_string).collect())
+            .collect()
+    }
+
+    fn shown(text: &str) -> Vec<String> {
+        gathered(rows(text)).iter().map(|row| row.join(" = ")).collect()
+    }
+
+    #[test]
+    fn rows_that_repeat_are_one_with_borders_beside_it() {
+        let text = "
+            der(c[1].v) = u - c[1].v + c[2].v
+            der(c[2].v) = c[1].v - c[2].v + c[3].v
+            der(c[3].v) = c[2].v - c[3].v + c[4].v
+            der(c[4].v) = c[3].v - c[4].v + c[5].v
+            der(c[5].v) = c[4].v - c[5].v/Rl";
+        assert_eq!(
+            shown(text),
+            [
+                "der(c[1].v) = u - c[1].v + c[2].v",
+                "der(c[i].v) = c[i - 1].v - c[i].v + c[i + 1].v   for i in 2:4",
+                "der(c[5].v) = c[4].v - c[5].v/Rl",
+            ]
+        );
+    }
+
+    #[test]
+    fn grids_have_two_indices() {
+        let mut text = String::new();
+        for i in 1..=3 {
+            for j in 1..=4 {
+                text += &format!("g[{i}, {j}] = a[{i}, {}] + i\n", j + 1);
+            }
+        }
+        // `i` is a name in the rows.
+        assert_eq!(shown(&text), ["g[j, k] = a[j, k + 1] + i   for j in 1:3, k in 1:4"]);
+        let row = "x[2, 1] = 1\nx[2, 2] = 1\nx[2, 3] = 1";
+        assert_eq!(shown(row), ["x[2, j] = 1   for j in 1:3"]);
+    }
+
+    #[test]
+    fn parts_of_parts_have_two_indices() {
+        let mut text = String::new();
+        for i in 1..=3 {
+            for j in 1..=3 {
+                text += &format!("a[{i}].b[{j}].v = k[{i}]*a[{i}].b[{}].v\n", j + 1);
+            }
+        }
+        assert_eq!(
+            shown(&text),
+            ["a[i].b[j].v = k[i]*a[i].b[j + 1].v   for i in 1:3, j in 1:3"]
+        );
+    }
+
+    #[test]
+    fn other_rows_stay() {
+        let text = "x = 1\ny[1] = 2\ny[2] = 2\nz[1] = k[1]\nz[2] = k[1]\nz[3] = k[1]\nw[1] = [0, 1]*a";
+        assert_eq!(shown(text), text.lines().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_pattern_with_an_index_is_the_text_of_its_row() {
+        let text = "der(c[12].v) = 2*c[11].v - [a]*c[13].l[12] - k[2]";
+        let written = relative(text, &[12], &["i"]);
+        assert_eq!(written, "der(c[i].v) = 2*c[i - 1].v - [a]*c[i + 1].l[i] - k[i - 10]");
+        assert_eq!(put_in(&written, "i", 12), text);
+    }
+}
