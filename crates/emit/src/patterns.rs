@@ -12,13 +12,16 @@ const LEAST: usize = 3;
 /// Letters for indices, in the order in which they are given out.
 const LETTERS: [&str; 6] = ["i", "j", "k", "n", "m", "l"];
 
-/// One index, or the numbers of a product of ranges.
+/// The indices of a row.
 type Indices = Vec<i64>;
+
+/// Rows of one pattern: the indices and the place of each.
+type Members = Vec<(Indices, usize)>;
 
 /// Rows of texts, the first of which begins with the name of the row; those that repeat are one row that ends with its indices.
 pub(crate) fn gathered(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let letters = letters(&rows);
-    let mut patterns: FxHashMap<(usize, Vec<String>), Vec<(Indices, usize)>> = FxHashMap::default();
+    let mut patterns: FxHashMap<(usize, Vec<String>), Members> = FxHashMap::default();
     for (at, row) in rows.iter().enumerate() {
         let own = row.first().map(|name| indices_of(name)).unwrap_or_default();
         if !own.is_empty() && own.len() <= letters.len() {
@@ -127,7 +130,7 @@ struct Part {
 }
 
 /// Rows as few products of ranges: runs along the last index, then equal runs that follow each other along the index before it, and so on.
-fn boxes(members: Vec<(Indices, usize)>) -> Vec<Part> {
+fn boxes(members: Members) -> Vec<Part> {
     let mut parts: Vec<Part> = members
         .into_iter()
         .map(|(indices, row)| Part {
