@@ -15,6 +15,9 @@ use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
+/// Matrices with more entries than these are listed on request only.
+const MOST_ENTRIES: usize = 5000;
+
 /// Writes the equations: what there is, the equations one by one, the matrices where they exist.
 pub fn text(system: &StateSystem, options: &TextOptions) -> String {
     let shortened;
@@ -315,6 +318,12 @@ fn matrices<T: Copy>(
     is_zero: &dyn Fn(T) -> bool,
     out: &mut String,
 ) {
+    // Nobody reads more, and the equations say the same.
+    let most = if options.matrices.sparse {
+        usize::MAX
+    } else {
+        MOST_ENTRIES
+    };
     let is_empty = |matrix: &SparseMatrix<T>| !matrix.rows.iter().flatten().any(|(_, value)| !is_zero(*value));
     let term = |matrix: &SparseMatrix<T>, text: &str| {
         if is_empty(matrix) {
@@ -347,7 +356,7 @@ fn matrices<T: Copy>(
             })
             .flatten();
         out.push('\n');
-        out.push_str(&shown.unwrap_or_else(|| entry_list(name, matrix, entry, is_zero)));
+        out.push_str(&shown.unwrap_or_else(|| entry_list(name, matrix, most, entry, is_zero)));
     }
     for (name, offset, matrix) in [("x_offset", &form.x_offset, "A"), ("y_offset", &form.y_offset, "C")] {
         let Some(offset) = offset else { continue };
@@ -359,6 +368,6 @@ fn matrices<T: Copy>(
             .then(|| whole_matrix(name, &column, &labels(system, matrix).0, None, options, entry))
             .flatten();
         out.push('\n');
-        out.push_str(&shown.unwrap_or_else(|| entry_list(name, &column, entry, is_zero)));
+        out.push_str(&shown.unwrap_or_else(|| entry_list(name, &column, most, entry, is_zero)));
     }
 }

@@ -130,10 +130,11 @@ pub(super) fn whole_matrix<T: Copy>(
     Some(out)
 }
 
-/// `A[1,3] = ...` for every entry that is not zero, counted from 1 as in the language.
+/// `A[1,3] = ...` for every entry that is not zero, counted from 1 as in the language; their number if there are more than `most`.
 pub(super) fn entry_list<T: Copy>(
     name: &str,
     matrix: &SparseMatrix<T>,
+    most: usize,
     entry: &dyn Fn(T) -> String,
     is_zero: &dyn Fn(T) -> bool,
 ) -> String {
@@ -147,6 +148,14 @@ pub(super) fn entry_list<T: Copy>(
         .collect();
     if entries.is_empty() {
         out.push_str(", all zero\n");
+        return out;
+    }
+    if entries.len() > most {
+        let _ = writeln!(
+            out,
+            ", with {} entries that are not zero: `--sparse` lists them",
+            entries.len()
+        );
         return out;
     }
     out.push_str(", zero but for\n");
