@@ -36,26 +36,71 @@ fn numeric(file: &str, component: &str, more: &[&str]) -> Value {
     json(&[&["terminals", file, "--component", component, "--numeric"], more].concat())
 }
 
-/// Equations with terms that are shared, since they would be too long, are refused over the parameters and right in numbers: those over the
-/// across variables are the inverse of those over the through variables.
+/// Over the parameters, the equations of a modal block are those of its modes, which are short. They are the same as those in numbers: at the
+/// ports, shapes*(mass*s + damper + 1/(s/spring + loss))^-1*shapes', and of the dual likewise.
 #[test]
-fn long_equations_are_asked_for_in_numbers() {
+fn modal_blocks_are_described_by_their_modes() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("bar.lgm");
     let text = "import distributed;\nmodel Bar {\n  input F [N] = 1;\n  node tip, mid : translational;\n  \
          bar : FixedFreeBar(rho = 7850, E = 210e9, A = 0.01, L = 1, zeta = 0.02, modes = 4, at = [0.5, 1]) mid -> gnd, tip -> gnd;\n  \
          push : ForceSource(F) gnd -> tip;\n  output y = across(push);\n}\n";
-    std::fs::write(&file, text).unwrap();
-    let file = file.to_str().unwrap();
-    let refused = lgm(package(), &["terminals", file, "--component", "bar"]);
-    ends_with(&refused, 1);
-    assert!(err(&refused).contains("LGM0719"), "{}", err(&refused));
-    let (across, through) = (numeric(file, "bar", &[]), numeric(file, "bar", &["--given", "through"]));
-    for s in [50.0, 900.0, 7000.0] {
-        same(
-            &(matrix_at(&across, s) * matrix_at(&through, s)),
-            &DMatrix::identity(2, 2),
+    let bar = written(folder.path(), "bar.lgm", text).display().to_string();
+    for (file, component, is_dual, line) in [
+        (
+            &*bar,
+            "bar",
+            false,
+            "(mass[n]*s + damper[n] + spring[n]/s)*v[n] = shape[n, 1]*through(port[1])",
+        ),
+        (
+            "examples/seeds/beam_free_free.lgm",
+            "beam",
+            false,
+            "(mass[n]*s + spring[n]/s)*v[n] = ",
+        ),
+        (
+            "examples/seeds/pipeline_flow_causality.lgm",
+            "pipe",
+            false,
+            "(mass[n]*s + 1/(s/spring[n] + loss[n]))*v[n] = ",
+        ),
+        (
+            "examples/seeds/pipeline_pressure_causality.lgm",
+            "pipe",
+            true,
+            "(inertia[n]*s + resistor[n] + capacity[n]/s)*q[n] = shape[n, 1]*across(port[1])",
+        ),
+    ] {
+        let output = lgm(package(), &["terminals", file, "--component", component]);
+        ends_with(&output, 0);
+        assert!(
+            out(&output).contains("terminal equations by its modes") && out(&output).contains(line),
+            "{}",
+            out(&output)
         );
+        let given = if is_dual { "across" } else { "through" };
+        let numbers = numeric(file, component, &["--given", given]);
+        let modes = &numbers["modes"];
+        let read = |value: &Value| value.as_str().and_then(|text| text.parse::<f64>().ok());
+        let value = |kind: &str, mode: usize| read(&modes[kind][mode]);
+        let rows = modes["shapes"].as_array().unwrap();
+        let ports = modes["ports"].as_array().unwrap().len();
+        let shapes = DMatrix::from_fn(rows.len(), ports, |mode, port| read(&rows[mode][port]).unwrap());
+        for s in [0.7, 50.0, 900.0] {
+            let of = |kind: &str, mode| value(kind, mode).unwrap_or(0.0);
+            let (inertia, restoring, loss) = match is_dual {
+                true => ("inertia", "capacity", "resistor"),
+                false => ("mass", "spring", "damper"),
+            };
+            let stiff = |mode| value(restoring, mode).map_or(0.0, |stiffness| 1.0 / (s / stiffness + of("loss", mode)));
+            let inverse = |mode| 1.0 / (of(inertia, mode) * s + of(loss, mode) + stiff(mode));
+            let modes = DMatrix::from_fn(
+                shapes.nrows(),
+                shapes.nrows(),
+                |a, b| if a == b { inverse(a) } else { 0.0 },
+            );
+            same(&(shapes.transpose() * modes * &shapes), &matrix_at(&numbers, s));
+        }
     }
 }
 

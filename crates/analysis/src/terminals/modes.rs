@@ -1,8 +1,9 @@
 //! The matrices of a modal block: the values of its modes, and its shapes at the ports.
 
-use lgm_algebra::expr::{ExprId, Exprs, text};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};
 use lgm_equations::lowest_terms;
 use lgm_model::{Dissipator, ElementId, Law, Model};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The values of the modes of a block, as its tables have them.
@@ -15,10 +16,57 @@ pub struct ModalMatrices {
     pub ports: Vec<String>,
     /// The shape of each mode at each port; a row a mode.
     pub shapes: Vec<Vec<String>>,
+    /// True if the modes share the through variables of the ports: their parts are in series then.
+    pub is_dual: bool,
+    /// True if the block has parts of no mode, a residual.
+    pub has_residual: bool,
 }
 
-/// The matrices of a modal block; none if the name is that of something else.
-pub fn modal_matrices(model: &Model, component: &str) -> Option<ModalMatrices> {
+impl ModalMatrices {
+    /// The terminal equations by the modes n, over the values of the table: the ports over the variables of the modes, and these over the
+    /// variables that are given at the ports. None if the block has a residual beside them.
+    pub fn equations(&self) -> Option<Vec<String>> {
+        if self.has_residual {
+            return None;
+        }
+        let has = |kind: &str| self.parts.iter().any(|part| *part.0 == *kind);
+        let (storage, restoring, dissipator) = match self.is_dual {
+            true => ("inertia", "capacity", "resistor"),
+            false => ("mass", "spring", "damper"),
+        };
+        let mut terms = vec![format!("{storage}[n]*s")];
+        if has(dissipator) {
+            terms.push(format!("{dissipator}[n]"));
+        }
+        if has(restoring) {
+            terms.push(match has("loss") {
+                true => format!("1/(s/{restoring}[n] + loss[n])"),
+                false => format!("{restoring}[n]/s"),
+            });
+        }
+        let (found, given, variable) = match self.is_dual {
+            true => ("through", "across", "q"),
+            false => ("across", "through", "v"),
+        };
+        let mut lines: Vec<String> = (1..)
+            .zip(&self.ports)
+            .map(|(at, port)| format!("{found}({port}) = sum of shape[n, {at}]*{variable}[n] over the modes n"))
+            .collect();
+        let sides = (1..).zip(&self.ports);
+        let right: Vec<String> = sides
+            .map(|(at, port)| format!("shape[n, {at}]*{given}({port})"))
+            .collect();
+        lines.push(format!("({})*{variable}[n] = {}", terms.join(" + "), right.join(" + ")));
+        let is_whole = self.parts.iter().all(|part| part.1.iter().all(Option::is_some));
+        if !is_whole {
+            lines.push("what a mode has no value of adds nothing".to_string());
+        }
+        Some(lines)
+    }
+}
+
+/// The matrices of a modal block, over the parameters or in numbers; none if the name is that of something else.
+pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<ModalMatrices> {
     let ids = (0..model.elements.len() as u32).map(ElementId);
     let is_part = |id: &ElementId| {
         let parent = model.paths[model.elements[id.index()].path.index()].parent;
@@ -26,8 +74,18 @@ pub fn modal_matrices(model: &Model, component: &str) -> Option<ModalMatrices> {
     };
     let members: Vec<ElementId> = ids.clone().filter(is_part).collect();
     let coupler = ids.into_iter().find(|id| model.element_name(*id) == component)?;
+    let has_residual = members.iter().any(|id| model.elements[id.index()].mode.is_none());
     let count = members.iter().filter_map(|id| model.elements[id.index()].mode).max()? as usize;
     let mut exprs = model.exprs.clone();
+    let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let numbers: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
+    let mut written = |value: ExprId| match numeric {
+        true => {
+            let found = exprs.evaluate_unchecked(&[value], &|symbol| numbers.get(&symbol).copied());
+            format!("{:?}", found[0])
+        }
+        false => shortest(&mut exprs, value),
+    };
     let mut parts: Vec<(Arc<str>, Vec<Option<String>>)> = Vec::new();
     for id in members {
         let element = &model.elements[id.index()];
@@ -41,7 +99,7 @@ pub fn modal_matrices(model: &Model, component: &str) -> Option<ModalMatrices> {
                 parts.len() - 1
             }
         };
-        parts[at].1[mode as usize - 1] = Some(shortest(&mut exprs, value));
+        parts[at].1[mode as usize - 1] = Some(written(value));
     }
     let Law::Coupler { matrix, .. } = &model.elements[coupler.index()].law else {
         return None;
@@ -63,11 +121,17 @@ pub fn modal_matrices(model: &Model, component: &str) -> Option<ModalMatrices> {
         false => matrix.get(port, mode),
     };
     let mut row = |mode: usize| {
-        let list = (0..ports.len()).map(|port| shortest(&mut exprs, shape(mode, port)));
+        let list = (0..ports.len()).map(|port| written(shape(mode, port)));
         list.collect()
     };
     let shapes = (0..count).map(&mut row).collect();
-    Some(ModalMatrices { parts, ports, shapes })
+    Some(ModalMatrices {
+        parts,
+        ports,
+        shapes,
+        is_dual,
+        has_residual,
+    })
 }
 
 /// The value of a part with one port.

@@ -56,8 +56,8 @@ enum Given {
     Through,
 }
 
-/// The equations, and the matrices of a modal block.
-type Found = (Terminals, Option<ModalMatrices>);
+/// The equations, and the matrices of a modal block; one of both at least.
+type Found = (Option<Terminals>, Option<ModalMatrices>);
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
@@ -74,8 +74,11 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         };
     };
     let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
-        Format::Json => write_json(&print::as_json(&arguments.component, &found.0, found.1.as_ref()), out),
-        Format::Text => print::write_text(&arguments.component, &found.0, found.1.as_ref(), out),
+        Format::Json => write_json(
+            &print::as_json(&arguments.component, found.0.as_ref(), found.1.as_ref()),
+            out,
+        ),
+        Format::Text => print::write_text(&arguments.component, found.0.as_ref(), found.1.as_ref(), out),
     });
     report::after_writing(compilation.map(), written)
 }
@@ -151,17 +154,26 @@ fn equations(
     };
     let (graph, linearize) = (lower(&alone.model), &arguments.model.linearize);
     let (_, system) = formulated(alone.model.clone(), &graph, &options, linearize, diagnostics)?;
+    let numeric = arguments.numeric;
+    let modes = (compilation.model()).and_then(|model| modal_matrices(model, instance, numeric));
     let found = terminals(&alone, &system, arguments.numeric);
-    let equations = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    let equations = match found {
+        Ok(equations) => Some(equations),
+        // Those by the modes say the same.
+        Err(_) if !arguments.numeric && modes.as_ref().is_some_and(|modes| modes.equations().is_some()) => None,
+        Err(fault) => {
+            diagnostics.push(*fault);
+            return None;
+        }
+    };
     let remark = |message: String| Diagnostic::information(Code::LGM0719, message);
     for fixed in &alone.fixed {
         let message = format!("`{fixed}` of the model around the component stands for its value here");
         diagnostics.push(remark(message).help("give it another value with `--at NAME=VALUE`"));
     }
-    if equations.has_constants && !linearize.is_asked_for() {
+    if equations.as_ref().is_some_and(|equations| equations.has_constants) && !linearize.is_asked_for() {
         let message = "sources inside of the component that are no inputs are left out";
         diagnostics.push(remark(message.to_string()).help("make their values an `input` of the model"));
     }
-    let modes = compilation.model().and_then(|model| modal_matrices(model, instance));
     Some((equations, modes))
 }

@@ -51,15 +51,36 @@ fn term(ratio: &Ratio, variable: &str) -> Option<(bool, String)> {
     Some((is_negative, text))
 }
 
-/// The equations, a term a line where there are several.
+/// Terms of a modal block that are longer than this are left to its modes.
+const LONG: usize = 400;
+
+/// The equations, a term a line where there are several; of a modal block those by its modes where the others would be too long.
 pub(super) fn write_text(
     name: &str,
-    equations: &Terminals,
+    equations: Option<&Terminals>,
     modes: Option<&ModalMatrices>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "{name}, terminal equations")?;
-    writeln!(out)?;
+    let by_modes = modes.and_then(ModalMatrices::equations);
+    let is_short = |equations: &&Terminals| {
+        let mut entries = equations.matrix.iter().flatten();
+        by_modes.is_none() || entries.all(|ratio| entry(ratio).len() <= LONG)
+    };
+    match (equations.filter(is_short), by_modes) {
+        (Some(equations), _) => {
+            writeln!(out, "{name}, terminal equations\n")?;
+            write_equations(equations, out)?;
+        }
+        (None, Some(lines)) => {
+            writeln!(out, "{name}, terminal equations by its modes\n")?;
+            lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        }
+        (None, None) => {}
+    }
+    modes.map_or(Ok(()), |modes| write_modes(modes, out))
+}
+
+fn write_equations(equations: &Terminals, out: &mut dyn Write) -> io::Result<()> {
     for (row, left) in equations.found.iter().enumerate() {
         let given = equations.matrix[row].iter().zip(&equations.given);
         let given = given.map(|(ratio, variable)| term(ratio, variable));
@@ -78,7 +99,11 @@ pub(super) fn write_text(
             }
         }
     }
-    let Some(modes) = modes else { return Ok(()) };
+    Ok(())
+}
+
+/// The table of the modes.
+fn write_modes(modes: &ModalMatrices, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nmodes")?;
     let count = modes.shapes.len();
     for mode in 0..count {
@@ -95,19 +120,21 @@ pub(super) fn write_text(
 }
 
 /// `found = matrix*given`, and beside it what inputs of the model add.
-pub(super) fn as_json(name: &str, equations: &Terminals, modes: Option<&ModalMatrices>) -> Value {
+pub(super) fn as_json(name: &str, equations: Option<&Terminals>, modes: Option<&ModalMatrices>) -> Value {
     let column = |list: &[Ratio]| list.iter().map(entry).collect::<Vec<String>>();
-    let matrix: Vec<Vec<String>> = equations.matrix.iter().map(|row| column(row)).collect();
-    let mut value = json!({
-        "component": name,
-        "given": equations.given,
-        "found": equations.found,
-        "matrix": matrix,
-    });
-    if !equations.inputs.is_empty() {
-        let inputs = equations.inputs.iter();
-        let inputs = inputs.map(|(input, list)| json!({"input": &**input, "column": column(list)}));
-        value["inputs"] = inputs.collect();
+    let mut value = json!({ "component": name });
+    if let Some(equations) = equations {
+        let matrix: Vec<Vec<String>> = equations.matrix.iter().map(|row| column(row)).collect();
+        (value["given"], value["found"]) = (json!(equations.given), json!(equations.found));
+        value["matrix"] = json!(matrix);
+        if !equations.inputs.is_empty() {
+            let inputs = equations.inputs.iter();
+            let inputs = inputs.map(|(input, list)| json!({"input": &**input, "column": column(list)}));
+            value["inputs"] = inputs.collect();
+        }
+    }
+    if let Some(lines) = modes.and_then(ModalMatrices::equations) {
+        value["by_modes"] = json!(lines);
     }
     if let Some(modes) = modes {
         let mut table = json!({"ports": modes.ports, "shapes": modes.shapes});
