@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, cargo, compile, emit, for_each, python};
+use support::emitted::{Rows, build_together, cargo, compile, emit, for_each, python};
 use support::program::run;
 
 /// An output, a time in seconds, and the value it has then, to a share of the largest value that the output takes.
@@ -210,6 +210,14 @@ fn judge(rows: Result<Rows, String>, expected: &Expectations) -> Result<(), Stri
     }
 }
 
+/// The same of an emitted program, which prints sentences without codes.
+fn judge_emitted(rows: Result<Rows, String>, expected: &Expectations) -> Result<(), String> {
+    match (&rows, &expected.failure) {
+        (Err(_), Some(_)) => Ok(()),
+        _ => judge(rows, expected),
+    }
+}
+
 /// Emits, builds and runs a program for a target; none if what it needs is not on this machine.
 fn emitted(file: &Path, target: &str, options: &[String]) -> Option<Result<Rows, String>> {
     let scratch = tempfile::tempdir().unwrap();
@@ -271,12 +279,7 @@ fn follow(file: &Path) -> Result<(), String> {
     simulate(file, &expected)?;
     for target in &expected.targets {
         if let Some(rows) = emitted(file, target, &expected.options) {
-            // Emitted programs print sentences without codes.
-            let judged = match (&rows, &expected.failure) {
-                (Err(_), Some(_)) => Ok(()),
-                _ => judge(rows, &expected),
-            };
-            judged.map_err(|fault| format!("{target}: {fault}"))?;
+            judge_emitted(rows, &expected).map_err(|fault| format!("{target}: {fault}"))?;
         }
     }
     Ok(())
@@ -310,6 +313,34 @@ fn every_model_of_the_corpus_does_what_it_says() {
     let files = corpus();
     assert!(!files.is_empty(), "there are models");
     for_each(&files, follow);
+}
+
+#[test]
+fn models_that_switch_do_it_in_rust_too() {
+    let mut files = corpus();
+    files.retain(|file| file.to_string_lossy().contains("corpus/switching/"));
+    if files.is_empty() {
+        // Other topics were asked for.
+        return;
+    }
+    let read = |file: &PathBuf| read(&fs::read_to_string(file).unwrap()).unwrap();
+    let expected: Vec<Expectations> = files.iter().map(read).collect();
+    let scratch = tempfile::tempdir().unwrap();
+    let folders: Vec<PathBuf> = (0..files.len())
+        .map(|at| scratch.path().join(format!("{at}")))
+        .collect();
+    for (file, folder) in files.iter().zip(&folders) {
+        emit(file, "rust", folder, &[]);
+    }
+    let programs = build_together(scratch.path(), &folders);
+    for_each(&files, |file| {
+        let at = files.iter().position(|other| other == file).unwrap();
+        let output = Command::new(&programs[at])
+            .args(&expected[at].options)
+            .output()
+            .unwrap();
+        judge_emitted(finished(&output), &expected[at])
+    });
 }
 
 #[test]

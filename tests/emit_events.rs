@@ -1,12 +1,12 @@
 //! Models with events in emitted programs and FMUs: the rows and the events of `lgm simulate`, a million events without allocation, and
-//! what is refused. The corpus runs the models of `tests/corpus/switching` in C too.
+//! what is refused. The corpus runs the models of `tests/corpus/switching` in C and in Rust too.
 
 use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, STRICT, compile, emit, for_each, must, sources};
+use support::emitted::{Rows, STRICT, build_together, cargo, compile, emit, for_each, must, python, sources};
 use support::program::{run, succeed};
 
 /// Anything that C leaves undefined ends the program.
@@ -83,34 +83,189 @@ fn assert_same(expected: &Rows, rows: &Rows, allowed: f64) -> Result<(), String>
     Ok(())
 }
 
+/// A program must have the rows and the events of `lgm simulate`; those of one instant may have another order.
+fn assert_runs_alike(file: &Path, mut program: Command) -> Result<(), String> {
+    let scratch = tempfile::tempdir().unwrap();
+    let list = scratch.path().join("events.csv");
+    let expected = simulated(file, &list);
+    let mut expected_events = events(&list);
+    let list = list.display().to_string();
+    let printed = must(program.args(TIGHT).args(["--events", &list]));
+    assert_same(&expected, &Rows::read(&printed), 1e-6)?;
+    let mut found = events(Path::new(&list));
+    if found.len() != expected_events.len() {
+        return Err(format!("{} events and {}", expected_events.len(), found.len()));
+    }
+    for list in [&mut expected_events, &mut found] {
+        list.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)));
+    }
+    for (a, b) in expected_events.iter().zip(&found) {
+        let is_near = (a.0 - b.0).abs() <= 1e-7 * a.0.abs().max(1e-3);
+        let is_lost = match (a.2, b.2) {
+            (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * (1.0 + a.abs()),
+            (a, b) => a == b,
+        };
+        if !is_near || a.1 != b.1 || !is_lost {
+            return Err(format!("{a:?} and {b:?}"));
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn programs_in_c_have_the_rows_and_the_events_of_a_run() {
     for_each(&models(), |file| {
         let scratch = tempfile::tempdir().unwrap();
-        let (folder, list) = (scratch.path().join("code"), scratch.path().join("events.csv"));
-        let expected = simulated(file, &list);
-        let expected_events = events(&list);
+        let folder = scratch.path().join("code");
         emit(file, "c", &folder, &[]);
-        let program = compile(&folder, &SANITIZED);
-        let list = list.display().to_string();
-        let printed = must(Command::new(program).args(TIGHT).args(["--events", &list]));
-        assert_same(&expected, &Rows::read(&printed), 1e-6)?;
-        let found = events(Path::new(&list));
-        if found.len() != expected_events.len() {
-            return Err(format!("{} events and {}", expected_events.len(), found.len()));
-        }
-        for (a, b) in expected_events.iter().zip(&found) {
-            let is_near = (a.0 - b.0).abs() <= 1e-7 * a.0.abs().max(1e-3);
-            let is_lost = match (a.2, b.2) {
-                (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * (1.0 + a.abs()),
-                (a, b) => a == b,
-            };
-            if !is_near || a.1 != b.1 || !is_lost {
-                return Err(format!("{a:?} and {b:?}"));
-            }
-        }
-        Ok(())
+        assert_runs_alike(file, Command::new(compile(&folder, &SANITIZED)))
     });
+}
+
+#[test]
+fn programs_in_rust_have_the_rows_and_the_events_of_a_run() {
+    let models = models();
+    let scratch = tempfile::tempdir().unwrap();
+    let folders: Vec<PathBuf> = (0..models.len())
+        .map(|at| scratch.path().join(format!("{at}")))
+        .collect();
+    for (file, folder) in models.iter().zip(&folders) {
+        emit(file, "rust", folder, &[]);
+    }
+    let programs = build_together(scratch.path(), &folders);
+    for_each(&models, |file| {
+        let at = models.iter().position(|model| model == file).unwrap();
+        assert_runs_alike(file, Command::new(&programs[at]))
+    });
+}
+
+#[test]
+fn modules_in_python_have_the_rows_and_the_events_of_a_run() {
+    let Some(python) = python("numpy, scipy") else { return };
+    let mut models = models();
+    // Its contacts close together.
+    models.retain(|model| !model.ends_with("cradle_five.lgm"));
+    for_each(&models, |file| {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("code");
+        emit(file, "python", &folder, &[]);
+        let mut modules = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let module = modules
+            .find(|path| path.extension().is_some_and(|ending| ending == "py"))
+            .unwrap();
+        let mut program = Command::new(&python);
+        program.arg(module);
+        assert_runs_alike(file, program)
+    });
+}
+
+/// A speed that is above zero half of each period, and a force that nearly reaches a bound at its crests.
+const TURNING: &str = "model Turning {
+  node x : translational;
+  m : Mass(1) x -> gnd, start = 1;
+  k : Spring(1) x -> gnd;
+  discrete n = 0;  discrete q = 0;
+  when across(m) > -0.05 { n := n + 1; }
+  when through(k) > 1.01 { q := q + 1; }
+  output passages = n;  output none = q;
+  experiment { stop = 100 [s]; points = 2; rtol = 1e-3; }
+}
+";
+
+#[test]
+fn a_block_does_not_run_again_while_another_condition_is_nearly_met() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), TURNING);
+    let passages = |text: &str| Rows::read(text).values[1][1..3].to_vec();
+    let run = ["simulate", "--method", "tsit45", &file.display().to_string()].map(String::from);
+    // Sixteen periods begin in 100 s.
+    assert_eq!(passages(&succeed(&run)), [16.0, 0.0]);
+    let folder = scratch.path().join("c");
+    emit(&file, "c", &folder, &[]);
+    assert_eq!(
+        passages(&must(&mut Command::new(compile(&folder, &SANITIZED)))),
+        [16.0, 0.0]
+    );
+    let (folder, target) = (scratch.path().join("rust"), scratch.path().join("target"));
+    emit(&file, "rust", &folder, &[]);
+    assert_eq!(
+        passages(&must(&mut cargo(&folder, &target, &["run", "--example", "simulate"]))),
+        [16.0, 0.0]
+    );
+}
+
+/// Uses a package with events: its combinations of modes, and a run. NUMBERS is the kind of numbers.
+const USER: &str = r#"use hybrid_rectifier::runtime::events::Report;
+use hybrid_rectifier::runtime::run::{Plan, Run};
+use hybrid_rectifier::{Model, Parameters, OUTPUTS, STATES};
+
+fn main() {
+    let (mut model, mut x) = Model::new(&Parameters::<NUMBERS>::default()).unwrap();
+    let (mut u, du) = model.inputs(0.0);
+    u[0] = 1.0;
+    let mut y = [0.0; OUTPUTS];
+    for combination in [1, 0, 2] {
+        let is_there = model.set_combination(combination);
+        model.outputs(0.5, &x, &u, &du, &mut y).unwrap();
+        println!("{is_there} {} {:?}", model.combination(), y[0]);
+    }
+    // ASK
+    let plan = Plan { start: 0.0, stop: 0.5, points: 2, rtol: 1e-6, atol: 0.0 };
+    let rows = |_: NUMBERS, _: &[NUMBERS; OUTPUTS], _: &[NUMBERS; STATES]| {};
+    let report = |_: Report<'_, NUMBERS>| {};
+    Run::with_events(model, plan, rows, report).run(&mut x).unwrap();
+}
+"#;
+
+/// A diode with a load, without any state.
+const RECTIFIER: &str = "import switching;
+model HybridRectifier {
+  input u [V] = sin(time);
+  node a, k : electrical;
+  src : VoltageSource(u) a -> gnd;
+  d : IdealDiode a -> k;
+  r : Resistor(1) k -> gnd;
+  output v = across(r);
+  experiment { stop = 5 [s]; points = 11; }
+}
+";
+
+#[test]
+fn packages_in_rust_have_documentation_and_no_objection_of_clippy_and_refuse_what_they_cannot_do() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (folder, target) = (scratch.path().join("code"), scratch.path().join("target"));
+    emit(&written(scratch.path(), RECTIFIER), "rust", &folder, &[]);
+    must(&mut cargo(&folder, &target, &["clippy", "--all-targets"]));
+    must(&mut cargo(&folder, &target, &["doc", "--no-deps"]));
+    must(&mut cargo(&folder, &target, &["test"]));
+    for module in fs::read_dir(folder.join("src/runtime/events")).unwrap() {
+        // Without the standard library there is nobody to ask for memory.
+        let text = fs::read_to_string(module.unwrap().path()).unwrap();
+        assert!(!text.contains("std::") && !text.contains("alloc::") && !text.contains("unsafe"));
+    }
+    let file = folder.join("examples/user.rs");
+    fs::write(&file, USER.replace("NUMBERS", "f64")).unwrap();
+    let printed = must(&mut cargo(&folder, &target, &["run", "--example", "user"]));
+    // Conducting, blocking, and no third combination.
+    assert_eq!(printed, "true 1 1.0\ntrue 0 0.0\nfalse 0 0.0\n");
+    let asks = USER.replace("// ASK", "let _ = model.jacobian(0.0, &x, &u, &du, &mut []);");
+    for (text, said) in [
+        (
+            USER.replace("NUMBERS", "f32"),
+            "single precision does not tell which modes hold",
+        ),
+        (
+            asks.replace("NUMBERS", "f64"),
+            "the Jacobian of several combinations of modes is in no package",
+        ),
+    ] {
+        fs::write(&file, text).unwrap();
+        let output = cargo(&folder, &target, &["build", "--example", "user"])
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.contains(said), "{errors}");
+    }
 }
 
 #[test]
@@ -263,6 +418,48 @@ fn fmus_with_events_run_in_both_modes() {
     });
 }
 
+/// Runs a package of [`BOUNCING`], and prints how many events there were, and the energy at the start, at the end, and lost.
+const BALANCE: &str = r#"use ball::runtime::events::Report;
+use ball::runtime::run::Run;
+use ball::{Model, Parameters, OUTPUTS, PLAN, STATES};
+
+fn main() {
+    let (model, mut x) = Model::new(&Parameters::<f64>::default()).unwrap();
+    let (mut energies, mut events, mut lost) = (Vec::new(), 0, 0.0);
+    let rows = |_: f64, y: &[f64; OUTPUTS], _: &[f64; STATES]| energies.push(y[OUTPUTS - 1]);
+    let report = |report: Report<'_, f64>| {
+        events += report.happened.len() + report.further;
+        lost += report.lost.unwrap();
+    };
+    let plan = ball::runtime::run::Plan { rtol: 1e-9, ..PLAN };
+    Run::with_events(model, plan, rows, report).run(&mut x).unwrap();
+    println!("{events} {:?} {:?} {lost:?}", energies[0], energies[1]);
+}
+"#;
+
+#[test]
+fn a_hundred_thousand_events_keep_the_energy_in_rust() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (folder, target) = (scratch.path().join("code"), scratch.path().join("target"));
+    let text = BOUNCING.replace("91000 [s]", "9100 [s]");
+    emit(&written(scratch.path(), &text), "rust", &folder, &[]);
+    fs::write(folder.join("examples/balance.rs"), BALANCE).unwrap();
+    let printed = must(&mut cargo(&folder, &target, &["run", "--example", "balance"]));
+    let words: Vec<f64> = printed.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let [events, first, last, lost] = words[..] else {
+        panic!("{printed}")
+    };
+    let period = 2.0 * (2.0 * 0.01 / 9.81_f64).sqrt();
+    assert!(
+        (events - (9100.0 / period + 0.5).floor()).abs() <= 1.0 && events > 1e5,
+        "{events} hits"
+    );
+    assert!(
+        (last + lost - first).abs() <= 1e-10 * first,
+        "{first:?}, {last:?}, {lost:?}"
+    );
+}
+
 /// A diode in series with nonlinear resistors, so that a loop is left in several combinations of modes.
 const LOOPS: &str = "import switching;
 element Square(k [ohm/A]) : electrical { across = k*through*abs(through) + 1 [ohm]*through; }
@@ -288,13 +485,29 @@ fn ladder(count: usize) -> String {
     )
 }
 
+/// A row of masses with contacts between them.
+fn cradle() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/switching/collisions/cradle_five.lgm");
+    fs::read_to_string(file).unwrap()
+}
+
+/// The loop of [`LOOPS`] without the diode, beside a block.
+fn sampled_loop() -> String {
+    let text = LOOPS.replace("IdealDiode", "Resistor(1)");
+    text.replace("  output v", "  discrete n = 0;\n  every 1 { n := n + 1; }\n  output v")
+}
+
 #[test]
 fn what_no_program_carries_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("code").display().to_string();
-    let cases: [(String, &[&str], &str); 9] = [
-        (BOUNCING.into(), &["--target", "rust"], "this target has no events"),
-        (BOUNCING.into(), &["--target", "python"], "this target has no events"),
+    let cases: [(String, &[&str], &str); 10] = [
+        (
+            cradle(),
+            &["--target", "python"],
+            "contacts that may close at one instant",
+        ),
+        (sampled_loop(), &["--target", "python"], "may have several solutions"),
         (BOUNCING.into(), &["--target", "julia"], "this target has no events"),
         (BOUNCING.into(), &["--target", "matlab"], "this target has no events"),
         (BOUNCING.into(), &["--target", "modelica"], "this target has no events"),
@@ -305,6 +518,7 @@ fn what_no_program_carries_is_refused() {
             "steps of fixed length",
         ),
         (LOOPS.into(), &["--target", "c"], "algebraic loop of `"),
+        (LOOPS.into(), &["--target", "rust"], "algebraic loop of `"),
         (ladder(12), &["--target", "fmu2"], "more than 256 ways"),
     ];
     for (text, options, reason) in cases {

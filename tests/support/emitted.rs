@@ -332,6 +332,42 @@ pub fn cargo(folder: &Path, target: &Path, words: &[&str]) -> Command {
     cargo
 }
 
+/// Builds the programs of Rust packages in these folders in one go, as one workspace in the folder above them; the programs, in the same
+/// order.
+pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut members = Vec::new();
+    for (at, folder) in folders.iter().enumerate() {
+        let manifest = folder.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        let name = text
+            .lines()
+            .find_map(|line| line.strip_prefix("name = "))
+            .unwrap()
+            .to_string();
+        // Models of several files may have one name.
+        let text = text.replace("[workspace]", "").replace(
+            &format!("name = {name}"),
+            &format!("name = \"model{at}\"\nautoexamples = false"),
+        );
+        let library = name.replace('-', "_");
+        let text = format!(
+            "{text}\n[lib]\nname = {library}\n\n[[example]]\nname = \"model{at}\"\npath = \"examples/simulate.rs\"\n"
+        );
+        fs::write(manifest, text).unwrap();
+        members.push(format!("{:?}", folder.strip_prefix(workspace).unwrap()));
+    }
+    let root = format!("[workspace]\nresolver = \"2\"\nmembers = [{}]\n", members.join(", "));
+    fs::write(workspace.join("Cargo.toml"), root).unwrap();
+    let target = workspace.join("target");
+    let mut build = cargo(workspace, &target, &["build", "--workspace", "--examples"]);
+    // To optimise them takes longer than they run.
+    must(build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0"));
+    let programs = 0..folders.len();
+    programs
+        .map(|at| target.join(format!("debug/examples/model{at}")))
+        .collect()
+}
+
 /// A Python with these modules, named by `LGM_PYTHON` or `python3`; without one, a test says so and passes.
 pub fn python(modules: &str) -> Option<String> {
     let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());

@@ -1,7 +1,6 @@
 //! Nonlinear equations in doubles: Newton's method on small dense systems, searches for zeros from scattered guesses, and combinations
 //! that equations conserve. What is exact is in [`lgm_algebra`].
 
-pub mod complementarity;
 pub mod conserved;
 pub mod newton;
 pub mod search;

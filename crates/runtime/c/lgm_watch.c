@@ -174,8 +174,11 @@ static real first_within(lgm_run *run) {
             return locate(run, events->looks[at - 1], t);
         }
         if (at > 1) {
-            /* A margin that turns between three looks may have crossed zero and come back. */
-            const real turn = find_turn(run, at);
+            /* A margin that turns between three looks may have crossed zero and come back. What held at the first of them and no more at the
+             * next has not become true there. */
+            real turn;
+            take_over(run, events->seen[at - 2]);
+            turn = find_turn(run, at);
             if (turn < LGM_INFINITE) {
                 return locate(run, events->looks[at - 2], turn);
             }

@@ -2,11 +2,12 @@
 
 use super::jump::Lost;
 use super::real::Real;
+use core::convert::Infallible;
 use core::fmt::{Display, Formatter, Result};
 
 /// The cause of an early end of a run, and the variable at fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cause<T> {
+pub enum Cause<T, E = Infallible> {
     /// The algebraic loops of these elements have no solution that was found.
     LoopNotSolved(&'static str),
     /// Starts that depend on each other contradict.
@@ -23,9 +24,11 @@ pub enum Cause<T> {
     NotFinite,
     /// The states after a step of an input are not known; the name is that of the state at fault.
     Jump(Lost<T>, &'static str),
+    /// An event has no answer.
+    Event(E),
 }
 
-impl<T: Real> Display for Cause<T> {
+impl<T: Real, E: Display> Display for Cause<T, E> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Cause::LoopNotSolved(elements) => write!(
@@ -56,6 +59,7 @@ impl<T: Real> Display for Cause<T> {
             Cause::Jump(Lost::NoWay, _) => f.write_str(
                 "an input steps, and the states after that were not found: the laws have no solution on the way there",
             ),
+            Cause::Event(cause) => cause.fmt(f),
         }
     }
 }

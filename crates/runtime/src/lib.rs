@@ -15,6 +15,8 @@
 //! | `bends` | derivative discontinuities within a step |
 //! | `branch` | the solution of the loops that a run follows, and limit points where it ends |
 //! | `jump` | reinitialisation after steps of inputs |
+//! | `motion` | the model between two corners |
+//! | `happenings`, `events` | what happens in a run beside its motion: nothing, or blocks and changes of modes |
 //! | `run`, `cause` | a whole run with its rows, and why one ends early |
 //!
 //! AFTER THIS POINT there are only rows of numbers.
@@ -27,10 +29,13 @@ pub mod bends;
 pub mod branch;
 pub mod cause;
 pub mod dopri5;
+pub mod events;
+pub mod happenings;
 pub mod jump;
 pub mod linear;
 pub mod loops;
 pub mod model;
+pub mod motion;
 pub mod real;
 pub mod rk4;
 pub mod run;
@@ -43,21 +48,39 @@ extern crate std;
 mod tests;
 
 /// The source of each module under its name, as an emitted package carries it.
-pub const SOURCES: [(&str, &str); 14] = [
+pub const SOURCES: [(&str, &str); 16] = [
     ("array", include_str!("array.rs")),
     ("bends", include_str!("bends.rs")),
     ("branch", include_str!("branch.rs")),
     ("cause", include_str!("cause.rs")),
     ("dopri5", include_str!("dopri5.rs")),
+    ("happenings", include_str!("happenings.rs")),
     ("jump", include_str!("jump.rs")),
     ("linear", include_str!("linear.rs")),
     ("loops", include_str!("loops.rs")),
     ("model", include_str!("model.rs")),
+    ("motion", include_str!("motion.rs")),
     ("real", include_str!("real.rs")),
     ("rk4", include_str!("rk4.rs")),
     ("run", include_str!("run.rs")),
     ("signals", include_str!("signals.rs")),
     ("system", include_str!("system.rs")),
+];
+
+/// Further modules of models with events, in the folder `events`.
+pub const EVENTS: [(&str, &str); 12] = [
+    ("blocks", include_str!("events/blocks.rs")),
+    ("cause", include_str!("events/cause.rs")),
+    ("complementarity", include_str!("events/complementarity.rs")),
+    ("enter", include_str!("events/enter.rs")),
+    ("lemke", include_str!("events/lemke.rs")),
+    ("looks", include_str!("events/looks.rs")),
+    ("mod", include_str!("events/mod.rs")),
+    ("modes", include_str!("events/modes.rs")),
+    ("moment", include_str!("events/moment.rs")),
+    ("switching", include_str!("events/switching.rs")),
+    ("tables", include_str!("events/tables.rs")),
+    ("watch", include_str!("events/watch.rs")),
 ];
 
 /// The same in C: what every emitted package and FMU holds beside the equations of its model.

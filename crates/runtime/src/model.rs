@@ -101,6 +101,12 @@ impl<S: System> Model<S> {
         du: &S::Inputs,
         entries: &mut S::Jacobian,
     ) -> Result<(), Fault> {
+        const {
+            assert!(
+                !S::FEATURES.several,
+                "the Jacobian of several combinations of modes is in no package"
+            )
+        }
         let at = At { t, x, u, du };
         self.loops.solve(&mut self.system, at)?;
         if S::Unknowns::LENGTH == 0 {

@@ -2,29 +2,16 @@
 
 use super::array::Array;
 use super::bends::Bends;
-use super::branch::{Branch, Point};
 use super::cause::Cause;
-use super::dopri5::{Dopri5, Tolerances};
-use super::jump::{self, Lost, Steps};
+use super::dopri5::Dopri5;
+use super::happenings::{Happenings, Never};
+use super::jump::Lost;
 use super::loops::zeros;
 use super::model::Model;
+pub use super::motion::Plan;
+use super::motion::{point, rounding, Instant, Motion};
 use super::real::Real;
 use super::system::{Fault, System};
-
-/// When a run begins and ends, and how many rows it has.
-#[derive(Clone, Copy, Debug)]
-pub struct Plan<T> {
-    /// The time of the first row.
-    pub start: T,
-    /// The time of the last one.
-    pub stop: T,
-    /// The number of rows, 2 at least.
-    pub points: usize,
-    /// The relative tolerance.
-    pub rtol: T,
-    /// The absolute tolerance; if it is 0, it follows from the scale of each state.
-    pub atol: T,
-}
 
 /// The place within a piece at which the run begins anew.
 #[derive(Clone, Copy)]
@@ -34,97 +21,52 @@ struct Event<T> {
     ends_branch: bool,
 }
 
-/// A time and the states there.
-type Instant<S> = (<S as System>::Real, <S as System>::States);
-
 /// One run on its way.
-pub struct Run<S: System, R> {
-    model: Model<S>,
-    plan: Plan<S::Real>,
-    /// The corners that the solver is between: no value from beyond them is used.
-    from: S::Real,
-    to: S::Real,
-    tolerances: Tolerances<S::States>,
+pub struct Run<S: System, R, E = Never> {
+    motion: Motion<S>,
+    /// Events.
+    events: E,
     /// No step is longer.
     longest: S::Real,
     row: usize,
-    /// Where the run was last, for the report of a failure.
-    last: Instant<S>,
     /// So many conditions have changed since this time, which is hardly before now.
     changes: usize,
     changed: S::Real,
-    /// The solution of the algebraic loops that the run follows.
-    branch: Branch<S>,
-    /// The time that was evaluated last: an earlier one belongs to another attempt at a step.
-    latest: S::Real,
     /// The end of the last step.
     reached: S::Real,
     /// Derivative discontinuities within steps.
     bends: Bends<S::Bends>,
-    /// The reason for which the states after a step of an input are not known.
-    lost: Lost<S::Real>,
     rows: R,
-}
-
-/// A point of a run between two corners.
-fn point<S: System>(model: &mut Model<S>, (from, to): (S::Real, S::Real), t: S::Real, x: S::States) -> Point<S> {
-    let inside = if t >= to { to.next_down() } else { t.maximum(from) };
-    let (u, du) = model.inputs(inside);
-    Point { t: inside, x, u, du }
-}
-
-/// The distance within which two times are one.
-fn rounding<T: Real>(t: T) -> T {
-    T::c(64.0 * T::EPSILON) * t.abs()
 }
 
 impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
     /// Prepares a run; `rows` takes the time, the outputs and the states of each row.
     pub fn new(model: Model<S>, plan: Plan<S::Real>, rows: R) -> Run<S, R> {
+        const { assert!(!S::FEATURES.events, "a model with events is run by `Run::with_events`") }
+        Run::with(model, plan, rows, Never)
+    }
+}
+
+impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: Happenings<S>> Run<S, R, E> {
+    /// Prepares a run in which these events happen.
+    pub(crate) fn with(model: Model<S>, plan: Plan<S::Real>, rows: R, events: E) -> Run<S, R, E> {
         let start = plan.start;
         Run {
-            model,
-            plan,
-            from: start,
-            to: S::Real::c(f64::INFINITY),
-            tolerances: Tolerances::with_scales(plan.rtol, plan.atol, S::STATES.scales),
+            motion: Motion::new(model, plan),
+            events,
             longest: S::Real::c(f64::INFINITY),
             row: 0,
-            last: (start, zeros()),
             changes: 0,
             changed: start,
-            branch: Branch::default(),
-            latest: S::Real::c(f64::INFINITY),
             reached: start,
             bends: Bends::default(),
-            lost: Lost::NoWay,
             rows,
         }
     }
 
-    /// The inputs at a time between two corners: at the later one, the branch before it still holds.
-    fn point(&mut self, t: S::Real, x: S::States) -> Point<S> {
-        point(&mut self.model, (self.from, self.to), t, x)
-    }
-
-    fn rates_at(&mut self, t: S::Real, x: &S::States, dx: &mut S::States) -> Result<Point<S>, Fault> {
-        let here = self.point(t, *x);
-        self.model.rhs(here.t, x, &here.u, &here.du, dx)?;
-        Ok(here)
-    }
-
-    fn motion(&mut self, t: S::Real, x: &S::States, dx: &mut S::States) -> Result<(), Fault> {
-        // Every attempt at a step begins with the solution where the last one ended.
-        if t < self.latest {
-            self.branch.recall(&mut self.model, false);
-        }
-        self.latest = t;
-        self.rates_at(t, x, dx).map(|_| ())
-    }
-
     /// The time of a row. The last row is exactly at the stop.
     fn row_time(&self, row: usize) -> S::Real {
-        let plan = self.plan;
+        let plan = self.motion.plan;
         if row + 1 >= plan.points {
             return plan.stop;
         }
@@ -133,99 +75,25 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
 
     /// Returns true if the next row is before a time.
     fn is_before(&self, t: S::Real) -> bool {
-        self.row < self.plan.points && self.row_time(self.row) < t - rounding(t)
+        self.row < self.motion.plan.points && self.row_time(self.row) < t - rounding(t)
     }
 
     fn print_row(&mut self, t: S::Real, x: &S::States) -> Result<(), Fault> {
-        self.branch.recall(&mut self.model, t < self.reached);
+        self.motion.branch.recall(&mut self.motion.model, t < self.reached);
         self.write_row(t, x)
     }
 
     fn write_row(&mut self, t: S::Real, x: &S::States) -> Result<(), Fault> {
-        self.last = (t, *x);
-        let here = self.point(t, *x);
+        self.motion.last = (t, *x);
+        let here = self.motion.point(t, *x);
         let mut y = zeros();
-        self.model.outputs(here.t, x, &here.u, &here.du, &mut y)?;
-        (self.rows)(t, &y, x);
+        self.motion.model.outputs(here.t, x, &here.u, &here.du, &mut y)?;
+        match self.events.row(&mut self.motion, t, x) {
+            Some(row) => (self.rows)(t, &y, &row),
+            None => (self.rows)(t, &y, x),
+        }
         self.row += 1;
         Ok(())
-    }
-
-    /// The growth of each input at an instant; 0 where none steps.
-    fn steps(&mut self, t: S::Real, before: &S::Inputs) -> (Point<S>, S::Inputs) {
-        let here = self.point(t, zeros());
-        let apart = S::Real::c(16.0) * (t - t.next_down());
-        let steps = S::Inputs::of(|at| {
-            let (before, after) = (before[at], here.u[at]);
-            let rounded = S::Real::c(64.0 * S::Real::EPSILON) * before.abs().maximum(after.abs());
-            let drifted = apart * here.du[at].abs();
-            match (after - before).abs() > rounded + drifted {
-                true => after - before,
-                false => S::Real::c(0.0),
-            }
-        });
-        (here, steps)
-    }
-
-    /// A step of the inputs moves states by E times the step.
-    fn move_states(&mut self, t: S::Real, before: &S::Inputs, x: &mut S::States, is_start: bool) -> Result<(), Fault> {
-        if !S::FEATURES.moves {
-            return Ok(());
-        }
-        let (here, steps) = self.steps(t, before);
-        if steps.entries().all(|step| *step == S::Real::c(0.0)) {
-            return Ok(());
-        }
-        let moved = match S::FEATURES.linear {
-            true => self.moved_by_constants(&here, &steps, x)?,
-            false => {
-                let steps = Steps {
-                    t: here.t,
-                    is_start,
-                    before: *before,
-                    steps,
-                };
-                self.moved_on_a_way(t, &steps, x)?
-            }
-        };
-        for at in 0..S::States::LENGTH {
-            if !(is_start && S::STATES.start_given[at]) {
-                x[at] = moved[at];
-            }
-        }
-        Ok(())
-    }
-
-    /// E is the same everywhere; at zero nothing else is rounded with it.
-    fn moved_by_constants(&mut self, here: &Point<S>, steps: &S::Inputs, x: &S::States) -> Result<S::States, Fault> {
-        let (still, rest) = (zeros(), zeros());
-        let (mut moved, mut without) = (rest, rest);
-        self.model.rhs(here.t, &rest, &still, steps, &mut moved)?;
-        self.model.rhs(here.t, &rest, &still, &still, &mut without)?;
-        Ok(S::States::of(|at| x[at] + (moved[at] - without[at])))
-    }
-
-    fn moved_on_a_way(&mut self, t: S::Real, steps: &Steps<S>, x: &S::States) -> Result<S::States, Fault> {
-        self.last = (t, *x);
-        let moved = jump::after(&mut self.model, steps, self.tolerances.rtol, x).map_err(|lost| {
-            self.lost = lost;
-            Fault::JumpNotKnown
-        })?;
-        self.branch.take_over(&self.model);
-        Ok(moved)
-    }
-
-    /// The conditions on states at a point.
-    fn conditions(&mut self, t: S::Real, x: &S::States) -> S::Conditions {
-        if S::Conditions::LENGTH == 0 {
-            return zeros();
-        }
-        self.branch.recall(&mut self.model, false);
-        let here = self.point(t, *x);
-        let mut dx = zeros();
-        // Where there is no value, the solver says so.
-        let _ = self.model.rhs(here.t, x, &here.u, &here.du, &mut dx);
-        self.model.conditions(here.t, x, &here.u, &here.du)
     }
 
     /// Returns true if the last step leads across a derivative discontinuity that matters.
@@ -234,28 +102,16 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
             return false;
         }
         let mut bends = self.bends;
-        let cut = bends.cut(solver, |t, x, rates| self.look(t, x, rates));
+        let cut = bends.cut(solver, |t, x, rates| self.motion.look(t, x, rates));
         self.bends = bends;
         cut
     }
 
-    /// The conditions of derivative discontinuities at a point, and the right sides if they are asked for.
-    fn look(&mut self, t: S::Real, x: &S::States, rates: Option<&mut S::States>) -> Option<S::Bends> {
-        self.branch.recall(&mut self.model, false);
-        let here = match rates {
-            Some(rates) => self.rates_at(t, x, rates).ok()?,
-            // The conditions hold the solution of the loops.
-            None if S::Unknowns::LENGTH > 0 => self.rates_at(t, x, &mut zeros()).ok()?,
-            None => self.point(t, *x),
-        };
-        Some(self.model.bends(here.t, x, &here.u, &here.du))
-    }
-
     /// Returns true if the branch of the loops goes on along the last step.
     fn goes_on(&mut self, solver: &Dopri5<S::States>) -> bool {
-        let (ends, piece) = ((solver.before, solver.t), (self.from, self.to));
+        let (ends, piece) = ((solver.before, solver.t), (self.motion.from, self.motion.to));
         let mut x = solver.x;
-        self.branch.follow(&mut self.model, ends, |model, t| {
+        self.motion.branch.follow(&mut self.motion.model, ends, |model, t| {
             solver.dense(t, &mut x);
             point(model, piece, t, x)
         })
@@ -263,18 +119,18 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
 
     /// Called where no step is small enough. Returns true if the branch ends just ahead; then the run has left it.
     fn leaves_ahead(&mut self, solver: &Dopri5<S::States>, end: S::Real) -> Result<Option<Instant<S>>, Fault> {
-        let (t, piece) = (solver.t, (self.from, self.to));
+        let (t, piece) = (solver.t, (self.motion.from, self.motion.to));
         let mut rates = zeros();
-        self.latest = S::Real::c(f64::INFINITY);
-        if self.motion(t, &solver.x, &mut rates).is_err() {
+        self.motion.latest = S::Real::c(f64::INFINITY);
+        if self.motion.motion(t, &solver.x, &mut rates).is_err() {
             return Ok(None);
         }
         let straight = |at: S::Real| S::States::of(|state| solver.x[state] + (at - t) * rates[state]);
         for share in [1e-12, 1e-10, 1e-8, 1e-6] {
-            let ahead = (t + S::Real::c(share) * (self.plan.stop - self.plan.start)).minimum(end);
+            let ahead = (t + S::Real::c(share) * (self.motion.plan.stop - self.motion.plan.start)).minimum(end);
             let way = |model: &mut Model<S>, at: S::Real| point(model, piece, at, straight(at));
-            if ahead > t && !self.branch.follow(&mut self.model, (t, ahead), way) {
-                let after = self.branch.after;
+            if ahead > t && !self.motion.branch.follow(&mut self.motion.model, (t, ahead), way) {
+                let after = self.motion.branch.after;
                 while self.is_before(after) {
                     let time = self.row_time(self.row);
                     self.print_row(time, &straight(time))?;
@@ -288,9 +144,9 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
 
     /// The branch has ended here.
     fn leave(&mut self, t: S::Real, x: &S::States) -> Result<(), Fault> {
-        self.last = (t, *x);
-        let here = self.point(t, *x);
-        self.branch.leave(&mut self.model, &here)?;
+        self.motion.last = (t, *x);
+        let here = self.motion.point(t, *x);
+        self.motion.branch.leave(&mut self.motion.model, &here)?;
         self.reached = t;
         if self.is_chatter(t) {
             return Err(Fault::Chatter);
@@ -306,14 +162,14 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         end: S::Real,
     ) -> (Option<Event<S::Real>>, bool) {
         let length = solver.t - solver.before;
-        let is_long = length > S::Real::c(1e-9) * (end - self.from)
+        let is_long = length > S::Real::c(1e-9) * (end - self.motion.from)
             && length > S::Real::c(1e3 * S::Real::EPSILON) * solver.t.abs();
         if S::FEATURES.branches {
             if !self.goes_on(solver) {
-                let t = self.branch.after;
+                let t = self.motion.branch.after;
                 return (Some(Event { t, ends_branch: true }), is_long);
             }
-            if self.branch.is_lost() && is_long {
+            if self.motion.branch.is_lost() && is_long {
                 return (None, true);
             }
         }
@@ -347,8 +203,8 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         let t = solver.t;
         let there = t + S::Real::c(1024.0 * S::Real::EPSILON) * t.abs();
         let mut rates = zeros();
-        self.latest = S::Real::c(f64::INFINITY);
-        if S::Conditions::LENGTH == 0 || there > end || self.motion(t, &solver.x, &mut rates).is_err() {
+        self.motion.latest = S::Real::c(f64::INFINITY);
+        if S::Conditions::LENGTH == 0 || there > end || self.motion.motion(t, &solver.x, &mut rates).is_err() {
             return Ok(None);
         }
         let x = S::States::of(|at| solver.x[at] + (there - t) * rates[at]);
@@ -367,36 +223,43 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
 
     /// The solver where a piece, or what is left of it, begins.
     fn begin(&mut self, t: S::Real, end: S::Real, x: &S::States) -> Result<Dopri5<S::States>, Fault> {
-        let (tolerances, longest) = (self.tolerances, self.longest);
+        let (tolerances, longest) = (self.motion.tolerances, self.longest);
         self.bends = Bends::default();
-        self.latest = S::Real::c(f64::INFINITY);
-        Dopri5::new(|t, x, dx| self.motion(t, x, dx), (t, end), x, tolerances, longest)
+        self.motion.latest = S::Real::c(f64::INFINITY);
+        Dopri5::new(
+            |t, x, dx| self.motion.motion(t, x, dx),
+            (t, end),
+            x,
+            tolerances,
+            longest,
+        )
     }
 
-    /// Makes the rows from one corner to the next, and begins anew where a condition on states changes.
-    fn piece(&mut self, end: S::Real, x: &mut S::States) -> Result<(), Fault> {
-        let mut t = self.from;
+    /// Makes the rows from one corner to the next, and begins anew where a condition on states changes; returns where the piece ends,
+    /// which is earlier if an event is located in it.
+    fn piece(&mut self, end: S::Real, x: &mut S::States) -> Result<S::Real, Fault> {
+        let mut t = self.motion.from;
         // After a jump was met, steps are at most so short, up to there.
         let (mut short, mut near) = (S::Real::c(f64::INFINITY), t);
         'anew: while t < end {
             if S::FEATURES.branches {
-                let here = self.point(t, *x);
-                self.branch.begin(&mut self.model, here)?;
+                let here = self.motion.point(t, *x);
+                self.motion.branch.begin(&mut self.motion.model, here)?;
                 self.reached = t;
             }
             let mut solver = self.begin(t, end, x)?;
-            let mut side = self.conditions(t, x);
+            let mut side = self.motion.conditions(t, x);
             let mut event = None;
             while solver.t < end && event.is_none() {
                 if near > solver.t {
                     solver.h = solver.h.minimum(short);
                 }
-                self.last = (solver.t, solver.x);
-                self.latest = S::Real::c(f64::INFINITY);
+                self.motion.last = (solver.t, solver.x);
+                self.motion.latest = S::Real::c(f64::INFINITY);
                 let stop = self.bends.end(end);
-                if let Err(fault) = solver.step(|t, x, dx| self.motion(t, x, dx), stop) {
+                if let Err(fault) = solver.step(|t, x, dx| self.motion.motion(t, x, dx), stop) {
                     (t, *x) = self.goes_on_ahead(&solver, &side, end)?.ok_or(fault)?;
-                    self.tolerances = solver.tolerances;
+                    self.motion.tolerances = solver.tolerances;
                     continue 'anew;
                 }
                 let is_again;
@@ -415,11 +278,17 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
                     continue;
                 }
                 if event.is_none() {
+                    if let Some((happens, until)) = self.events.first_within(&mut self.motion, &solver, end) {
+                        self.rows_of_step(&solver, until)?;
+                        solver.dense(happens, x);
+                        self.motion.tolerances = solver.tolerances;
+                        return Ok(until);
+                    }
                     self.accept(&solver, &mut side);
                 }
                 self.rows_of_step(&solver, event.map_or(solver.t, |event| event.t))?;
             }
-            self.tolerances = solver.tolerances;
+            self.motion.tolerances = solver.tolerances;
             let Some(event) = event else {
                 (t, *x) = (end, solver.x);
                 continue;
@@ -432,20 +301,22 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
                 return Err(Fault::Chatter);
             }
         }
-        Ok(())
+        Ok(end)
     }
 
     /// The run is at the end of the last step.
     fn accept(&mut self, solver: &Dopri5<S::States>, side: &mut S::Conditions) {
         if S::Conditions::LENGTH > 0 {
-            let values = self.conditions(solver.t, &solver.x);
+            let values = self.motion.conditions(solver.t, &solver.x);
             for (side, value) in side.entries_mut().zip(values.entries()) {
                 *side = if *value == S::Real::c(0.0) { *side } else { *value };
             }
         }
         if S::FEATURES.branches {
-            let here = self.point(solver.t, solver.x);
-            self.branch.accept(here, self.plan.stop - self.plan.start);
+            let here = self.motion.point(solver.t, solver.x);
+            self.motion
+                .branch
+                .accept(here, self.motion.plan.stop - self.motion.plan.start);
             self.reached = solver.t;
         }
     }
@@ -458,7 +329,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
             solver.dense(time, &mut between);
             if S::FEATURES.totals && time < self.reached {
                 let share = (time - solver.before) / (self.reached - solver.before);
-                self.branch.recall_within(&mut self.model, share);
+                self.motion.branch.recall_within(&mut self.motion.model, share);
                 self.write_row(time, &between)?;
             } else {
                 self.print_row(time, &between)?;
@@ -469,7 +340,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
 
     /// Returns true if a change of a condition is one of a hundred within no time.
     fn is_chatter(&mut self, t: S::Real) -> bool {
-        let moment = S::Real::c(1e-8) * (self.plan.stop - self.plan.start);
+        let moment = S::Real::c(1e-8) * (self.motion.plan.stop - self.motion.plan.start);
         if self.changes == 0 || t - self.changed > moment {
             (self.changes, self.changed) = (0, t);
         }
@@ -479,7 +350,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
 
     /// Returns true if a condition has changed at a point.
     fn have_changed(&mut self, side: &S::Conditions, t: S::Real, x: &S::States) -> bool {
-        let values = self.conditions(t, x);
+        let values = self.motion.conditions(t, x);
         let mut pairs = side.entries().zip(values.entries());
         pairs.any(|(side, value)| *side * *value < S::Real::c(0.0))
     }
@@ -491,7 +362,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         }
         let half = S::Real::c(0.5);
         let mut point = solver.x;
-        let mut changed = |run: &mut Run<S, R>, t: S::Real| {
+        let mut changed = |run: &mut Run<S, R, E>, t: S::Real| {
             solver.dense(t, &mut point);
             run.have_changed(side, t, &point)
         };
@@ -511,38 +382,44 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
         }
     }
 
-    /// Corners that are as near to an instant as rounding are one: the last of them, and the next one.
-    fn together(&mut self, t: S::Real) -> (S::Real, S::Real) {
-        let Plan { start, stop, .. } = self.plan;
-        let (mut last, mut next) = (t, self.model.next_corner(start, t, stop));
-        while next <= t + rounding(t) + S::Real::c(1e-200) {
-            last = next;
-            next = self.model.next_corner(start, last, stop);
-        }
-        (last, next)
-    }
-
     /// Makes the whole run from the states that it begins with.
     pub fn run(&mut self, x: &mut S::States) -> Result<(), Fault> {
-        let (start, stop, points) = (self.plan.start, self.plan.stop, self.plan.points);
-        let endless = S::Real::c(f64::INFINITY);
-        self.last = (start, *x);
-        let (mut t, mut corner) = self.together(start);
-        self.from = t;
-        self.move_states(t, &zeros(), x, true)?;
+        let (start, stop, points) = (self.motion.plan.start, self.motion.plan.stop, self.motion.plan.points);
+        let ahead = |corner: S::Real| {
+            if corner <= stop {
+                corner
+            } else {
+                S::Real::c(f64::INFINITY)
+            }
+        };
+        self.motion.last = (start, *x);
+        let (mut t, mut corner) = self.motion.together(start);
+        (self.motion.from, self.motion.to) = (t, ahead(corner));
+        self.events.begin(&mut self.motion, t, x)?;
         self.print_row(start, x)?;
-        self.longest = self.model.longest_step(start, stop);
+        self.longest = self.motion.model.longest_step(start, stop);
         while t < stop {
-            let end = corner.minimum(stop);
-            (self.from, self.to) = (t, if corner <= stop { corner } else { endless });
-            self.piece(end, x)?;
-            t = end;
-            (self.from, self.to) = (t, endless);
-            if corner <= t {
-                let (before, _) = self.model.inputs(t.next_down());
-                (t, corner) = self.together(t);
-                self.from = t;
-                self.move_states(t, &before, x, false)?;
+            let end = corner.minimum(stop).minimum(self.events.next(t));
+            self.motion.from = t;
+            t = self.piece(end, x)?;
+            // An instant within rounding of the corner is at it.
+            let now = if corner <= t + rounding(t) {
+                t.maximum(corner)
+            } else {
+                t
+            };
+            self.motion.last = (t, *x);
+            if now < corner && now < stop && self.events.next(t) <= now {
+                self.motion.from = t;
+                self.events.pass(&mut self.motion, t, x)?;
+            } else {
+                if corner <= now {
+                    let (before, _) = self.motion.model.inputs(t.next_down());
+                    (t, corner) = self.motion.together(now);
+                    (self.motion.from, self.motion.to) = (t, ahead(corner));
+                    self.motion.move_states(t, &before, x, false)?;
+                }
+                self.events.corner(&mut self.motion, t, x)?;
             }
             while self.row < points && self.row_time(self.row) <= t + rounding(t) {
                 let time = self.row_time(self.row);
@@ -553,36 +430,37 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
     }
 
     /// The time at which a run that failed ends, why it does, and which variable is at fault.
-    pub fn cause(&mut self, fault: Fault) -> (S::Real, Cause<S::Real>) {
+    pub fn cause(&mut self, fault: Fault) -> (S::Real, Cause<S::Real, E::Cause>) {
         let cause = match fault {
             Fault::LoopNotSolved => Cause::LoopNotSolved(S::LOOPS.elements),
             Fault::StartsDisagree => Cause::StartsDisagree,
             Fault::NotFinite => self.not_finite_cause(),
             Fault::Chatter => Cause::Chatter,
+            Fault::EventNotKnown => self.events.cause().map_or(Cause::NotFinite, Cause::Event),
             Fault::JumpNotKnown => Cause::Jump(
-                self.lost,
-                match self.lost {
+                self.motion.lost,
+                match self.motion.lost {
                     Lost::Endless(at) | Lost::Open(at, ..) => S::STATES.names[at],
                     Lost::NoWay => "",
                 },
             ),
         };
-        (self.last.0, cause)
+        (self.motion.last.0, cause)
     }
 
-    fn not_finite_cause(&mut self) -> Cause<S::Real> {
-        let (t, x) = self.last;
-        let here = self.point(t, x);
+    fn not_finite_cause(&mut self) -> Cause<S::Real, E::Cause> {
+        let (t, x) = self.motion.last;
+        let here = self.motion.point(t, x);
         let (mut dx, mut y) = (zeros::<S::States>(), zeros::<S::Outputs>());
-        let _ = self.model.rhs(here.t, &x, &here.u, &here.du, &mut dx);
+        let _ = self.motion.model.rhs(here.t, &x, &here.u, &here.du, &mut dx);
         if let Some(at) = dx.entries().position(|rate| !rate.is_finite()) {
             return Cause::Rate(S::STATES.names[at]);
         }
-        let _ = self.model.outputs(here.t, &x, &here.u, &here.du, &mut y);
+        let _ = self.motion.model.outputs(here.t, &x, &here.u, &here.du, &mut y);
         if let Some(at) = y.entries().position(|value| !value.is_finite()) {
             return Cause::Output(S::OUTPUT_NAMES[at]);
         }
-        let share = |at: usize| dx[at].abs() / self.tolerances.allowed(at, x[at], x[at]);
+        let share = |at: usize| dx[at].abs() / self.motion.tolerances.allowed(at, x[at], x[at]);
         let fastest = (0..S::States::LENGTH).reduce(|a, b| if share(b) < share(a) { a } else { b });
         fastest.map_or(Cause::NotFinite, |at| Cause::NoStep(S::STATES.names[at]))
     }

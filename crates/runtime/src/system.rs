@@ -17,6 +17,8 @@ pub enum Fault {
     Chatter,
     /// An input steps, and what the states are after that does not follow from the equations.
     JumpNotKnown,
+    /// At an event no modes agree, or an assignment has no value.
+    EventNotKnown,
 }
 
 /// Traits of the equations of a model, beside its sizes.
@@ -32,6 +34,10 @@ pub struct Features {
     pub totals: bool,
     /// If oscillations of time alone bound the steps.
     pub bounds_steps: bool,
+    /// If events happen.
+    pub events: bool,
+    /// If the equations are those of several combinations of modes, whose Jacobians no package holds.
+    pub several: bool,
 }
 
 /// Tables of each state.

@@ -122,10 +122,10 @@ pub fn package(
     let subject = Subject::new(widened.as_ref().unwrap_or(system), origin);
     let mut package = match target {
         Target::C => c::package(&subject, options, None),
-        Target::Rust => rust::package(&subject),
+        Target::Rust => rust::package(&subject, None),
         Target::Fmu3 => fmu::package(&subject, fmu::Version::Three, None),
         Target::Fmu2 => fmu::package(&subject, fmu::Version::Two, None),
-        Target::Python => python::package(&subject),
+        Target::Python => python::package(&subject, None),
         Target::Matlab => matlab::package(&subject),
         Target::Julia => julia::package(&subject),
         Target::Modelica => modelica::package(&subject),
@@ -168,8 +168,11 @@ fn changing_package(
     changes: &Changes<'_>,
 ) -> Result<Package, Diagnostic> {
     let refuse = |reason: &str, help: &str| Err(events::refused(&system.model, reason, help));
-    if !matches!(target, Target::C | Target::Fmu2 | Target::Fmu3) {
-        let help = "write `--target c`, `fmu2` or `fmu3`, or run it with `lgm simulate`";
+    if !matches!(
+        target,
+        Target::C | Target::Rust | Target::Python | Target::Fmu2 | Target::Fmu3
+    ) {
+        let help = "write `--target c`, `rust`, `python`, `fmu2` or `fmu3`, or run it with `lgm simulate`";
         return refuse("this target has no events", help);
     }
     if options.float {
@@ -183,16 +186,21 @@ fn changing_package(
     let gathered = events::gather(changes, system)?;
     mind_loops(&gathered.system, target)?;
     let mut further = gathered.further();
-    if target != Target::C {
+    if matches!(target, Target::Fmu2 | Target::Fmu3) {
         // Every state is a variable of an FMU.
         further.columns = None;
     }
     let subject = Subject::with(&gathered.system, origin, &further);
-    let kernels = c::ChangeKernels::new(&gathered);
+    if target == Target::Python {
+        python::mind_events(&subject, &gathered)?;
+    }
+    let kernels = events::ChangeKernels::new(&gathered);
     let changing = Some((&gathered, &kernels));
     let mut package = match target {
         Target::Fmu2 => fmu::package(&subject, fmu::Version::Two, changing),
         Target::Fmu3 => fmu::package(&subject, fmu::Version::Three, changing),
+        Target::Rust => rust::package(&subject, changing),
+        Target::Python => python::package(&subject, changing),
         _ => c::package(&subject, options, changing),
     };
     package.sort();

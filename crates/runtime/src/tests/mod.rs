@@ -1,5 +1,6 @@
 //! The runtime against answers that are known.
 
+mod complementarity;
 mod discontinuities;
 mod events;
 mod loops;

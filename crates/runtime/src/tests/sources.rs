@@ -24,6 +24,8 @@ fn every_module_is_carried() {
     expected.retain(|file| file.0 != "lib.rs");
     let carried = crate::SOURCES.map(|(name, text)| (std::format!("{name}.rs"), String::from(text)));
     assert_eq!(expected, carried);
+    let carried = crate::EVENTS.map(|(name, text)| (std::format!("{name}.rs"), String::from(text)));
+    assert_eq!(files("src/events"), carried);
 }
 
 #[test]

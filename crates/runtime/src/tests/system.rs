@@ -45,6 +45,8 @@ pub(super) const NONE: Features = Features {
     branches: false,
     totals: false,
     bounds_steps: false,
+    events: false,
+    several: false,
 };
 
 /// The laws as a system: `JUMPS` conditions at which it jumps, and `BENDS` at which it has a derivative discontinuity.

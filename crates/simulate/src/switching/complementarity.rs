@@ -13,8 +13,7 @@ use crate::switching::transition::Instant;
 use lgm_algebra::expr::Relation;
 use lgm_equations::switching::Condition;
 use lgm_model::Variable;
-use lgm_numerics::complementarity::lemke;
-use nalgebra::DMatrix;
+use lgm_runtime::events::complementarity::{Memory, lemke};
 
 /// The problem is that of a step of this share of the run, in which states go on as they begin to.
 const SHORT: f64 = 1e-7;
@@ -100,7 +99,8 @@ impl Instant<'_, '_> {
             prepared.of_output(pair.free, &values.0) - prepared.of_output(pair.other, &values.0)
         };
         let count = pairs.len();
-        let mut matrix = DMatrix::zeros(count, count);
+        // Row by row.
+        let mut matrix = vec![0.0_f64; count * count];
         // The sign that the free variable of an element must have.
         let mut signs = vec![0.0; count];
         for (row, pair) in pairs.iter().enumerate() {
@@ -109,14 +109,15 @@ impl Instant<'_, '_> {
                 let moved = free(pair, &answers[column]);
                 let change = moved - own;
                 let is_answer = change.abs() > NO_ANSWER * moved.abs().max(own.abs());
-                matrix[(row, column)] = if is_answer { change } else { 0.0 };
+                matrix[row * count + column] = if is_answer { change } else { 0.0 };
             }
-            let strongest = (0..count).max_by(|a, b| matrix[(row, *a)].abs().total_cmp(&matrix[(row, *b)].abs()));
-            let Some(strongest) = strongest.filter(|at| matrix[(row, *at)] != 0.0) else {
+            let entries = &matrix[row * count..(row + 1) * count];
+            let strongest = (0..count).max_by(|a, b| entries[*a].abs().total_cmp(&entries[*b].abs()));
+            let Some(strongest) = strongest.filter(|at| entries[*at] != 0.0) else {
                 continue;
             };
             let moved = answers[strongest].1[pair.margin] - base.1[pair.margin];
-            let same = moved * matrix[(row, strongest)] > 0.0;
+            let same = moved * entries[strongest] > 0.0;
             signs[row] = if same == pair.is_above { -1.0 } else { 1.0 };
         }
         let mut q = vec![0.0; count];
@@ -124,12 +125,19 @@ impl Instant<'_, '_> {
             q[row] = signs[row] * free(&pairs[row], &base);
             for column in 0..count {
                 // Passive elements take power: what one variable gives, its conjugate takes with the other sign.
-                matrix[(row, column)] *= -signs[row] * signs[column];
+                matrix[row * count + column] *= -signs[row] * signs[column];
             }
         }
-        let Some(solution) = lemke(&matrix, &q) else {
-            return Ok(None);
+        let (mut table, mut basis) = (vec![0.0; count * (2 * count + 2)], vec![0; count]);
+        let mut solution = vec![0.0; count];
+        let mut memory = Memory {
+            table: &mut table,
+            basis: &mut basis,
+            z: &mut solution,
         };
+        if !lemke(&matrix, &q, &mut memory) {
+            return Ok(None);
+        }
         let mut modes = prepared.modes.clone();
         for (pair, value) in pairs.iter().zip(solution) {
             if value > 0.0 {

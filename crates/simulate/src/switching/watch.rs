@@ -4,12 +4,7 @@ use crate::motion::Motion;
 use crate::solvers::solver::{Solver, SolverFault};
 use lgm_equations::switching::Condition;
 use lgm_kernels::Kernel;
-
-/// Between the ends of a step the conditions are looked at this number of times.
-const LOOKS: usize = 4;
-
-/// By so many parabolas the turn of a margin is looked for.
-const MOST_PARABOLAS: usize = 8;
+use lgm_runtime::events::looks::{LOOKS, Look, Watched, first_within};
 
 /// A condition that is watched.
 #[derive(Clone, Debug)]
@@ -39,8 +34,11 @@ pub(crate) struct EndConditions<'a> {
     unknowns: Vec<f64>,
     states: Vec<f64>,
     /// Margins at the start of the last step, and at the instants that were looked at within it.
-    seen: Vec<(f64, Vec<f64>)>,
+    looks: Looks,
 }
+
+/// Margins at several times.
+type Looks = [Look<f64, Vec<f64>>; LOOKS + 1];
 
 /// States at a time, as the solution between the ends of a step has them.
 type StatesAt<'s> = dyn FnMut(f64, &mut [f64]) -> Result<(), SolverFault> + 's;
@@ -57,7 +55,7 @@ impl<'a> EndConditions<'a> {
             conditions,
             unknowns: vec![0.0; motion.unknowns],
             states: vec![0.0; motion.states],
-            seen: Vec::new(),
+            looks: never(margins.outputs()),
         }
     }
 
@@ -74,14 +72,6 @@ impl<'a> EndConditions<'a> {
         values
     }
 
-    fn at(&mut self, motion: &Motion<'_>, time: f64, states: &mut StatesAt<'_>) -> Result<Vec<f64>, SolverFault> {
-        let mut own = std::mem::take(&mut self.states);
-        let found = states(time, &mut own);
-        self.states = own;
-        found?;
-        Ok(self.evaluate(motion, time))
-    }
-
     fn acts(&self, margins: &[f64]) -> bool {
         self.conditions.iter().any(|condition| condition.acts(margins))
     }
@@ -94,7 +84,7 @@ impl<'a> EndConditions<'a> {
         if !acts {
             self.take_over(&margins);
         }
-        self.seen = vec![(time, margins)];
+        self.looks[0] = Look { t: time, margins };
         acts
     }
 
@@ -126,124 +116,53 @@ impl<'a> EndConditions<'a> {
         (from, to): (f64, f64),
         states: &mut StatesAt<'_>,
     ) -> Result<Option<(f64, Vec<f64>)>, SolverFault> {
-        let before = match self.seen.last() {
-            Some((time, margins)) if *time == from => margins.clone(),
-            _ => self.at(motion, from, states)?,
+        let mut looks = std::mem::replace(&mut self.looks, never(0));
+        let mut with = looks[0].margins.clone();
+        let mut watched = Within {
+            conditions: self,
+            motion,
+            states,
         };
-        self.take_over(&before);
-        let mut seen = vec![(from, before)];
-        for look in 1..=LOOKS {
-            let time = match look {
-                LOOKS => to,
-                _ => from + (to - from) * look as f64 / LOOKS as f64,
-            };
-            let margins = self.at(motion, time, states)?;
-            let acts = self.acts(&margins);
-            seen.push((time, margins));
-            if !acts && look > 1 {
-                // A margin that turns between three looks may have crossed zero and come back.
-                if let Some(turn) = self.turn(motion, &seen[look - 2..], states)? {
-                    return self.locate(motion, (seen[look - 2].0, turn), states).map(Some);
-                }
-            }
-            if acts {
-                return self.locate(motion, (seen[look - 1].0, time), states).map(Some);
-            }
-            // A condition that has become false may become true again within the step.
-            let margins = seen[look].1.clone();
-            self.take_over(&margins);
-        }
-        self.seen = seen.split_off(LOOKS);
-        Ok(None)
+        let found = first_within(&mut watched, &mut looks, (from, to), &mut with);
+        self.looks = looks;
+        let Some(found) = found? else { return Ok(None) };
+        states(found, &mut self.states)?;
+        Ok(Some((found, self.states.clone())))
+    }
+}
+
+/// Conditions on the solution between the ends of a step.
+struct Within<'w, 'a, 'm, 's> {
+    conditions: &'w mut EndConditions<'a>,
+    motion: &'w Motion<'m>,
+    states: &'w mut StatesAt<'s>,
+}
+
+impl Watched for Within<'_, '_, '_, '_> {
+    type Real = f64;
+    type Margins = Vec<f64>;
+    type Fault = SolverFault;
+
+    fn look(&mut self, time: f64, margins: &mut Vec<f64>) -> Result<(), SolverFault> {
+        (self.states)(time, &mut self.conditions.states)?;
+        *margins = self.conditions.evaluate(self.motion, time);
+        Ok(())
     }
 
-    /// An instant at which a condition acts between three looks at which none does: where a margin turns towards zero.
-    fn turn(
-        &mut self,
-        motion: &Motion<'_>,
-        looks: &[(f64, Vec<f64>)],
-        states: &mut StatesAt<'_>,
-    ) -> Result<Option<f64>, SolverFault> {
-        let [(t0, first), (t1, middle), (t2, last)] = looks else {
-            return Ok(None);
-        };
-        let mut instants: Vec<f64> = Vec::new();
-        for at in 0..first.len() {
-            let (a, b, c) = (first[at], middle[at], last[at]);
-            let same = a * b > 0.0 && b * c > 0.0;
-            if !same {
-                continue;
-            }
-            // The vertex of the parabola through the three.
-            let (left, right) = ((b - a) / (t1 - t0), (c - b) / (t2 - t1));
-            let curvature = (right - left) / (t2 - t0);
-            let vertex = 0.5 * (t0 + t1) - 0.5 * left / curvature;
-            let height = b + (vertex - t1) * (left + curvature * (vertex - t0));
-            let nearest = a.abs().min(b.abs()).min(c.abs());
-            let is_towards = height * b < 0.0 || height.abs() < nearest;
-            let is_near = height.abs() < 0.5 * a.abs().max(c.abs());
-            if vertex > *t0 && vertex < *t2 && is_towards && is_near {
-                let bracket = [(*t0, a), (*t1, b), (*t2, c)];
-                instants.extend(self.refined(motion, (at, vertex), bracket, states)?);
-            }
-        }
-        Ok(instants.into_iter().min_by(f64::total_cmp))
+    fn acts(&self, margins: &Vec<f64>) -> bool {
+        self.conditions.acts(margins)
     }
 
-    /// An instant at which a condition acts near the turn of a margin, which parabolas come nearer to one after the other.
-    fn refined(
-        &mut self,
-        motion: &Motion<'_>,
-        (at, mut vertex): (usize, f64),
-        [mut left, mut middle, mut right]: [(f64, f64); 3],
-        states: &mut StatesAt<'_>,
-    ) -> Result<Option<f64>, SolverFault> {
-        for _ in 0..MOST_PARABOLAS {
-            let margins = self.at(motion, vertex, states)?;
-            if self.acts(&margins) {
-                return Ok(Some(vertex));
-            }
-            let new = (vertex, margins[at]);
-            // The point that is nearest to 0 stays in the middle.
-            match (new.1.abs() < middle.1.abs(), new.0 < middle.0) {
-                (true, true) => (right, middle) = (middle, new),
-                (true, false) => (left, middle) = (middle, new),
-                (false, true) => left = new,
-                (false, false) => right = new,
-            }
-            let (rising, falling) = (
-                (middle.1 - left.1) / (middle.0 - left.0),
-                (right.1 - middle.1) / (right.0 - middle.0),
-            );
-            let curvature = (falling - rising) / (right.0 - left.0);
-            vertex = 0.5 * (left.0 + middle.0) - 0.5 * rising / curvature;
-            let is_inside = vertex > left.0 && vertex < right.0 && vertex != middle.0;
-            if !is_inside {
-                return Ok(None);
-            }
-        }
-        Ok(None)
+    fn take_over(&mut self, margins: &Vec<f64>) {
+        self.conditions.take_over(margins);
     }
+}
 
-    /// The first instant after `before`, where no condition acts, until `after`, where one does; and the states there.
-    fn locate(
-        &mut self,
-        motion: &Motion<'_>,
-        (mut before, mut after): (f64, f64),
-        states: &mut StatesAt<'_>,
-    ) -> Result<(f64, Vec<f64>), SolverFault> {
-        loop {
-            let middle = before + 0.5 * (after - before);
-            if middle <= before || middle >= after {
-                break;
-            }
-            let margins = self.at(motion, middle, states)?;
-            match self.acts(&margins) {
-                true => after = middle,
-                false => before = middle,
-            }
-        }
-        states(after, &mut self.states)?;
-        Ok((after, self.states.clone()))
-    }
+/// Looks before anything was looked at.
+fn never(margins: usize) -> Looks {
+    let look = || Look {
+        t: f64::NAN,
+        margins: vec![0.0; margins],
+    };
+    std::array::from_fn(|_| look())
 }

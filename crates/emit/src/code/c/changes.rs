@@ -5,13 +5,12 @@ use super::dialect::{C, string};
 use super::hooks::Hooks;
 use super::text::{integers, list};
 use crate::code::dialect::Dialect;
-use crate::code::events::{Gathered, InCombination, only_margin};
+use crate::code::events::{ChangeKernels, ConditionWords, Gathered, chosen, only_margin};
 use crate::code::template::values;
-use lgm_algebra::expr::{ExprId, Relation};
+use lgm_algebra::expr::Relation;
 use lgm_equations::switching::Condition;
-use lgm_kernels::operation::Space;
+use lgm_kernels::Kernel;
 use lgm_kernels::program::Program;
-use lgm_kernels::{Kernel, KernelOptions, Layout, expression};
 use std::fmt::Write;
 
 values! {
@@ -82,58 +81,7 @@ values! {
     }
 }
 
-/// Kernels of which the combination in force chooses one.
-type Modal = Vec<(usize, Kernel)>;
-
-/// The functions of a model with events.
-pub(in crate::code) struct ChangeKernels {
-    pub(super) derivatives: Modal,
-    pub(super) outputs: Modal,
-    watched: Modal,
-    margins: Modal,
-    assigned: Vec<Kernel>,
-}
-
-fn chosen(modal: &Modal) -> Vec<(usize, &Program)> {
-    modal.iter().map(|(at, kernel)| (*at, kernel.program())).collect()
-}
-
 impl ChangeKernels {
-    pub(in crate::code) fn new(gathered: &Gathered) -> ChangeKernels {
-        let system = &gathered.system;
-        let mut exprs = system.exprs.clone();
-        let zero = exprs.zero();
-        let options = KernelOptions { native: false };
-        let layout = Layout::new(system);
-        let modal = |roots: &dyn Fn(&InCombination) -> Vec<ExprId>| -> Modal {
-            let rows = gathered.rows.iter().enumerate();
-            let with = rows.filter_map(|(at, row)| Some((at, row.equations.as_ref().ok()?)));
-            with.map(|(at, row)| (at, expression(&exprs, &roots(row), &layout, &options)))
-                .collect()
-        };
-        let margins = |row: &InCombination| row.margins.iter().map(|margin| margin.unwrap_or(zero)).collect();
-        let values = gathered.blocks.iter().flat_map(|block| &block.assignments);
-        let own = Layout::new(system)
-            .placing(Space::States, gathered.held.iter().copied())
-            .placing(Space::Unknowns, gathered.choices.iter().copied());
-        ChangeKernels {
-            derivatives: modal(&|row| row.derivatives.clone()),
-            outputs: modal(&|row| row.outputs.clone()),
-            watched: modal(&|row| row.watched.clone()),
-            margins: modal(&margins),
-            assigned: values
-                .map(|assignment| expression(&exprs, &[assignment.2], &own, &options))
-                .collect(),
-        }
-    }
-
-    /// All programs, whose working memory is that of the model.
-    pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
-        let modal = [&self.derivatives, &self.outputs, &self.watched, &self.margins];
-        let modal = modal.into_iter().flatten().map(|entry| &entry.1);
-        modal.chain(&self.assigned).map(Kernel::program)
-    }
-
     /// Adds the right sides and the outputs.
     pub(super) fn add<'p>(
         &'p self,
@@ -148,19 +96,17 @@ impl ChangeKernels {
 
 /// All sizes.
 pub(super) fn change_counts(gathered: &Gathered) -> ChangeCounts {
-    let modes = || gathered.elements.iter().flat_map(|element| &element.modes);
-    let ports: usize = gathered.elements.iter().map(|element| element.ports).sum();
-    let changes = || modes().flat_map(|mode| &mode.changes);
+    let (modes, changes) = (|| gathered.modes(), || gathered.changes());
     let text = |count: usize| count.to_string();
     ChangeCounts {
         combination_count: gathered.rows.len(),
         first_combination: text(gathered.first),
         element_count: text(gathered.elements.len()),
-        port_count: text(ports),
+        port_count: text(gathered.ports()),
         mode_count: text(modes().count()),
         given_count: text(modes().map(|mode| mode.given.len()).sum()),
         change_count: text(changes().count()),
-        set_count: text(changes().map(|change| change.sets.len()).sum()),
+        set_count: text(gathered.sets()),
         margin_count: text(gathered.margins),
         block_count: text(gathered.blocks.len()),
         assignment_count: text(gathered.blocks.iter().map(|block| block.assignments.len()).sum()),
@@ -201,8 +147,7 @@ fn flags(entries: impl Iterator<Item = bool>) -> String {
 /// The tables.
 pub(super) fn change_tables(gathered: &Gathered, c: &C) -> ChangeTables {
     let elements = || gathered.elements.iter();
-    let modes = || elements().flat_map(|element| &element.modes);
-    let changes = || modes().flat_map(|mode| &mode.changes);
+    let (modes, changes) = (|| gathered.modes(), || gathered.changes());
     let sets = || changes().flat_map(|change| &change.sets);
     let numbers = |entries: &mut dyn Iterator<Item = usize>| integers(&entries.collect::<Vec<_>>());
     let blocks = || gathered.blocks.iter();
@@ -227,8 +172,7 @@ pub(super) fn change_tables(gathered: &Gathered, c: &C) -> ChangeTables {
         true => vec![0],
         false => row.modes.clone(),
     };
-    let ports: usize = elements().map(|element| element.ports).sum();
-    let offsets = gathered.first_offset..gathered.first_offset + ports;
+    let offsets = gathered.offsets();
     let times = |of: &dyn Fn(&crate::code::events::Block) -> f64| {
         list(blocks().map(|block| c.literal(of(block))), c.literal(0.0))
     };
@@ -264,28 +208,15 @@ pub(super) fn change_tables(gathered: &Gathered, c: &C) -> ChangeTables {
     }
 }
 
-/// A condition in C.
-fn condition_text(condition: &Condition, c: &C) -> String {
-    let of = |inner: &Condition| condition_text(inner, c);
-    match condition {
-        Condition::Decided(holds) => u8::from(*holds).to_string(),
-        Condition::Margin(at, relation) => {
-            let sign = match relation {
-                Relation::Less => "<",
-                Relation::LessEqual => "<=",
-                Relation::Greater => ">",
-                Relation::GreaterEqual => ">=",
-                Relation::Equal => "==",
-                Relation::NotEqual | Relation::And | Relation::Or => "!=",
-            };
-            format!("m[{at}] {sign} {}", c.literal(0.0))
-        }
-        Condition::Not(inner) => format!("!({})", of(inner)),
-        Condition::And(a, b) => format!("({}) && ({})", of(a), of(b)),
-        Condition::Or(a, b) => format!("({}) || ({})", of(a), of(b)),
-        Condition::Choice(condition, a, b) => format!("({}) ? ({}) : ({})", of(condition), of(a), of(b)),
-    }
-}
+/// The words for conditions in C.
+const CONDITIONS: ConditionWords = ConditionWords {
+    zero: "0.0",
+    decided: ["0", "1"],
+    not: "!",
+    and: "&&",
+    or: "||",
+    choice: |condition, a, b| format!("({condition}) ? ({a}) : ({b})"),
+};
 
 /// A condition in C as a number that is below 0 where it holds, or where it does not if `is_denied`.
 fn indicator_text(condition: &Condition, is_denied: bool, c: &C) -> String {
@@ -338,7 +269,7 @@ pub(super) fn change_functions(
             let _ = write!(
                 conditions,
                 "    case {at}:\n        return {};\n",
-                condition_text(condition, c)
+                CONDITIONS.text(condition)
             );
             let _ = write!(
                 indicators,

@@ -10,13 +10,12 @@ mod stability;
 mod text;
 
 use super::dialect::Dialect;
-use super::events::Gathered;
+use super::events::{ChangeKernels, Changing};
 use super::subject::{Named, Parameter, ReadmeTables, Subject, labels, names, parameter_remark, readme_tables};
 use super::template::{Template, template, values};
 use super::{CodeOptions, Package};
 use crate::code::c::text::{comment, indices, integers, list};
 use crate::shortest;
-pub(super) use changes::ChangeKernels;
 use changes::{ChangeCounts, ChangeFunctions, ChangeTables, change_counts, change_functions, change_tables};
 pub(super) use common::Common;
 use common::common;
@@ -173,9 +172,6 @@ pub(super) struct Library {
     /// What templates of such a program know.
     pub(super) common: Common,
 }
-
-/// A model with events, and the functions that depend on its modes.
-pub(super) type Changing<'c> = Option<(&'c Gathered, &'c ChangeKernels)>;
 
 /// The library in double precision; with derivatives along any direction, unless the model has events.
 pub(super) fn library(subject: &Subject<'_>, changing: Changing<'_>) -> Library {

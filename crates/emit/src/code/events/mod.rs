@@ -1,13 +1,17 @@
 //! Models with events: the equations of all combinations of modes over one set of symbols, and what changes lead from one to another.
 
 mod combinations;
+mod conditions;
 mod gathered;
+mod kernels;
 mod merged;
 mod row;
 mod table;
 
+pub(super) use conditions::ConditionWords;
 pub(super) use gathered::gather;
-pub(super) use table::{Block, Gathered, InCombination, Row, only_margin};
+pub(super) use kernels::{ChangeKernels, Changing, Modal, chosen};
+pub(super) use table::{Block, Element, Gathered, Row, only_margin};
 
 use lgm_equations::Options;
 use lgm_equations::switching::Events;

@@ -4,6 +4,7 @@ use crate::code::subject::{Further, HeldBetween};
 use lgm_algebra::expr::{ExprId, Relation, SymbolId};
 use lgm_equations::switching::Condition;
 use lgm_model::system::StateSystem;
+use std::ops::Range;
 
 /// All that a program with events holds.
 pub(crate) struct Gathered {
@@ -37,6 +38,31 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
+    /// The number of ports of elements with modes.
+    pub(crate) fn ports(&self) -> usize {
+        self.elements.iter().map(|element| element.ports).sum()
+    }
+
+    /// The inputs that are offsets of ports.
+    pub(crate) fn offsets(&self) -> Range<usize> {
+        self.first_offset..self.first_offset + self.ports()
+    }
+
+    /// The modes of all elements.
+    pub(crate) fn modes(&self) -> impl Iterator<Item = &Mode> {
+        self.elements.iter().flat_map(|element| &element.modes)
+    }
+
+    /// The changes of all modes.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.modes().flat_map(|mode| &mode.changes)
+    }
+
+    /// The number of values that changes set.
+    pub(crate) fn sets(&self) -> usize {
+        self.changes().map(|change| change.sets.len()).sum()
+    }
+
     /// The equations of each combination that has some.
     pub(crate) fn systems(&self) -> impl Iterator<Item = StateSystem> + '_ {
         let with = self.rows.iter().filter_map(|row| row.equations.as_ref().ok());
@@ -51,7 +77,6 @@ impl Gathered {
     pub(crate) fn further(&self) -> Further {
         let with = || self.rows.iter().filter_map(|row| row.equations.as_ref().ok());
         let margins = with().flat_map(|row| row.margins.iter().flatten());
-        let ports: usize = self.elements.iter().map(|element| element.ports).sum();
         Further {
             roots: with()
                 .flat_map(|row| &row.derivatives)
@@ -63,7 +88,7 @@ impl Gathered {
             held: Some(HeldBetween {
                 combinations: self.rows.len(),
                 discretes: self.discretes.clone(),
-                offsets: self.first_offset..self.first_offset + ports,
+                offsets: self.offsets(),
                 indicators: self.elements.len() + self.blocks.len(),
             }),
         }

@@ -5,6 +5,7 @@ mod description;
 mod variables;
 mod version;
 
+use super::events::Changing;
 use super::functions::wrapped;
 use super::subject::Subject;
 use super::template::{Template, template, values};
@@ -102,7 +103,7 @@ fn remarks(subject: &Subject<'_>) -> impl Iterator<Item = String> {
 }
 
 /// All files, and what is to be built of them.
-pub(super) fn package(subject: &Subject<'_>, version: Version, changing: c::Changing<'_>) -> Package {
+pub(super) fn package(subject: &Subject<'_>, version: Version, changing: Changing<'_>) -> Package {
     let c::Library {
         mut files,
         sensitivities,

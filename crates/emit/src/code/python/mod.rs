@@ -1,16 +1,22 @@
 //! One Python module over NumPy and SciPy.
 
 mod dialect;
+mod events;
+mod script;
 
 use super::Package;
 use super::dialect::Array;
+use super::events::Changing;
 use super::functions::{Functions, wrapped};
-use super::names::{legal, quoted};
-use super::scripts::{Programs, Script, ScriptPlan, column_names, script_plan};
-use super::subject::{Named, ReadmeTables, Subject, bracketed_guesses, readme_tables};
+use super::names::legal;
+use super::scripts::{Programs, ScriptPlan, column_names, script_plan};
+use super::subject::{Named, ReadmeTables, Subject, bracketed_guesses, labels, readme_tables};
 use super::template::{Template, template, values};
 use dialect::{Python, RULES, literal};
+pub(super) use events::mind_events;
+use events::{Calls, modal, scratch};
 use lgm_kernels::operation::Space;
+use script::{SCRIPT, boolean, string, strings};
 use std::fmt::Write;
 
 const MODULE: Template<Module> = template!("@library@.py", "model.py.txt");
@@ -25,6 +31,7 @@ values! {
         library: String,
         origin_markdown: String,
         model: String,
+        several: bool,
     }
 }
 
@@ -32,6 +39,9 @@ values! {
     struct Module {
         ..common: Common;
         ..calls: Programs;
+        ?changing: Calls;
+        events_usage: &'static str,
+        has_kinds: bool,
         title: String,
         origin: String,
         loops_words: String,
@@ -63,13 +73,14 @@ values! {
     struct Readme {
         ..common: Common;
         ..tables: ReadmeTables;
+        is_changing: bool,
         simulate_arguments: &'static str,
         run_arguments: &'static str,
     }
 }
 
 /// All files.
-pub(super) fn package(subject: &Subject<'_>) -> Package {
+pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package {
     let system = subject.system;
     let common = Common {
         plan: script_plan(subject, literal, "None"),
@@ -77,16 +88,18 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
         library: legal(&system.model, RULES),
         origin_markdown: subject.origin.sentence(),
         model: system.model.to_string(),
+        several: changing.is_some_and(|(gathered, _)| gathered.rows.len() > 1),
     };
     let names: Vec<String> = subject
         .parameters
         .iter()
         .map(|parameter| parameter.name.clone())
         .collect();
-    let module = module(subject, common.clone());
+    let module = module(subject, common.clone(), changing);
     let has_stop = common.plan.planned.has_stop;
     let readme = Readme {
         tables: readme_tables(subject, &names),
+        is_changing: changing.is_some(),
         simulate_arguments: if has_stop { "" } else { "stop=10.0" },
         run_arguments: match has_stop {
             true => "> run.csv",
@@ -98,20 +111,6 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     package.add(MODULE.path(&module), MODULE.text(&module));
     package.add(README.path(&readme), README.text(&readme));
     package
-}
-
-/// A string of Python.
-fn string(text: &str) -> String {
-    quoted(text, &['\\', '"'])
-}
-
-fn strings<'n>(list: impl Iterator<Item = &'n str>) -> String {
-    let list: Vec<String> = list.map(string).collect();
-    format!("[{}]", wrapped(&list))
-}
-
-fn boolean(holds: bool) -> &'static str {
-    if holds { "True" } else { "False" }
 }
 
 /// The list of parameters with units and defaults, and what derived ones follow from.
@@ -139,7 +138,7 @@ fn parameters(subject: &Subject<'_>) -> [String; 2] {
     [parameters + "]", derived + "}"]
 }
 
-fn module(subject: &Subject<'_>, common: Common) -> Module {
+fn module(subject: &Subject<'_>, common: Common, changing: Changing<'_>) -> Module {
     let system = subject.system;
     let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
     let bracketed = |list: Vec<String>| format!("[{}]", wrapped(&list));
@@ -149,7 +148,18 @@ fn module(subject: &Subject<'_>, common: Common) -> Module {
     let given = system.states.iter().map(|state| boolean(state.start_given).to_string());
     let settled = subject.settled_unknowns();
     let mut functions = Functions::new(&Python);
-    let calls = SCRIPT.programs(subject, &mut functions);
+    let mut calls = SCRIPT.programs(subject, &mut functions);
+    let changing = changing.map(|(gathered, kernels)| {
+        if common.several {
+            let of = |prefix: &'static str, list: &[Named]| labels(prefix, list, string);
+            let (states, outputs) = (of("der ", &subject.states), of("", &subject.outputs));
+            let derivatives = ("derivatives", "dx");
+            calls.derivatives_call = modal(&mut functions, derivatives, &kernels.derivatives, &states);
+            calls.outputs_call = modal(&mut functions, ("outputs", "y"), &kernels.outputs, &outputs);
+        }
+        calls.scratch = calls.scratch.max(scratch(kernels));
+        events::calls(subject, &mut functions, (gathered, kernels))
+    });
     // The same functions over symbols.
     let symbols = |array| match array {
         Array::Read(Space::Parameters) => "p".to_string(),
@@ -182,6 +192,9 @@ fn module(subject: &Subject<'_>, common: Common) -> Module {
         start_given: bracketed(given.collect()),
         columns_list: strings(column_names(subject).iter().map(String::as_str)),
         column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
+        events_usage: if changing.is_some() { " [--events FILE]" } else { "" },
+        has_kinds: subject.jumps() || changing.is_some(),
+        changing,
         symbolic_derivatives: symbolic("_derivatives"),
         symbolic_outputs: symbolic("_outputs"),
         symbolic_residuals: symbolic("_residuals"),
@@ -190,33 +203,3 @@ fn module(subject: &Subject<'_>, common: Common) -> Module {
         calls,
     }
 }
-
-/// How Python calls the programs, in the methods of the class.
-const SCRIPT: Script = Script {
-    prefix: "_",
-    argument: |array, out| {
-        match array {
-            Array::Read(Space::Time) => "t",
-            Array::Read(Space::Parameters) => "self._p",
-            Array::Read(Space::States) => "x",
-            Array::Read(Space::Inputs) => "u",
-            Array::Read(Space::Rates) => "du",
-            Array::Read(Space::Unknowns) => "self._w",
-            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are the module's"),
-            Array::Read(Space::Temporaries) => "self._s",
-            Array::Output => out,
-        }
-        .to_string()
-    },
-    starts: "self.starts",
-    nothing: "pass",
-    quote: string,
-    derived: |position, call| {
-        format!(
-            "            if math.isnan(p[{position}]):\n                one = np.zeros(1)\n                {call}\n                \
-             p[{position}] = one[0]\n"
-        )
-    },
-    first: 0,
-    goes_on: "",
-};

@@ -19,9 +19,12 @@ pub(super) const RULES: Rules = Rules {
     snake: false,
 };
 
-/// Rust over any numbers.
+/// Rust over any numbers, with the names of the sizes of what stands for states and for unknowns.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rust;
+pub(super) struct Rust {
+    pub(super) states: &'static str,
+    pub(super) unknowns: &'static str,
+}
 
 /// A double as it stands alone.
 pub(super) fn literal(value: f64) -> String {
@@ -109,10 +112,10 @@ impl Language for Rust {
         let one = |array: Array| match array {
             Array::Read(Space::Time) => "t: T".to_string(),
             Array::Read(Space::Parameters) => "p: &[T; PARAMETERS]".to_string(),
-            Array::Read(Space::States) => "x: &[T; STATES]".to_string(),
+            Array::Read(Space::States) => format!("x: &[T; {}]", self.states),
             Array::Read(Space::Inputs) => "u: &[T; INPUTS]".to_string(),
             Array::Read(Space::Rates) => "du: &[T; INPUTS]".to_string(),
-            Array::Read(Space::Unknowns) => "w: &[T; UNKNOWNS]".to_string(),
+            Array::Read(Space::Unknowns) => format!("w: &[T; {}]", self.unknowns),
             Array::Read(Space::Temporaries) => "s: &mut [T; SCRATCH]".to_string(),
             Array::Output => format!("out: &mut [T; {outputs}]"),
             Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are statics"),

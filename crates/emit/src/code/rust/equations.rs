@@ -2,6 +2,7 @@
 
 use super::dialect::Rust;
 use crate::code::dialect::Array;
+use crate::code::events::{ChangeKernels, Modal};
 use crate::code::functions::Functions;
 use crate::code::names::one_line;
 use crate::code::subject::{Named, Subject, labels};
@@ -32,45 +33,104 @@ enum Given {
     Nothing,
 }
 
+/// Functions of the model.
+const OF_MODEL: Rust = Rust {
+    states: "STATES",
+    unknowns: "UNKNOWNS",
+};
+
+/// Assignments of blocks, which have what blocks read in the place of states, and their choices in the place of unknowns.
+const OF_BLOCKS: Rust = Rust {
+    states: "READ",
+    unknowns: "CHOICES",
+};
+
 /// The functions of the module of equations.
 pub(super) struct Equations<'p> {
     functions: Functions<'static>,
+    assignments: Functions<'static>,
     programs: Vec<&'p Program>,
     methods: String,
     reads_points: bool,
+    /// If what is held between events is written over the signals of inputs.
+    holds: bool,
+}
+
+/// The word for each array in a call.
+fn argument(array: Array, own: &str, out: &str) -> String {
+    match array {
+        Array::Read(Space::Time) => "t".to_string(),
+        Array::Read(Space::Parameters) => format!("&{own}.p"),
+        Array::Read(Space::States) => "x".to_string(),
+        Array::Read(Space::Inputs) => "u".to_string(),
+        Array::Read(Space::Rates) => "du".to_string(),
+        Array::Read(Space::Unknowns) => "w".to_string(),
+        Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are statics"),
+        Array::Read(Space::Temporaries) => format!("&mut {own}.s"),
+        Array::Output => out.to_string(),
+    }
 }
 
 impl<'p> Equations<'p> {
-    pub(super) fn new() -> Equations<'p> {
+    pub(super) fn new(holds: bool) -> Equations<'p> {
         Equations {
-            functions: Functions::new(&Rust),
+            functions: Functions::new(&OF_MODEL),
+            assignments: Functions::new(&OF_BLOCKS),
             programs: Vec::new(),
             methods: String::new(),
             reads_points: false,
+            holds,
         }
     }
 
     /// Adds a function, and the method that calls it with an array of results; no method if the function computes nothing.
-    fn add(
-        &mut self,
-        (name, given, out): (&str, Given, &str),
-        kernel: &'p Kernel,
-        remark: &dyn Fn(u32) -> Option<String>,
-    ) {
+    fn add(&mut self, head: (&str, Given, &str), kernel: &'p Kernel, remark: &dyn Fn(u32) -> Option<String>) {
+        let call = self.function(head.0, kernel, remark);
+        if !call.is_empty() {
+            self.method(head, &[head.0.to_string()], &call);
+        }
+    }
+
+    /// Adds functions of which the combination of modes in force chooses one, and the method that calls them.
+    fn add_modal(&mut self, head: (&str, Given, &str), modal: &'p Modal, remark: &dyn Fn(u32) -> Option<String>) {
+        if let [(_, kernel)] = modal.as_slice() {
+            return self.add(head, kernel, remark);
+        }
+        let (mut cases, mut names) = (String::new(), Vec::new());
+        for (combination, kernel) in modal {
+            let name = format!("{}_{combination}", head.0);
+            let call = self.function(&name, kernel, remark);
+            if !call.is_empty() {
+                let _ = writeln!(cases, "            {combination} => {}", call.trim_end_matches(';'));
+                cases.insert(cases.len() - 1, ',');
+                names.push(name);
+            }
+        }
+        if !names.is_empty() {
+            let body = format!("match self.held.combination {{\n{cases}            _ => {{}}\n        }}");
+            self.method(head, &names, &body);
+        }
+    }
+
+    /// Adds a function; returns the statement that calls it.
+    fn function(&mut self, name: &str, kernel: &'p Kernel, remark: &dyn Fn(u32) -> Option<String>) -> String {
         self.functions.add(name, kernel.program(), remark);
         self.programs.push(kernel.program());
-        let call = self.call(name, "self", "out");
-        if call.is_empty() {
-            return;
-        }
-        let takes = |space: Space| self.functions.takes(name).contains(&Array::Read(space));
+        self.call(name, "self", "out")
+    }
+
+    /// Adds a method of the model's trait, whose body calls these functions.
+    fn method(&mut self, (name, given, out): (&str, Given, &str), functions: &[String], body: &str) {
+        let takes = |space: Space| {
+            let mut lists = functions.iter().map(|name| self.functions.takes(name));
+            lists.any(|list| list.contains(&Array::Read(space)))
+        };
         let unread = |space: Space| if takes(space) { "" } else { "_" };
         let read: Vec<&str> = POINT.iter().filter(|part| takes(part.0)).map(|part| part.1).collect();
         let (arguments, opened) = match given {
             Given::Point => {
                 let unread_point = if read.is_empty() { "_" } else { "" };
                 let rest = if read.len() < POINT.len() { ", .." } else { "" };
-                self.reads_points = true;
                 (
                     format!(
                         "{unread_point}at: At<'_, Self>, {}w: &[T; UNKNOWNS], ",
@@ -85,40 +145,92 @@ impl<'p> Equations<'p> {
             Given::Time => (format!("{}t: T, ", unread(Space::Time)), String::new()),
             Given::Nothing => (String::new(), String::new()),
         };
+        self.reads_points |= matches!(given, Given::Point);
+        let held = match self.holds && name == "inputs" {
+            true => "        self.held.give(crate::changes::TABLES, out);\n",
+            false => "",
+        };
         let _ = write!(
             self.methods,
-            "\n    fn {name}(&mut self, {arguments}out: &mut {out}) {{\n{opened}        {call}\n    }}\n"
+            "\n    fn {name}(&mut self, {arguments}out: &mut {out}) {{\n{opened}        {body}\n{held}    }}\n"
         );
     }
 
     fn call(&self, name: &str, own: &str, out: &str) -> String {
-        let arguments = |array| match array {
-            Array::Read(Space::Time) => "t".to_string(),
-            Array::Read(Space::Parameters) => format!("&{own}.p"),
-            Array::Read(Space::States) => "x".to_string(),
-            Array::Read(Space::Inputs) => "u".to_string(),
-            Array::Read(Space::Rates) => "du".to_string(),
-            Array::Read(Space::Unknowns) => "w".to_string(),
-            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are statics"),
-            Array::Read(Space::Temporaries) => format!("&mut {own}.s"),
-            Array::Output => out.to_string(),
-        };
-        let call = self.functions.call(name, &arguments);
+        let call = self.functions.call(name, &|array| argument(array, own, out));
         match call.is_empty() {
             true => call,
             false => format!("crate::equations::{call}"),
         }
     }
 
+    /// The functions of right sides and outputs in each combination of modes, and those that all have.
+    pub(super) fn add_in_modes(&mut self, subject: &'p Subject<'_>, kernels: &'p ChangeKernels) {
+        let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
+        let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
+        let at = Given::Point;
+        self.add_modal(("derivatives", at, "[T; STATES]"), &kernels.derivatives, &states);
+        self.add_modal(("outputs", at, "[T; OUTPUTS]"), &kernels.outputs, &outputs);
+        self.add_common(subject, kernels.derivatives.len() == 1);
+    }
+
+    /// The functions of changes: what is watched, margins, assignments.
+    pub(super) fn add_changes(&mut self, kernels: &'p ChangeKernels) {
+        let none = |_: u32| None;
+        self.add_modal(("watched", Given::Point, "[T; WATCHED]"), &kernels.watched, &none);
+        self.add_modal(("margins", Given::Point, "[T; MARGINS]"), &kernels.margins, &none);
+        let word = |array| match array {
+            Array::Read(Space::States) => "&x".to_string(),
+            Array::Read(Space::Unknowns) => "given.choices".to_string(),
+            Array::Read(Space::Time) => "given.t".to_string(),
+            Array::Read(Space::Inputs) => "given.u".to_string(),
+            other => argument(other, "self", "out"),
+        };
+        let mut cases = String::new();
+        for (at, kernel) in kernels.assigned.iter().enumerate() {
+            let name = format!("assigned_{at}");
+            self.assignments.add(&name, kernel.program(), &none);
+            self.programs.push(kernel.program());
+            let call = self.assignments.call(&name, &word);
+            let _ = writeln!(
+                cases,
+                "            {at} => crate::equations::{}",
+                call.trim_end_matches(';')
+            );
+            cases.insert(cases.len() - 1, ',');
+        }
+        if cases.is_empty() {
+            return;
+        }
+        let (x, given) = match cases.contains("&x") {
+            true => (
+                "        let x: [T; READ] = core::array::from_fn(|at| given.watched[PLACES.read + at]);\n",
+                "given",
+            ),
+            false => ("", if cases.contains("given.") { "given" } else { "_given" }),
+        };
+        let _ = write!(
+            self.methods,
+            "\n    fn assigned(&mut self, assignment: usize, {given}: Given<'_, Self>, out: &mut [T; 1]) {{\n{x}        match assignment \
+             {{\n{cases}            _ => {{}}\n        }}\n    }}\n"
+        );
+    }
+
     /// The functions of right sides, outputs, starts, signals and loops.
     pub(super) fn add_kernels(&mut self, subject: &'p Subject<'_>) {
-        let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
+        let kernels = &subject.kernels;
         let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
-        let none = |_: u32| None;
         let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
         let at = Given::Point;
         self.add(("derivatives", at, "[T; STATES]"), &kernels.derivatives, &states);
         self.add(("outputs", at, "[T; OUTPUTS]"), &kernels.outputs, &outputs);
+        self.add_common(subject, true);
+    }
+
+    /// The functions that all combinations of modes have, and derivatives if there is one combination.
+    fn add_common(&mut self, subject: &'p Subject<'_>, has_jacobian: bool) {
+        let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
+        let (at, none) = (Given::Point, |_: u32| None);
         self.add(("starts", Given::Nothing, "[T; STATES]"), &kernels.starts, &none);
         if let Some(kernel) = &subject.constraints {
             self.add(("constraints", Given::Nothing, "Self::Constraints"), kernel, &none);
@@ -126,7 +238,9 @@ impl<'p> Equations<'p> {
         self.add(("inputs", Given::Time, "[T; 2 * INPUTS]"), &kernels.inputs, &none);
         let direct = &jacobians.rates_by_states.values;
         if subject.unknowns() == 0 {
-            self.add(("jacobian", at, "[T; JACOBIAN_ENTRIES]"), direct, &none);
+            if has_jacobian {
+                self.add(("jacobian", at, "[T; JACOBIAN_ENTRIES]"), direct, &none);
+            }
             return;
         }
         self.add(("residuals", at, "[T; UNKNOWNS]"), &kernels.residuals, &none);
@@ -182,27 +296,41 @@ impl<'p> Equations<'p> {
     /// The sizes of arrays that the functions name in their arguments.
     pub(super) fn sizes(&self) -> Vec<&'static str> {
         let read = Array::Read;
-        let sizes: [(&str, &[Array]); 5] = [
+        let sizes: [(&'static str, &[Array]); 5] = [
             ("INPUTS", &[read(Space::Inputs), read(Space::Rates)]),
             ("PARAMETERS", &[read(Space::Parameters)]),
             ("SCRATCH", &[MEMORY]),
             ("STATES", &[read(Space::States)]),
             ("UNKNOWNS", &[read(Space::Unknowns)]),
         ];
-        let named = sizes.iter().filter(|size| self.functions.any_takes(size.1));
+        let is_named = |(size, arrays): &(&str, &[Array])| {
+            let is_of_blocks = !["STATES", "UNKNOWNS"].contains(size) && self.assignments.any_takes(arrays);
+            self.functions.any_takes(arrays) || is_of_blocks
+        };
+        let named = sizes.into_iter().filter(is_named);
         named.map(|size| size.0).collect()
     }
 
-    /// The words that the trait of the model is written with.
-    pub(super) fn imports(&self) -> &'static str {
-        match self.reads_points {
-            true => "At, Features, LoopTables, Pattern, Patterns, StateTables, System",
-            false => "Features, LoopTables, Pattern, Patterns, StateTables, System",
-        }
+    /// The same of sizes that only assignments of blocks name.
+    pub(super) fn sizes_of_blocks(&self) -> Vec<&'static str> {
+        let sizes = [("CHOICES", Space::Unknowns), ("READ", Space::States)];
+        let named = sizes
+            .into_iter()
+            .filter(|size| self.assignments.any_takes(&[Array::Read(size.1)]));
+        named.map(|size| size.0).collect()
     }
 
-    /// The most working memory that any function takes, and the methods that call them.
-    pub(super) fn finish(self) -> (usize, String, String) {
-        (Subject::scratch(&self.programs), self.functions.finish(), self.methods)
+    /// The methods that were added since these were taken last, and if one of them names a point.
+    pub(super) fn take_methods(&mut self) -> (String, bool) {
+        (
+            std::mem::take(&mut self.methods),
+            std::mem::take(&mut self.reads_points),
+        )
+    }
+
+    /// The most working memory that any function takes, and the functions.
+    pub(super) fn finish(self) -> (usize, String) {
+        let text = self.functions.finish() + &self.assignments.finish();
+        (Subject::scratch(&self.programs), text)
     }
 }

@@ -1,8 +1,10 @@
 //! A Rust crate without the standard library, generic over its numbers.
 
+mod changes;
 mod dialect;
 mod equations;
 
+use super::events::Changing;
 use super::functions::{integers, wrapped};
 use super::planned::{Planned, entry_literals, literals, planned};
 use super::subject::{Named, ReadmeTables, Subject, bracketed, names, parameter_remark, readme_tables};
@@ -11,6 +13,7 @@ use super::{
     Package,
     names::{legal, one_line},
 };
+use changes::{Changes, changes};
 use dialect::{RULES, literal};
 use equations::Equations;
 use std::fmt::Write;
@@ -31,6 +34,8 @@ const MODEL: [Template<Model>; 2] = [
     template!("src/model.rs", "model.rs.txt"),
 ];
 
+const CHANGES: Template<Changes> = template!("src/changes.rs", "changes.rs.txt");
+
 const NAMES: Template<Listed> = template!("src/names.rs", "names.rs.txt");
 
 const README: Template<Readme> = template!("README.md", "README.md");
@@ -46,6 +51,9 @@ values! {
         package: String,
         library: String,
         runtime_modules: String,
+        changing: bool,
+        several: bool,
+        events_usage: &'static str,
     }
 }
 
@@ -64,7 +72,9 @@ values! {
         uses_scratch: bool,
         scratch: usize,
         model_imports: String,
-        system_imports: &'static str,
+        changes_imports: String,
+        first_combination: String,
+        system_imports: String,
         programs: String,
         methods: String,
     }
@@ -137,18 +147,24 @@ values! {
 }
 
 /// All files.
-pub(super) fn package(subject: &Subject<'_>) -> Package {
-    let common = common(subject);
+pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package {
+    let common = common(subject, changing);
     let members = members(subject);
     let texts = ParameterTexts::new(subject, &members);
     let listed = listed(subject, texts.cases.clone());
-    let model = model(subject, texts, common.clone());
+    let (model, changes) = model(subject, texts, common.clone(), changing);
     let mut package = Package::default();
     for template in &PLAIN {
         package.add(template.path(&common), template.text(&common));
     }
     for (module, text) in lgm_runtime::SOURCES {
         package.add(format!("src/runtime/{module}.rs"), text);
+    }
+    if let Some(changes) = &changes {
+        package.add(CHANGES.path(changes), CHANGES.text(changes));
+        for (module, text) in lgm_runtime::EVENTS {
+            package.add(format!("src/runtime/events/{module}.rs"), text);
+        }
     }
     for template in &MODEL {
         package.add(template.path(&model), template.text(&model));
@@ -182,7 +198,7 @@ fn crate_name(model: &str) -> String {
     }
 }
 
-fn common(subject: &Subject<'_>) -> Common {
+fn common(subject: &Subject<'_>, changing: Changing<'_>) -> Common {
     let system = subject.system;
     let library = crate_name(&system.model);
     Common {
@@ -193,13 +209,22 @@ fn common(subject: &Subject<'_>) -> Common {
         model: one_line(&system.model),
         package: library.replace('_', "-"),
         library,
-        runtime_modules: lgm_runtime::SOURCES
-            .iter()
-            .fold(String::new(), |mut text, (module, _)| {
-                let _ = writeln!(text, "    pub mod {module};");
-                text
-            }),
+        runtime_modules: runtime_modules(changing.is_some()),
+        changing: changing.is_some(),
+        events_usage: if changing.is_some() { " [--events FILE]" } else { "" },
+        several: changing.is_some_and(|(gathered, _)| gathered.rows.len() > 1),
     }
+}
+
+/// The declarations of the modules that run any model.
+fn runtime_modules(has_events: bool) -> String {
+    let mut modules: Vec<&str> = lgm_runtime::SOURCES.iter().map(|source| source.0).collect();
+    modules.extend(has_events.then_some("events"));
+    modules.sort_unstable();
+    modules
+        .iter()
+        .map(|module| format!("    pub mod {module};\n"))
+        .collect()
 }
 
 fn tables(subject: &Subject<'_>) -> Tables {
@@ -346,8 +371,11 @@ fn listed(subject: &Subject<'_>, parameter_cases: String) -> Listed {
     }
 }
 
-fn matrices(subject: &Subject<'_>) -> Matrices {
-    let (rows, columns) = subject.jacobian_pattern();
+fn matrices(subject: &Subject<'_>, is_several: bool) -> Matrices {
+    let (rows, columns) = match is_several {
+        true => (Vec::new(), Vec::new()),
+        false => subject.jacobian_pattern(),
+    };
     let all = subject.matrices();
     let [loop_rows, direct_rows, by_loop_rows, by_state_rows] = all.map(|kernel| integers(&kernel.row_starts));
     let [loop_columns, direct_columns, by_loop_columns, by_state_columns] =
@@ -375,14 +403,29 @@ fn matrices(subject: &Subject<'_>) -> Matrices {
     }
 }
 
-fn model(subject: &Subject<'_>, texts: ParameterTexts, common: Common) -> Model {
-    let mut equations = Equations::new();
-    equations.add_kernels(subject);
+fn model(
+    subject: &Subject<'_>,
+    texts: ParameterTexts,
+    common: Common,
+    changing: Changing<'_>,
+) -> (Model, Option<Changes>) {
+    let mut equations = Equations::new(changing.is_some());
+    match changing {
+        Some((_, kernels)) => equations.add_in_modes(subject, kernels),
+        None => equations.add_kernels(subject),
+    }
     equations.add_corners(subject);
     let parameter_lines = texts.lines + &equations.add_derived(subject);
-    let (sizes, system_imports) = (equations.sizes(), equations.imports());
-    let (scratch, programs, methods) = equations.finish();
-    Model {
+    let (methods, reads_points) = equations.take_methods();
+    let changes = changing.map(|(gathered, kernels)| {
+        equations.add_changes(kernels);
+        changes(gathered, &mut equations)
+    });
+    let sizes = equations.sizes();
+    let changes_imports = equations.sizes_of_blocks().join(", ");
+    let (scratch, programs) = equations.finish();
+    let point = if reads_points { "At, " } else { "" };
+    let model = Model {
         state_indices: indices(&subject.states),
         input_indices: indices(&subject.inputs),
         output_indices: indices(&subject.outputs),
@@ -394,11 +437,14 @@ fn model(subject: &Subject<'_>, texts: ParameterTexts, common: Common) -> Model 
         uses_scratch: sizes.contains(&"SCRATCH"),
         scratch,
         model_imports: sizes.join(", "),
-        system_imports,
+        changes_imports,
+        first_combination: changing.map_or(String::new(), |(gathered, _)| gathered.first.to_string()),
+        system_imports: format!("{point}Features, LoopTables, Pattern, Patterns, StateTables, System"),
         programs,
         methods,
-        matrices: matrices(subject),
+        matrices: matrices(subject, common.several),
         tables: tables(subject),
         common,
-    }
+    };
+    (model, changes)
 }

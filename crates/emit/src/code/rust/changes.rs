@@ -1,0 +1,234 @@
+//! Models with events in Rust: the tables of changes, and the functions that depend on the combination of modes.
+
+use super::dialect::literal;
+use super::equations::Equations;
+use crate::code::events::{ConditionWords, Gathered, only_margin};
+use crate::code::functions::{integers, wrapped};
+use crate::code::template::values;
+use lgm_equations::switching::Condition;
+use std::fmt::Write;
+
+values! {
+    /// The changes of a model.
+    pub(super) struct Changes {
+        combination_count: usize,
+        element_count: usize,
+        port_count: usize,
+        set_count: usize,
+        margin_count: usize,
+        block_count: usize,
+        discrete_count: usize,
+        read_count: usize,
+        choice_count: usize,
+        mode_count: usize,
+        combinations: String,
+        first_combination: String,
+        elements: String,
+        blocks: String,
+        discretes: String,
+        first_offset: String,
+        start_known: String,
+        knows_energy: bool,
+        conditions: String,
+        table_imports: String,
+        given_import: &'static str,
+        changes_sizes: String,
+        reads_points: bool,
+        changes_methods: String,
+    }
+}
+
+/// The words for conditions.
+const CONDITIONS: ConditionWords = ConditionWords {
+    zero: "zero",
+    decided: ["false", "true"],
+    not: "!",
+    and: "&&",
+    or: "||",
+    choice: |condition, a, b| format!("if {condition} {{ {a} }} else {{ {b} }}"),
+};
+
+fn flags(flags: impl Iterator<Item = bool>) -> String {
+    let flags: Vec<String> = flags.map(|flag| flag.to_string()).collect();
+    wrapped(&flags)
+}
+
+/// The combinations of modes.
+fn combinations(gathered: &Gathered) -> String {
+    let mut text = String::new();
+    for row in &gathered.rows {
+        let (conflict, known, watches) = match &row.equations {
+            Ok(equations) => {
+                let known = equations.known.iter().map(|known| match known {
+                    1 => "Known::State".to_string(),
+                    2 => "Known::Follows".to_string(),
+                    _ => "Known::No".to_string(),
+                });
+                let known: Vec<String> = known.collect();
+                let watches = flags(equations.margins.iter().map(Option::is_some));
+                ("None".to_string(), wrapped(&known), watches)
+            }
+            Err(reason) => (format!("Some({reason:?})"), String::new(), String::new()),
+        };
+        let _ = write!(
+            text,
+            "        Combination {{\n            modes: &[{}],\n            conflict: {conflict},\n            known: &[{known}],\n            \
+             watches: &[{watches}],\n        }},\n",
+            integers(&row.modes)
+        );
+    }
+    text
+}
+
+/// The elements with their modes and changes.
+fn elements(gathered: &Gathered) -> String {
+    let mut text = String::new();
+    let (mut mode_number, mut port, mut condition, mut set_number) = (0, 0, 0, 0);
+    for element in &gathered.elements {
+        let mut modes = String::new();
+        for mode in &element.modes {
+            let mut changes = String::new();
+            for change in &mode.changes {
+                let mut sets = String::new();
+                for (set, variable) in &change.sets {
+                    let _ = write!(
+                        sets,
+                        "Set {{ place: {set_number}, port: {set}, variable: {variable} }}, "
+                    );
+                    set_number += 1;
+                }
+                let margin = only_margin(&gathered.conditions[condition]);
+                let _ = writeln!(
+                    changes,
+                    "                        Change {{ condition: {condition}, to: {}, sets: &[{}], margin: {margin:?} }},",
+                    change.to,
+                    sets.trim_end_matches(", ")
+                );
+                condition += 1;
+            }
+            let given: Vec<String> = mode.given.iter().map(|given| format!("{given:?}")).collect();
+            let _ = write!(
+                modes,
+                "                Mode {{\n                    name: {:?},\n                    given: &[{}],\n                    changes: \
+                 &[\n{changes}                    ],\n                }},\n",
+                mode.name,
+                wrapped(&given)
+            );
+        }
+        let _ = write!(
+            text,
+            "        Element {{\n            name: {:?},\n            is_junction: {},\n            modes: &[\n{modes}            ],\n            \
+             first_mode: {mode_number},\n            first_port: {port},\n            ports: {},\n        }},\n",
+            element.name, element.is_junction, element.ports
+        );
+        mode_number += element.modes.len();
+        port += element.ports;
+    }
+    text
+}
+
+/// The blocks with the targets of their assignments.
+fn blocks(gathered: &Gathered) -> String {
+    let first = gathered.conditions.len() - gathered.blocks.len();
+    let (mut text, mut assignment) = (String::new(), 0);
+    for (at, block) in gathered.blocks.iter().enumerate() {
+        let trigger = match block.period {
+            0.0 => "Trigger::When".to_string(),
+            period if period < 0.0 => "Trigger::Initially".to_string(),
+            period => format!(
+                "Trigger::Every {{ period: {}, first: {} }}",
+                literal(period),
+                literal(block.first)
+            ),
+        };
+        let targets = block.assignments.iter().map(|(kind, place, _)| match kind {
+            0 => format!("Target::Discrete({place})"),
+            1 => format!("Target::Choice({place})"),
+            _ => format!("Target::State({place})"),
+        });
+        let targets: Vec<String> = targets.collect();
+        let _ = write!(
+            text,
+            "        Block {{\n            name: {:?},\n            trigger: {trigger},\n            condition: {},\n            \
+             first_assignment: {assignment},\n            targets: &[{}],\n        }},\n",
+            block.name,
+            first + at,
+            wrapped(&targets)
+        );
+        assignment += block.assignments.len();
+    }
+    text
+}
+
+fn conditions(gathered: &Gathered) -> String {
+    let mut text = String::new();
+    let all = gathered.conditions.iter().enumerate();
+    for (at, condition) in all.filter(|(_, condition)| **condition != Condition::Decided(false)) {
+        let _ = writeln!(text, "            {at} => {},", CONDITIONS.text(condition));
+    }
+    text
+}
+
+/// The changes of a model, whose functions were added last.
+pub(super) fn changes(gathered: &Gathered, equations: &mut Equations<'_>) -> Changes {
+    let (changes_methods, reads_points) = equations.take_methods();
+    let (combinations, elements, blocks) = (combinations(gathered), elements(gathered), blocks(gathered));
+    let conditions = conditions(gathered);
+    // A name that no table uses is not imported.
+    let used = |name: &&str| {
+        let texts = [&combinations, &elements, &blocks];
+        let is_read = |text: &&String| text.contains(&format!("{name} {{")) || text.contains(&format!("{name}::"));
+        texts.iter().any(is_read) || ["Change", "Pair", "Places", "Tables"].contains(name)
+    };
+    let names = [
+        "Block",
+        "Change",
+        "Combination",
+        "Element",
+        "Known",
+        "Mode",
+        "Pair",
+        "Places",
+        "Set",
+        "Tables",
+        "Target",
+        "Trigger",
+    ];
+    let imported: Vec<&str> = names.into_iter().filter(used).collect();
+    let mut sizes = vec!["STATES"];
+    for size in ["INPUTS", "UNKNOWNS"] {
+        if changes_methods.contains(size) {
+            sizes.push(size);
+        }
+    }
+    Changes {
+        combination_count: gathered.rows.len(),
+        element_count: gathered.elements.len(),
+        port_count: gathered.ports(),
+        set_count: gathered.sets(),
+        margin_count: gathered.margins,
+        block_count: gathered.blocks.len(),
+        discrete_count: gathered.discretes.len(),
+        read_count: gathered.held.len(),
+        choice_count: gathered.choices.len(),
+        mode_count: gathered.modes().count(),
+        combinations,
+        first_combination: gathered.first.to_string(),
+        elements,
+        blocks,
+        discretes: integers(&gathered.discretes),
+        first_offset: gathered.first_offset.to_string(),
+        start_known: flags(gathered.start_known.iter().copied()),
+        knows_energy: gathered.knows_energy,
+        conditions,
+        table_imports: imported.join(", "),
+        given_import: if changes_methods.contains("Given<") {
+            "Given, "
+        } else {
+            ""
+        },
+        changes_sizes: sizes.join(", "),
+        reads_points,
+        changes_methods,
+    }
+}

@@ -1,0 +1,317 @@
+//! A run from event to event: sampled blocks, `when` blocks whose condition has become true, and changes of modes.
+
+use super::super::array::Array;
+use super::super::loops::zeros;
+use super::super::real::Real;
+use super::super::system::Fault;
+use super::cause::{Happening, Reason, MOST_AT_ONCE};
+use super::moment::Moment;
+use super::switching::{Given, Switching};
+use super::tables::{Known, Target, Trigger};
+use core::fmt::Write;
+
+/// A share of the run within which nothing real happens as often as events accumulate.
+const NO_TIME: f64 = 1e-5;
+/// A scale below this is none that was seen or expected, and a state that was not seen yet has this share of what is expected.
+const UNKNOWN_SCALE: f64 = 1e-30;
+const UNSEEN: f64 = 1e-3;
+
+/// A text of a number.
+struct Digits {
+    text: [u8; 40],
+    length: usize,
+}
+
+impl Write for Digits {
+    fn write_str(&mut self, part: &str) -> core::fmt::Result {
+        let end = self.length + part.len();
+        let room = self.text.get_mut(self.length..end).ok_or(core::fmt::Error)?;
+        room.copy_from_slice(part.as_bytes());
+        self.length = end;
+        Ok(())
+    }
+}
+
+/// A time as its decimal digits say it, where that is the same but for rounding of what it was computed from.
+fn plain(time: f64, size: f64) -> f64 {
+    let digits = 14.0 - libm::floor(libm::log10(size));
+    if !(0.0..=290.0).contains(&digits) {
+        return time;
+    }
+    let whole = libm::round(time * libm::pow(10.0, digits));
+    let rounded = if digits <= 22.0 {
+        whole / libm::pow(10.0, digits)
+    } else {
+        let mut number = Digits {
+            text: [0; 40],
+            length: 0,
+        };
+        let written = write!(number, "{whole:.0}e-{digits:.0}");
+        let text = core::str::from_utf8(&number.text[..number.length]).ok();
+        let read = text.and_then(|text| text.parse().ok());
+        written.ok().and(read).unwrap_or(time)
+    };
+    if libm::fabs(rounded - time) <= 2.0 * f64::EPSILON * size {
+        rounded
+    } else {
+        time
+    }
+}
+
+/// The next instant of a block: counted, and never added up.
+fn instant_of<T: Real>(trigger: Trigger, number: T) -> T {
+    let Trigger::Every { period, first } = trigger else {
+        return T::c(f64::INFINITY);
+    };
+    let time = first + number.to_f64() * period;
+    T::c(plain(time, libm::fabs(time).max(libm::fabs(first))))
+}
+
+/// The number of the first instant of a block that is not before a time.
+fn first_number<T: Real>(trigger: Trigger, start: T) -> T {
+    let Trigger::Every { period, first } = trigger else {
+        return T::c(0.0);
+    };
+    T::c(libm::ceil((start.to_f64() - first) / period - 1e-9).max(0.0))
+}
+
+impl<S: Switching> Moment<'_, S> {
+    fn find_instant(&mut self) {
+        let blocks = S::TABLES.blocks.iter().zip(self.events.next.entries());
+        let instants = blocks.map(|(block, number)| instant_of(block.trigger, *number));
+        self.events.instant = instants.fold(S::Real::c(f64::INFINITY), |first, instant| first.minimum(instant));
+    }
+
+    /// True if the condition of a block holds where the run is and is not only about to: a margin within its rounding is 0.
+    fn holds_now(&self, block: usize) -> bool {
+        let margins = &self.events.margins;
+        let with = S::Margins::of(|at| {
+            if margins.values[at].abs() <= margins.least[at] {
+                S::Real::c(0.0)
+            } else {
+                margins.values[at]
+            }
+        });
+        S::holds(S::TABLES.blocks[block].condition, &with)
+    }
+
+    /// Carries out the assignments of a block.
+    fn assign(&mut self, block: usize, u: &mut S::Inputs) -> Result<(), Fault> {
+        let tables = &S::TABLES.blocks[block];
+        for (at, target) in tables.targets.iter().enumerate() {
+            let given = Given {
+                t: self.t,
+                watched: &self.events.watched,
+                u,
+                choices: &self.events.choices,
+            };
+            let mut value = [S::Real::c(0.0)];
+            let system = &mut self.motion.model.system;
+            system.assigned(tables.first_assignment + at, given, &mut value);
+            let [value] = value;
+            if !value.is_finite() {
+                return Err(self.fail(Reason::NoValue(block)));
+            }
+            match *target {
+                Target::Discrete(place) => {
+                    self.events.from.discretes[place] = value;
+                    u[S::TABLES.discretes[place]] = value;
+                }
+                Target::Choice(place) => self.events.choices[place] = value,
+                Target::State(place) => {
+                    if self.in_force().known[place] != Known::State {
+                        let combination = self.motion.combination();
+                        return Err(self.fail(Reason::NoState(S::STATES.names[place], combination)));
+                    }
+                    self.events.from.x[place] = value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the blocks that are marked in the order of the text, and then finds the modes.
+    fn run_blocks(&mut self) -> Result<(), Fault> {
+        self.events.from = self.before(self.motion.combination());
+        let mut u = self.motion.inputs(self.t);
+        for block in 0..S::Flags::LENGTH {
+            if self.events.is_run[block] {
+                self.assign(block, &mut u)?;
+                self.events.note(Happening::Block(block));
+            }
+        }
+        self.settle()
+    }
+
+    /// Marks the blocks whose condition has become true; true if there are any.
+    fn find_became(&mut self) -> bool {
+        for block in 0..S::Flags::LENGTH {
+            let holds = self.holds_now(block);
+            self.events.is_run[block] = holds && !self.events.holding[block];
+            self.events.holding[block] = holds;
+        }
+        self.events.is_run.entries().any(|is_run| *is_run)
+    }
+
+    fn has_become(&self) -> bool {
+        (0..S::Flags::LENGTH).any(|block| !self.events.holding[block] && self.holds_now(block))
+    }
+
+    /// Carries out all that happens where the run stands, until nothing follows.
+    fn happen(&mut self) -> Result<(), Fault> {
+        for (at, block) in S::TABLES.blocks.iter().enumerate() {
+            let is_due = instant_of(block.trigger, self.events.next[at]) <= self.t;
+            self.events.is_run[at] = is_due;
+            if is_due {
+                self.events.next[at] = self.events.next[at] + S::Real::c(1.0);
+            }
+        }
+        self.find_instant();
+        if self.events.is_run.entries().any(|is_run| *is_run) {
+            self.run_blocks()?;
+        }
+        for _ in 0..MOST_AT_ONCE {
+            if self.find_became() {
+                self.run_blocks()?;
+                for block in 0..S::Flags::LENGTH {
+                    if self.events.is_run[block] {
+                        self.events.holding[block] = self.holds_now(block);
+                    }
+                }
+                continue;
+            }
+            let combination = self.motion.combination();
+            self.events.from = self.before(combination);
+            self.settle()?;
+            if self.motion.combination() == combination && !self.has_become() {
+                return Ok(());
+            }
+        }
+        Err(self.fail(Reason::BlocksAccumulate))
+    }
+
+    /// Ends a run whose events accumulate.
+    fn mind_accumulation(&mut self) -> Result<(), Fault> {
+        let no_time = S::Real::c(NO_TIME) * self.motion.whole();
+        let events = &mut *self.events;
+        let recent = &mut events.recent[events.count % MOST_AT_ONCE];
+        if events.count >= MOST_AT_ONCE && self.t - *recent < no_time {
+            return Err(self.fail(Reason::Accumulate));
+        }
+        *recent = self.t;
+        events.count += 1;
+        Ok(())
+    }
+
+    /// A state that begins to move in new modes, and was at zero until now, is expected to become as large as others of its kind; where
+    /// there are none, to go on as it begins to.
+    fn give_scales(&mut self) {
+        let least = S::Real::c(UNKNOWN_SCALE);
+        let zero = S::Real::c(0.0);
+        for (seen, x) in self.motion.tolerances.seen.entries_mut().zip(self.x.entries()) {
+            *seen = seen.maximum(x.abs());
+        }
+        let seen = self.motion.tolerances.seen;
+        let is_unknown = |at: usize| (0.0..=UNKNOWN_SCALE).contains(&S::STATES.scales[at]) && seen[at] <= least;
+        if self.motion.tolerances.atol > zero || !(0..S::States::LENGTH).any(is_unknown) {
+            return;
+        }
+        let Some(slope) = self.motion.rates(self.t, self.x) else {
+            return;
+        };
+        let left = self.motion.plan.stop - self.t;
+        for at in (0..S::States::LENGTH).filter(|at| is_unknown(*at)) {
+            let kinds = S::STATES.kinds.iter().enumerate();
+            let same = kinds.filter(|(_, kind)| **kind == S::STATES.kinds[at]);
+            let expected = same.fold(slope[at].abs() * left, |most, (other, _)| most.maximum(seen[other]));
+            if expected.is_finite() {
+                self.motion.tolerances.seen[at] = S::Real::c(UNSEEN) * expected;
+            }
+        }
+    }
+
+    /// All that happens where the run is, behind what has happened there already.
+    fn go_through(&mut self) -> Result<(), Fault> {
+        self.events.lost = S::Real::c(0.0);
+        loop {
+            self.events.is_due = false;
+            self.mind_accumulation()?;
+            self.stand()?;
+            let before = self.events.watched[S::TABLES.places.energy];
+            self.happen()?;
+            let behind = self.events.watched[S::TABLES.places.energy];
+            self.events.lost = self.events.lost + (before - behind);
+            if !self.is_at_once() {
+                break;
+            }
+        }
+        self.give_scales();
+        Ok(())
+    }
+
+    /// All that happens where the run is.
+    pub(crate) fn pass(&mut self) -> Result<(), Fault> {
+        self.events.happenings = 0;
+        self.events.is_lost_known = S::TABLES.knows_energy;
+        self.go_through()
+    }
+
+    /// The same behind a corner: a step of an input may make conditions true.
+    pub(crate) fn corner(&mut self) -> Result<(), Fault> {
+        self.events.happenings = 0;
+        if self.events.is_due || self.events.instant <= self.t || self.is_at_once() {
+            return self.pass();
+        }
+        Ok(())
+    }
+
+    /// The start of a run: the modes that agree with the starts, the blocks that run initially, and those of the first instant.
+    pub(crate) fn begin(&mut self) -> Result<(), Fault> {
+        let start = *self.x;
+        let held = self.motion.model.system.held_mut();
+        (held.combination, held.values) = (S::TABLES.first, None);
+        let u = self.motion.inputs(self.t);
+        let discretes = S::Discretes::of(|at| u[S::TABLES.discretes[at]]);
+        let from = &mut self.events.from;
+        from.inputs_step = true;
+        (from.discretes, from.old_discretes) = (discretes, discretes);
+        from.x = start;
+        from.is_known = S::Knowns::of(|at| S::TABLES.start_known[at]);
+        let (t, blocks) = (self.t, S::TABLES.blocks);
+        self.events.next = S::Numbers::of(|at| first_number(blocks[at].trigger, t));
+        self.settle()?;
+        for (at, block) in blocks.iter().enumerate() {
+            self.events.holding[at] = self.holds_now(at);
+            if block.trigger == Trigger::Initially {
+                self.events.is_run = S::Flags::of(|other| other == at);
+                self.run_blocks()?;
+            }
+        }
+        self.happen()?;
+        if self.is_at_once() {
+            self.go_through()?;
+        }
+        // The energy lost is not known where states have left their starts.
+        let known = self.in_force().known;
+        let has_left = |at: usize| known[at] != Known::State || self.x[at] != start[at];
+        let mut states = 0..S::States::LENGTH;
+        let are_kept = !states.any(|at| S::TABLES.start_known[at] && has_left(at));
+        self.events.is_lost_known = S::TABLES.knows_energy && are_kept;
+        self.give_scales();
+        Ok(())
+    }
+
+    /// The states of a row, if some are dependent in the combination in force.
+    pub(crate) fn row(&mut self) -> Option<S::States> {
+        let known = self.in_force().known;
+        if known.iter().all(|known| *known == Known::State) {
+            return None;
+        }
+        let level = self.watched().unwrap_or(zeros());
+        Some(S::States::of(|at| match known[at] {
+            Known::State => self.x[at],
+            Known::Follows => level[at],
+            Known::No => S::Real::c(f64::NAN),
+        }))
+    }
+}

@@ -1,0 +1,149 @@
+//! Events: modes of elements, sampled blocks and `when` blocks.
+//!
+//! In each part of a run between events one combination of modes is in force, which has equations of its own. All combinations have the
+//! same array of states; what is no state in one of them stands still there. A part ends where a condition becomes true (`watch`), or
+//! at an instant of an `every` block. At an event blocks assign (`blocks`) and modes change, until nothing follows (`modes`, `enter`,
+//! `lemke`).
+//!
+//! If a mode gives a variable of a port, an input is added to it, the offset: the difference between what the variable was just
+//! before a change and what the law gives. At the change it steps to 0. So a change of modes moves states as a step of an input does,
+//! and keeps momentum, charge and flux linkage.
+
+pub mod blocks;
+pub mod cause;
+pub mod complementarity;
+pub mod enter;
+pub mod lemke;
+pub mod looks;
+pub mod modes;
+pub mod moment;
+pub mod switching;
+pub mod tables;
+pub mod watch;
+
+use super::dopri5::Dopri5;
+use super::happenings::Happenings;
+use super::model::Model;
+use super::motion::Motion;
+use super::run::{Plan, Run};
+use super::system::Fault;
+use cause::{EventCause, Happening};
+use moment::{Events, Moment};
+use switching::Switching;
+
+/// The events of an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a, T> {
+    /// The time.
+    pub t: T,
+    /// The events in their order.
+    pub happened: &'a [Happening],
+    /// The number of further ones.
+    pub further: usize,
+    /// The energy that storage has lost in them, if it is known.
+    pub lost: Option<T>,
+}
+
+/// Events, and a function that takes their reports.
+pub struct Reported<S: Switching, F> {
+    events: Events<S>,
+    report: F,
+}
+
+impl<S: Switching, F: FnMut(Report<'_, S::Real>)> Reported<S, F> {
+    fn at<'r>(&'r mut self, motion: &'r mut Motion<S>, t: S::Real, x: &'r mut S::States) -> Moment<'r, S> {
+        let events = &mut self.events;
+        Moment { events, motion, t, x }
+    }
+
+    /// Hands over what has happened, also if the last of it has no answer.
+    fn report(&mut self, t: S::Real, done: Result<(), Fault>) -> Result<(), Fault> {
+        let events = &self.events;
+        let happened = events.happened.as_ref();
+        let count = happened.len().min(events.happenings);
+        if count > 0 {
+            (self.report)(Report {
+                t,
+                happened: &happened[..count],
+                further: events.happenings - count,
+                lost: events.is_lost_known.then_some(events.lost),
+            });
+        }
+        done
+    }
+}
+
+impl<S: Switching, F: FnMut(Report<'_, S::Real>)> Happenings<S> for Reported<S, F> {
+    type Cause = EventCause;
+
+    fn begin(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault> {
+        let done = self.at(motion, t, x).begin();
+        self.report(t, done)
+    }
+
+    fn next(&self, now: S::Real) -> S::Real {
+        if self.events.is_due {
+            now
+        } else {
+            self.events.instant
+        }
+    }
+
+    fn pass(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault> {
+        let done = self.at(motion, t, x).pass();
+        self.report(t, done)
+    }
+
+    fn corner(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault> {
+        let done = self.at(motion, t, x).corner();
+        self.report(t, done)
+    }
+
+    fn first_within(
+        &mut self,
+        motion: &mut Motion<S>,
+        solver: &Dopri5<S::States>,
+        bound: S::Real,
+    ) -> Option<(S::Real, S::Real)> {
+        watch::watch(&mut self.events, motion, solver, bound)
+    }
+
+    fn row(&mut self, motion: &mut Motion<S>, t: S::Real, x: &S::States) -> Option<S::States> {
+        self.at(motion, t, &mut { *x }).row()
+    }
+
+    fn cause(&self) -> Option<EventCause> {
+        let tables = S::TABLES;
+        self.events.reason.map(|reason| EventCause { reason, tables })
+    }
+}
+
+impl<S, R, F> Run<S, R, Reported<S, F>>
+where
+    S: Switching,
+    R: FnMut(S::Real, &S::Outputs, &S::States),
+    F: FnMut(Report<'_, S::Real>),
+{
+    /// Prepares a run with events; `rows` takes the time, the outputs and the states of each row, and `report` the events of an instant.
+    pub fn with_events(model: Model<S>, plan: Plan<S::Real>, rows: R, report: F) -> Run<S, R, Reported<S, F>> {
+        let events = Events::new();
+        Run::with(model, plan, rows, Reported { events, report })
+    }
+}
+
+impl<S: Switching> Model<S> {
+    /// The combination of modes whose equations the model evaluates, as a place among those of [`Switching::TABLES`].
+    pub fn combination(&self) -> usize {
+        self.system.held().combination
+    }
+
+    /// Evaluates the equations of another combination from now on; false, and no change, if it has none.
+    pub fn set_combination(&mut self, combination: usize) -> bool {
+        let row = S::TABLES.combinations.get(combination);
+        let has_equations = row.is_some_and(|row| row.conflict.is_none());
+        if has_equations {
+            self.system.held_mut().combination = combination;
+        }
+        has_equations
+    }
+}

@@ -1,0 +1,211 @@
+//! The motion of a model between two corners: right sides and conditions at an instant, and steps of inputs that move states.
+
+use super::array::Array;
+use super::branch::{Branch, Point};
+use super::dopri5::Tolerances;
+use super::jump::{self, Lost, Steps};
+use super::loops::zeros;
+use super::model::Model;
+use super::real::Real;
+use super::system::{Fault, System};
+
+/// When a run begins and ends, and how many rows it has.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<T> {
+    /// The time of the first row.
+    pub start: T,
+    /// The time of the last one.
+    pub stop: T,
+    /// The number of rows, 2 at least.
+    pub points: usize,
+    /// The relative tolerance.
+    pub rtol: T,
+    /// The absolute tolerance; if it is 0, it follows from the scale of each state.
+    pub atol: T,
+}
+
+/// A time and the states there.
+pub(crate) type Instant<S> = (<S as System>::Real, <S as System>::States);
+
+/// A model on its way.
+pub struct Motion<S: System> {
+    pub(crate) model: Model<S>,
+    pub(crate) plan: Plan<S::Real>,
+    /// The corners that the solver is between: no value from beyond them is used.
+    pub(crate) from: S::Real,
+    pub(crate) to: S::Real,
+    pub(crate) tolerances: Tolerances<S::States>,
+    /// Where the run was last, for the report of a failure.
+    pub(crate) last: Instant<S>,
+    /// The solution of the algebraic loops that the run follows.
+    pub(crate) branch: Branch<S>,
+    /// The time that was evaluated last: an earlier one belongs to another attempt at a step.
+    pub(crate) latest: S::Real,
+    /// The reason for which the states after a step of an input are not known.
+    pub(crate) lost: Lost<S::Real>,
+}
+
+/// A point of a run between two corners.
+pub(crate) fn point<S: System>(
+    model: &mut Model<S>,
+    (from, to): (S::Real, S::Real),
+    t: S::Real,
+    x: S::States,
+) -> Point<S> {
+    let inside = if t >= to { to.next_down() } else { t.maximum(from) };
+    let (u, du) = model.inputs(inside);
+    Point { t: inside, x, u, du }
+}
+
+/// The distance within which two times are one.
+pub(crate) fn rounding<T: Real>(t: T) -> T {
+    T::c(64.0 * T::EPSILON) * t.abs()
+}
+
+impl<S: System> Motion<S> {
+    /// Prepares a run of a model.
+    pub(crate) fn new(model: Model<S>, plan: Plan<S::Real>) -> Motion<S> {
+        Motion {
+            model,
+            plan,
+            from: plan.start,
+            to: S::Real::c(f64::INFINITY),
+            tolerances: Tolerances::with_scales(plan.rtol, plan.atol, S::STATES.scales),
+            last: (plan.start, zeros()),
+            branch: Branch::default(),
+            latest: S::Real::c(f64::INFINITY),
+            lost: Lost::NoWay,
+        }
+    }
+
+    /// The inputs at a time between two corners: at the later one, the branch before it still holds.
+    pub(crate) fn point(&mut self, t: S::Real, x: S::States) -> Point<S> {
+        point(&mut self.model, (self.from, self.to), t, x)
+    }
+
+    pub(crate) fn rates_at(&mut self, t: S::Real, x: &S::States, dx: &mut S::States) -> Result<Point<S>, Fault> {
+        let here = self.point(t, *x);
+        self.model.rhs(here.t, x, &here.u, &here.du, dx)?;
+        Ok(here)
+    }
+
+    pub(crate) fn motion(&mut self, t: S::Real, x: &S::States, dx: &mut S::States) -> Result<(), Fault> {
+        // Every attempt at a step begins with the solution where the last one ended.
+        if t < self.latest {
+            self.branch.recall(&mut self.model, false);
+        }
+        self.latest = t;
+        self.rates_at(t, x, dx).map(|_| ())
+    }
+
+    /// The growth of each input at an instant; 0 where none steps.
+    pub(crate) fn steps(&mut self, t: S::Real, before: &S::Inputs) -> (Point<S>, S::Inputs) {
+        let here = self.point(t, zeros());
+        let apart = S::Real::c(16.0) * (t - t.next_down());
+        let steps = S::Inputs::of(|at| {
+            let (before, after) = (before[at], here.u[at]);
+            let rounded = S::Real::c(64.0 * S::Real::EPSILON) * before.abs().maximum(after.abs());
+            let drifted = apart * here.du[at].abs();
+            match (after - before).abs() > rounded + drifted {
+                true => after - before,
+                false => S::Real::c(0.0),
+            }
+        });
+        (here, steps)
+    }
+
+    /// A step of the inputs moves states by E times the step.
+    pub(crate) fn move_states(
+        &mut self,
+        t: S::Real,
+        before: &S::Inputs,
+        x: &mut S::States,
+        is_start: bool,
+    ) -> Result<(), Fault> {
+        if !S::FEATURES.moves {
+            return Ok(());
+        }
+        let (here, steps) = self.steps(t, before);
+        if steps.entries().all(|step| *step == S::Real::c(0.0)) {
+            return Ok(());
+        }
+        let moved = match S::FEATURES.linear {
+            true => self.moved_by_constants(&here, &steps, x)?,
+            false => {
+                let steps = Steps {
+                    t: here.t,
+                    is_start,
+                    before: *before,
+                    steps,
+                };
+                self.moved_on_a_way(t, &steps, x)?
+            }
+        };
+        for at in 0..S::States::LENGTH {
+            if !(is_start && S::STATES.start_given[at]) {
+                x[at] = moved[at];
+            }
+        }
+        Ok(())
+    }
+
+    /// E is the same everywhere; at zero nothing else is rounded with it.
+    pub(crate) fn moved_by_constants(
+        &mut self,
+        here: &Point<S>,
+        steps: &S::Inputs,
+        x: &S::States,
+    ) -> Result<S::States, Fault> {
+        let (still, rest) = (zeros(), zeros());
+        let (mut moved, mut without) = (rest, rest);
+        self.model.rhs(here.t, &rest, &still, steps, &mut moved)?;
+        self.model.rhs(here.t, &rest, &still, &still, &mut without)?;
+        Ok(S::States::of(|at| x[at] + (moved[at] - without[at])))
+    }
+
+    pub(crate) fn moved_on_a_way(&mut self, t: S::Real, steps: &Steps<S>, x: &S::States) -> Result<S::States, Fault> {
+        self.last = (t, *x);
+        let moved = jump::after(&mut self.model, steps, self.tolerances.rtol, x).map_err(|lost| {
+            self.lost = lost;
+            Fault::JumpNotKnown
+        })?;
+        self.branch.take_over(&self.model);
+        Ok(moved)
+    }
+
+    /// The conditions on states at a point.
+    pub(crate) fn conditions(&mut self, t: S::Real, x: &S::States) -> S::Conditions {
+        if S::Conditions::LENGTH == 0 {
+            return zeros();
+        }
+        self.branch.recall(&mut self.model, false);
+        let here = self.point(t, *x);
+        let mut dx = zeros();
+        // Where there is no value, the solver says so.
+        let _ = self.model.rhs(here.t, x, &here.u, &here.du, &mut dx);
+        self.model.conditions(here.t, x, &here.u, &here.du)
+    }
+
+    /// The conditions of derivative discontinuities at a point, and the right sides if they are asked for.
+    pub(crate) fn look(&mut self, t: S::Real, x: &S::States, rates: Option<&mut S::States>) -> Option<S::Bends> {
+        self.branch.recall(&mut self.model, false);
+        let here = match rates {
+            Some(rates) => self.rates_at(t, x, rates).ok()?,
+            // The conditions hold the solution of the loops.
+            None if S::Unknowns::LENGTH > 0 => self.rates_at(t, x, &mut zeros()).ok()?,
+            None => self.point(t, *x),
+        };
+        Some(self.model.bends(here.t, x, &here.u, &here.du))
+    }
+
+    /// Corners that are as near to an instant as rounding are one: the last of them, and the next one.
+    pub(crate) fn together(&mut self, t: S::Real) -> (S::Real, S::Real) {
+        let Plan { start, stop, .. } = self.plan;
+        let (mut last, mut next) = (t, self.model.next_corner(start, t, stop));
+        while next <= t + rounding(t) + S::Real::c(1e-200) {
+            last = next;
+            next = self.model.next_corner(start, last, stop);
+        }
+        (last, next)
+    }
+}
