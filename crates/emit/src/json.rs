@@ -2,7 +2,7 @@
 //! that a system of a million states is never held as one text.
 
 use super::json_format::write_in_lines;
-use super::{Matrices, MatrixOptions, blocks, double, expression, members};
+use super::{Matrices, MatrixOptions, blocks, double, expression, formula, members};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_model::blocks::{BlockEquation, BlockForm};
 use lgm_model::system::{LinearForm, OperatingPoint, PointValue, SparseMatrix, StateSystem};
@@ -155,8 +155,15 @@ impl<'a> Equations<'a> {
     /// Parameters, states, inputs and outputs.
     fn variables<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let system = self.system;
-        let parameters = || system.parameters.iter().map(|each| self.parameter(each));
-        map.serialize_entry("parameters", &Each(parameters))?;
+        let of_kind = |is_constant: bool| {
+            let list = system.parameters.iter();
+            list.filter(move |each| each.is_constant == is_constant)
+                .map(|each| self.parameter(each))
+        };
+        map.serialize_entry("parameters", &Each(|| of_kind(false)))?;
+        if system.parameters.iter().any(|each| each.is_constant) {
+            map.serialize_entry("constants", &Each(|| of_kind(true)))?;
+        }
         let states = || {
             system.states.iter().map(|state| State {
                 name: &state.name,
@@ -185,8 +192,8 @@ impl<'a> Equations<'a> {
     }
 
     fn parameter(&self, parameter: &'a Parameter) -> impl Serialize {
-        let is_derived = parameter.entries.iter().any(|entry| entry.derived.is_some());
-        let derived = |entry: &ParameterEntry| entry.derived.map(|id| self.expression(id));
+        let derived = |entry: &ParameterEntry| formula(&self.system.exprs, entry).map(|id| self.expression(id));
+        let is_derived = parameter.entries.iter().any(|entry| derived(entry).is_some());
         Described {
             name: &parameter.name,
             value: Shaped(parameter, |entry: &ParameterEntry| double(&entry.value)),

@@ -1,8 +1,9 @@
 //! The matrices of a modal block: the values of its modes, and its shapes at the ports.
 
-use lgm_algebra::expr::{ExprId, Exprs, text};
-use lgm_equations::lowest_terms;
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};
+use lgm_equations::{lowest_terms, shortest_decimal};
 use lgm_model::{Dissipator, ElementId, Law, Model};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The values of the modes of a block, as its tables have them.
@@ -28,6 +29,7 @@ pub fn modal_matrices(model: &Model, component: &str) -> Option<ModalMatrices> {
     let coupler = ids.into_iter().find(|id| model.element_name(*id) == component)?;
     let count = members.iter().filter_map(|id| model.elements[id.index()].mode).max()? as usize;
     let mut exprs = model.exprs.clone();
+    let formulas = formulas(model, &mut exprs);
     let mut parts: Vec<(Arc<str>, Vec<Option<String>>)> = Vec::new();
     for id in members {
         let element = &model.elements[id.index()];
@@ -41,7 +43,7 @@ pub fn modal_matrices(model: &Model, component: &str) -> Option<ModalMatrices> {
                 parts.len() - 1
             }
         };
-        parts[at].1[mode as usize - 1] = Some(shortest(&mut exprs, value));
+        parts[at].1[mode as usize - 1] = Some(shortest(&mut exprs, &formulas, value));
     }
     let Law::Coupler { matrix, .. } = &model.elements[coupler.index()].law else {
         return None;
@@ -63,7 +65,7 @@ pub fn modal_matrices(model: &Model, component: &str) -> Option<ModalMatrices> {
         false => matrix.get(port, mode),
     };
     let mut row = |mode: usize| {
-        let list = (0..ports.len()).map(|port| shortest(&mut exprs, shape(mode, port)));
+        let list = (0..ports.len()).map(|port| shortest(&mut exprs, &formulas, shape(mode, port)));
         list.collect()
     };
     let shapes = (0..count).map(&mut row).collect();
@@ -80,7 +82,27 @@ fn value(law: &Law) -> Option<ExprId> {
     matrix.entries.first().copied()
 }
 
-fn shortest(exprs: &mut Exprs, value: ExprId) -> String {
+/// The formulas of the constants over the parameters alone; roots of frequency equations are numbers.
+fn formulas(model: &Model, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
+    let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    let constants = model.parameters.iter().filter(|parameter| parameter.is_constant);
+    for entry in constants.flat_map(|parameter| &parameter.entries) {
+        let Some(formula) = entry.derived else { continue };
+        let formula = match exprs.as_number(formula) {
+            Some(number) => {
+                let decimal = shortest_decimal(to_f64(number));
+                exprs.number(decimal)
+            }
+            // A constant stands after those that it follows from.
+            None => exprs.substitute(&[formula], |symbol| known.get(&symbol).copied())[0],
+        };
+        known.insert(entry.symbol, formula);
+    }
+    known
+}
+
+fn shortest(exprs: &mut Exprs, formulas: &FxHashMap<SymbolId, ExprId>, value: ExprId) -> String {
+    let value = exprs.substitute(&[value], |symbol| formulas.get(&symbol).copied())[0];
     let value = lowest_terms(exprs, value);
     text(exprs, value)
 }

@@ -1,9 +1,10 @@
 //! Sums with common factors taken out, where that is shorter: `m*l*g*s + m*l*h*s` is `m*l*s*(g + h)`.
 //!
 //! A term is a number times powers of factors, negative ones below the line. What all terms share stands in front of the sum;
-//! within it, the factors that most terms of a part share are taken out of that part, as long as it saves characters.
+//! within it, the factors that most terms of a part share are taken out of that part, as long as it saves operations.
 
-use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, text};
+use super::length::Length;
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, operations, text};
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_rational::BigRational;
@@ -82,11 +83,18 @@ impl Term {
     }
 }
 
-/// What writes terms in few characters.
+/// What writes terms in few operations.
 pub(super) struct Collector<'e> {
     pub(super) exprs: &'e mut Exprs,
-    /// Characters of factors.
-    lengths: FxHashMap<ExprId, usize>,
+    /// The lengths of factors.
+    lengths: FxHashMap<ExprId, Saved>,
+}
+
+/// What is saved by another form: operations, and characters among forms of as many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Saved {
+    operations: i64,
+    characters: i64,
 }
 
 impl Collector<'_> {
@@ -125,11 +133,31 @@ impl Collector<'_> {
             multiply(&mut powers, call, sign * count);
         }
         let mut factors = vec![self.exprs.number(number)];
-        for (factor, exponent) in powers {
-            let exponent = self.exprs.integer(i64::from(exponent));
-            factors.push(self.exprs.power(factor.id, exponent));
+        let mut written: Vec<i32> = Vec::new();
+        for (factor, exponent) in &powers {
+            let is_ratio = exponent.abs() > 1 && powers.values().any(|other| *other == -exponent);
+            if !is_ratio {
+                let exponent = self.exprs.integer(i64::from(*exponent));
+                factors.push(self.exprs.power(factor.id, exponent));
+            } else if !written.contains(&exponent.abs()) {
+                written.push(exponent.abs());
+                factors.push(self.ratio(&powers, exponent.abs()));
+            }
         }
         self.exprs.product(factors)
+    }
+
+    /// `b^2/a^2` as `(b/a)^2`: the factors of this exponent above the line over those below.
+    fn ratio(&mut self, powers: &Powers, exponent: i32) -> ExprId {
+        let mut of = |sign: i32| {
+            let list = powers.iter().filter(|each| *each.1 == sign * exponent);
+            let list: Vec<ExprId> = list.map(|each| each.0.id).collect();
+            self.exprs.product(list)
+        };
+        let (above, below) = (of(1), of(-1));
+        let ratio = self.exprs.div(above, below);
+        let exponent = self.exprs.integer(i64::from(exponent));
+        self.exprs.power(ratio, exponent)
     }
 
     /// Twice an angle, the number inside a product of it.
@@ -140,6 +168,15 @@ impl Collector<'_> {
 
     /// The terms added up: those that are known to be positive first.
     fn plain_sum(&mut self, terms: &[Term]) -> ExprId {
+        let mut terms: Vec<&Term> = terms.iter().collect();
+        // Division by a denominator of all turns the order of its factors round.
+        if terms.iter().any(|term| term.powers.values().any(|power| *power < 0)) {
+            let of_sign = |term: &Term, sign: i32| {
+                let mut powers = term.powers.iter();
+                powers.find(|each| each.1.signum() == sign).map(|each| *each.0)
+            };
+            terms.sort_by_key(|term| of_sign(term, 1).or_else(|| of_sign(term, -1)));
+        }
         let products: Vec<(bool, ExprId)> = terms
             .iter()
             .map(|term| (term.number.is_negative(), self.product(term)))
@@ -180,10 +217,10 @@ impl Collector<'_> {
         }
     }
 
-    /// The characters of a term.
-    pub(super) fn written(&mut self, term: &Term) -> usize {
+    /// The length of a term.
+    pub(super) fn written(&mut self, term: &Term) -> Length {
         let id = self.product(term);
-        text(self.exprs, id).len()
+        Length::of(self.exprs, id)
     }
 
     /// The common factor times what is left of the sum, with partly common factors taken out.
@@ -236,7 +273,7 @@ impl Collector<'_> {
     /// factor: a polynomial in a velocity stays one.
     fn best_part(&mut self, terms: &[Term]) -> Option<Vec<usize>> {
         let places = places(terms);
-        let mut best: Option<(usize, Vec<usize>)> = None;
+        let mut best: Option<(Saved, Vec<String>, Vec<usize>)> = None;
         for list in places.into_values() {
             // What all share and still stands here is to stay with the terms.
             if list.len() < 2 || list.len() == terms.len() {
@@ -244,18 +281,52 @@ impl Collector<'_> {
             }
             let part: Vec<Term> = list.iter().map(|k| terms[*k].clone()).collect();
             let shared = shared_powers(&part);
-            let mut saved = (list.len() - 1) * shared.iter().map(|each| self.length(each)).sum::<usize>();
-            let numbers: Vec<&BigRational> = part.iter().map(|term| &term.number).collect();
-            let number = common_number(&numbers);
-            saved += (list.len() - 1) * number_length(&number.abs());
-            // Parentheses, and a 1 where a term is the common factor itself.
-            let ones = part.iter().filter(|term| term.powers == shared).count();
-            let cost = 3 + ones;
-            if saved > cost && best.as_ref().is_none_or(|known| saved - cost > known.0) {
-                best = Some((saved - cost, list));
+            let gain = self.gain(&part, &shared);
+            if gain <= Saved::default() {
+                continue;
+            }
+            let is_best = match &best {
+                None => true,
+                Some(known) if gain != known.0 => gain > known.0,
+                // The order of declarations decides nothing: names do.
+                Some(known) => self.words(&shared) < known.1,
+            };
+            if is_best {
+                let words = self.words(&shared);
+                best = Some((gain, words, list));
             }
         }
-        best.map(|found| found.1)
+        best.map(|found| found.2)
+    }
+
+    /// What it saves to take powers out of terms that share them.
+    fn gain(&mut self, part: &[Term], shared: &Powers) -> Saved {
+        let others = part.len() as i64 - 1;
+        let numbers: Vec<&BigRational> = part.iter().map(|term| &term.number).collect();
+        let number = number_length(&common_number(&numbers).abs()) as i64;
+        let lengths: Vec<Saved> = shared.iter().map(|each| self.length(each)).collect();
+        let mut gain = Saved {
+            operations: others * i64::from(number > 0),
+            characters: others * number,
+        };
+        for length in lengths {
+            gain.operations += others * length.operations;
+            gain.characters += others * length.characters;
+        }
+        // A 1 is left where a term is the common factor itself, and there are parentheses.
+        let ones = part.iter().filter(|term| term.powers == *shared).count() as i64;
+        gain.operations -= ones;
+        gain.characters -= ones + 3;
+        gain
+    }
+
+    /// Powers by the names in them.
+    fn words(&self, powers: &Powers) -> Vec<String> {
+        let exprs = &*self.exprs;
+        let word = |(factor, exponent): (&Factor, &i32)| format!("{}^{exponent}", text(exprs, factor.id));
+        let mut words: Vec<String> = powers.iter().map(word).collect();
+        words.sort_unstable();
+        words
     }
 
     /// `a*g + a*h - b*g - b*h` as `(a - b)*(g + h)`: two parts of a sum that are the same but for what each of them shares.
@@ -263,11 +334,12 @@ impl Collector<'_> {
         if !(4..=PAIRED).contains(&terms.len()) {
             return None;
         }
-        let parts: Vec<Part> = places(terms)
+        let mut parts: Vec<Part> = places(terms)
             .into_values()
             .filter(|list| list.len() >= 2)
             .map(|list| Part::new(terms, list))
             .collect();
+        parts.sort_by_cached_key(|part| self.words(&part.shared.powers));
         for (k, one) in parts.iter().enumerate() {
             for other in &parts[k + 1..] {
                 if one.rest != other.rest || one.places.iter().any(|place| other.places.contains(place)) {
@@ -285,8 +357,8 @@ impl Collector<'_> {
         None
     }
 
-    /// The characters of a power with the sign of the product beside it.
-    fn length(&mut self, (factor, exponent): (&Factor, &i32)) -> usize {
+    /// A power with the sign of the product beside it.
+    fn length(&mut self, (factor, exponent): (&Factor, &i32)) -> Saved {
         let exprs = &*self.exprs;
         let own = *self.lengths.entry(factor.id).or_insert_with(|| {
             let parentheses = if matches!(exprs.node(factor.id), Node::Sum(_)) {
@@ -294,9 +366,16 @@ impl Collector<'_> {
             } else {
                 0
             };
-            text(exprs, factor.id).len() + parentheses
+            Saved {
+                operations: operations(exprs, factor.id).min(1_000) as i64,
+                characters: (text(exprs, factor.id).len() + parentheses) as i64,
+            }
         });
-        own + 1 + if exponent.abs() == 1 { 0 } else { 2 }
+        let is_power = i64::from(exponent.abs() != 1);
+        Saved {
+            operations: own.operations + 1 + is_power,
+            characters: own.characters + 1 + 2 * is_power,
+        }
     }
 }
 

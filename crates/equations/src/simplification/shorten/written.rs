@@ -7,6 +7,7 @@
 
 use super::collect::{self, Collector, Factor, Powers, Term, multiply, shared_powers};
 use super::fourier::{self, Angles, Frequency, Series, Waves};
+use super::length::Length;
 use indexmap::IndexMap;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;
@@ -41,10 +42,11 @@ pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     for (base, exponent) in factors {
         parts.push((writer.part(base)?, exponent));
     }
+    let mut best: Option<(Length, Term)> = None;
     // A sine that divides all may be the sine of a multiple, which is shorter as it is.
-    let mut best: Option<(usize, Term)> = None;
-    for divides in [true, false] {
-        let term = writer.fraction(&number, &parts, divides)?;
+    let attempts: &[bool] = if arguments.is_empty() { &[true] } else { &[true, false] };
+    for divides in attempts {
+        let term = writer.fraction(&number, &parts, *divides)?;
         let length = writer.collector.written(&term);
         if best.as_ref().is_none_or(|known| length < known.0) {
             best = Some((length, term));
@@ -283,7 +285,7 @@ impl Writer<'_> {
 
     /// The shortest of some forms.
     fn least(&mut self, forms: Vec<Vec<Term>>) -> Vec<Term> {
-        let mut best: Option<(usize, Vec<Term>)> = None;
+        let mut best: Option<(Length, Vec<Term>)> = None;
         for form in forms {
             let whole = self.collector.as_term(form.clone());
             let length = self.collector.written(&whole);
