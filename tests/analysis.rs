@@ -4,9 +4,11 @@ mod convert;
 mod documents;
 mod large;
 mod modes;
+mod ordinary;
 mod reduced;
 mod responses;
 mod second_order;
+mod stepwise;
 mod terminals;
 mod transfer;
 

@@ -1,7 +1,8 @@
 //! `lgm report`: one document a notation, with all parts, or a sentence in the place of each that the model does not have.
 
-use crate::support::command::{ends_with, err, lgm, out};
+use crate::support;
 use std::path::Path;
+use support::command::{ends_with, err, lgm, out};
 
 fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -109,4 +110,40 @@ fn a_model_without_a_part_says_why() {
     ends_with(&output, 1);
     assert!(err(&output).contains("`y`"), "{}{}", out(&output), err(&output));
     assert!(!folder.exists());
+}
+
+/// A compiler of Typst takes the chapters of all examples.
+#[test]
+fn chapters_are_documents_that_compile() {
+    let Some(python) = support::emitted::python("typst") else {
+        return;
+    };
+    let scratch = tempfile::tempdir().unwrap();
+    let mut count = 0;
+    for folder in ["", "switching"] {
+        for entry in std::fs::read_dir(support::program::example(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|ending| ending != "lgm") {
+                continue;
+            }
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            written(path.to_str().unwrap(), "typst", &scratch.path().join(name));
+            count += 1;
+        }
+    }
+    assert!(count > 25, "{count}");
+    let script = "
+import pathlib, sys, typst
+for path in sorted(pathlib.Path(sys.argv[1]).glob('*/report.typ')):
+    pages = typst.compile(str(path))
+    assert pages[:4] == b'%PDF', path
+    print(path)
+";
+    let output = std::process::Command::new(python)
+        .args(["-c", script])
+        .arg(scratch.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), count);
 }

@@ -284,12 +284,19 @@ fn follow(file: &Path) -> Result<(), String> {
 
 fn corpus() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let topics = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let topics = topics.filter(|path| path.is_dir());
-    let files = topics.flat_map(|topic| fs::read_dir(topic).unwrap().map(|entry| entry.unwrap().path()));
-    let mut found: Vec<PathBuf> = files
-        .filter(|path| path.extension().is_some_and(|ending| ending == "lgm"))
-        .collect();
+    let mut found = Vec::new();
+    // Topics may have topics of their own.
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "lgm") {
+                found.push(path);
+            }
+        }
+    }
     // One file alone, or those of a topic: LGM_CORPUS=rectifiers.
     if let Ok(part) = std::env::var("LGM_CORPUS") {
         found.retain(|path| path.to_string_lossy().contains(&part));

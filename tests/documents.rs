@@ -107,3 +107,44 @@ fn indexes_list_what_is_there() {
     tests.remove(Path::new("main.rs"));
     lists("tests", &tests);
 }
+
+/// The patterns of queries: lines up to that which closes their last bracket.
+fn patterns(text: &str) -> Vec<String> {
+    let (mut found, mut pattern, mut depth) = (Vec::new(), String::new(), 0);
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with(';')) {
+        pattern.push_str(line);
+        pattern.push('\n');
+        let outside = line.split('"').step_by(2).flat_map(str::chars);
+        depth += outside
+            .map(|sign| i32::from("([".contains(sign)) - i32::from(")]".contains(sign)))
+            .sum::<i32>();
+        if depth == 0 {
+            found.push(std::mem::take(&mut pattern));
+        }
+    }
+    found
+}
+
+/// In Helix the first pattern wins, elsewhere the last.
+#[test]
+fn queries_for_helix_are_the_others_backwards() {
+    let folder = root().join("editors/tree-sitter-lgm/queries");
+    let read = |name: &str| patterns(&fs::read_to_string(folder.join(name)).unwrap());
+    let (mut expected, found) = (read("highlights.scm"), read("helix/highlights.scm"));
+    expected.reverse();
+    assert!(found.len() > 40 && found == expected, "{found:?}");
+}
+
+/// Examples are laid out as `lgm fmt` would lay them out.
+#[test]
+fn examples_are_formatted() {
+    let examples = files(&root().join("examples"), "lgm", true);
+    assert!(examples.len() > 25, "{examples:?}");
+    for example in examples {
+        let text = fs::read_to_string(root().join("examples").join(&example)).unwrap();
+        let mut sources = lgm::source::SourceMap::default();
+        let id = sources.add("example.lgm", text.as_str(), None);
+        let formatted = lgm::syntax::format(id, &text).unwrap();
+        assert!(formatted == text, "`lgm fmt examples/{}`", example.display());
+    }
+}

@@ -83,7 +83,7 @@ fn write(system: &StateSystem, target: Target, folder: &Path) {
         version: "0",
         hash: "none".to_string(),
     };
-    let package = code::package(system, &origin, target, &CodeOptions::default()).unwrap();
+    let package = code::package(system, &origin, target, &CodeOptions::default(), None).unwrap();
     for file in package.files {
         let path = folder.join(file.path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -77,7 +77,8 @@ def difference(rows, found):
 
 def main():
     lgm, *models = [word for word in sys.argv[1:] if word != "--all"]
-    models = [Path(word) for word in models] or sorted((ROOT / "examples").glob("*.lgm"))
+    folders = [ROOT / "examples", ROOT / "examples" / "switching"]
+    models = [Path(word) for word in models] or sorted(model for folder in folders for model in folder.glob("*.lgm"))
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         for at, model in enumerate(models):

@@ -5,5 +5,7 @@ mod client;
 mod conversation;
 mod edits;
 mod imports;
+mod keys;
+mod mends;
 mod positions;
 mod same_as_terminal;

@@ -37,6 +37,7 @@ mod emit_bends;
 mod emit_branches;
 mod emit_c;
 mod emit_documents;
+mod emit_events;
 mod emit_examples;
 mod emit_failures;
 mod emit_fmu;

@@ -322,7 +322,7 @@ fn runs_with_many_parameter_values_carry_events_too() {
     }
 }
 
-/// The starts of runs with events are those of all runs: what does not hold with the values of a sweep is told there too.
+/// The starts of runs with events are those of all runs: a contradiction by the values of a sweep is an error there too.
 #[test]
 fn starts_that_contradict_each_other_in_a_sweep_are_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -349,18 +349,6 @@ fn a_current_around_ideal_elements_is_told_to_be_one_of_many() {
 }
 
 #[test]
-fn programs_of_models_with_events_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = written(&folder, RECTIFIER).display().to_string();
-    let target = folder.path().join("code").display().to_string();
-    for target_name in ["c", "rust", "python", "fmu2"] {
-        let (_, error, code) = said("emit", &[&file, "--target", target_name, "-o", &target]);
-        assert!(error.contains("LGM0944") && code == Some(1), "{target_name}: {error}");
-        assert!(!Path::new(&target).exists(), "nothing is written");
-    }
-}
-
-#[test]
 fn a_junction_that_is_off_lets_no_flow_through() {
     // The momentum of the inertance is lost where its junction goes off.
     let folder = tempfile::tempdir().unwrap();
@@ -378,4 +366,55 @@ fn a_junction_that_is_off_lets_no_flow_through() {
     assert!(line.contains(",junction,A,on,off,"), "{events}");
     let lost: f64 = line.rsplit(',').next().unwrap().parse().unwrap();
     assert!((lost - rising(1.0).powi(2)).abs() < 1e-4, "{lost}");
+}
+
+#[test]
+fn discrete_variables_stay_inputs_beside_functions_of_time() {
+    // The capacitor needs the rate of what its source gives, so that this function of time becomes an input behind the discrete one.
+    let folder = tempfile::tempdir().unwrap();
+    let text = "model Beside {\n  node a, b : electrical;\n  src : VoltageSource(sin(time)) a -> gnd;\n  c : Capacitor(0.5) a -> gnd;\n  \
+                discrete k = 0;\n  every 1 { k := k + 1; }\n  i : CurrentSource(k) gnd -> b;\n  r : Resistor(2) b -> gnd;\n  \
+                output v = across(r);\n  output j = through(c);\n  experiment { stop = 3 [s]; points = 7; }\n}\n";
+    let rows = rows(&written(&folder, text), &[]).unwrap();
+    assert_eq!(column(&rows, "v"), [2.0, 2.0, 4.0, 4.0, 6.0, 6.0, 8.0]);
+    let time = column(&rows, "time");
+    for (time, current) in time.iter().zip(column(&rows, "j")).skip(1) {
+        assert!((current - 0.5 * time.cos()).abs() < 1e-9, "{time}: {current}");
+    }
+}
+
+/// Two masses that rub on each other and on the ground; one of them hits a wall.
+const RUBBING: &str = "import switching;\nmodel Rubbing {\n  node x[2] : translational;\n  m0 : Mass(1.026) x[1] -> gnd, start = 0.117;\n  \
+     m1 : Mass(1.244) x[2] -> gnd, start = -0.473;\n  k0 : Spring(65.411) x[2] -> gnd;\n  k1 : Spring(57.144) x[2] -> x[1];\n  \
+     f0 : DryFriction(1.051, 2.679) x[1] -> gnd;\n  f1 : DryFriction(1.364, 2.399) x[1] -> x[2];\n  f2 : DryFriction(1.697, 2.175) x[2] -> \
+     gnd;\n  push : ForceSource(7.513*sin(5.098*time + 3.972)) gnd -> x[1];\n  w : Wall(0.594, 0.50) gnd -> x[1];\n  output v0 = \
+     across(m0);\n  output v1 = across(m1);\n  experiment { stop = 4 [s]; points = 41; }\n}\n";
+
+#[test]
+fn friction_passes_on_no_impulse_of_a_wall() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, RUBBING);
+    let loose = rows(&file, &["--rtol", "1e-7"]).unwrap();
+    let tight = rows(&file, &["--rtol", "1e-10"]).unwrap();
+    for name in ["v0", "v1"] {
+        let (a, b) = (column(&loose, name), column(&tight, name));
+        assert!(
+            (a[a.len() - 1] - b[b.len() - 1]).abs() < 1e-4,
+            "{name}: {:?} and {:?}",
+            a.last(),
+            b.last()
+        );
+    }
+    // Rows before and behind each event: the second mass, which no wall stops, goes on as it did.
+    let seen = rows(&file, &["--events"]).unwrap();
+    let (time, v0, v1) = (column(&seen, "time"), column(&seen, "v0"), column(&seen, "v1"));
+    let mut hits = 0;
+    for at in 1..time.len() {
+        if time[at] == time[at - 1] && (v0[at] - v0[at - 1]).abs() > 1e-3 {
+            hits += 1;
+            assert!((v0[at] + 0.5 * v0[at - 1]).abs() < 1e-6, "{} s", time[at]);
+            assert!((v1[at] - v1[at - 1]).abs() < 1e-6, "{} s", time[at]);
+        }
+    }
+    assert_eq!(hits, 2);
 }

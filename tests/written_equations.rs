@@ -163,3 +163,60 @@ fn diodes_back_to_back_have_one_voltage_between_them() {
     let unknowns: usize = system.loops.iter().map(|each| each.unknowns.len()).sum();
     assert_eq!(unknowns, 1);
 }
+
+#[test]
+fn implicit_equations_come_as_json() {
+    let output = support::command::lgm(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")),
+        &["equations", "examples/two_link_arm.lgm", "--format", "json"],
+    );
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let implicit = &found["implicit"];
+    let mass = implicit["mass_matrix"].as_array().unwrap();
+    assert_eq!(mass.len(), 6);
+    assert_eq!(mass[0][1], "2*m2*l1*l2*cos(theta[1] - theta[2])");
+    assert_eq!(mass[0][1], mass[1][0]);
+    assert_eq!(mass[2][2], "1");
+    assert_eq!(implicit["right"][2], "J.w[1]*(K1 + K2) - K2*J.w[2]");
+    assert_eq!(implicit["right"].as_array().unwrap().len(), 6);
+    // The same rates as those of the explicit equations.
+    let mut bindings = support::arithmetic::Bindings::new();
+    let values = [
+        ("l1", 0.4),
+        ("l2", 0.3),
+        ("m1", 1.7),
+        ("m2", 1.1),
+        ("J1", 0.1),
+        ("J2", 0.05),
+        ("K1", 3.0),
+        ("K2", 2.0),
+        ("R1", 0.2),
+        ("R2", 0.1),
+        ("g", 9.8),
+        ("tau1", 0.3),
+        ("tau2", -0.2),
+        ("J.w[1]", 0.7),
+        ("J.w[2]", -0.4),
+        ("K.tau[1]", 0.2),
+        ("K.tau[2]", 0.6),
+        ("theta[1]", 0.5),
+        ("theta[2]", -0.9),
+    ];
+    bindings.extend(values.map(|(name, value)| (name.to_string(), value)));
+    for entry in found["assignments"].as_array().unwrap() {
+        let value = support::arithmetic::evaluate(entry["expr"].as_str().unwrap(), &bindings);
+        bindings.insert(entry["name"].as_str().unwrap().to_string(), value);
+    }
+    let value = |text: &serde_json::Value| support::arithmetic::evaluate(text.as_str().unwrap(), &bindings);
+    for (row, right) in mass.iter().zip(implicit["right"].as_array().unwrap()) {
+        let rates = found["equations"].as_array().unwrap().iter();
+        let left: f64 = row
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(rates)
+            .map(|(factor, rate)| value(factor) * value(&rate["expr"]))
+            .sum();
+        assert!((left - value(right)).abs() < 1e-9, "{left} is not {right}");
+    }
+}

@@ -1,12 +1,12 @@
 //! `lgm causality`
 
-use super::disk::write_result;
 use super::draw::{Notation, drawing};
+use super::files::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
-use lgm_draw::play;
+use lgm_draw::{Manner, play};
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
 use lgm_explain::causality::{TextOptions, json, text};
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return outcome;
     };
     let page = match arguments.play {
-        true => match drawing(&compilation, Some(Notation::BondGraph)) {
+        true => match drawing(&compilation, Some(Notation::BondGraph), Manner::default()) {
             Ok(drawing) => drawing.map(|drawing| play(&drawing, found)),
             Err(refused) => {
                 report::print(compilation.map(), std::slice::from_ref(&refused));

@@ -1,6 +1,6 @@
 //! `lgm check`
 
-use super::disk::write_result;
+use super::files::disk::write_result;
 use super::report;
 use super::request::ModelArguments;
 use crate::Request;

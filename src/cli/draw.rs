@@ -1,12 +1,12 @@
 //! `lgm draw`
 
-use super::disk::write_result;
+use super::files::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::Compilation;
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
-use lgm_draw::{Drawing, Kind, Refusal, dot, draw, html, json, svg, written_as};
+use lgm_draw::{Drawing, Kind, Manner, Refusal, dot, draw_with, html_in, json, svg_in, written_as};
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
 use lgm_source::codes::Code;
@@ -16,14 +16,16 @@ use std::path::{Path, PathBuf};
 /// Draws the linear graph or the bond graph of a model.
 ///
 /// A linear graph shows nodes above the rail of their reference, oriented branches with the normal tree heavy, sources with a circle, and
-/// couplers. A bond graph shows junctions and elements with half arrows and causal strokes; storage in derivative causality has a dashed
-/// frame. No other program is needed. Where sources contradict each other, what can be drawn is drawn.
+/// couplers. A bond graph shows junctions and elements with half arrows and causal strokes as books draw them; storage in derivative
+/// causality has a dashed frame, and components have frames with their names. No other program is needed. Where sources contradict each
+/// other, what can be drawn is drawn.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   lgm draw examples/quarter_car.lgm -o quarter_car.svg
   lgm draw examples/quarter_car.lgm --as bond-graph -o quarter_car.svg
   lgm draw examples/line.lgm --set N=40 -o line.html
+  lgm draw examples/lever.lgm --values --theme dark -o lever.svg
   lgm draw examples/lever.lgm --format dot")]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -36,6 +38,18 @@ pub(super) struct Arguments {
     /// How to write it; by the ending of OUT unless given, otherwise svg
     #[arg(long, value_enum)]
     format: Option<Format>,
+    /// Let half arrows of a bond graph point as the model says, and not out of sources and through couplers
+    #[arg(long)]
+    own_directions: bool,
+    /// Draw junctions of two bonds though power only passes through
+    #[arg(long)]
+    all_junctions: bool,
+    /// Write moduli and parameters at the elements of a bond graph
+    #[arg(long)]
+    values: bool,
+    /// The colours; light for a picture and auto for a page unless given
+    #[arg(long, value_enum)]
+    theme: Option<Theme>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -49,7 +63,17 @@ pub(super) enum Notation {
     BondGraph,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Theme {
+    /// Dark lines on white
+    Light,
+    /// Bright lines on a dark ground
+    Dark,
+    /// As the reader of the page chose
+    Auto,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// A picture
     Svg,
@@ -74,8 +98,50 @@ impl Format {
     }
 }
 
+impl Arguments {
+    /// The drawing and its colours; why an option says nothing of what is drawn.
+    fn drawn(
+        &self,
+        compilation: &Compilation,
+        format: Format,
+    ) -> Result<Option<(Drawing, lgm_draw::Theme)>, Diagnostic> {
+        let misuse = |option: &str, of: &str, help: &str| {
+            Diagnostic::error(Code::LGM0907, format!("`{option}` is an option of {of}")).help(help)
+        };
+        let theme = match (self.theme, format) {
+            (None | Some(Theme::Auto), Format::Html) => lgm_draw::Theme::Auto,
+            (Some(Theme::Auto), _) => {
+                let help = "write a page with `--format html`, or ask for `--theme light` or `--theme dark`";
+                return Err(misuse("--theme auto", "pages", help));
+            }
+            (Some(Theme::Dark), _) => lgm_draw::Theme::Dark,
+            (None | Some(Theme::Light), _) => lgm_draw::Theme::Light,
+        };
+        let manner = Manner {
+            own_directions: self.own_directions,
+            all_junctions: self.all_junctions,
+            values: self.values,
+        };
+        let drawing = drawing(compilation, self.kind, manner)?;
+        let options = [
+            ("--own-directions", self.own_directions),
+            ("--all-junctions", self.all_junctions),
+            ("--values", self.values),
+        ];
+        let given = options.into_iter().find(|option| option.1);
+        match (&drawing, given) {
+            (Some(drawing), Some((option, _))) if drawing.kind == Kind::LinearGraph => {
+                Err(misuse(option, "bond graphs", "draw one with `--as bond-graph`"))
+            }
+            _ => Ok(drawing.map(|drawing| (drawing, theme))),
+        }
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let by_name = arguments.output.as_deref().and_then(Format::of);
+    let format = arguments.format.or(by_name).unwrap_or(Format::Svg);
     // The same decisions with less work: no equations are read here.
     let wanted = Options {
         symbolic: false,
@@ -90,20 +156,18 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let outcome = report::outcome(&diagnostics);
     let drawing = match outcome {
         Outcome::Misuse => None,
-        _ => drawing(&compilation, arguments.kind).unwrap_or_else(|refused| {
+        _ => arguments.drawn(&compilation, format).unwrap_or_else(|refused| {
             diagnostics.push(refused);
             None
         }),
     };
     report::print(compilation.map(), &diagnostics);
-    let Some(drawing) = drawing else {
+    let Some((drawing, theme)) = drawing else {
         return report::outcome(&diagnostics);
     };
-    let by_name = arguments.output.as_deref().and_then(Format::of);
-    let format = arguments.format.or(by_name).unwrap_or(Format::Svg);
     let written = write_result(arguments.output.as_deref(), &mut |out| match format {
-        Format::Svg => out.write_all(svg(&drawing).as_bytes()),
-        Format::Html => out.write_all(html(&drawing).as_bytes()),
+        Format::Svg => out.write_all(svg_in(&drawing, theme).as_bytes()),
+        Format::Html => out.write_all(html_in(&drawing, theme).as_bytes()),
         Format::Dot => out.write_all(dot(&drawing).as_bytes()),
         Format::Json => write_in_lines(out, &json(&drawing)),
     });
@@ -114,7 +178,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// The drawing, if there is a model; what to do where it cannot be drawn so.
-pub(super) fn drawing(compilation: &Compilation, kind: Option<Notation>) -> Result<Option<Drawing>, Diagnostic> {
+pub(super) fn drawing(
+    compilation: &Compilation,
+    kind: Option<Notation>,
+    manner: Manner,
+) -> Result<Option<Drawing>, Diagnostic> {
     let model = compilation.formulated_model().or_else(|| compilation.model());
     let (Some(model), Some(graph), Some(report)) = (model, compilation.bond_graph(), compilation.causality()) else {
         return Ok(None);
@@ -138,5 +206,5 @@ pub(super) fn drawing(compilation: &Compilation, kind: Option<Notation>) -> Resu
                 .help("draw it with `--as bond-graph`")
         }
     };
-    draw(model, graph, report, kind).map(Some).map_err(refused)
+    draw_with(model, graph, report, kind, manner).map(Some).map_err(refused)
 }

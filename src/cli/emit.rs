@@ -1,18 +1,19 @@
 //! `lgm emit`
 
-use super::folder::{write_archive, write_folder};
-use super::library::add_library;
+use super::files::folder::{write_archive, write_folder};
+use super::files::library::add_library;
 use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::simulate::length_by_modes;
 use crate::Whole;
 use crate::cli::outcome::Outcome;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lgm_emit::code::{self, CodeOptions, Origin, Target};
+use lgm_emit::code::{self, Changes, CodeOptions, Origin, Target};
+use lgm_equations::switching::Events;
 use lgm_equations::{Options, StateSystem};
-use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
+use lgm_source::{SourceMap, stack};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -104,13 +105,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let (states, linearize) = (&arguments.states, LinearizeArguments::default());
     let (map, whole, mut diagnostics) = (arguments.model).compile_whole(texts, states, &linearize, wanted, Vec::new());
     let whole = whole.map(|whole| with_length(whole, arguments.target, &mut diagnostics));
-    diagnostics.extend(
-        whole
-            .iter()
-            .filter_map(|system| without_events(system, arguments.target)),
-    );
     report::print(&map, &diagnostics);
-    let (Some(system), Outcome::Success) = (whole, report::outcome(&diagnostics)) else {
+    let (Some((system, switched)), Outcome::Success) = (whole, report::outcome(&diagnostics)) else {
         return report::outcome(&diagnostics);
     };
     let options = CodeOptions {
@@ -123,7 +119,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         version: env!("CARGO_PKG_VERSION"),
         hash: hash(&map),
     };
-    let written = code::package(&system, &origin, arguments.target, &options).and_then(|mut package| {
+    let changes = switched.as_ref().map(|(events, options)| Changes {
+        events,
+        options,
+        lines: lines_of_blocks(events, &map),
+    });
+    let package = || code::package(&system, &origin, arguments.target, &options, changes.as_ref());
+    let written = stack::deep(package).and_then(|mut package| {
         let is_archive = package.library.is_some() && is_fmu(&arguments.output);
         add_library(&mut package);
         let write = if is_archive { write_archive } else { write_folder };
@@ -148,8 +150,17 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// The equations with a time to stop at: programs run as long as `lgm simulate` does if nobody says how long.
-fn with_length(whole: Whole, target: Target, diagnostics: &mut Vec<Diagnostic>) -> StateSystem {
-    let Whole { model, mut system, .. } = whole;
+fn with_length(
+    whole: Whole,
+    target: Target,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (StateSystem, Option<(Events, Options)>) {
+    let Whole {
+        model,
+        mut system,
+        switched,
+        ..
+    } = whole;
     let runs = !matches!(target, Target::Latex | Target::Json);
     if runs && system.experiment.stop.is_none() {
         let start = system.experiment.start.unwrap_or(0.0);
@@ -158,16 +169,13 @@ fn with_length(whole: Whole, target: Target, diagnostics: &mut Vec<Diagnostic>) 
         system.experiment.stop = length.ok().map(|length| start + length);
     }
     system.numeric = None;
-    system
+    (system, switched)
 }
 
-/// Reports events, which no program carries yet; equations in the modes at the start are no program.
-fn without_events(system: &StateSystem, target: Target) -> Option<Diagnostic> {
-    let runs = !matches!(target, Target::Latex | Target::Json);
-    (runs && system.events.happen).then(|| {
-        Diagnostic::error(Code::LGM0944, format!("`{}` has events, which emitted programs do not carry", system.model))
-            .help("run it with `lgm simulate`; `--format json` and `--format latex` hold the equations in the modes of the start, or of `--mode`")
-    })
+/// The line of each block in the text.
+fn lines_of_blocks(events: &Events, map: &SourceMap) -> Vec<usize> {
+    let lines = events.blocks().iter().map(|block| block.span);
+    lines.map(|span| map.line_column(span.source, span.start).0).collect()
 }
 
 /// Whether a name ends as those of FMUs do.

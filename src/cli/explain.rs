@@ -1,6 +1,6 @@
 //! `lgm explain`
 
-use super::disk::write_result;
+use super::files::disk::write_result;
 use super::report;
 use crate::cli::outcome::Outcome;
 use lgm_source::SourceMap;

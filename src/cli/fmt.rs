@@ -1,6 +1,6 @@
 //! `lgm fmt`
 
-use super::disk::{read_root, write_result};
+use super::files::disk::{read_root, write_result};
 use super::report;
 use crate::cli::outcome::Outcome;
 use lgm_source::SourceMap;

@@ -8,24 +8,21 @@ mod causality;
 mod chapter;
 mod check;
 mod comparison;
-mod completions;
-mod disk;
 mod draw;
 mod emit;
 mod equations;
 mod explain;
+mod files;
 mod fmt;
-mod folder;
 mod import;
 mod interrupt;
-mod library;
-mod lsp;
-mod man;
 mod new;
 mod outcome;
+mod profile;
 mod reduce;
 mod report;
 mod request;
+mod shell;
 mod simulate;
 
 use crate::cli::analysis::one_port::{convert, thevenin};
@@ -74,9 +71,9 @@ enum Command {
     Import(import::Arguments),
     Fmt(fmt::Arguments),
     Explain(explain::Arguments),
-    Lsp(lsp::Arguments),
-    Completions(completions::Arguments),
-    Man(man::Arguments),
+    Lsp(shell::lsp::Arguments),
+    Completions(shell::completions::Arguments),
+    Man(shell::man::Arguments),
 }
 
 impl From<Outcome> for ExitCode {
@@ -126,9 +123,9 @@ pub fn main() -> ExitCode {
         Command::Import(arguments) => import::run(&arguments),
         Command::Fmt(arguments) => fmt::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
-        Command::Lsp(arguments) => lsp::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
-        Command::Man(arguments) => man::run(&arguments, Arguments::command()),
+        Command::Lsp(arguments) => shell::lsp::run(&arguments),
+        Command::Completions(arguments) => shell::completions::run(&arguments, Arguments::command()),
+        Command::Man(arguments) => shell::man::run(&arguments, Arguments::command()),
     });
     outcome.into()
 }

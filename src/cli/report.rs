@@ -1,6 +1,6 @@
 //! Diagnostics on standard error or as JSON, and the exit code that follows from them.
 
-use super::disk::WriteFault;
+use super::files::disk::WriteFault;
 use super::outcome::Outcome;
 use crate::rendering::render;
 use lgm_source::codes::Code;

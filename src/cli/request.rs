@@ -1,7 +1,8 @@
 //! The arguments that commands share, and the compilation that they ask for.
 
-use super::disk::{Disk, read_root};
+use super::files::disk::{Disk, read_root};
 use super::report;
+use super::simulate::record::states_at;
 use crate::cli::outcome::Outcome;
 use crate::{Compilation, Request, Whole};
 use clap::ValueEnum;
@@ -9,7 +10,7 @@ use lgm_analysis::LinearizeRequest;
 use lgm_elaborate::Settings;
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::Diagnostic;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
 use lgm_source::{Source, SourceId, SourceMap};
 use std::path::PathBuf;
 
@@ -58,12 +59,23 @@ pub(super) struct LinearizeArguments {
     /// Linearise at an equilibrium, looked for from the starts or from the values of --at; inputs keep theirs
     #[arg(long)]
     equilibrium: bool,
+    /// Linearise where a run of the model is at this time, in seconds; values of --at take the place of those of the run
+    #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "equilibrium", allow_hyphen_values = true)]
+    along: Option<f64>,
+}
+
+/// A finite number of seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("a time is a finite number of seconds".to_string()),
+    }
 }
 
 impl LinearizeArguments {
     /// Whether any of the options is there.
     pub(super) fn is_asked_for(&self) -> bool {
-        self.linearize || self.equilibrium || !self.at.is_empty()
+        self.linearize || self.equilibrium || !self.at.is_empty() || self.along.is_some()
     }
 
     /// Takes those values of `--at` that are places of the network and not values of variables.
@@ -223,7 +235,43 @@ impl ModelArguments {
         inputs: Vec<(String, SourceId)>,
     ) -> (SourceMap, Option<Whole>, Vec<Diagnostic>) {
         let asked = linearize.is_asked_for().then(|| linearize.request(wanted.symbolic));
-        self.compile_asked(map, (states, linearize), asked, wanted, inputs)
+        let Some(time) = linearize.along else {
+            return self.compile_asked(map, (states, linearize), asked, wanted, inputs);
+        };
+        let (found, whole, mut diagnostics) = self.compile_asked(
+            map.clone(),
+            (states, &LinearizeArguments::default()),
+            None,
+            wanted.clone(),
+            inputs.clone(),
+        );
+        let Some(whole) = whole.filter(|_| !has_errors(&diagnostics)) else {
+            return (found, None, diagnostics);
+        };
+        match states_at(&whole.system, time) {
+            Ok(reached) => {
+                let given: Vec<&str> = linearize.at.iter().flat_map(|text| split_at_commas(text)).collect();
+                let is_given = |name: &str| {
+                    given
+                        .iter()
+                        .any(|text| text.split('=').next().map(str::trim) == Some(name))
+                };
+                let reached = reached.into_iter().chain([("time".to_string(), time)]);
+                let own = reached.filter(|(name, _)| !is_given(name));
+                let own = own.map(|(name, value)| format!("{name}={value:?}"));
+                let along = LinearizeArguments {
+                    at: linearize.at.iter().cloned().chain(own).collect(),
+                    ..linearize.clone()
+                };
+                self.compile_asked(map, (states, &along), asked, wanted, inputs)
+            }
+            Err(reason) => {
+                let message = format!("the run does not reach {time} s");
+                let fault = Diagnostic::error(Code::LGM0722, message).note(reason);
+                diagnostics.push(fault.help("give a time after the start, or the values of the states with `--at`"));
+                (found, None, diagnostics)
+            }
+        }
     }
 
     /// The equations as they are, with values of `--at` as a point where something is looked for first.

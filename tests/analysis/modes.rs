@@ -1,8 +1,10 @@
 //! Poles with shapes, energies and sensitivities, against closed forms.
 
 use super::{json, near, number, written};
+use crate::support::command::{ends_with, err, lgm, out};
 use num_complex::Complex64;
 use serde_json::Value;
+use std::path::Path;
 
 fn entry<'a>(list: &'a Value, key: &str, name: &str) -> &'a Value {
     let found = list.as_array().unwrap().iter().find(|entry| entry[key] == *name);
@@ -112,5 +114,134 @@ fn free_motions_are_exactly_zero() {
     assert_eq!(rigid.len(), 2, "{answer}");
     for pole in rigid {
         assert_eq!((number(&pole["real"]), number(&pole["imaginary"])), (0.0, 0.0));
+    }
+}
+
+#[test]
+fn a_point_along_a_run_is_where_the_run_is() {
+    // A pendulum without losses: the square of the pole at an angle is -(g/l)*cos(angle).
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Swing {
+  node arm : rotational;
+  bob : Inertia(2) arm -> gnd;
+  state angle = int(across(bob)), start = 1.2;
+  pull : TorqueSource(-18*sin(angle)) gnd -> arm;
+  output w = across(bob);
+}";
+    let file = written(scratch.path(), "swing.lgm", text);
+    let file = file.to_str().unwrap();
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let run = lgm(
+        package,
+        &[
+            "simulate",
+            file,
+            "--stop",
+            "0.4",
+            "--points",
+            "2",
+            "--columns",
+            "angle",
+            "--rtol",
+            "1e-11",
+        ],
+    );
+    let rows = out(&run);
+    let last = rows.trim_end().lines().last().unwrap();
+    let angle: f64 = last.split(',').nth(1).unwrap().parse().unwrap();
+    assert!(angle < 1.0, "{rows}");
+    let found = json(&["modes", file, "--along", "0.4"]);
+    near(
+        number(&found["poles"][0]["imaginary"]).abs(),
+        (9.0 * angle.cos()).sqrt(),
+        1e-8,
+    );
+    // A value that is given takes the place of the run's; a place of the network is none.
+    let found = json(&["modes", file, "--along", "0.4", "--at", "angle=0"]);
+    near(number(&found["poles"][0]["imaginary"]).abs(), 3.0, 1e-12);
+    let seen = json(&["thevenin", file, "--at", "bob", "--along", "0.4", "--numeric"]);
+    near(number(&seen["impedance"]["den"][0]), 18.0 * angle.cos(), 1e-8);
+    for options in [
+        ["--along", "0.4", "--equilibrium", "--linearize"],
+        ["--linearize", "--to", "w", "--shapes"],
+    ] {
+        ends_with(&lgm(package, &[&["modes", file][..], &options].concat()), 2);
+    }
+}
+
+/// The points of the first curve of a picture, in pixels.
+fn first_curve(picture: &str) -> Vec<(f64, f64)> {
+    let from = picture.find("stroke=\"#0072b2\"").unwrap();
+    let path = picture[..picture[from..].find("/>").unwrap() + from]
+        .rsplit("d=\"M")
+        .next()
+        .unwrap();
+    let path = path.split('"').next().unwrap();
+    let pair = |text: &str| {
+        let mut parts = text.split(' ').map(|part| part.parse::<f64>().unwrap());
+        (parts.next().unwrap(), parts.next().unwrap())
+    };
+    path.split('L').map(pair).collect()
+}
+
+#[test]
+fn the_shape_of_a_clamped_beam_is_drawn_over_its_length() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "import distributed;
+model Beam {
+  param L = 2 [m];
+  param x [m] = list(i in 0:4, L*i/4);
+  input F = step(0);
+  node a : translational;
+  beam : Cantilever(rho = 1, A = 1, E = 1, I = 1, L = L, modes = 2, at = [2], zeta = 0.1) a -> gnd;
+  push : ForceSource(F) gnd -> a;
+  output w = list(i in 1:5, displacement(beam, x[i]));
+}";
+    let file = written(scratch.path(), "beam.lgm", text);
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let picture = scratch.path().join("shapes.svg");
+    let (file, plot) = (file.to_str().unwrap(), picture.to_str().unwrap());
+    ends_with(
+        &lgm(
+            package,
+            &["modes", file, "--profile", "w", "--over", "x", "--plot", plot],
+        ),
+        0,
+    );
+    let curve = first_curve(&std::fs::read_to_string(&picture).unwrap());
+    // The first mode of a cantilever at quarters of its length, as a share of its end (any table of beams).
+    let expected = [0.0, 0.0973, 0.3395, 0.6588, 1.0];
+    let (zero, one) = (curve[0].1, curve[4].1);
+    for (point, expected) in curve.iter().zip(expected) {
+        let found = (point.1 - zero) / (one - zero);
+        assert!((found - expected).abs() < 0.003, "{curve:?}");
+    }
+    near(curve[2].0 - curve[0].0, 0.5 * (curve[4].0 - curve[0].0), 1e-2);
+    let run = [
+        "simulate",
+        file,
+        "--stop",
+        "6",
+        "--points",
+        "601",
+        "--profile",
+        "w",
+        "--over",
+        "x",
+        "--plot",
+        plot,
+    ];
+    ends_with(&lgm(package, &run), 0);
+    let text = std::fs::read_to_string(&picture).unwrap();
+    for time in ["t = 0 s", "t = 1 s", "t = 6 s", "x [m]"] {
+        assert!(text.contains(time), "{time} is not in {text}");
+    }
+    for wrong in [["--over", "L"], ["--over", "y"]] {
+        let output = lgm(
+            package,
+            &[&run[..7], &["w", wrong[0], wrong[1], "--plot", plot]].concat(),
+        );
+        ends_with(&output, 2);
+        assert!(err(&output).contains("LGM0905"), "{}", err(&output));
     }
 }

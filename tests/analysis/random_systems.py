@@ -13,6 +13,12 @@ import numpy as np
 import scipy.linalg
 import scipy.signal
 
+try:
+    import slycot
+except ImportError:
+    # The comparison with SLICOT is left out where its wheel cannot be had.
+    slycot = None
+
 warnings.simplefilter("ignore")
 LGM, FOLDER, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 FAULTS = []
@@ -159,6 +165,8 @@ def one(seed):
                 FAULTS.append(f"{name} {words}: error {max(errors)} above the bound {reduced['bound']}")
             if words == []:
                 check(f"{name} bound", reduced["bound"], 2 * sum(hankel[order:]), 1e-6)
+                if slycot:
+                    by_slicot(name, (A, B, C, D), order, reduced["hankel"], small)
             if words == ["--match-dc"]:
                 check(f"{name} static", small(0, squeeze=False), whole(0, squeeze=False), 1e-8)
             if words == ["--method", "modal"]:
@@ -172,6 +180,18 @@ def one(seed):
             expected = scipy.signal.cont2discrete((A, B, C, D), period, method)[:4]
             for key, matrix in zip("ABCD", expected):
                 check(f"{name} {hold} {key}", np.array(discrete[key]).reshape(matrix.shape), matrix, 1e-10)
+
+
+def by_slicot(name, matrices, order, hankel, small):
+    """Balanced truncation by SLICOT: the same values, and the same reduced system up to its states."""
+    A, B, C, D = matrices
+    n, m, p = A.shape[0], B.shape[1], C.shape[0]
+    # The routine overwrites its arguments.
+    kept, a, b, c, values = slycot.ab09ad("C", "B", "N", n, m, p, A.copy(), B.copy(), C.copy(), nr=order)
+    check(f"{name} hankel by SLICOT", hankel, values, 1e-6)
+    expected = control.ss(a[:kept, :kept], b[:kept, :m], c[:p, :kept], D)
+    for w in np.logspace(-2, 2, 9):
+        check(f"{name} truncated by SLICOT", small(1j * w, squeeze=False), expected(1j * w, squeeze=False), 1e-6)
 
 
 def eval_number(entry):

@@ -66,6 +66,44 @@ fn moments_agree_at_their_frequencies_and_stay_stable() {
     }
 }
 
+/// Springs between walls hold a force that no input changes: a pole that is 0, and no part of the transfer function.
+#[test]
+fn a_force_that_is_held_for_ever_does_not_keep_a_chain_from_truncation() {
+    let scratch = tempfile::tempdir().unwrap();
+    for masses in [25, 50] {
+        let held = "first : Spring(100) gnd -> x[1];\n  last : Spring(100) x[N] -> gnd;";
+        let text = chain(masses).replace("first : Spring(100) gnd -> x[1];", held);
+        let text = text
+            .replace("Damper(0.3)", "Damper(2)")
+            .replace("  output w = across(m[3]);\n", "");
+        let file = written(scratch.path(), "chain.lgm", &text);
+        let file = file.to_str().unwrap();
+        let found = json(&["approximate", file, "--order", "10"]);
+        let matrix = |key: &str| {
+            let rows = found[key].as_array().unwrap();
+            rows.iter()
+                .flat_map(|row| row.as_array().unwrap().iter().map(super::number))
+                .collect::<Vec<f64>>()
+        };
+        let (a, b, c) = (matrix("A"), matrix("B"), matrix("C"));
+        let omega = 3.0;
+        let whole = json(&["response", file, "--omega", "3"]);
+        let whole = value(&whole["H"]["F->v"][0]);
+        let a = nalgebra::DMatrix::from_row_slice(10, 10, &a).map(Complex64::from);
+        let resolvent = (nalgebra::DMatrix::identity(10, 10) * Complex64::new(0.0, omega) - a)
+            .try_inverse()
+            .unwrap();
+        let b = nalgebra::DVector::from_vec(b).map(Complex64::from);
+        let c = nalgebra::DVector::from_vec(c).map(Complex64::from);
+        let reduced = (c.transpose() * resolvent * b)[0];
+        let bound = super::number(&found["bound"]);
+        assert!(
+            (reduced - whole).norm() <= bound && bound < 0.5 * whole.norm(),
+            "{reduced} {whole} {bound}"
+        );
+    }
+}
+
 #[test]
 fn the_bound_of_moments_holds() {
     let scratch = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use support::program::{example, settings};
 use support::records::{Record, bindings};
 
 /// The value of a polynomial with coefficients of descending powers.
-fn value(coefficients: &Value, bindings: &Bindings, s: Complex64) -> Complex64 {
+pub(super) fn value(coefficients: &Value, bindings: &Bindings, s: Complex64) -> Complex64 {
     let entry = |entry: &Value| match entry {
         Value::String(text) => evaluate(text, bindings),
         entry => number(entry),

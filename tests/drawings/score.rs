@@ -2,15 +2,22 @@
 
 use lgm::draw::{Drawing, LabelKind, Point, Rect};
 
+/// A line is beside a mark if it is nearer than this.
+const NEAR: f64 = 2.0;
+
 /// Counts of one drawing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Score {
-    /// Branches, bonds and lines of couplers that cross.
+    /// Branches and bonds that cross.
     pub crossings: usize,
+    /// Dashed lines of couplers that cross them or each other.
+    pub linked: usize,
     /// Corners of branches and bonds.
     pub bends: usize,
     /// Texts over each other, or over a line, a circle or a node.
     pub overlaps: usize,
+    /// Lines through a half arrow or beside a stroke of another bond.
+    pub marked: usize,
     /// Edges of the drawing.
     pub edges: usize,
 }
@@ -18,8 +25,10 @@ pub struct Score {
 impl std::ops::AddAssign for Score {
     fn add_assign(&mut self, other: Score) {
         self.crossings += other.crossings;
+        self.linked += other.linked;
         self.bends += other.bends;
         self.overlaps += other.overlaps;
+        self.marked += other.marked;
         self.edges += other.edges;
     }
 }
@@ -32,6 +41,45 @@ fn turn(a: Point, b: Point, c: Point) -> f64 {
 fn crosses(a: (Point, Point), b: (Point, Point)) -> bool {
     let apart = |one: f64, two: f64| (one > 1e-6 && two < -1e-6) || (one < -1e-6 && two > 1e-6);
     apart(turn(a.0, a.1, b.0), turn(a.0, a.1, b.1)) && apart(turn(b.0, b.1, a.0), turn(b.0, b.1, a.1))
+}
+
+/// The distance of a place from a straight line.
+fn away(at: Point, (a, b): (Point, Point)) -> f64 {
+    let (dx, dy) = (b.x - a.x, b.y - a.y);
+    let part = ((at.x - a.x) * dx + (at.y - a.y) * dy) / (dx * dx + dy * dy).max(1e-9);
+    at.distance(a.towards(b, part.clamp(0.0, 1.0)))
+}
+
+/// The distance of two straight lines.
+fn apart(a: (Point, Point), b: (Point, Point)) -> f64 {
+    match crosses(a, b) {
+        true => 0.0,
+        false => [away(a.0, b), away(a.1, b), away(b.0, a), away(b.1, a)]
+            .into_iter()
+            .fold(f64::INFINITY, f64::min),
+    }
+}
+
+/// Lines that pass through a half arrow or a stroke of another bond, or right beside it.
+fn marked(drawing: &Drawing) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, edge) in drawing.edges.iter().enumerate() {
+        let marks = edge.marks();
+        for mark in marks.barb.into_iter().chain(marks.strokes) {
+            let others = drawing.edges.iter().enumerate().filter(|(other, _)| *other != at);
+            let others = others.map(|(_, other)| (format!("{} -> {}", other.from, other.to), &other.path));
+            let signals = drawing
+                .signals
+                .iter()
+                .map(|signal| (format!("signal of {}", signal.element), &signal.path));
+            for (name, path) in others.chain(signals) {
+                if pieces(path).into_iter().any(|piece| apart(piece, mark) < NEAR) {
+                    found.push(format!("{name} lies at a mark of {} -> {}", edge.from, edge.to));
+                }
+            }
+        }
+    }
+    found
 }
 
 fn pieces(path: &[Point]) -> Vec<(Point, Point)> {
@@ -56,10 +104,16 @@ pub fn score(drawing: &Drawing) -> (Score, Vec<String>) {
         let crossed = others.filter(|b| one.1.iter().any(|a| crosses(*a, **b)));
         crossed.count()
     };
-    let crossings = lines.iter().enumerate().map(crossing).sum();
+    let all: usize = lines.iter().enumerate().map(crossing).sum();
+    let edges = &lines[..drawing.edges.len()];
+    let crossed = |(at, one): (usize, &Line)| {
+        let others = edges[at + 1..].iter().flat_map(|other| &other.1);
+        others.filter(|b| one.1.iter().any(|a| crosses(*a, **b))).count()
+    };
+    let crossings = edges.iter().enumerate().map(crossed).sum();
     let bends = drawing.edges.iter().map(|edge| edge.path.len().saturating_sub(2)).sum();
     for signal in &drawing.signals {
-        lines.push((format!("signal of {}", signal.element), vec![(signal.from, signal.to)]));
+        lines.push((format!("signal of {}", signal.element), pieces(&signal.path)));
     }
     for rail in &drawing.rails {
         lines.push(("rail".to_string(), vec![(rail.from, rail.to)]));
@@ -97,11 +151,16 @@ pub fn score(drawing: &Drawing) -> (Score, Vec<String>) {
             found.push(format!("`{}` outside", label.text));
         }
     }
+    let overlaps = found.len();
+    let marked = marked(drawing);
     let counts = Score {
         crossings,
+        linked: all - crossings,
         bends,
-        overlaps: found.len(),
+        overlaps,
+        marked: marked.len(),
         edges: drawing.edges.len(),
     };
+    found.extend(marked);
     (counts, found)
 }

@@ -80,7 +80,13 @@ fn compile(folder: &Path, description: &Description, flags: &[&str]) -> PathBuf 
     // Where loops have branches, there is an event indicator of their end.
     let ends = usize::from(features.contains("#define LGM_BRANCHES 1"));
     let conditions: usize = defined(&header, "CONDITIONS").parse().unwrap();
-    gcc.arg(format!("-DCONDITIONS={}", conditions + ends));
+    // And one of each element with modes and of each block.
+    let of_events = ["#define LGM_ELEMENTS ", "#define LGM_BLOCKS "].map(|word| {
+        let line = features.lines().find_map(|line| line.strip_prefix(word));
+        line.map_or(0, |count| count.parse::<usize>().unwrap())
+    });
+    let events: usize = of_events.iter().sum();
+    gcc.arg(format!("-DCONDITIONS={}", conditions + ends + events));
     if description.is_three {
         gcc.arg("-DFMI3");
     }

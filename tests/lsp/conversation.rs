@@ -57,13 +57,15 @@ fn what_is_advertised_is_answered() {
         ("inlayHintProvider", "textDocument/inlayHint"),
         ("codeActionProvider", "textDocument/codeAction"),
         ("documentFormattingProvider", "textDocument/formatting"),
+        ("documentRangeFormattingProvider", "textDocument/rangeFormatting"),
+        ("documentOnTypeFormattingProvider", "textDocument/onTypeFormatting"),
         ("documentLinkProvider", "textDocument/documentLink"),
         ("codeLensProvider", "textDocument/codeLens"),
     ];
     for (capability, method) in requests {
         assert!(!capabilities[capability].is_null(), "{capability} in {capabilities}");
         let params = json!({ "textDocument": document, "position": position, "range": range, "positions": [position],
-            "query": "", "context": { "includeDeclaration": true, "diagnostics": [], "triggerKind": 1, "isRetrigger": false }, "options": { "tabSize": 2, "insertSpaces": true } });
+            "query": "", "context": { "includeDeclaration": true, "diagnostics": [], "triggerKind": 1, "isRetrigger": false }, "ch": ";", "options": { "tabSize": 2, "insertSpaces": true } });
         client
             .ask(method, params)
             .unwrap_or_else(|error| panic!("{method}: {error}"));

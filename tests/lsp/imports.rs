@@ -238,3 +238,55 @@ fn a_kind_that_a_file_beside_the_model_defines_is_imported() {
     assert_eq!(client.pushed(&main, Some(2)), Vec::<Value>::new());
     client.end();
 }
+
+#[test]
+fn folders_of_a_setting_are_imported_from() {
+    let (own, shared) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let [own, shared] = [&own, &shared].map(|folder| fs::canonicalize(folder.path()).unwrap());
+    fs::write(
+        shared.join("shared.lgm"),
+        "component Box() { port p : electrical; r : Resistor(1) p -> gnd; }\n",
+    )
+    .unwrap();
+    let text =
+        "import \"shared.lgm\";\nmodel M { node a : electrical; s : VoltageSource(1) a -> gnd; b : Box() (p = a); }\n";
+    let mut client = Client::start("utf-16", Some(&own));
+    let uri = uri(&own.join("model.lgm"));
+    client.open(&uri, text);
+    assert_eq!(codes(&client.pushed(&uri, Some(1)))[0], "LGM0101");
+    let settings = json!({ "settings": { "lgm": { "include": [shared] } } });
+    client.notify("workspace/didChangeConfiguration", settings);
+    assert_eq!(client.pushed(&uri, Some(1)), Vec::<Value>::new());
+    client.end();
+}
+
+#[test]
+fn imports_follow_a_file_to_its_new_name() {
+    let (_folder, root) = place();
+    fs::write(root.join("part.lgm"), PART).unwrap();
+    fs::write(root.join("closed.lgm"), MAIN).unwrap();
+    fs::write(root.join("other.lgm"), "// part.lgm\nmodel N { }\n").unwrap();
+    let mut client = Client::start("utf-16", Some(&root));
+    let open = uri(&root.join("open.lgm"));
+    client.open(&open, MAIN);
+    client.pushed(&open, Some(1));
+    let files = json!([{ "oldUri": uri(&root.join("part.lgm")), "newUri": uri(&root.join("sub/piece.lgm")) }]);
+    let answer = client
+        .ask("workspace/willRenameFiles", json!({ "files": files }))
+        .unwrap();
+    let changes = answer["changes"].as_object().unwrap();
+    assert_eq!(changes.len(), 2, "{answer}");
+    for own in [open, uri(&root.join("closed.lgm"))] {
+        let edit = &changes[&own][0];
+        assert_eq!(edit["newText"], "\"sub/piece.lgm\"");
+        assert_eq!(edit["range"]["start"], json!({ "line": 0, "character": 7 }));
+        assert_eq!(edit["range"]["end"], json!({ "line": 0, "character": 17 }));
+    }
+    // Out of the folder of the models, no import could read it.
+    let files = json!([{ "oldUri": uri(&root.join("part.lgm")), "newUri": "file:///elsewhere/part.lgm" }]);
+    let answer = client
+        .ask("workspace/willRenameFiles", json!({ "files": files }))
+        .unwrap();
+    assert_eq!(answer, Value::Null);
+    client.end();
+}

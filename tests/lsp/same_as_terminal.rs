@@ -38,6 +38,17 @@ pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Listed>> {
             ),
             None => (path.to_path_buf(), [1; 4]),
         };
+        // A fault of a component stands at the instance in the model too.
+        let labels = entry["labels"].as_array().unwrap();
+        let made = labels.iter().skip(1).rfind(|label| {
+            let words = label["message"].as_str().unwrap();
+            Path::new(label["file"].as_str().unwrap()) == path && words.starts_with("in the instance")
+        });
+        if let Some(label) = made.filter(|_| severity == 1) {
+            let place = ["line", "column", "end_line", "end_column"].map(|name| label[name].as_i64().unwrap());
+            let own = found.entry(path.to_path_buf()).or_default();
+            own.insert((code.clone(), severity, place));
+        }
         found.entry(file).or_default().insert((code, severity, place));
     }
     found
@@ -142,7 +153,7 @@ fn of_the_models_of_tests() {
 }
 
 /// The blocks of a page: what stands behind the fence, and the text.
-fn blocks(page: &str) -> Vec<(&str, String)> {
+pub fn blocks(page: &str) -> Vec<(&str, String)> {
     let mut found = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {

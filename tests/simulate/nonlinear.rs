@@ -570,10 +570,10 @@ fn a_straight_arm_is_reported_as_a_singular_mass_matrix() {
 fn a_dead_centre_is_reported_as_one() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/four_bar.lgm")).unwrap();
     let wheel = "wheel  : Inertia(J1) crank -> gnd, start = w_0;";
-    assert!(text.contains(wheel) && text.contains("0.1 [m];            // crank"));
+    assert!(text.contains(wheel) && text.contains("0.1 [m];          // crank"));
     let text = text
         .replace(wheel, "wheel : AngularVelocitySource(2) crank -> gnd;")
-        .replace("0.1 [m];            // crank", "0.3 [m];");
+        .replace("0.1 [m];          // crank", "0.3 [m];");
     let mut system = compile(&text);
     system.experiment = Default::default();
     let (_, result) = run(&system, &[super::runs::Shape::Zero], &tight(2.0, 21));

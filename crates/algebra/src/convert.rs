@@ -1,12 +1,12 @@
 //! From expressions to field elements: what the variables of rational functions stand for, and one way to read an
 //! expression that all exact fields share.
 
-use super::integer::modulo_prime;
-use super::rational_function::RationalFunction;
+use super::polynomials::integer::modulo_prime;
+use super::rational::rational_function::RationalFunction;
 use super::{Field, PrimeField};
 use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId};
 use crate::kernels::{Kernels, Meaning};
-use crate::rational_functions::RationalFunctions;
+use crate::rational::rational_functions::RationalFunctions;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};

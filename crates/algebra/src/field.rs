@@ -1,7 +1,7 @@
 //! The arithmetic that reduction is written over, once for all number systems.
 
-use super::integer::{PRIME, modulo_prime};
-use crate::row::{Row, Singular};
+use super::polynomials::integer::{PRIME, modulo_prime};
+use crate::linear::row::{Row, Singular};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
@@ -48,7 +48,7 @@ pub trait Field {
     fn may_vanish(&self, _a: &Self::Element) -> bool {
         false
     }
-    /// Solves one block that does not fall apart, `A X = B`; the rows of X belong to the columns of A. [`super::solve()`]
+    /// Solves one block that does not fall apart, `A X = B`; the rows of X belong to the columns of A. [`crate::solve()`]
     /// is what to call; a field that knows a better way than elimination by its own operations overrides this.
     fn solve_block(&mut self, matrix: Vec<Row<Self::Element>>, right: Vec<Row<Self::Element>>) -> Block<Self::Element> {
         Block::ByElimination(matrix, right)

@@ -1,8 +1,8 @@
 //! What the variables of polynomials stand for.
 
 use crate::expr::{ExprId, Exprs, Function, SymbolId};
-use crate::polynomial::{Polynomial, Variable};
-use crate::rational_function::RationalFunction;
+use crate::polynomials::polynomial::{Polynomial, Variable};
+use crate::rational::rational_function::RationalFunction;
 use rustc_hash::FxHashMap;
 
 /// What a variable of a rational function stands for.

@@ -1,7 +1,7 @@
 //! Fields in which the symbols have values, and the field of uncancelled shared expressions.
 
 use super::convert::{FromExpression, Sampled};
-use super::minors::solve_away_from_zero;
+use super::linear::minors::solve_away_from_zero;
 use super::ranges::Ranges;
 use super::{Doubles, Field, PrimeField, Rationals, Row};
 use crate::Block;

@@ -8,6 +8,7 @@ mod linearize;
 mod margins;
 mod modes;
 mod one_port;
+mod prime;
 mod response;
 mod second_order;
 mod sensitivity;
@@ -25,13 +26,13 @@ pub use modes::duration::{Duration, MOST_STATES, duration};
 pub use modes::poles::poles;
 pub use modes::{Mode, ModeRequest, StorageOutputs, modes, with_storage_outputs};
 pub use one_port::{
-    Behind, Branch, Conversion, Equivalent, EquivalentKind, Place, Probe, Ratio, Step, Test, conversion, equivalent,
-    probe,
+    Behind, Branch, Conversion, Equivalent, EquivalentKind, Place, Probe, Ratio, Reduction, Rule, Step, Test,
+    conversion, equivalent, probe, stepwise,
 };
 pub use response::{Curve, Response, ResponseRequest, group_delay, response};
 pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mechanism, partition, second_order};
 pub use sensitivity::with_sensitivities;
-pub use single_domain::{Probed, single_domain};
+pub use single_domain::{Probed, one_port_each, single_domain};
 pub use state_space::{
     Discrete, Hold, Matrix, MomentRequest, Moments, Reduced, ReductionMethod, Sampled, StateSpace, StatesBehind,
     Structure, discretize, match_moments, reduce_order, sampled, structure,

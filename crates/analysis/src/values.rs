@@ -18,7 +18,20 @@ pub(crate) fn parameter_values(system: &StateSystem) -> FxHashMap<SymbolId, f64>
 pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>> {
     let form = system.symbolic.as_ref()?;
     let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
-    let values: FxHashMap<SymbolId, BigRational> = entries.map(|entry| (entry.symbol, entry.value.clone())).collect();
+    let mut values: FxHashMap<SymbolId, BigRational> =
+        entries.map(|entry| (entry.symbol, entry.value.clone())).collect();
+    for assignment in &system.assignments {
+        let value = |symbol: SymbolId| values.get(&symbol).cloned();
+        // One that depends on more than the parameters is in no constant entry.
+        if let Some(found) = system
+            .exprs
+            .evaluate_exact(&[assignment.value], &value)
+            .ok()
+            .and_then(|mut list| list.pop())
+        {
+            values.insert(assignment.symbol, found);
+        }
+    }
     try_map(form, |id| {
         let found = system
             .exprs

@@ -138,6 +138,19 @@ impl Compilation {
         )
     }
 
+    /// The same model with other values of parameters, each as `name=value`. The texts are not read again.
+    pub fn with_values(&self, values: &[String]) -> Compilation {
+        let mut map = SourceMap::clone(&self.map);
+        let mut request = self.request.clone();
+        request.every_model = false;
+        for value in values {
+            let source = map.add("--set", value.as_str(), None);
+            request.settings.sets.push((value.clone(), source));
+        }
+        let (program, loading) = (Arc::clone(&self.program), self.loading.clone());
+        Compilation::of(Arc::new(map), self.root, request, program, loading)
+    }
+
     /// The same model, linearised. The texts are not read again.
     pub fn linearized_anew(&self, asked: LinearizeRequest) -> Compilation {
         let request = Request {
@@ -274,6 +287,7 @@ impl Compilation {
             let options = Options {
                 symbolic: true,
                 numeric: false,
+                readable: true,
                 ..self.request.equations.clone()
             };
             let (found, _) = stack::deep(|| lgm_equations::formulate_with_time(model, graph, &options));

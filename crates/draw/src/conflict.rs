@@ -12,6 +12,8 @@ pub(crate) struct Conflict {
     pub(crate) bonds: FxHashSet<usize>,
     /// Ports at these bonds.
     pub(crate) ports: FxHashSet<usize>,
+    /// Bonds whose stroke is wanted at both ends.
+    pub(crate) contested: FxHashSet<usize>,
 }
 
 /// Follows the conflicts of a report back to what they contradict.
@@ -37,6 +39,7 @@ pub(crate) fn conflict(model: &Model, report: &CausalityReport) -> Conflict {
             continue;
         };
         found.bonds.insert(bond);
+        found.contested.insert(bond);
         found.ports.insert(*port);
         let element = &model.elements[model.ports[*port].element.index()];
         if let Law::Source { given, .. } = element.law {

@@ -2,6 +2,7 @@
 //! what modulates it.
 
 use crate::conflict::Conflict;
+use crate::manner::Manner;
 use lgm_algebra::expr::{ExprId, SymbolKind};
 use lgm_equations::bond::BondGraph;
 use lgm_explain::CausalityReport;
@@ -21,6 +22,7 @@ pub(crate) struct Content<'a> {
     pub(crate) report: &'a CausalityReport,
     pub(crate) boxes: &'a Boxes,
     pub(crate) conflict: &'a Conflict,
+    pub(crate) manner: Manner,
 }
 
 /// Elements and nodes that are drawn together, as one: those of a modal block.
@@ -73,6 +75,33 @@ impl Content<'_> {
             .collect()
     }
 
+    /// The components that something lies in, the outermost first.
+    pub(crate) fn components(&self, path: PathId) -> Vec<PathId> {
+        let parent = |path: &PathId| self.model.paths[path.index()].parent;
+        let mut around: Vec<PathId> = std::iter::successors(parent(&path), parent).collect();
+        around.reverse();
+        around
+    }
+
+    /// A name within the component that it belongs to.
+    pub(crate) fn own_name(&self, path: PathId) -> String {
+        let name = self.model.path_name(path);
+        let around = self.model.paths[path.index()]
+            .parent
+            .map(|parent| self.model.path_name(parent));
+        let inner = around.and_then(|around| Some(name.strip_prefix(&around)?.strip_prefix('.')?.to_string()));
+        inner.unwrap_or(name)
+    }
+
+    /// The names of all that is measured.
+    pub(crate) fn measured_names(&self) -> FxHashSet<String> {
+        self.model
+            .measures
+            .iter()
+            .map(|(_, measure)| self.measured(measure))
+            .collect()
+    }
+
     /// The name of an element, or of the box that it belongs to.
     pub(crate) fn name(&self, element: ElementId) -> String {
         match self.boxes.of_element(element) {
@@ -95,6 +124,9 @@ impl Content<'_> {
         if self.boxes.of_element(element).is_some() {
             return self.kind(element).to_string();
         }
+        if self.is_amplifier(element) || self.is_switched(element) {
+            return self.kind(element).to_string();
+        }
         let mut letters: Vec<&str> = Vec::new();
         for port in self.model.ports_of(element) {
             let own = match self.report.ports[port.index()].role {
@@ -115,6 +147,32 @@ impl Content<'_> {
         }
         let prefix = if self.modulation(element).is_empty() { "" } else { "M" };
         format!("{prefix}{}", letters.concat())
+    }
+
+    /// True for an element that switches, such as a diode: its law of the moment is not all that it is.
+    pub(crate) fn is_switched(&self, element: ElementId) -> bool {
+        let switched = self.model.switching.elements.iter();
+        switched
+            .map(|switched| switched.element)
+            .any(|switched| switched == element)
+    }
+
+    /// True if the law of an element has several ports that do not act on each other alike: an operational amplifier, a controlled
+    /// source. Such an element may give power, and is no R.
+    fn is_amplifier(&self, element: ElementId) -> bool {
+        let exprs = &self.model.exprs;
+        match &self.model.elements[element.index()].law {
+            Law::Dissipator(Dissipator::Implicit(first, _)) => first.rows > 1,
+            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
+                let is_zero = |row, column| exprs.is_zero(matrix.get(row, column));
+                // With nothing on the diagonal there are no losses that could outweigh what is beside it.
+                let acts_alone = |row: usize| {
+                    is_zero(row, row) && (0..matrix.columns).any(|at| is_zero(at, row) != is_zero(row, at))
+                };
+                (0..matrix.rows).any(acts_alone)
+            }
+            _ => false,
+        }
     }
 
     /// The letters of a coupler between branches: it is a gyrator there if it turns an across variable into a through variable. A bond
@@ -168,7 +226,10 @@ impl Content<'_> {
         let exprs = &self.model.exprs;
         for symbol in exprs.symbols_of(&values) {
             let name = match exprs.symbol_info(symbol).kind {
-                SymbolKind::Measure => self.measured(symbol),
+                SymbolKind::Measure => {
+                    let known = self.model.measures.iter().find(|(known, _)| *known == symbol);
+                    known.map(|(_, measure)| self.measured(measure))
+                }
                 SymbolKind::State => Some(exprs.symbol_info(symbol).name.to_string()),
                 SymbolKind::Input | SymbolKind::Time if !is_source => Some(exprs.symbol_info(symbol).name.to_string()),
                 _ => None,
@@ -187,21 +248,19 @@ impl Content<'_> {
         found
     }
 
-    /// What a symbol measures.
-    fn measured(&self, symbol: lgm_algebra::expr::SymbolId) -> Option<String> {
-        let measures = &self.model.measures;
-        let (_, measure) = measures.iter().find(|(known, _)| *known == symbol)?;
+    /// The name of a measured element, node or bond.
+    fn measured(&self, measure: &Measure) -> String {
         let of_port = |port: PortId| self.name(self.model.ports[port.index()].element);
         match measure {
-            Measure::PortEffort(port) | Measure::PortFlow(port) => Some(of_port(*port)),
-            Measure::Common(node) => Some(self.model.path_name(self.model.nodes[node.index()].path)),
+            Measure::PortEffort(port) | Measure::PortFlow(port) => of_port(*port),
+            Measure::Common(node) => self.model.path_name(self.model.nodes[node.index()].path),
             Measure::BondEffort(bond) | Measure::BondFlow(bond) => {
                 let bond = &self.model.bonds[bond.index()];
                 let name = |end: BondEnd| match end {
                     BondEnd::Node(node) => self.model.path_name(self.model.nodes[node.index()].path),
                     BondEnd::Port(port) => of_port(port),
                 };
-                Some(format!("{} -> {}", name(bond.tail), name(bond.head)))
+                format!("{} -> {}", name(bond.tail), name(bond.head))
             }
         }
     }

@@ -129,6 +129,8 @@ pub struct Drawing {
     pub couplings: Vec<Coupling>,
     /// Dashed arrows of signals that act on elements.
     pub signals: Vec<Signal>,
+    /// Components.
+    pub frames: Vec<Frame>,
     /// All texts.
     pub labels: Vec<Label>,
 }
@@ -170,6 +172,8 @@ pub enum Stroke {
     Head,
     /// The bond is one of several in a vector, which have it at different ends.
     Both,
+    /// At both ends: a source wants it at one, and what is set already at the other.
+    Contested,
     /// Nowhere: it lies in a loop that is solved as a whole.
     Open,
 }
@@ -214,6 +218,8 @@ pub struct Edge {
     pub circle: Option<Point>,
     /// The bonds of the report that it stands for.
     pub bonds: Vec<usize>,
+    /// Those of the bonds that are drawn against the direction that the model gives them.
+    pub turned: Vec<usize>,
     /// Where effort acts; none for branches.
     pub stroke: Option<Stroke>,
     /// Whether it lies between sources that contradict each other.
@@ -247,10 +253,19 @@ pub struct Coupling {
 pub struct Signal {
     /// The element.
     pub element: String,
-    /// Where it comes from.
-    pub from: Point,
-    /// Where it ends.
-    pub to: Point,
+    /// The element or the node that is measured; none where the signal is a text.
+    pub from: Option<String>,
+    /// The line, corner by corner, to the element.
+    pub path: Vec<Point>,
+}
+
+/// The frame of a component.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The component's name.
+    pub name: String,
+    /// Its box.
+    pub at: Rect,
 }
 
 /// What a text is.
@@ -270,6 +285,12 @@ pub enum LabelKind {
     Domain,
     /// What a signal is.
     Signal,
+    /// The modulus or the parameter of an element.
+    Value,
+    /// The numbers of a bond.
+    Number,
+    /// The name of a component.
+    Component,
 }
 
 /// From where a text runs within its box, which is as wide as the text in a wide font.
@@ -318,10 +339,23 @@ impl Drawing {
             let all = coupling.path.iter_mut().chain(&mut coupling.joints);
             all.for_each(|at| *at = moved(*at));
         }
-        for signal in &mut self.signals {
-            (signal.from, signal.to) = (moved(signal.from), moved(signal.to));
-        }
+        let signals = self.signals.iter_mut().flat_map(|signal| &mut signal.path);
+        signals.for_each(|at| *at = moved(*at));
+        self.frames.iter_mut().for_each(|frame| frame.at = boxed(frame.at));
         self.labels.iter_mut().for_each(|label| label.at = boxed(label.at));
+    }
+
+    /// The least x of everything.
+    pub(crate) fn left(&self) -> f64 {
+        let labels = self.labels.iter().map(|label| label.at.x);
+        let frames = self.frames.iter().map(|frame| frame.at.x);
+        let rails = self.rails.iter().map(|rail| rail.from.x);
+        let edges = self.edges.iter().flat_map(|edge| &edge.path);
+        let paths = edges.chain(self.signals.iter().flat_map(|signal| &signal.path));
+        let nodes = self.nodes.iter().map(|node| &node.at);
+        let all = labels.chain(frames).chain(rails);
+        all.chain(paths.chain(nodes).map(|at| at.x))
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// Moves everything so that it begins at the margin, and finds the size.
@@ -342,9 +376,14 @@ impl Drawing {
             .iter()
             .flat_map(|each| &each.path)
             .for_each(|at| see(*at));
-        for label in &self.labels {
-            see(Point::new(label.at.x, label.at.y));
-            see(Point::new(label.at.x + label.at.w, label.at.y + label.at.h));
+        self.signals
+            .iter()
+            .flat_map(|signal| &signal.path)
+            .for_each(|at| see(*at));
+        let frames = self.frames.iter().map(|frame| frame.at);
+        for at in self.labels.iter().map(|label| label.at).chain(frames) {
+            see(Point::new(at.x, at.y));
+            see(Point::new(at.x + at.w, at.y + at.h));
         }
         if low.x > high.x {
             (low, high) = (Point::new(0.0, 0.0), Point::new(0.0, 0.0));

@@ -7,24 +7,21 @@
 mod bonds;
 mod conflict;
 mod content;
-mod dot;
 mod drawing;
-mod html;
-mod json;
+mod formats;
 mod linear;
+mod manner;
+mod marks;
 mod metrics;
-mod play;
-mod svg;
 mod wrap;
 
-pub use dot::dot;
 pub use drawing::{
-    Anchor, Coupling, Drawing, Edge, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape, Signal, Source, Stroke,
+    Anchor, Coupling, Drawing, Edge, Frame, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape, Signal, Source,
+    Stroke,
 };
-pub use html::html;
-pub use json::json;
-pub use play::play;
-pub use svg::svg;
+pub use formats::{Theme, dot, html, html_in, json, play, svg, svg_in};
+pub use manner::Manner;
+pub use marks::{Line, Marks};
 
 use content::{Boxes, Content};
 use lgm_equations::bond::BondGraph;
@@ -39,7 +36,7 @@ pub const MOST: usize = 1500;
 pub enum Refusal {
     /// There are so many elements, more than [`MOST`].
     TooLarge(usize),
-    /// A model with junctions or bonds that no branch stands for has no linear graph.
+    /// The junctions of a model are those of no linear graph.
     NoLinearGraph(String),
 }
 
@@ -51,8 +48,19 @@ pub fn written_as(model: &Model) -> Kind {
     }
 }
 
-/// The drawing of a model. `graph` is its bond graph, and `report` its causality.
+/// The drawing of a model in the manner of books. `graph` is its bond graph, and `report` its causality.
 pub fn draw(model: &Model, graph: &BondGraph, report: &CausalityReport, kind: Kind) -> Result<Drawing, Refusal> {
+    draw_with(model, graph, report, kind, Manner::default())
+}
+
+/// The drawing of a model.
+pub fn draw_with(
+    model: &Model,
+    graph: &BondGraph,
+    report: &CausalityReport,
+    kind: Kind,
+    manner: Manner,
+) -> Result<Drawing, Refusal> {
     let boxes = Boxes::of(model);
     let conflict = conflict::conflict(model, report);
     let content = Content {
@@ -61,6 +69,7 @@ pub fn draw(model: &Model, graph: &BondGraph, report: &CausalityReport, kind: Ki
         graph,
         report,
         boxes: &boxes,
+        manner,
     };
     let count = content.element_names().len();
     if count > MOST {

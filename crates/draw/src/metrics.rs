@@ -4,6 +4,9 @@
 /// The height of letters of names.
 pub(crate) const SIZE: f64 = 13.0;
 
+/// The height of letters of values and of the numbers of bonds.
+pub(crate) const SMALL: f64 = 10.5;
+
 /// The height of the box of a line of text.
 pub(crate) const LINE: f64 = 16.0;
 
@@ -26,4 +29,9 @@ fn letter(letter: char) -> f64 {
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let sum: f64 = text.chars().map(letter).sum();
     (sum * size).ceil() + 2.0
+}
+
+/// The width of a text in bold letters.
+pub(crate) fn bold_width(text: &str, size: f64) -> f64 {
+    (width(text, size) * 1.1).ceil()
 }

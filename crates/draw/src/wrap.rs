@@ -1,5 +1,6 @@
 //! A drawing that is wider than a page goes on below, like a river that turns: every second row runs backwards, so that what is cut is
-//! joined by a short line at the end of the row.
+//! joined by a short line at the end of the row. Rows with components all run to the right, for components that are alike are drawn
+//! alike; what is cut is joined by a line between the rows.
 
 use crate::drawing::{Anchor, Drawing, Edge, LabelKind, Point, Rail, Rect};
 
@@ -12,6 +13,13 @@ const ROW: f64 = 1600.0;
 /// The distance between rows.
 const GAP: f64 = 44.0;
 
+/// The distance between rows with lines between them, and between two such lines.
+const WIDE_GAP: f64 = 84.0;
+const LANE: f64 = 9.0;
+
+/// The distance that a cut may move for each line that it spares.
+const CUT: f64 = 120.0;
+
 /// How far lines of cut edges go out at the end of a row, and how far apart they are.
 const OUT: f64 = 14.0;
 
@@ -23,12 +31,19 @@ pub(crate) fn wrap(drawing: &mut Drawing, places: &[f64]) {
     }
     let rows = (width / ROW).ceil();
     let row = width / rows;
-    // The place nearest to each end of a row.
+    // The place nearest to each end of a row, rather where few lines are cut.
+    let lines: Vec<(f64, f64)> = (drawing.edges.iter().map(|edge| &edge.path))
+        .chain(drawing.signals.iter().map(|signal| &signal.path))
+        .flat_map(|path| path.windows(2))
+        .map(|pair| (pair[0].x.min(pair[1].x), pair[0].x.max(pair[1].x)))
+        .collect();
     let near = |number: f64| {
         let wanted = row * number;
         let apart = |place: &f64| (place - wanted).abs();
-        let found = places.iter().copied().min_by(|a, b| apart(a).total_cmp(&apart(b)));
-        found.filter(|place| apart(place) < row / 2.0)
+        let cut = |place: &f64| lines.iter().filter(|line| line.0 < *place && *place < line.1).count();
+        let cost = |place: &f64| apart(place) + CUT * cut(place) as f64;
+        let near = places.iter().copied().filter(|place| apart(place) < row / 2.0);
+        near.min_by(|a, b| cost(a).total_cmp(&cost(b)))
     };
     let mut cuts: Vec<f64> = (1..rows as usize).filter_map(|number| near(number as f64)).collect();
     cuts.dedup();
@@ -77,8 +92,39 @@ struct Rows {
     spans: Vec<(f64, f64)>,
     /// How far each row moves down.
     tops: Vec<f64>,
+    /// The height of the lowest thing of each row then.
+    bottoms: Vec<f64>,
+    /// True if every second row runs backwards.
+    turns: bool,
     /// The width of the widest row.
     width: f64,
+}
+
+/// The lines that are cut at the end of each row.
+struct Lanes {
+    /// The number of those drawn already.
+    taken: Vec<usize>,
+    /// The heights of all of them; filled while they are counted.
+    heights: Vec<Vec<f64>>,
+}
+
+impl Lanes {
+    /// The lane of the next line at the end of a row, and at the beginning of the row below: so that no two of them cross, the upper one
+    /// goes round the others at its end, and they round it where it comes in.
+    fn next(&mut self, row: usize, height: f64) -> (usize, usize) {
+        let own = self.taken[row];
+        self.taken[row] += 1;
+        let all = &mut self.heights[row];
+        if all.len() <= own {
+            all.push(height);
+        }
+        let below = all
+            .iter()
+            .enumerate()
+            .filter(|(at, y)| (**y, *at) > (height, own))
+            .count();
+        (below, all.len() - 1 - below)
+    }
 }
 
 impl Rows {
@@ -89,13 +135,16 @@ impl Rows {
         let spans: Vec<(f64, f64)> = ends.windows(2).map(|pair| (pair[0], pair[1])).collect();
         let mut rows = Rows {
             tops: vec![0.0; spans.len()],
+            bottoms: vec![0.0; spans.len()],
+            turns: drawing.frames.is_empty(),
             width: spans.iter().map(|span| span.1 - span.0).fold(0.0, f64::max),
             spans,
         };
         let mut bottom = 0.0;
         for (row, (top, low)) in rows.heights(drawing).into_iter().enumerate() {
             rows.tops[row] = bottom - top;
-            bottom += low - top + GAP;
+            rows.bottoms[row] = bottom + low - top;
+            bottom += low - top + if rows.turns { GAP } else { WIDE_GAP };
         }
         rows
     }
@@ -111,7 +160,13 @@ impl Rows {
         }
         let edges = drawing.edges.iter().map(|edge| &edge.path[..]);
         let couplings = drawing.couplings.iter().map(|each| &each.path[..]);
-        for pair in edges.chain(couplings).flat_map(|path| path.windows(2)) {
+        let signals = drawing.signals.iter().map(|each| &each.path[..]);
+        for frame in &drawing.frames {
+            let row = self.row(frame.at.middle().x);
+            see(row, frame.at.y);
+            see(row, frame.at.y + frame.at.h);
+        }
+        for pair in edges.chain(couplings).chain(signals).flat_map(|path| path.windows(2)) {
             let (first, last) = (self.row(pair[0].x.min(pair[1].x)), self.row(pair[0].x.max(pair[1].x)));
             for row in first..=last {
                 see(row, pair[0].y);
@@ -134,19 +189,23 @@ impl Rows {
         self.spans.partition_point(|span| span.1 <= x).min(self.spans.len() - 1)
     }
 
+    /// True if a row runs to the right.
+    fn runs_on(&self, row: usize) -> bool {
+        !self.turns || row.is_multiple_of(2)
+    }
+
     /// A place of the whole drawing as one of this row.
     fn moved(&self, row: usize, at: Point) -> Point {
         let inside = at.x - self.spans[row].0;
-        let x = if row.is_multiple_of(2) {
-            inside
-        } else {
-            self.width - inside
-        };
+        let x = if self.runs_on(row) { inside } else { self.width - inside };
         Point::new(x, at.y + self.tops[row])
     }
 
     fn apply(&self, drawing: &mut Drawing) {
-        let mut lanes = vec![0usize; self.spans.len()];
+        let mut lanes = Lanes {
+            taken: vec![0; self.spans.len()],
+            heights: self.heights_of_cuts(drawing),
+        };
         let edges: Vec<Vec<Point>> = drawing
             .edges
             .iter()
@@ -156,10 +215,13 @@ impl Rows {
         let couplings: Vec<Vec<Point>> = (drawing.couplings.iter())
             .map(|each| self.cut_path(&each.path, &mut lanes))
             .collect();
+        let signals: Vec<Vec<Point>> = (drawing.signals.iter())
+            .map(|each| self.cut_path(&each.path, &mut lanes))
+            .collect();
         // Both are mapped below, as if they lay in the whole drawing: what is done is put in their place afterwards.
         for label in &mut drawing.labels {
             label.anchor = match label.anchor {
-                Anchor::Start if !self.row(label.at.middle().x).is_multiple_of(2) => Anchor::End,
+                Anchor::Start if !self.runs_on(self.row(label.at.middle().x)) => Anchor::End,
                 other => other,
             };
         }
@@ -180,6 +242,24 @@ impl Rows {
         for (coupling, path) in drawing.couplings.iter_mut().zip(couplings) {
             coupling.path = path;
         }
+        for (signal, path) in drawing.signals.iter_mut().zip(signals) {
+            signal.path = path;
+        }
+    }
+
+    /// For each row the heights at which lines are cut at its end, in the order in which that is done below.
+    fn heights_of_cuts(&self, drawing: &Drawing) -> Vec<Vec<f64>> {
+        let mut lanes = Lanes {
+            taken: vec![0; self.spans.len()],
+            heights: vec![Vec::new(); self.spans.len()],
+        };
+        let edges = drawing.edges.iter().map(|edge| &edge.path);
+        let couplings = drawing.couplings.iter().map(|each| &each.path);
+        let signals = drawing.signals.iter().map(|each| &each.path);
+        for path in edges.chain(couplings).chain(signals) {
+            self.cut_path(path, &mut lanes);
+        }
+        lanes.heights
     }
 
     fn cut_rail(&self, rail: &Rail) -> Vec<Rail> {
@@ -200,12 +280,12 @@ impl Rows {
         (first..=last).map(piece).filter(long).collect()
     }
 
-    fn cut_edge(&self, edge: &Edge, lanes: &mut [usize]) -> Vec<Point> {
+    fn cut_edge(&self, edge: &Edge, lanes: &mut Lanes) -> Vec<Point> {
         self.cut_path(&edge.path, lanes)
     }
 
     /// A line that goes on in the next row where it is cut.
-    fn cut_path(&self, path: &[Point], lanes: &mut [usize]) -> Vec<Point> {
+    fn cut_path(&self, path: &[Point], lanes: &mut Lanes) -> Vec<Point> {
         let Some(first) = path.first() else {
             return Vec::new();
         };
@@ -224,17 +304,27 @@ impl Rows {
                 };
                 let part = (at - from.x) / (to.x - from.x);
                 let cut = from.towards(to, part.clamp(0.0, 1.0));
-                // Even rows end on the right, where the next one begins.
                 let upper = row.min(next);
-                let out = OUT * (1 + lanes[upper]) as f64;
-                lanes[upper] += 1;
-                let edge = if upper.is_multiple_of(2) {
-                    self.width + out
-                } else {
-                    -out
+                let (first, last) = lanes.next(upper, cut.y);
+                let first = if self.turns { lanes.taken[upper] - 1 } else { first };
+                let (out, back) = (OUT * (1 + first) as f64, OUT * (1 + last) as f64);
+                let lane = self.bottoms[upper] + 10.0 + LANE * first as f64;
+                let (above, below) = (cut.y + self.tops[upper], cut.y + self.tops[upper + 1]);
+                let mut bend = match (self.turns, upper.is_multiple_of(2)) {
+                    // Even rows end on the right, where the next one begins.
+                    (true, true) => vec![Point::new(self.width + out, above), Point::new(self.width + out, below)],
+                    (true, false) => vec![Point::new(-out, above), Point::new(-out, below)],
+                    (false, _) => vec![
+                        Point::new(self.spans[upper].1 - self.spans[upper].0 + out, above),
+                        Point::new(self.spans[upper].1 - self.spans[upper].0 + out, lane),
+                        Point::new(-back, lane),
+                        Point::new(-back, below),
+                    ],
                 };
-                found.push(Point::new(edge, cut.y + self.tops[row]));
-                found.push(Point::new(edge, cut.y + self.tops[next]));
+                if next < row {
+                    bend.reverse();
+                }
+                found.extend(bend);
                 row = next;
             }
             found.push(self.moved(row, to));

@@ -98,7 +98,10 @@ pub fn chapter(title: &str, sections: &[Section], notation: Notation, columns: u
              </head>\n<body>\n<h1>{0}</h1>\n{body}</body>\n</html>\n",
             html_escaped(title)
         ),
-        Notation::Typst => format!("= {}\n{body}", typst(title)),
+        Notation::Typst => format!(
+            "#set page(margin: 20mm)\n#show raw.where(block: true): set text(size: 0.7em)\n= {}\n{body}",
+            typst(title)
+        ),
     }
 }
 
@@ -163,7 +166,9 @@ fn written(part: &Part, notation: Notation) -> String {
                     "{before}<div class=\"formula\">{}<span>({number})</span></div>\n",
                     display(latex)
                 ),
-                Notation::Typst => format!("{before}\n({number})\n$ {of_typst} $\n"),
+                Notation::Typst => {
+                    format!("{before}\n#grid(columns: (1fr, auto), align: horizon, [$ {of_typst} $], [({number})])\n")
+                }
             }
         }
         Part::Picture { file, shows, svg } => match notation {

@@ -3,9 +3,11 @@
 
 use super::json_format::write_in_lines;
 use super::{Matrices, MatrixOptions, blocks, double, expression, formula, members};
-use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text};
 use lgm_model::blocks::{BlockEquation, BlockForm};
-use lgm_model::system::{LinearForm, OperatingPoint, PointValue, SparseMatrix, StateSystem};
+use lgm_model::system::{
+    Assignment, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue, SparseMatrix, StateSystem,
+};
 use lgm_model::{Parameter, ParameterEntry};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -230,6 +232,9 @@ impl<'a> Equations<'a> {
         let mass_matrix = system.mass_matrix.as_ref();
         let mass_matrix = mass_matrix.map(|matrix| self.matrix(matrix, |id| self.symbolic_entry(id)));
         map.serialize_entry("mass_matrix", &mass_matrix)?;
+        if let Some(form) = &system.mass_form {
+            map.serialize_entry("implicit", &self.implicit(form))?;
+        }
         let dependent = || {
             system.dependent.iter().map(|dependent| Dependent {
                 element: &dependent.element,
@@ -246,6 +251,28 @@ impl<'a> Equations<'a> {
             })
         };
         map.serialize_entry("loops", &Each(loops))
+    }
+
+    /// The equations as the text has them, with factors in front of the rates: `mass_matrix*der(x) = right` over assignments of its own.
+    fn implicit(&self, form: &'a MassForm) -> impl Serialize {
+        let exprs = &self.system.exprs;
+        let row = |equation: &MassEquation| {
+            let mut row = vec!["0".to_string(); self.system.states.len()];
+            for (state, factor) in &equation.terms {
+                row[*state as usize] = text(exprs, *factor);
+            }
+            row
+        };
+        let outputs = self.system.outputs.iter().zip(&form.outputs);
+        let outputs = outputs.map(|(output, value)| (output.name.to_string(), text(exprs, *value)));
+        let assignment = |one: &Assignment| (self.symbol(one.symbol).to_string(), text(exprs, one.value));
+        let named = |(name, expr): (String, String)| serde_json::json!({"name": name, "expr": expr});
+        serde_json::json!({
+            "assignments": form.assignments.iter().map(assignment).map(named).collect::<Vec<_>>(),
+            "mass_matrix": form.equations.iter().map(row).collect::<Vec<_>>(),
+            "right": form.equations.iter().map(|equation| text(exprs, equation.right)).collect::<Vec<_>>(),
+            "output_equations": outputs.map(named).collect::<Vec<_>>(),
+        })
     }
 
     fn matrices<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {

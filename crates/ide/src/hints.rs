@@ -1,8 +1,8 @@
 //! Words between the text's own: states and causality of storage, values of derived parameters.
 
-use crate::facts::{is_of_model, parameter, stored, value_of};
+use crate::equations::facts::{is_of_model, parameter, stored, value_of};
+use crate::equations::storage::{groups, listed};
 use crate::hover::causality;
-use crate::storage::{groups, listed};
 use crate::{Hint, HintKind, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
 use lgm_model::Node;
@@ -23,7 +23,12 @@ pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
             _ => None,
         })
         .collect();
+    found.extend(of_loops(snapshot));
     found.sort_by_key(|hint| hint.at);
+    let text = &snapshot.map().get(snapshot.root()).text;
+    for hint in &mut found {
+        hint.at = end_of_line(text, hint.at as usize) as u32;
+    }
     found
 }
 
@@ -64,6 +69,38 @@ fn of_storage(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
         text: parts.join("; "),
         tooltip: causality(snapshot, definition, SHOWN)?,
     })
+}
+
+/// The end of the line of a place, so that a hint leaves the columns as they are; the place itself if another statement follows in its
+/// line.
+fn end_of_line(text: &str, at: usize) -> usize {
+    let line = text[at..].lines().next().unwrap_or_default();
+    let behind = line.split_once(';').map_or("", |entry| entry.1.trim());
+    match behind.is_empty() || behind.starts_with("//") {
+        true => at + line.trim_end().len(),
+        false => at,
+    }
+}
+
+/// The algebraic loops at the instances that are in them: `linear loop with r2`.
+fn of_loops(snapshot: &Snapshot) -> Vec<Hint> {
+    if snapshot.loops().is_empty() {
+        return Vec::new();
+    }
+    let definitions = snapshot.analysis().definitions.iter();
+    let here = definitions.filter(|definition| {
+        definition.kind == DefinitionKind::Instance && definition.name_span.source == snapshot.root()
+    });
+    let hint = |definition: &Definition| {
+        let (name, own) = snapshot.loop_of(definition)?;
+        Some(Hint {
+            at: behind_name(snapshot, definition),
+            kind: HintKind::Causality,
+            text: own.words(&name, SHOWN),
+            tooltip: own.paragraph(),
+        })
+    };
+    here.filter_map(hint).collect()
 }
 
 /// `follows m`, or of several instances `c[2], c[3] follow c[1]`.

@@ -1,13 +1,13 @@
 //! What is known of the place under the pointer.
 
-use crate::facts::{declared_value, definitions, equations_of, equivalent, signal_unit, stored, symbolic};
+use crate::equations::facts::{declared_value, definitions, equations_of, equivalent, signal_unit, stored, symbolic};
+use crate::equations::ports::port_causality;
+use crate::equations::relation::relation;
+use crate::equations::storage::{groups, listed};
 use crate::functions::function;
 use crate::keywords::keyword;
 use crate::modes::mode_at;
 use crate::navigation::name_at;
-use crate::ports::port_causality;
-use crate::relation::relation;
-use crate::storage::{groups, listed};
 use crate::{Hover, Snapshot};
 use lgm_algebra::expr::print;
 use lgm_algebra::units::{self, UnitPower};
@@ -71,6 +71,7 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     if definition.kind == DefinitionKind::Instance {
         parts.extend(relation(snapshot, definition));
         parts.extend(port_causality(snapshot, definition));
+        parts.extend(snapshot.loop_of(definition).map(|(_, own)| own.paragraph()));
     }
     parts.join("\n\n")
 }

@@ -8,36 +8,22 @@
 
 mod actions;
 mod answers;
-#[cfg(test)]
-mod changes_tests;
 mod completion;
-mod facts;
-#[cfg(test)]
-mod fixes_tests;
+mod equations;
 mod functions;
 mod hints;
 mod hover;
-#[cfg(test)]
-mod hover_tests;
 mod keywords;
+mod mends;
 mod modes;
-#[cfg(test)]
-mod modes_tests;
 mod navigation;
-mod ports;
 mod problems;
-mod relation;
 mod rewrites;
 mod snapshot;
-mod storage;
-#[cfg(test)]
-mod storage_tests;
 mod symbols;
 #[cfg(test)]
 mod tests;
 mod trial;
-#[cfg(test)]
-mod words_tests;
 
 pub use answers::{
     Action, Colored, Completion, Completions, Edit, Hint, HintKind, Hover, Link, NameKind, Problem, Signature, Symbol,
@@ -46,6 +32,7 @@ pub use completion::{PathKind, is_part};
 pub use lgm_elaborate::analysis::DefinitionId;
 use lgm_model::system::StateSystem;
 use lgm_source::{SourceId, Span};
+pub use problems::syntax_faults;
 pub use snapshot::Snapshot;
 
 /// The answers; each is worked out in a module of its own.
@@ -130,6 +117,10 @@ impl Snapshot {
     pub fn actions(&self, span: Span) -> Vec<Action> {
         let mut found = actions::actions(self, span);
         found.extend(rewrites::rewrites(self, span));
+        // Fixes by the whole model are better than those by the words of a help.
+        if !found.iter().any(|action| action.is_fix) {
+            found.extend(mends::offers(self, span));
+        }
         found
     }
 
@@ -166,7 +157,12 @@ impl Snapshot {
 
     /// The equations of the model over its parameters; none if it has faults, or so many elements that making them takes long.
     pub fn system(&self) -> Option<&StateSystem> {
-        facts::symbolic(self)
+        equations::facts::symbolic(self)
+    }
+
+    /// The parameters of the model that have one value of their own: their names, values in SI, and SI units.
+    pub fn parameters(&self) -> Vec<(&str, f64, Option<&str>)> {
+        equations::facts::parameters(self)
     }
 
     /// The names of the models in the root text, in its order.

@@ -3,8 +3,8 @@
 use crate::symbols::body_of;
 use crate::{Problem, Snapshot};
 use lgm_elaborate::analysis::{Analysis, Definition, DefinitionId, DefinitionKind};
-use lgm_source::Span;
-use lgm_source::diagnostic::{Diagnostic, Severity};
+use lgm_source::diagnostic::{Diagnostic, Label, Severity};
+use lgm_source::{Encoding, SourceMap, Span};
 use lgm_syntax::ast::StatementKind;
 use lgm_syntax::visit::statements;
 use rustc_hash::FxHashSet;
@@ -13,11 +13,25 @@ use rustc_hash::FxHashSet;
 /// something else.
 pub(crate) fn problems(snapshot: &Snapshot) -> Vec<Problem> {
     let mut found: Vec<Problem> = snapshot.diagnostics().iter().map(problem).collect();
+    let faults = snapshot.diagnostics().iter();
+    found.extend(faults.filter_map(|diagnostic| at_instance(snapshot, diagnostic)));
     // What looks unused may be used in a part that could not be read.
     if !snapshot.diagnostics().iter().any(Diagnostic::is_error) {
         found.extend(names(snapshot));
     }
     found
+}
+
+/// The fault of a component once more, at the instance in the root text that brought it.
+fn at_instance(snapshot: &Snapshot, diagnostic: &Diagnostic) -> Option<Problem> {
+    let (first, others) = diagnostic.labels.split_first()?;
+    let made = |label: &&Label| label.span.source == snapshot.root() && label.message.starts_with("in the instance");
+    let instance = others.iter().rfind(made).filter(|_| diagnostic.is_error())?;
+    let mut found = problem(diagnostic);
+    found.span = Some(instance.span);
+    found.related.retain(|(span, _)| *span != instance.span);
+    found.related.insert(0, (first.span, first.message.clone()));
+    Some(found)
 }
 
 /// Names of the root text that nothing uses, and indices that hide a value.
@@ -119,6 +133,21 @@ fn hint(definition: &Definition, message: String) -> Problem {
         is_hint: true,
         is_unused: false,
     }
+}
+
+/// The faults of syntax that a text has, each with its line and the words of its problem.
+pub fn syntax_faults(text: &str) -> Vec<(u32, String)> {
+    let mut map = SourceMap::default();
+    let source = map.add("", text, None);
+    let (_, faults) = lgm_source::stack::deep(|| lgm_syntax::parse(source, text));
+    let faults = faults.iter().filter(|fault| fault.is_error());
+    faults
+        .filter_map(|fault| {
+            let problem = problem(fault);
+            let line = map.get(source).position(problem.span?.start, Encoding::Utf8).0;
+            Some((line, problem.message))
+        })
+        .collect()
 }
 
 fn problem(diagnostic: &Diagnostic) -> Problem {

@@ -1,10 +1,12 @@
 //! The stages of one text, made once when an answer first needs them.
 
-use crate::storage::Storages;
+use crate::equations::facts::options;
+use crate::equations::loops::{self, Loop};
+use crate::equations::storage::{Storages, declared_at};
 use lgm_compilation::{Compilation, Request};
-use lgm_elaborate::analysis::Analysis;
+use lgm_elaborate::analysis::{Analysis, Definition};
 use lgm_equations::Options;
-use lgm_model::Variable;
+use lgm_model::{Element, Variable};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Sources};
@@ -19,6 +21,7 @@ pub struct Snapshot {
     diagnostics: OnceLock<Vec<Diagnostic>>,
     storages: OnceLock<Option<Storages>>,
     solved: OnceLock<Option<Vec<Option<Variable>>>>,
+    loops: OnceLock<Vec<Loop>>,
 }
 
 impl Snapshot {
@@ -33,9 +36,10 @@ impl Snapshot {
         let mut map = SourceMap::default();
         let root = map.add(name, text, path);
         let request = Request {
-            // As `lgm check`: numbers find every singular value, in time in proportion to the model.
+            // As `lgm check`: numbers find every singular value, in time in proportion to the model, and nobody reads these equations.
             equations: Options {
                 symbolic: false,
+                readable: false,
                 ..Options::default()
             },
             every_model: true,
@@ -52,6 +56,7 @@ impl Snapshot {
             diagnostics: OnceLock::new(),
             storages: OnceLock::new(),
             solved: OnceLock::new(),
+            loops: OnceLock::new(),
         }
     }
 
@@ -59,6 +64,12 @@ impl Snapshot {
     pub fn of_model(&self, model: &str) -> Option<Snapshot> {
         let is_own = self.compilation.model().is_some_and(|own| *own.name == *model);
         (!is_own).then(|| Snapshot::of(self.compilation.of_model(model)))
+    }
+
+    /// The same model with other values of the parameters that have one in SI; none if no parameter has.
+    pub fn with_values(&self, asked: &dyn Fn(&str) -> Option<f64>) -> Option<Snapshot> {
+        let options = options(self, asked);
+        (!options.is_empty()).then(|| Snapshot::of(self.compilation.with_values(&options)))
     }
 
     /// What each name stands for.
@@ -75,6 +86,22 @@ impl Snapshot {
     pub(crate) fn storages(&self) -> Option<&Storages> {
         let make = || Some(Storages::of(self.compilation.model()?, self.compilation.system()?));
         self.storages.get_or_init(make).as_ref()
+    }
+
+    /// The algebraic loops of the model.
+    pub(crate) fn loops(&self) -> &[Loop] {
+        self.loops.get_or_init(|| loops::loops(&self.compilation))
+    }
+
+    /// The loop that an instance is in, itself or with an element of it; with the name of that.
+    pub(crate) fn loop_of(&self, definition: &Definition) -> Option<(String, &Loop)> {
+        let model = self.compilation.model().filter(|_| !self.loops().is_empty())?;
+        let is_here = |element: &&Element| declared_at(model, element).contains(&definition.name_span);
+        model.elements.iter().filter(is_here).find_map(|element| {
+            let name = model.path_name(element.path);
+            let own = self.loops().iter().find(|each| each.elements.contains(&name))?;
+            Some((name, own))
+        })
     }
 
     /// For each port of the model, the variable that the rest of the model gives it; none where there are no equations.

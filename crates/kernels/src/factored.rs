@@ -6,11 +6,12 @@
 //! factors alone are expressions; the rows are put together by loops over lanes, of which a row takes a few, so that a program's
 //! size and the time it takes to make it are in proportion to the equations, not to their square.
 
-use super::lower::lower;
-use super::operation::{Binary, Space};
-use super::program::{Index, Instruction, Loop, Program, Register, Store, Target};
-use super::{Kernel, KernelOptions, SparseKernel, reroll};
+use super::programs::lower::lower;
+use super::programs::operation::{Binary, Space};
+use super::programs::program::{Index, Instruction, Loop, Program, Register, Store, Target};
+use super::{Kernel, KernelOptions, SparseKernel};
 use crate::layout::Layout;
+use crate::programs::reroll;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, GradientRow, SymbolId};
 use lgm_model::system::StateSystem;
 

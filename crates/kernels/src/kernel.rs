@@ -3,9 +3,9 @@
 use crate::arguments::Arguments;
 #[cfg(feature = "native")]
 use crate::native;
-use crate::operation::Space;
 use crate::portable::Portable;
-use crate::program::Program;
+use crate::programs::operation::Space;
+use crate::programs::program::Program;
 use std::sync::Arc;
 #[cfg(feature = "native")]
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
 //! Where the numbers of symbols are found in a kernel's arguments.
 
-use crate::operation::Space;
+use crate::programs::operation::Space;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 
@@ -41,6 +41,12 @@ impl Layout {
             layout.set(assignment.symbol, Meaning::Value(assignment.value));
         }
         layout
+    }
+
+    /// The same with further symbols, whose numbers are handed over in this space.
+    pub fn placing(mut self, space: Space, symbols: impl Iterator<Item = SymbolId>) -> Layout {
+        self.place(space, symbols);
+        self
     }
 
     fn place(&mut self, space: Space, symbols: impl Iterator<Item = SymbolId>) {

@@ -8,37 +8,26 @@
 //! here fails: what has no value is NaN or infinite.
 
 mod arguments;
-mod bends;
-mod body;
-mod condition;
-mod corners;
+mod discontinuities;
 mod factored;
-mod fuse;
-mod graph;
-mod interval;
 mod jacobian;
 mod kernel;
 mod layout;
-mod looks;
-mod lower;
 #[cfg(feature = "native")]
 mod native;
-pub mod operation;
 mod portable;
-pub mod program;
-mod reroll;
-mod units;
-mod walk;
+mod programs;
 
 pub use arguments::Arguments;
-pub use condition::Condition;
-pub use corners::{Corners, LARGEST_TURN, longest_step};
+pub use discontinuities::condition::Condition;
+pub use discontinuities::corners::{Corners, LARGEST_TURN, longest_step};
 pub use kernel::{Kernel, KernelOptions, SparseKernel};
 pub use layout::Layout;
+pub use programs::{operation, program};
 
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
 use lgm_model::system::StateSystem;
-use operation::Space;
+use programs::operation::Space;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -207,8 +196,8 @@ impl Kernels {
 
 /// A kernel for any expressions over the symbols of a layout.
 pub fn expression(exprs: &Exprs, roots: &[ExprId], layout: &Layout, options: &KernelOptions) -> Kernel {
-    let (graph, values) = lower::lower(exprs, layout, roots);
-    Kernel::new(reroll::program(&graph, &values), options)
+    let (graph, values) = programs::lower::lower(exprs, layout, roots);
+    Kernel::new(programs::reroll::program(&graph, &values), options)
 }
 
 /// The signals of the inputs and their rates. Rates are new expressions; they are made in an arena of their own, since that of a

@@ -4,8 +4,8 @@
 //! vectorises, take the time.
 
 use super::Arguments;
-use super::operation::{Binary, Space, Unary};
-use super::program::{Index, Instruction, Loop, Program, Register, Target};
+use super::programs::operation::{Binary, Space, Unary};
+use super::programs::program::{Index, Instruction, Loop, Program, Register, Target};
 
 /// Lanes of a chunk: enough to spread the cost of deciding, few enough for registers to stay in the first cache.
 const LANES: usize = 64;

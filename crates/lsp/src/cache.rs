@@ -1,12 +1,15 @@
 //! Snapshots of the open texts, kept as long as nothing that they were made from changes.
 
-use crate::documents::World;
-use crate::files::{Files, ReadFile};
+use crate::held::{self, Hunk};
 use crate::jobs::{Purpose, Shared};
-use crate::settings::Settings;
+use crate::world::documents::World;
+use crate::world::files::{Files, ReadFile};
+use crate::world::settings::Settings;
 use gen_lsp_types::Diagnostic;
-use lgm_ide::Snapshot;
+use lgm_ide::{Problem, Snapshot};
 use lgm_source::cancellation::Cancellation;
+use lgm_source::diagnostic::Severity;
+use lgm_source::{Encoding, SourceId};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -27,24 +30,18 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    fn new(world: &World, uri: &str, cancellation: Cancellation) -> Option<Entry> {
+    fn new(world: &World, uri: &str, text: &Arc<str>, cancellation: Cancellation) -> Option<Entry> {
         let document = world.documents.get(uri)?;
         let files = Files::new(world, document.path.as_deref());
         let name = document
             .path
             .as_ref()
             .map_or(uri.to_string(), |path| path.display().to_string());
-        let snapshot = Snapshot::new(
-            &files,
-            document.path.clone(),
-            &name,
-            &document.text,
-            cancellation.clone(),
-        );
+        let snapshot = Snapshot::new(&files, document.path.clone(), &name, text, cancellation.clone());
         Some(Entry {
             snapshot,
             problems: None,
-            text: document.text.clone(),
+            text: text.clone(),
             reads: files.into_reads(),
             disk: world.disk,
             folders: world.folders.clone(),
@@ -54,22 +51,93 @@ impl Entry {
 
     /// Whether the open texts that it was made from are those of a world.
     fn sees(&self, world: &World, uri: &str) -> bool {
+        let root = world.documents.get(uri).map(|document| &document.text);
+        root.is_some_and(|text| Arc::ptr_eq(text, &self.text)) && self.reads_from(world)
+    }
+
+    /// Returns true if the other open texts that it was made from are those of a world.
+    fn reads_from(&self, world: &World) -> bool {
         let is_same = |old: &Option<Arc<str>>, new: Option<&Arc<str>>| match (old, new) {
             (None, None) => true,
             (Some(old), Some(new)) => Arc::ptr_eq(old, new),
             _ => false,
         };
-        let root = world.documents.get(uri).map(|document| &document.text);
-        root.is_some_and(|text| Arc::ptr_eq(text, &self.text))
-            && self
-                .reads
-                .iter()
-                .all(|(path, text)| is_same(text, world.opened(path).map(|entry| &entry.1.text)))
+        let mut reads = self.reads.iter();
+        reads.all(|(path, text)| is_same(text, world.opened(path).map(|entry| &entry.1.text)))
     }
 
     fn is_fresh(&self, world: &World, uri: &str) -> bool {
-        self.sees(world, uri) && self.disk == world.disk && self.folders == world.folders
+        self.sees(world, uri) && self.sees_disk(world)
     }
+
+    fn sees_disk(&self, world: &World) -> bool {
+        self.disk == world.disk && self.folders == world.folders
+    }
+
+    /// The faults of the root text that have nothing to do with equations.
+    fn faults(&self) -> Vec<held::Fault> {
+        let root = self.snapshot.root();
+        let problems = self.snapshot.problems();
+        let faults = problems
+            .iter()
+            .filter_map(|problem| fault(problem, root, &self.snapshot));
+        faults.collect()
+    }
+
+    /// The steady text as it is from now on, and its differences from this one. None if this one is steady as it is.
+    fn judge(&self, steady: &Arc<str>) -> Option<(Arc<str>, Vec<Hunk>)> {
+        let hunks = held::hunks(steady, &self.text);
+        let faults = if hunks.is_empty() { Vec::new() } else { self.faults() };
+        let is_off = |fault: &held::Fault| !hunks.iter().any(|hunk| hunk.new.contains(&fault.line));
+        let known = match faults.iter().any(is_off) {
+            true => lgm_ide::syntax_faults(steady),
+            false => Vec::new(),
+        };
+        let known: Vec<held::Fault> = known.into_iter().map(held::Fault::of_syntax).collect();
+        let mut is_broken = vec![false; hunks.len()];
+        for fault in &faults {
+            if let Some(at) = held::hunk_of(&hunks, fault, &known) {
+                is_broken[at] = true;
+            }
+        }
+        let (text, left) = held::steady(steady, &self.text, &hunks, &is_broken);
+        let is_held = !left.is_empty() && held::leave_any(&left, &self.text);
+        let text = if text == **steady { steady.clone() } else { text.into() };
+        is_held.then_some((text, left))
+    }
+}
+
+/// A problem of the root text, if it is a fault that reading finds.
+pub(crate) fn fault(problem: &Problem, root: SourceId, snapshot: &Snapshot) -> Option<held::Fault> {
+    let span = problem.span.filter(|span| span.source == root)?;
+    let number = problem.code.filter(|_| problem.severity == Severity::Error)?.number();
+    let line = snapshot.map().get(root).position(span.start, Encoding::Utf8).0;
+    (number < FIRST_OF_EQUATIONS).then(|| held::Fault {
+        line,
+        syntax: (number < FIRST_OF_NAMES).then(|| problem.message.clone()),
+    })
+}
+
+/// Codes below this are of syntax.
+const FIRST_OF_NAMES: u32 = 100;
+
+/// Codes from this on need equations.
+const FIRST_OF_EQUATIONS: u32 = 300;
+
+/// A text as it is now and, while lines of it are half-written, the one with these lines as they were.
+#[derive(Debug)]
+pub(crate) struct Pair<'e> {
+    /// The text as it is now.
+    pub now: &'e mut Entry,
+    /// The steady text, and its differences from the text as it is now.
+    pub held: Option<(&'e mut Entry, &'e [Hunk])>,
+}
+
+/// The steady text of an open one, compiled if it is not the text as it is now.
+#[derive(Debug)]
+struct Steady {
+    text: Arc<str>,
+    entry: Option<Entry>,
 }
 
 /// Why there is no answer.
@@ -95,6 +163,7 @@ pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, Stopped> {
 pub(crate) struct Cache {
     shared: Arc<Shared>,
     entries: HashMap<String, Entry>,
+    steady: HashMap<String, Steady>,
     purpose: Purpose,
     /// Snapshots that were replaced: to free a large one takes time, which an answer need not wait for.
     stale: Vec<Entry>,
@@ -107,6 +176,7 @@ impl Cache {
         Cache {
             shared,
             entries: HashMap::new(),
+            steady: HashMap::new(),
             purpose: Purpose::Check,
             stale: Vec::new(),
             used: Vec::new(),
@@ -133,6 +203,7 @@ impl Cache {
     /// Forgets texts that are no longer open.
     pub(crate) fn keep_open(&mut self, world: &World) {
         self.entries.retain(|uri, _| world.documents.contains_key(uri));
+        self.steady.retain(|uri, _| world.documents.contains_key(uri));
     }
 
     /// Does something with the snapshot of an open text, which is made if there is none that is fresh. `None` if the text is not open.
@@ -146,9 +217,14 @@ impl Cache {
             Some(entry) if entry.is_fresh(world, uri) => (Some(entry), None),
             other => (None, other),
         };
-        // While one edit follows another, no more than one is kept.
-        self.stale.truncate(usize::from(stale.is_none()));
-        self.stale.extend(stale);
+        let steady = self.steady.get_mut(uri);
+        match (steady, stale) {
+            // The snapshot that is replaced may be of the steady text.
+            (Some(steady), Some(stale)) if steady.entry.is_none() && Arc::ptr_eq(&steady.text, &stale.text) => {
+                steady.entry = Some(stale);
+            }
+            (_, stale) => self.retire(stale),
+        }
         let cancellation = kept
             .as_ref()
             .map(|entry| entry.cancellation.clone())
@@ -156,7 +232,8 @@ impl Cache {
         self.used.push(uri.to_string());
         self.shared.work_begins(&cancellation, &self.purpose);
         let done = guarded(|| {
-            let mut entry = kept.or_else(|| Entry::new(world, uri, cancellation.clone()))?;
+            let text = &world.documents.get(uri)?.text;
+            let mut entry = kept.or_else(|| Entry::new(world, uri, text, cancellation.clone()))?;
             let result = work(&mut entry);
             Some((entry, result))
         });
@@ -169,6 +246,73 @@ impl Cache {
             self.entries.insert(uri.to_string(), entry);
             result
         }))
+    }
+
+    /// The same with the text as it is now and the steady one. They are one if no line is half-written, and after a text is saved.
+    pub(crate) fn with_pair<R>(
+        &mut self,
+        world: &World,
+        uri: &str,
+        work: impl FnOnce(Pair) -> R,
+    ) -> Result<Option<R>, Stopped> {
+        let Some(document) = world.documents.get(uri) else {
+            return Ok(None);
+        };
+        let steady = self.steady.get(uri).filter(|_| !document.is_saved);
+        let steady = steady.map_or_else(|| document.text.clone(), |steady| steady.text.clone());
+        let judged = self.with(world, uri, |entry| entry.judge(&steady))?;
+        let (text, hunks) = judged.flatten().unwrap_or_else(|| (document.text.clone(), Vec::new()));
+        let known = self.steady.remove(uri).and_then(|steady| steady.entry);
+        let is_of_use = |entry: &Entry| {
+            !hunks.is_empty() && entry.text == text && entry.reads_from(world) && entry.sees_disk(world)
+        };
+        let (known, stale) = match known {
+            Some(entry) if is_of_use(&entry) => (Some(entry), None),
+            other => (None, other),
+        };
+        self.retire(stale);
+        if hunks.is_empty() {
+            let entry = None;
+            self.steady.insert(uri.to_string(), Steady { text, entry });
+            return self.with(world, uri, |now| work(Pair { now, held: None }));
+        }
+        let entry = None;
+        self.steady.insert(
+            uri.to_string(),
+            Steady {
+                text: text.clone(),
+                entry,
+            },
+        );
+        let Some(now) = self.entries.get_mut(uri) else {
+            return Ok(None);
+        };
+        let cancellation = known
+            .as_ref()
+            .map(|entry| entry.cancellation.clone())
+            .unwrap_or_default();
+        self.shared.work_begins(&cancellation, &self.purpose);
+        let done = guarded(|| {
+            let mut entry = known.or_else(|| Entry::new(world, uri, &text, cancellation.clone()))?;
+            let held = Some((&mut entry, &hunks[..]));
+            let result = work(Pair { now, held });
+            Some((entry, result))
+        });
+        self.shared.work_ends();
+        if cancellation.is_cancelled() {
+            return Err(Stopped::Cancelled);
+        }
+        Ok(done?.map(|(entry, result)| {
+            let entry = Some(entry);
+            self.steady.insert(uri.to_string(), Steady { text, entry });
+            result
+        }))
+    }
+
+    /// Keeps a snapshot that was replaced until there is time to free it; while one edit follows another, no more than one is kept.
+    fn retire(&mut self, stale: Option<Entry>) {
+        self.stale.truncate(usize::from(stale.is_none()));
+        self.stale.extend(stale);
     }
 
     /// Whether an open text that was used has changed since.

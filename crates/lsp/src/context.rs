@@ -1,11 +1,11 @@
 //! A request while it is answered, and why it may not be.
 
 use crate::cache::{Cache, Stopped};
-use crate::capabilities::Client;
-use crate::convert::Places;
-use crate::documents::World;
-use crate::transport::Out;
-use crate::uri;
+use crate::protocol::capabilities::Client;
+use crate::protocol::convert::Places;
+use crate::protocol::transport::Out;
+use crate::protocol::uri;
+use crate::world::documents::World;
 use gen_lsp_types::{Uri, *};
 use lgm_model::Model;
 use lgm_model::system::StateSystem;
@@ -48,10 +48,55 @@ impl RequestContext<'_> {
     /// Does something with the snapshot of an open text. No result for a text of the standard library, which is not open here.
     pub(crate) fn on<R>(&mut self, uri: &Uri, work: impl FnOnce(&Places) -> Option<R>) -> Result<Option<R>, Refusal> {
         let (world, uri) = (self.world, uri.0.as_str());
-        let done = self.cache.with(world, uri, |entry| {
-            let snapshot = &entry.snapshot;
-            work(&Places { world, uri, snapshot })
+        let done = self
+            .cache
+            .with(world, uri, |entry| work(&Places::of(world, uri, &entry.snapshot)))?;
+        RequestContext::known(uri, done)
+    }
+
+    /// The same with the steady text where lines are half-written.
+    pub(crate) fn on_steady<R>(
+        &mut self,
+        uri: &Uri,
+        work: impl FnOnce(&Places) -> Option<R>,
+    ) -> Result<Option<R>, Refusal> {
+        let (world, uri) = (self.world, uri.0.as_str());
+        let done = self.cache.with_pair(world, uri, |pair| match pair.held {
+            Some((steady, hunks)) => work(&Places {
+                hunks,
+                ..Places::of(world, uri, &steady.snapshot)
+            }),
+            None => work(&Places::of(world, uri, &pair.now.snapshot)),
         })?;
+        RequestContext::known(uri, done)
+    }
+
+    /// The same with the steady text if it has all lines of a range, and otherwise with the text as it is.
+    pub(crate) fn on_lines<R>(
+        &mut self,
+        uri: &Uri,
+        range: Range,
+        work: impl FnOnce(&Places) -> Option<R>,
+    ) -> Result<Option<R>, Refusal> {
+        let (world, uri) = (self.world, uri.0.as_str());
+        let done = self.cache.with_pair(world, uri, |pair| {
+            let steady = pair.held.map(|(steady, hunks)| Places {
+                hunks,
+                ..Places::of(world, uri, &steady.snapshot)
+            });
+            let (first, last) = (range.start.line, range.end.line);
+            let has_lines = |places: &Places| places.has_line(first) && places.has_line(last);
+            work(
+                &steady
+                    .filter(has_lines)
+                    .unwrap_or(Places::of(world, uri, &pair.now.snapshot)),
+            )
+        })?;
+        RequestContext::known(uri, done)
+    }
+
+    /// The result of work on a text, if it is open.
+    fn known<R>(uri: &str, done: Option<Option<R>>) -> Result<Option<R>, Refusal> {
         match done {
             Some(result) => Ok(result),
             None if uri.starts_with(uri::LIBRARY) => Ok(None),
@@ -69,14 +114,9 @@ impl RequestContext<'_> {
         let uri = uri::of_path(path);
         let mut world = self.world.clone();
         world.open(&uri, 0, text);
-        let done = self.cache.with(&world, &uri, |entry| {
-            let snapshot = &entry.snapshot;
-            work(&Places {
-                world: &world,
-                uri: &uri,
-                snapshot,
-            })
-        });
+        let done = self
+            .cache
+            .with(&world, &uri, |entry| work(&Places::of(&world, &uri, &entry.snapshot)));
         self.cache.forget(&uri);
         Ok(done?.flatten())
     }

@@ -1,15 +1,17 @@
 //! Problems as the protocol's diagnostics, gathered over all open texts.
 
-use crate::cache::{Cache, Entry, Stopped};
-use crate::convert::Places;
-use crate::documents::World;
-use crate::library;
+use crate::cache::{self, Cache, Entry, Pair, Stopped};
+use crate::held::{self, Fault, Hunk};
+use crate::protocol::convert::Places;
+use crate::world::documents::World;
+use crate::world::library;
 use gen_lsp_types::{
     Code, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Message,
     Position, Range, Uri,
 };
 use lgm_ide::Problem;
 use lgm_source::diagnostic::Severity;
+use lgm_source::{Encoding, Span};
 use std::collections::BTreeMap;
 
 /// Diagnostics by the URIs of their texts; every open text is in it.
@@ -34,14 +36,14 @@ fn gathered(
     world: &World,
     is_wanted: impl Fn() -> bool,
     mut report: impl FnMut(&str),
-    of_text: impl Fn(&World, &str, &mut Entry) -> Vec<(String, Diagnostic)>,
+    of_text: impl Fn(&World, &str, Pair) -> Vec<(String, Diagnostic)>,
 ) -> Result<Found, Stopped> {
     let mut found: Found = world.documents.keys().map(|uri| (uri.clone(), Vec::new())).collect();
     for uri in world.documents.keys() {
         if !is_wanted() {
             return Err(Stopped::Cancelled);
         }
-        let problems = match cache.with(world, uri, |entry| of_text(world, uri, entry)) {
+        let problems = match cache.with_pair(world, uri, |pair| of_text(world, uri, pair)) {
             Ok(problems) => problems.unwrap_or_default(),
             Err(Stopped::Panicked(words)) => {
                 report(&format!("{uri}: {words}"));
@@ -63,7 +65,7 @@ fn gathered(
 fn own_fault(cache: &mut Cache, world: &World, uri: &str, words: &str) -> Result<Diagnostic, Stopped> {
     let name_of_model = |entry: &mut Entry| {
         let snapshot = &entry.snapshot;
-        let places = Places { world, uri, snapshot };
+        let places = Places::of(world, uri, snapshot);
         snapshot.models().last().map(|name| places.range(*name))
     };
     let range = match cache.with(world, uri, name_of_model) {
@@ -85,26 +87,107 @@ fn own_fault(cache: &mut Cache, world: &World, uri: &str, words: &str) -> Result
     })
 }
 
-/// What is wrong with one text and its imports, each problem with the URI of its place.
-fn of_text(world: &World, uri: &str, entry: &mut Entry) -> Vec<(String, Diagnostic)> {
-    let snapshot = &entry.snapshot;
-    let places = Places { world, uri, snapshot };
+/// The problems of one text and its imports, each with the URI of its place.
+fn of_text(world: &World, uri: &str, pair: Pair) -> Vec<(String, Diagnostic)> {
     let settings = world.settings;
-    if let Some((_, known)) = entry.problems.as_ref().filter(|known| known.0 == settings) {
-        return known.clone();
+    let Some((steady, hunks)) = pair.held else {
+        let entry = pair.now;
+        if let Some((_, known)) = entry.problems.as_ref().filter(|known| known.0 == settings) {
+            return known.clone();
+        }
+        let places = Places::of(world, uri, &entry.snapshot);
+        let problems = entry.snapshot.problems();
+        let found: Vec<_> = problems.iter().map(|problem| converted(&places, problem)).collect();
+        entry.problems = Some((settings, found.clone()));
+        return found;
+    };
+    let steady = Places {
+        hunks,
+        ..Places::of(world, uri, &steady.snapshot)
+    };
+    let mut found = of_hunks(&Places::of(world, uri, &pair.now.snapshot), &steady);
+    for problem in steady.snapshot.problems() {
+        let is_held = |span: Span| held::now(hunks, line_of(&steady, span)).is_none();
+        let root = steady.snapshot.root();
+        if !problem.span.is_some_and(|span| span.source == root && is_held(span)) {
+            found.push(converted(&steady, &problem));
+        }
     }
-    let problems = snapshot.problems();
-    let found: Vec<_> = problems.iter().map(|problem| converted(&places, problem)).collect();
-    entry.problems = Some((settings, found.clone()));
     found
 }
 
+/// The line of the root text of a snapshot at which a part of that text begins.
+fn line_of(places: &Places, span: Span) -> u32 {
+    let root = places.snapshot.map().get(places.snapshot.root());
+    root.position(span.start, Encoding::Utf8).0
+}
+
+/// The problems of half-written lines. A fault of theirs that stands on another line is shown at their end.
+fn of_hunks(now: &Places, steady: &Places) -> Vec<(String, Diagnostic)> {
+    let (root, hunks) = (now.snapshot.root(), steady.hunks);
+    let faults = |places: &Places| -> Vec<Fault> {
+        let problems = places.snapshot.problems();
+        let root = places.snapshot.root();
+        let faults = problems
+            .iter()
+            .filter_map(|problem| cache::fault(problem, root, places.snapshot));
+        faults.collect()
+    };
+    let known = faults(steady);
+    let mut found = Vec::new();
+    for problem in now.snapshot.problems() {
+        let Some(span) = problem.span.filter(|span| span.source == root) else {
+            continue;
+        };
+        let line = line_of(now, span);
+        let fault = cache::fault(&problem, root, now.snapshot).unwrap_or(Fault { line, syntax: None });
+        let Some(hunk) = held::hunk_of(hunks, &fault, &known) else {
+            continue;
+        };
+        let (uri, mut diagnostic) = converted(now, &problem);
+        if !hunks[hunk].new.contains(&line) {
+            diagnostic.range = end_of(now, &hunks[hunk]).unwrap_or(diagnostic.range);
+        }
+        found.push((uri, diagnostic));
+    }
+    found
+}
+
+/// The end of the last line of a hunk that is not empty.
+fn end_of(places: &Places, hunk: &Hunk) -> Option<Range> {
+    let root = places.snapshot.map().get(places.snapshot.root());
+    let lines = root.text.split_inclusive('\n').enumerate();
+    let own = lines.filter(|(at, words)| hunk.new.contains(&(*at as u32)) && !words.trim().is_empty());
+    let (line, words) = own.last()?;
+    let start = root.offset((line as u32, 0), Encoding::Utf8);
+    let end = start + words.trim_end().len() as u32;
+    Some(places.range(Span {
+        source: places.snapshot.root(),
+        start: end,
+        end,
+    }))
+}
+
+/// A related place as a line of a message, for an editor that shows no such places.
+fn in_words(places: &Places, (span, words): &(Span, String)) -> String {
+    let source = places.snapshot.map().get(span.source);
+    let line = places.range(*span).start.line + 1;
+    match span.source == places.snapshot.root() {
+        true => format!("\nline {line}: {words}"),
+        false => format!("\nline {line} of {}: {words}", source.name),
+    }
+}
+
 fn converted(places: &Places, problem: &Problem) -> (String, Diagnostic) {
-    let related = |(span, message): &(lgm_source::Span, String)| DiagnosticRelatedInformation {
+    let related = |(span, message): &(Span, String)| DiagnosticRelatedInformation {
         location: places.location(*span),
         message: message.clone(),
     };
     let mut others: Vec<_> = problem.related.iter().map(related).collect();
+    let mut message = problem.message.clone();
+    if !places.world.shows_related {
+        message.extend(problem.related.iter().map(|step| in_words(places, step)));
+    }
     let (uri, range) = match problem.span {
         Some(span) if !places.is_library(span.source) => (places.uri_of(span.source), places.range(span)),
         // What is about no place, or about one that is no file, stands at the beginning of the text that was checked.
@@ -131,7 +214,7 @@ fn converted(places: &Places, problem: &Problem) -> (String, Diagnostic) {
                 href: Uri(library::page_uri(code)),
             }),
         source: Some("lgm".to_string()),
-        message: Message::String(problem.message.clone()),
+        message: Message::String(message),
         tags: problem.is_unused.then(|| vec![DiagnosticTag::Unnecessary]),
         related_information: (!others.is_empty()).then_some(others),
         data: None,
@@ -150,9 +233,9 @@ mod tests {
         world.open("untitled:bad", 1, "// first\nmodel Bad { }".to_string());
         let mut cache = Cache::new(std::sync::Arc::default());
         let mut reported = Vec::new();
-        let failing = |world: &World, uri: &str, entry: &mut Entry| match uri {
+        let failing = |world: &World, uri: &str, pair: Pair| match uri {
             "untitled:bad" => panic!("invariant: {}", 7),
-            _ => of_text(world, uri, entry),
+            _ => of_text(world, uri, pair),
         };
         let found = gathered(
             &mut cache,

@@ -1,6 +1,6 @@
 //! What the worker is to do, and what it shares with the loop that reads messages.
 
-use crate::documents::World;
+use crate::world::documents::World;
 use lgm_source::cancellation::Cancellation;
 use lsp_server::{Request, RequestId};
 use std::collections::HashMap;

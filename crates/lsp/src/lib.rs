@@ -3,28 +3,17 @@
 //! Four threads and no async runtime. One reads messages, one writes them; `server` keeps the open documents and answers what needs no
 //! model; `worker` computes on immutable worlds. The newest edit wins: it raises the flag of the work that it makes useless.
 
-mod across;
 mod cache;
-mod capabilities;
-mod completion;
 mod context;
-mod convert;
 mod diagnostics;
-mod documents;
-mod files;
-mod folders;
-mod imports;
+mod features;
+mod held;
 mod jobs;
-mod library;
-mod preview;
 mod progress;
-mod requests;
+mod protocol;
 mod server;
-mod settings;
-mod tokens;
-mod transport;
-mod uri;
 mod worker;
+mod world;
 
 pub use context::Plot;
 use std::error::Error;
@@ -36,8 +25,8 @@ use std::io;
 ///
 /// The editor left without saying `shutdown` first, or the pipes broke.
 pub fn run(plot: Plot) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let incoming = transport::reader(io::stdin())?;
-    let (out, writer) = transport::writer(io::stdout())?;
+    let incoming = protocol::transport::reader(io::stdin())?;
+    let (out, writer) = protocol::transport::writer(io::stdout())?;
     let ended_well = server::Server::new(out.clone(), plot)?.serve(&incoming);
     out.end();
     // A panic of the writer leaves nobody to report it to.

@@ -1,6 +1,6 @@
 //! Progress of work that takes long: the editor shows it from half a second on.
 
-use crate::transport::Out;
+use crate::protocol::transport::Out;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use serde_json::{Value, json};
 use std::thread;

@@ -1,13 +1,14 @@
 //! The thread that reads messages: it keeps the open texts, and hands what needs a model to the worker.
 
-use crate::capabilities::{self, Client};
 use crate::context::Plot;
-use crate::documents::World;
+use crate::features::requests;
 use crate::jobs::{Job, Shared};
-use crate::settings::Settings;
-use crate::transport::{Incoming, Out};
+use crate::protocol::capabilities::{self, Client};
+use crate::protocol::transport::{Incoming, Out};
+use crate::protocol::uri;
 use crate::worker::Worker;
-use crate::{requests, uri};
+use crate::world::documents::World;
+use crate::world::settings::Settings;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use gen_lsp_types::{
     DidChangeTextDocumentNotification, DidChangeWorkspaceFoldersNotification, DidCloseTextDocumentNotification,
@@ -107,12 +108,14 @@ impl Server {
         for fault in faults {
             self.out.log_error(&fault);
         }
-        let world = World {
+        let mut world = World {
             encoding: self.client.encoding,
+            shows_related: self.client.shows_related,
             folders: self.client.folders.clone(),
             settings,
             ..World::default()
         };
+        world.include(&request.params["initializationOptions"]);
         self.shared.renew(world, false);
         if let Some(jobs) = self.for_worker.take() {
             let worker = Worker::new(self.shared.clone(), self.out.clone(), self.client.clone(), self.plot);
@@ -145,8 +148,7 @@ impl Server {
             "textDocument/didOpen" => self.open(notification.params),
             "textDocument/didChange" => self.change(notification.params),
             "textDocument/didClose" => self.close(notification.params),
-            // An editor that cannot watch files may have changed others with this one.
-            "textDocument/didSave" if !self.client.watches => self.disk_changed(),
+            "textDocument/didSave" => self.save(&notification.params),
             "workspace/didChangeWatchedFiles" => self.disk_changed(),
             "workspace/didChangeConfiguration" => self.settings_changed(&notification.params["settings"]["lgm"]),
             "workspace/didChangeWorkspaceFolders" => self.change_folders(notification.params),
@@ -208,6 +210,17 @@ impl Server {
         })
     }
 
+    /// Notes that a text was saved. An editor that cannot watch files may have changed others with this one.
+    fn save(&self, params: &Value) -> Result<(), String> {
+        let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
+        let uri = uri.ok_or("`textDocument` has no `uri`")?;
+        self.renew(false, |world| {
+            world.save(uri);
+            world.disk += u64::from(!self.client.watches);
+            Ok(())
+        })
+    }
+
     fn close(&self, params: Value) -> Result<(), String> {
         let closed = parsed::<DidCloseTextDocumentNotification>(params)?.text_document;
         self.renew(false, |world| {
@@ -221,6 +234,7 @@ impl Server {
         self.renew(false, |world| {
             let (settings, faults) = world.settings.changed(given);
             world.settings = settings;
+            world.include(given);
             for fault in faults {
                 self.out.log_error(&fault);
             }

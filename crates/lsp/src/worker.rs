@@ -1,14 +1,14 @@
 //! The thread that computes: requests in their order, and diagnostics of the newest world when no request waits.
 
 use crate::cache::{Cache, Stopped, guarded};
-use crate::capabilities::Client;
 use crate::context::{Plot, Refusal, RequestContext};
 use crate::diagnostics::{self, Found};
-use crate::documents::World;
+use crate::features::requests;
 use crate::jobs::{Job, Purpose, Shared, locked};
 use crate::progress::Progress;
-use crate::requests;
-use crate::transport::Out;
+use crate::protocol::capabilities::Client;
+use crate::protocol::transport::Out;
+use crate::world::documents::World;
 use crossbeam_channel::Receiver;
 use gen_lsp_types::{Diagnostic, PublishDiagnosticsParams, Uri};
 use lgm_source::cancellation::Cancellation;
@@ -48,14 +48,21 @@ impl Worker {
 
     /// Works until there will be no more jobs.
     pub(crate) fn work(mut self, jobs: &Receiver<Job>) {
-        let (mut requests, mut check) = (VecDeque::new(), false);
+        let (mut requests, mut check): (VecDeque<(Request, Arc<World>, Cancellation)>, bool) = (VecDeque::new(), false);
         loop {
             let mut take = |job| match job {
                 Job::Check => check = true,
                 Job::Answer(request, world, cancellation) => requests.push_back((request, world, cancellation)),
             };
             jobs.try_iter().for_each(&mut take);
-            if let Some((request, world, cancellation)) = requests.pop_front() {
+            // Requests that need equations wait until everything else is done, the diagnostics included.
+            let light = requests.iter().position(|(request, ..)| !requests::is_heavy(request));
+            let next = match light {
+                Some(at) => requests.remove(at),
+                None if check => None,
+                None => requests.pop_front(),
+            };
+            if let Some((request, world, cancellation)) = next {
                 self.answer(request, world, &cancellation);
             } else if std::mem::take(&mut check) {
                 self.check();

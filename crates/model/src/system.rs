@@ -133,10 +133,15 @@ impl StateSystem {
             return vec![found.1];
         }
         let is_entry = |known: &str| known.strip_prefix(&*wanted).is_some_and(|rest| rest.starts_with('['));
-        all.iter()
-            .filter(|known| is_entry(&known.0))
-            .map(|known| known.1)
-            .collect()
+        let entries = |is_meant: &dyn Fn(&str) -> bool| -> Vec<Recorded> {
+            let meant = all.iter().filter(|known| is_meant(&known.0));
+            meant.map(|known| known.1).collect()
+        };
+        match entries(&is_entry) {
+            // Of an array of components: `cell.c.v` names `cell[1].c.v` and the others.
+            none if none.is_empty() => entries(&|known| known.contains('[') && without_indices(known) == wanted),
+            found => found,
+        }
     }
 
     /// The unknowns of all loops where they are looked for at first; `otherwise` where nothing is known.
@@ -403,4 +408,15 @@ pub enum Recorded {
     State(usize),
     /// An input.
     Input(usize),
+}
+/// A name without what stands in brackets.
+fn without_indices(name: &str) -> String {
+    let mut depth = 0;
+    let is_outside = |letter: &char| {
+        depth += i32::from(*letter == '[');
+        let is_outside = depth == 0;
+        depth -= i32::from(*letter == ']');
+        is_outside
+    };
+    name.chars().filter(is_outside).collect()
 }

@@ -80,10 +80,11 @@ lgm_status lgm_dopri5_start(lgm_dopri5 *solver, lgm_motion f, void *context, lgm
     if (rate > (real)0.0) {
         /* A step that moves the states by a hundredth of their size, or by what is allowed where they are at zero. */
         const real natural = ((value > (real)1.0) ? value : (real)1.0) * (real)0.01 / rate;
-        const real least = (real)1e-12 * (stop - t) + LGM_ROUNDING * lgm_fabs(t);
         solver->h = (natural < solver->h) ? natural : solver->h;
-        solver->h = (solver->h > least) ? solver->h : least;
     }
+    /* The stop may be the next number behind the time. */
+    const real least = (real)1e-12 * (stop - t) + LGM_ROUNDING * lgm_fabs(t);
+    solver->h = (solver->h > least) ? solver->h : least;
     return LGM_OK;
 }
 

@@ -444,6 +444,7 @@ lgm_status lgm_outputs(lgm_model *model, lgm_real t, const lgm_real x[], const l
     return all_finite(y, LGM_OUTPUTS) ? LGM_OK : LGM_NOT_FINITE;
 }
 
+#if LGM_COMBINATIONS == 1
 lgm_status lgm_jacobian(lgm_model *model, lgm_real t, const lgm_real x[], const lgm_real u[],
     const lgm_real du[], lgm_real entries[]) {
     (void)model; (void)t; (void)x; (void)u; (void)du;
@@ -494,6 +495,7 @@ lgm_status lgm_jacobian(lgm_model *model, lgm_real t, const lgm_real x[], const 
 #endif
     return all_finite(entries, LGM_JACOBIAN_ENTRIES) ? LGM_OK : LGM_NOT_FINITE;
 }
+#endif
 #if LGM_DIRECTIONAL
 
 /* Rows of a sparse matrix times the changes. */

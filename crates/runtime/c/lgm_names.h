@@ -20,6 +20,14 @@ extern const char *const lgm_state_names[LGM_ROOM(LGM_STATES)];
 extern const char *const lgm_output_names[LGM_ROOM(LGM_OUTPUTS)];
 extern const char *const lgm_loop_names[LGM_ROOM(LGM_UNKNOWNS)];
 
+#if LGM_EVENTS
+/* The names of elements with modes and whether each is a junction, of their modes, and of blocks. */
+extern const char *const lgm_element_names[LGM_ROOM(LGM_ELEMENTS)];
+extern const int lgm_is_junction[LGM_ROOM(LGM_ELEMENTS)];
+extern const char *const lgm_mode_names[LGM_ROOM(LGM_MODES)];
+extern const char *const lgm_block_names[LGM_ROOM(LGM_BLOCKS)];
+#endif
+
 /* An entry of the parameters by its place in that order. */
 lgm_real *lgm_parameter(lgm_parameters *parameters, int entry);
 

@@ -3,6 +3,9 @@
  */
 #include "lgm_bends.h"
 #include "lgm_branch.h"
+#if LGM_EVENTS
+#include "lgm_events.h"
+#endif
 #include "lgm_jump.h"
 #include "lgm_names.h"
 #include "lgm_numbers.h"
@@ -160,7 +163,13 @@ lgm_status lgm_run_jump(lgm_run *run) {
 }
 
 lgm_real lgm_run_bound(const lgm_run *run) {
-    return (run->to < run->horizon) ? run->to : run->horizon;
+    const real bound = (run->to < run->horizon) ? run->to : run->horizon;
+#if LGM_EVENTS
+    const real next = lgm_events_next(run);
+    return (next < bound) ? next : bound;
+#else
+    return bound;
+#endif
 }
 
 /* The part of the time ahead that follows from the parameters: the next corner, and the longest step. Corners as near as
@@ -181,6 +190,11 @@ lgm_status lgm_run_pass(lgm_run *run) {
     const int is_near = run->to > run->t && run->to <= run->t + LGM_ROUNDING * lgm_fabs(run->t);
     const real now = is_near ? run->to : run->t;
     run->is_fresh = 1;
+#if LGM_EVENTS
+    if (now < run->to && now < run->horizon && lgm_events_next(run) <= now) {
+        return lgm_events_pass(run);
+    }
+#endif
     if (now >= run->horizon) {
         /* As far again. */
         const real length = run->horizon - run->start;
@@ -188,7 +202,14 @@ lgm_status lgm_run_pass(lgm_run *run) {
         run->horizon = now + length;
     }
     look_ahead(run, now);
+#if LGM_EVENTS
+    {
+        const lgm_status status = move_states(run, 0, NULL);
+        return (status == LGM_OK) ? lgm_events_corner(run) : status;
+    }
+#else
     return move_states(run, 0, NULL);
+#endif
 }
 
 lgm_status lgm_run_begin(lgm_run *run, lgm_real t, lgm_real stop, const int given[]) {
@@ -205,7 +226,12 @@ lgm_status lgm_run_begin(lgm_run *run, lgm_real t, lgm_real stop, const int give
         run->held[at] = (real)0.0;
     }
     look_ahead(run, t);
+#if LGM_EVENTS
+    (void)given;
+    return lgm_events_begin(run);
+#else
     return move_states(run, 1, given);
+#endif
 }
 
 void lgm_run_conditions(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real values[]) {
@@ -448,6 +474,11 @@ lgm_status lgm_run_step(lgm_run *run, lgm_real stop) {
             continue;
         }
 #endif
+#if LGM_EVENTS
+        if (lgm_watch_step(run)) {
+            return LGM_OK;
+        }
+#endif
         run->t = solver->t;
         for (int at = 0; at < LGM_STATES; at++) {
             run->x[at] = solver->x[at];
@@ -537,6 +568,11 @@ void lgm_run_cause(lgm_run *run, lgm_status status, real t, const real x[], char
     case LGM_CHATTER:
         (void)snprintf(text, size, "a condition changes again and again within no time");
         break;
+#if LGM_EVENTS
+    case LGM_EVENT_NOT_KNOWN:
+        lgm_events_cause(run, text, size);
+        break;
+#endif
 #if LGM_JUMPS
     case LGM_JUMP_NOT_KNOWN:
         lgm_jump_cause(run, text, size);

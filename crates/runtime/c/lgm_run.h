@@ -120,6 +120,126 @@ typedef struct {
 } lgm_bending;
 
 #endif
+#if LGM_EVENTS
+/* The beginnings of the watched values of each kind: values of states by their names, the effort and the flow of each port of elements with
+ * modes, what the mode in force gives at a port, what the law of each mode gives, what changes set, what blocks read, the energy. */
+enum {
+    LGM_WATCHED_PORTS = LGM_STATES,
+    LGM_WATCHED_GIVEN = LGM_WATCHED_PORTS + 2 * LGM_PORTS,
+    LGM_WATCHED_LAWS = LGM_WATCHED_GIVEN + LGM_PORTS,
+    LGM_WATCHED_SETS = LGM_WATCHED_LAWS + LGM_MODES,
+    LGM_WATCHED_READ = LGM_WATCHED_SETS + LGM_SETS,
+    LGM_WATCHED_ENERGY = LGM_WATCHED_READ + LGM_READ,
+    LGM_WATCHED = LGM_WATCHED_ENERGY + 1
+};
+
+enum {
+    /* So many events in a row within no time accumulate. */
+    LGM_MOST_AT_ONCE = 1000,
+    /* Between the ends of a step the conditions are looked at this number of times. */
+    LGM_LOOKS = 4,
+    /* The events of one instant that are kept for a report. */
+    LGM_REPORTED = 16 + 4 * (LGM_ELEMENTS + LGM_BLOCKS)
+};
+
+/* The state of a run just before an instant. */
+typedef struct {
+    /* The combination of modes in which the search begins, and the one at the beginning of the instant. */
+    int combination;
+    int began;
+    /* The values of states, those included that are dependent in this combination. */
+    lgm_real x[LGM_ROOM(LGM_STATES)];
+    int is_known[LGM_ROOM(LGM_STATES)];
+    /* Effort and flow of the ports of elements with modes; not known at the start of a run. */
+    lgm_real ports[LGM_ROOM(2 * LGM_PORTS)];
+    int has_ports;
+    /* The difference between what a port's variable is and what the law gives. */
+    lgm_real offsets[LGM_ROOM(LGM_PORTS)];
+    /* The discrete variables before the instant, and as they were assigned. */
+    lgm_real old_discretes[LGM_ROOM(LGM_DISCRETES)];
+    lgm_real discretes[LGM_ROOM(LGM_DISCRETES)];
+    /* 1 if all inputs step at this instant, as at the start. */
+    int inputs_step;
+} lgm_before;
+
+/* An event: an element, or -1, with its modes, or a block. */
+typedef struct {
+    int element;
+    int from;
+    int to;
+    int block;
+} lgm_event;
+
+/* Modes, discrete variables and blocks (see lgm_events.h). */
+typedef struct {
+    /* The run behind the last event: watched values, offsets, the margins of conditions as they are, the size below which
+     * each of them counts as 0, and their signs: impulses before finite values, and what is 0 by where it is going. */
+    lgm_real watched[LGM_WATCHED];
+    lgm_real offsets[LGM_ROOM(LGM_PORTS)];
+    lgm_real margins[LGM_ROOM(LGM_MARGINS)];
+    lgm_real least[LGM_ROOM(LGM_MARGINS)];
+    lgm_real signs[LGM_ROOM(LGM_MARGINS)];
+    /* The most that the terms of each margin have been worth, and its largest impulse. */
+    lgm_real sizes[LGM_ROOM(LGM_MARGINS)];
+    lgm_real impulses[LGM_ROOM(LGM_MARGINS)];
+    lgm_before from;
+    /* The contacts of this instant: what was known before the first closed, what each would set by the values just before the instant,
+     * the change by which each has closed, the first mode that each came to, and what is set. */
+    lgm_before base;
+    int has_base;
+    lgm_real offered[LGM_WATCHED];
+    int is_offered;
+    int offered_in;
+    int closed[LGM_ROOM(LGM_ELEMENTS)];
+    int first_closed[LGM_ROOM(LGM_ELEMENTS)];
+    lgm_real set_values[LGM_ROOM(LGM_SETS)];
+    /* The change of each element that acts, or -1; the combinations that were tried. */
+    int acting[LGM_ROOM(LGM_ELEMENTS)];
+    unsigned char visited[LGM_COMBINATIONS];
+    /* 1 if the condition of each block holds, and the number of its next instant. */
+    int holding[LGM_ROOM(LGM_BLOCKS)];
+    int is_run[LGM_ROOM(LGM_BLOCKS)];
+    lgm_real next[LGM_ROOM(LGM_BLOCKS)];
+    /* The first of these instants, how long the run is, and times of the last events. */
+    lgm_real instant;
+    lgm_real whole;
+    lgm_real recent[LGM_MOST_AT_ONCE];
+    long count;
+    /* 1 if an event is due where the run is. */
+    int is_due;
+    /* Margins at the looks at the last step. */
+    lgm_real seen[LGM_LOOKS + 1][LGM_ROOM(LGM_MARGINS)];
+    lgm_real looks[LGM_LOOKS + 1];
+    int has_seen;
+    /* The events of this instant, how many there were, and the energy that storage has lost in them and in all. */
+    lgm_event happened[LGM_REPORTED];
+    int happenings;
+    int is_lost_known;
+    lgm_real lost;
+    lgm_real lost_in_all;
+    /* The event without an answer: the reason, the combination, and the element, state or block. */
+    int fault;
+    int fault_combination;
+    int fault_at;
+    /* Working memory. */
+    lgm_real level[LGM_WATCHED];
+    lgm_real answers[2][LGM_WATCHED];
+    lgm_real answer_margins[2][LGM_ROOM(LGM_MARGINS)];
+    lgm_real with[LGM_ROOM(LGM_MARGINS)];
+    lgm_real without[LGM_ROOM(LGM_MARGINS)];
+    lgm_real step[LGM_ROOM(LGM_INPUTS)];
+    lgm_real point[LGM_ROOM(LGM_STATES)];
+    lgm_real slope[LGM_ROOM(LGM_STATES)];
+    lgm_real choices[LGM_ROOM(LGM_CHOICES)];
+    lgm_real matrix[LGM_ROOM(LGM_PORTS * LGM_PORTS)];
+    lgm_real table[LGM_ROOM(LGM_PORTS * (2 * LGM_PORTS + 2))];
+    int basis[LGM_ROOM(LGM_PORTS)];
+    lgm_real solution[LGM_ROOM(LGM_PORTS)];
+    lgm_real joined[LGM_ROOM(LGM_STATES * LGM_PORTS)];
+    lgm_real turned[LGM_ROOM(LGM_PORTS * LGM_PORTS)];
+} lgm_events;
+
+#endif
 typedef struct {
     lgm_model model;
     lgm_dopri5 solver;
@@ -131,6 +251,9 @@ typedef struct {
 #endif
 #if LGM_JUMPS
     lgm_jump jump;
+#endif
+#if LGM_EVENTS
+    lgm_events events;
 #endif
     /* Where the run is. */
     lgm_real t;
@@ -174,11 +297,11 @@ typedef struct {
  * model gives or `given` marks, which may be NULL. */
 lgm_status lgm_run_begin(lgm_run *run, lgm_real t, lgm_real stop, const int given[]);
 
-/* Where the piece of the run ends that it is in: at a corner, or where further ones are to be looked for. */
+/* The end of the piece of the run that it is in: a corner, an event, or the place from which further ones are to be looked for. */
 lgm_real lgm_run_bound(const lgm_run *run);
 
-/* One step of the solver, to `stop` at most or the end of the piece. It ends early where a condition on states changes, or the
- * branch of solutions that the loops follow ends. Between its two ends, solver.before and t, lgm_dopri5_dense gives the
+/* One step of the solver, to `stop` at most or the end of the piece. It ends early where a condition on states changes, an event is, or
+ * the branch of solutions that the loops follow ends. Between its two ends, solver.before and t, lgm_dopri5_dense gives the
  * states. */
 lgm_status lgm_run_step(lgm_run *run, lgm_real stop);
 
@@ -189,8 +312,8 @@ void lgm_run_hold(lgm_run *run);
  * they were, where that does not follow from the equations. */
 lgm_status lgm_run_jump(lgm_run *run);
 
-/* Goes from one piece to the next: does what the corner does to the states, as lgm_run_jump, and looks for the corner that
- * follows. */
+/* Goes from one piece to the next: does what the corner does to the states, as lgm_run_jump, and what happens at an event, and looks
+ * for the corner that follows. */
 lgm_status lgm_run_pass(lgm_run *run);
 
 /* Writes the inputs and their rates at a time within the piece into u and du; returns the time at which equations are to be

@@ -1,10 +1,13 @@
 /* Runs a model over time and writes the rows of `lgm simulate` as CSV.
  *
- * usage: PROGRAM [--stop T] [--start T] [--points N] [--rtol R] [--atol A] [PARAMETER=VALUE]..
+ * usage: PROGRAM [--stop T] [--start T] [--points N] [--rtol R] [--atol A] [--events FILE] [PARAMETER=VALUE]..
  */
 #include "lgm_names.h"
 #include "lgm_numbers.h"
 #include "lgm_run.h"
+#if LGM_EVENTS
+#include "lgm_events.h"
+#endif
 
 #include <math.h>
 #include <stdio.h>
@@ -27,15 +30,20 @@ static real row_time(int row) {
 static lgm_run run;
 static real between[LGM_ROOM(LGM_STATES)];
 static real outputs[LGM_ROOM(LGM_OUTPUTS)];
+#if LGM_EVENTS
+static real row_states[LGM_ROOM(LGM_STATES)];
+/* The list of events, if it is asked for. */
+static FILE *event_file;
+#endif
 /* Where the run was last: the time and states that a failure is reported for. */
 static real last_time;
 static const real *last_states;
 
 /* In as few digits as read back the same number. */
-static void print_number(real value) {
+static void print_number(FILE *file, real value) {
     char text[40];
     if (isnan(value)) {
-        (void)fputs("NaN", stdout);
+        (void)fputs("NaN", file);
         return;
     }
     for (int digits = 1; digits <= 17; digits++) {
@@ -44,7 +52,7 @@ static void print_number(real value) {
             break;
         }
     }
-    (void)fputs(text, stdout);
+    (void)fputs(text, file);
 }
 
 static lgm_status print_row(real t, const real x[]) {
@@ -54,22 +62,59 @@ static lgm_status print_row(real t, const real x[]) {
     if (status != LGM_OK) {
         return status;
     }
-    print_number(t);
+    print_number(stdout, t);
     for (int at = 0; at < LGM_OUTPUTS; at++) {
         (void)fputc(',', stdout);
-        print_number(outputs[at]);
+        print_number(stdout, outputs[at]);
     }
+#if LGM_EVENTS
+    lgm_events_row(&run, t, x, row_states);
+    x = row_states;
+#endif
     for (int at = 0; at < LGM_STATE_COLUMNS; at++) {
         (void)fputc(',', stdout);
-        print_number(x[lgm_column_states[at]]);
+        print_number(stdout, x[lgm_column_states[at]]);
     }
     (void)fputc('\n', stdout);
     return LGM_OK;
 }
 
+#if LGM_EVENTS
+/* Writes the events of the last instant: `time,kind,element,from,to,energy_lost`. What was lost stands with the last of them. */
+static void print_events(void) {
+    const lgm_events *const events = &run.events;
+    const int count = (events->happenings < LGM_REPORTED) ? events->happenings : LGM_REPORTED;
+    for (int at = 0; at < count && event_file != NULL; at++) {
+        const lgm_event *const event = &events->happened[at];
+        const int is_block = event->element < 0;
+        print_number(event_file, run.t);
+        if (is_block) {
+            const char *const name = lgm_block_names[event->block];
+            (void)fprintf(event_file, ",%.*s,%s,,,", (int)strcspn(name, ":"), name, name);
+        } else {
+            const int first = lgm_first_mode[event->element];
+            (void)fprintf(event_file, ",%s,%s,%s,%s,", (lgm_is_junction[event->element] != 0) ? "junction" : "mode",
+                lgm_element_names[event->element], lgm_mode_names[first + event->from], lgm_mode_names[first + event->to]);
+        }
+        if (at + 1 < events->happenings) {
+            (void)fputc('0', event_file);
+        } else if (events->is_lost_known != 0) {
+            print_number(event_file, events->lost);
+        }
+        (void)fputc('\n', event_file);
+    }
+    if (events->happenings > LGM_REPORTED) {
+        (void)fprintf(stderr, "%d further events at %g s are not in the list\n", events->happenings - LGM_REPORTED, (double)run.t);
+    }
+}
+
+#endif
 static lgm_status simulate(void) {
     int row = 1;
     lgm_status status = lgm_run_begin(&run, plan_start, plan_stop, NULL);
+#if LGM_EVENTS
+    print_events();
+#endif
     if (status == LGM_OK) {
         status = print_row(run.t, run.x);
     }
@@ -87,6 +132,9 @@ static lgm_status simulate(void) {
             last_states = run.x;
             lgm_run_hold(&run);
             status = lgm_run_pass(&run);
+#if LGM_EVENTS
+            print_events();
+#endif
             /* At the instant of a step the values after it hold. */
             while (status == LGM_OK && row < plan_points && row_time(row) <= run.t + LGM_ROUNDING * lgm_fabs(run.t)) {
                 status = print_row(row_time(row), run.x);
@@ -135,6 +183,18 @@ int main(int count, char **arguments) {
     lgm_defaults(&parameters);
     for (int at = 1; at < count; at++) {
         const char *const word = arguments[at];
+#if LGM_EVENTS
+        if (strcmp(word, "--events") == 0 && at + 1 < count) {
+            at++;
+            event_file = fopen(arguments[at], "w");
+            if (event_file == NULL) {
+                (void)fprintf(stderr, "%s cannot be written\n", arguments[at]);
+                return 2;
+            }
+            (void)fputs("time,kind,element,from,to,energy_lost\n", event_file);
+            continue;
+        }
+#endif
         if (strncmp(word, "--", 2) == 0 && at + 1 < count) {
             const double value = number_of(arguments[at + 1], word);
             at++;

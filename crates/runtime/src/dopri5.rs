@@ -152,9 +152,11 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
         if rate > zero {
             // A step that moves the states by a hundredth of their size, or by what is allowed where they are at zero.
             let natural = value * T::c(0.01) / rate;
-            let least = T::c(1e-12) * (stop - t) + T::c(64.0 * T::EPSILON) * t.abs();
-            solver.h = natural.minimum(solver.h).maximum(least);
+            solver.h = natural.minimum(solver.h);
         }
+        // The stop may be the next number behind the time.
+        let least = T::c(1e-12) * (stop - t) + T::c(64.0 * T::EPSILON) * t.abs();
+        solver.h = solver.h.maximum(least);
         Ok(solver)
     }
 

@@ -83,6 +83,16 @@ pub const C_SOURCES: [(&str, &str); 19] = [
     ("lgm_tables.h", include_str!("../c/lgm_tables.h")),
 ];
 
+/// Further sources of models with events.
+pub const C_EVENTS: [(&str, &str); 6] = [
+    ("lgm_enter.c", include_str!("../c/lgm_enter.c")),
+    ("lgm_events.c", include_str!("../c/lgm_events.c")),
+    ("lgm_events.h", include_str!("../c/lgm_events.h")),
+    ("lgm_lemke.c", include_str!("../c/lgm_lemke.c")),
+    ("lgm_modes.c", include_str!("../c/lgm_modes.c")),
+    ("lgm_watch.c", include_str!("../c/lgm_watch.c")),
+];
+
 /// Programs of emitted C: the one that writes rows, and the same with CVODE of SUNDIALS.
 pub const C_PROGRAMS: [(&str, &str); 2] = [
     ("lgm_cvode.c", include_str!("../c/lgm_cvode.c")),

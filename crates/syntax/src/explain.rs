@@ -140,8 +140,16 @@ impl<'t> Fault<'_, 't> {
         Some(self.slip().unwrap_or_else(|| self.general()))
     }
 
+    /// The token at which the parser stopped; none if the part ends with its line there.
     pub(super) fn found(&self) -> Option<Spanned<'t>> {
-        self.tokens.get(self.stop.index).copied().or(self.next)
+        let next = || self.next.filter(|next| !self.is_below(*next));
+        self.tokens.get(self.stop.index).copied().or_else(next)
+    }
+
+    /// Returns true if a token stands on a line below the last one of the part.
+    fn is_below(&self, next: Spanned<'_>) -> bool {
+        let last = self.tokens.last();
+        last.is_some_and(|last| self.context.words(self.context.span(last.2, next.0)).contains('\n'))
     }
 
     pub(super) fn previous(&self) -> Option<Spanned<'t>> {
@@ -181,6 +189,7 @@ impl<'t> Fault<'_, 't> {
         match self.found() {
             Some(found) => format!("`{}`", self.words(found)),
             None if self.part == Part::Expression => "the end".to_string(),
+            None if self.next.is_some() => "the end of the line".to_string(),
             None => "the end of the file".to_string(),
         }
     }

@@ -488,8 +488,9 @@ impl<'t> Recovery<'_, 't> {
         if self.lacks_brace(body, start, end) {
             return;
         }
+        let (own_end, stop) = self.cut(body, start, end, stop);
         let stopped = start + stop.index;
-        let next_starts = stopped == end
+        let next_starts = stopped == own_end
             || self.first_on_line(stopped)
             || self.at(stopped).is_some_and(|token| token.begins_statement())
             || self.looks_like_instance(stopped);
@@ -505,13 +506,13 @@ impl<'t> Recovery<'_, 't> {
         }
         // Go on behind it; or, where the `;` is missing too, at the next line that clearly starts a statement.
         // A bracket that is never closed takes the words of that line before the parser stops, so a declaration counts there too.
-        self.position = (start + 1..end)
+        self.position = (start + 1..own_end)
             .find(|&index| {
                 let starts = self.first_on_line(index) && self.looks_like_instance(index);
                 starts && (index >= stopped || self.declares_instance(index))
                     || body == Body::Actions && self.first_on_line(index) && self.looks_like_assignment(index)
             })
-            .unwrap_or(end);
+            .unwrap_or(own_end);
         let braces = self.all[start..self.position]
             .iter()
             .any(|token| token.1 == Token::BraceOpen);
@@ -520,6 +521,29 @@ impl<'t> Recovery<'_, 't> {
         if part == Part::Statement {
             self.keep_remains(start, stopped);
         }
+    }
+
+    /// The end of the entry from `start` to `end`, and where the parser stops in it. A half-written entry ends with its line: the next line,
+    /// which begins another entry, belongs to it no more.
+    fn cut(&self, body: Body, start: usize, end: usize, stop: Stop) -> (usize, Stop) {
+        let stopped = start + stop.index;
+        let begins = |index: usize| {
+            let is_named = || matches!(self.at(index), Some(Token::Name(_)));
+            self.first_on_line(index)
+                && match body {
+                    Body::Statements => {
+                        self.looks_like_instance(index) && (index == stopped || self.declares_instance(index))
+                    }
+                    Body::Actions => self.looks_like_assignment(index),
+                    Body::Laws | Body::Equations | Body::Settings => {
+                        is_named() && self.at(index + 1) == Some(Token::Equals)
+                    }
+                    Body::Domain => false,
+                }
+        };
+        let next = (start + 1..end.min(stopped + 1)).find(|index| begins(*index));
+        let shorter = next.and_then(|next| Some((next, self.check(body.entries().1, start, next).err()?)));
+        shorter.unwrap_or((end, stop))
     }
 
     /// Writes `=` for `:=` where a value is given, and the other way around where one is assigned. Whether it did.

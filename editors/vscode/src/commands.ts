@@ -16,7 +16,7 @@ function reason(error: unknown): string {
 }
 
 /** Shows the page of a code; the code under the pointer is offered. */
-export async function explain(program: string): Promise<void> {
+export async function explain(): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const here = editor?.selection.active;
   const faults = editor && here ? vscode.languages.getDiagnostics(editor.document.uri) : [];
@@ -30,13 +30,19 @@ export async function explain(program: string): Promise<void> {
   if (!code) {
     return;
   }
-  try {
-    const { stdout } = await run(program, ["explain", code]);
-    const page = await vscode.workspace.openTextDocument({ language: "markdown", content: stdout });
-    await vscode.window.showTextDocument(page, { viewColumn: vscode.ViewColumn.Beside, preview: true });
-  } catch (error) {
-    void vscode.window.showErrorMessage(reason(error));
+  const page = pageOf(code);
+  if (!page) {
+    void vscode.window.showErrorMessage(`\`${code}\` is no code: one is \`LGM\` and up to four digits.`);
+    return;
   }
+  // Rendered, and nothing that could be saved.
+  await vscode.commands.executeCommand("markdown.showPreviewToSide", vscode.Uri.parse(page));
+}
+
+/** The text that the server has of a code, as `LGM0301`, `lgm301` or `301`. */
+export function pageOf(code: string): string | undefined {
+  const number = /^(?:lgm)?(\d{1,4})$/i.exec(code.trim())?.[1];
+  return number && `lgm-library:/docs/codes/LGM${number.padStart(4, "0")}.md`;
 }
 
 /** Kinds of models that `lgm new` has. */

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions, State, Trace } from "vscode-languageclient/node";
 import { explain, newModel } from "./commands";
+import { find } from "./program";
 import { Preview } from "./preview";
 
 /** What other extensions and the tests can reach. */
@@ -26,6 +27,7 @@ function serverSettings(): object {
       domains: settings.get("inlayHints.domains", true),
     },
     codeLenses: settings.get("codeLenses", true),
+    include: settings.get<string[]>("include", []),
     // Their pages are texts of the scheme below, which this extension opens.
     codeLinks: true,
   };
@@ -36,8 +38,24 @@ export function program(): string {
   return vscode.workspace.getConfiguration("lgm").get("path", "lgm") || "lgm";
 }
 
+/** Says once what is in the way of the server, and leads to the setting. */
+function refuse(words: string): void {
+  const settings = "Open Settings";
+  void vscode.window.showErrorMessage(words, settings).then((chosen) => {
+    if (chosen === settings) {
+      void vscode.commands.executeCommand("workbench.action.openSettings", "@id:lgm.path");
+    }
+  });
+}
+
 async function start(log: vscode.LogOutputChannel): Promise<void> {
-  const server: ServerOptions = { command: program(), args: ["lsp"] };
+  const found = find(program(), process.env.PATH ?? "");
+  if (typeof found !== "string") {
+    log.error(found.words, found.folders.join("\n"));
+    refuse(found.words);
+    return;
+  }
+  const server: ServerOptions = { command: found, args: ["lsp"] };
   const options: LanguageClientOptions = {
     documentSelector: [{ language: "lgm" }],
     outputChannel: log,
@@ -49,13 +67,7 @@ async function start(log: vscode.LogOutputChannel): Promise<void> {
   try {
     await started.start();
   } catch (error) {
-    const settings = "Open Settings";
-    const words = `\`${program()} lsp\` cannot be started: ${error instanceof Error ? error.message : error}`;
-    void vscode.window.showErrorMessage(words, settings).then((chosen) => {
-      if (chosen === settings) {
-        void vscode.commands.executeCommand("workbench.action.openSettings", "lgm.path");
-      }
-    });
+    refuse(`\`${found} lsp\` cannot be started: ${error instanceof Error ? error.message : error}`);
     return;
   }
   client = started;
@@ -107,7 +119,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
       preview.show(uri, part, model),
     ),
     vscode.commands.registerCommand("lgm.log", () => log.show()),
-    vscode.commands.registerCommand("lgm.explain", () => explain(program())),
+    vscode.commands.registerCommand("lgm.explain", () => explain()),
     vscode.commands.registerCommand("lgm.new", () => newModel(program())),
     vscode.commands.registerCommand("lgm.restart", async () => {
       await stop();

@@ -1,18 +1,25 @@
-// A pane beside the text: the equations of its model as MathML, and the plot of its experiment. It follows the text.
+// A pane beside the text: the equations of its model as MathML, the plot of its experiment, and its drawings. It follows the text.
 
+import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { type Answer, page, TABS, tabOf } from "./page";
 
-/** What the server answers to `lgm/preview`. */
-export interface Answer {
-  /** The name of the model. */
-  title: string;
-  /** The equations: HTML with MathML. */
-  equations: string;
-  /** The plot: SVG; null if there was no run. */
-  plot: string | null;
-  /** What is to be said beside them: why there is no plot, or no equations. */
-  notes: string[];
+export { type Answer, page };
+
+/** A message of the page. */
+interface Said {
+  /** The tab that was chosen. */
+  tab?: string;
+  /** The element that is pointed at; null if there is none. */
+  over?: string | null;
+  /** The element whose line is wanted. */
+  open?: string;
+  /** A parameter that was set, and its value. */
+  name?: string;
+  value?: number;
+  /** True if all values are to be those of the text again. */
+  reset?: boolean;
 }
 
 /** How long after the last keystroke the pane is made anew. */
@@ -26,6 +33,13 @@ export class Preview implements vscode.Disposable {
   private model: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private asked = 0;
+  /** Values of parameters that were set in the pane. */
+  private set: Record<string, number> = {};
+  private places: Record<string, number> = {};
+  private readonly mark = vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor("editor.wordHighlightBackground"),
+  });
   private readonly listening: vscode.Disposable;
 
   constructor(private readonly client: () => LanguageClient | undefined) {
@@ -35,17 +49,20 @@ export class Preview implements vscode.Disposable {
         if (editor?.document.languageId === "lgm" && this.panel) {
           if (this.shown?.toString() !== editor.document.uri.toString()) {
             this.model = undefined;
+            this.set = {};
           }
           this.shown = editor.document.uri;
           void this.refresh();
         }
       }),
+      vscode.window.onDidChangeTextEditorSelection((change) => this.pointed(change.textEditor)),
     );
   }
 
   dispose(): void {
     clearTimeout(this.timer);
     this.listening.dispose();
+    this.mark.dispose();
     this.panel?.dispose();
   }
 
@@ -62,8 +79,9 @@ export class Preview implements vscode.Disposable {
     this.model = typeof model === "string" ? model : undefined;
     if (!this.panel) {
       const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-      this.panel = vscode.window.createWebviewPanel("lgm.preview", "lgm", place, { enableScripts: false });
+      this.panel = vscode.window.createWebviewPanel("lgm.preview", "lgm", place, { enableScripts: true, localResourceRoots: [] });
       this.panel.onDidDispose(() => (this.panel = undefined));
+      this.panel.webview.onDidReceiveMessage((said: Said) => this.said(said));
     }
     await this.refresh();
   }
@@ -81,42 +99,62 @@ export class Preview implements vscode.Disposable {
       return;
     }
     try {
-      const params = { textDocument: { uri: uri.toString() }, model: this.model };
+      const parts = TABS[tabOf(this.part)]?.parts;
+      const params = { textDocument: { uri: uri.toString() }, model: this.model, parts, set: this.set };
       const answer = await this.client()?.sendRequest<Answer>("lgm/preview", params);
       // An answer that a later question has overtaken is not shown.
       if (this.panel && answer && turn === this.asked) {
         this.panel.title = answer.title;
-        this.panel.webview.html = page(answer, this.part);
+        this.places = answer.places ?? {};
+        this.panel.webview.html = page(answer, this.part, randomBytes(16).toString("hex"), this.set);
       }
     } catch {
       // The text has changed since, and is asked for again; what was shown stays.
     }
   }
-}
 
-/** The page of an answer. Nothing in it runs, and nothing is loaded. */
-export function page(answer: Answer, part: string): string {
-  const escape = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-  const notes = answer.notes.map((note) => `<p class="note">${escape(note)}</p>`).join("\n");
-  const plot = answer.plot ? `<div class="plot">${answer.plot}</div>` : "";
-  const parts = part === "plot" ? [plot, answer.equations] : [answer.equations, plot];
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:;">
-<title>${escape(answer.title)}</title>
-<style>
-  body { font-family: var(--vscode-font-family); color: var(--vscode-editor-foreground); padding: 0 1em; }
-  h2 { font-size: 1.05em; border-bottom: 1px solid var(--vscode-panel-border); }
-  .note { color: var(--vscode-descriptionForeground); }
-  .plot { background: #fff; border-radius: 4px; margin: 1em 0; }
-  .plot svg { max-width: 100%; height: auto; }
-</style>
-</head>
-<body>
-${notes}
-${parts.join("\n")}
-</body>
-</html>`;
+  private said(said: Said): void {
+    if (said.tab !== undefined) {
+      this.part = said.tab;
+      void this.refresh();
+    } else if (said.name !== undefined && typeof said.value === "number") {
+      this.set[said.name] = said.value;
+      void this.refresh();
+    } else if (said.reset) {
+      this.set = {};
+      void this.refresh();
+    } else if (said.over !== undefined) {
+      this.markLine(said.over === null ? undefined : this.places[said.over]);
+    } else if (said.open !== undefined) {
+      void this.open(this.places[said.open]);
+    }
+  }
+
+  private editor(): vscode.TextEditor | undefined {
+    const uri = this.shown?.toString();
+    return vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === uri);
+  }
+
+  /** Marks the line of an element in the text; without one, no line. */
+  private markLine(line: number | undefined): void {
+    const ranges = line === undefined ? [] : [new vscode.Range(line, 0, line, 0)];
+    this.editor()?.setDecorations(this.mark, ranges);
+  }
+
+  private async open(line: number | undefined): Promise<void> {
+    if (line === undefined || !this.shown) {
+      return;
+    }
+    const place = new vscode.Range(line, 0, line, 0);
+    await vscode.window.showTextDocument(this.shown, { selection: place, viewColumn: vscode.ViewColumn.One });
+  }
+
+  /** Marks the elements of the line in which the pointer of the text stands. */
+  private pointed(editor: vscode.TextEditor): void {
+    if (this.panel && editor.document.uri.toString() === this.shown?.toString()) {
+      const line = editor.selection.active.line;
+      const lit = Object.keys(this.places).filter((name) => this.places[name] === line);
+      void this.panel.webview.postMessage({ lit });
+    }
+  }
 }

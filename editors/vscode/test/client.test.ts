@@ -8,7 +8,9 @@ import * as path from "node:path";
 import { after, before, test } from "node:test";
 import * as vscode from "vscode";
 import { activate, type Api, deactivate } from "../src/extension";
+import { pageOf } from "../src/commands";
 import { page } from "../src/preview";
+import { find } from "../src/program";
 
 const state = (vscode as unknown as { state: any }).state;
 const root = path.resolve(process.cwd(), "../..");
@@ -113,6 +115,42 @@ test("the preview has equations as MathML and the plot of the experiment", async
   assert.equal(panel.title, "Oscillator");
 });
 
+test("a tab of the preview draws the graph, and a slider runs the model anew", async () => {
+  const text = fs.readFileSync(path.join(root, "examples/oscillator.lgm"), "utf8");
+  const document = await opened("drawn.lgm", text);
+  await state.commands.get("lgm.preview")(document.uri.toString());
+  const { webview } = state.panels.at(-1);
+  const plot = (html: string) => /<div class="plot">[^]*?<\/svg>/.exec(html)?.[0];
+  const before = plot(webview.html);
+  assert.ok(before && webview.html.includes('data-set="m"'), webview.html);
+  await webview.say({ name: "m", value: 8 });
+  await until("another run", () => plot(webview.html) !== before && plot(webview.html));
+  for (const tab of ["linear", "bonds"]) {
+    await webview.say({ tab });
+    await until(tab, () => webview.html.includes(`data-tab="${tab}" class="chosen"`));
+    assert.match(webview.html, /<g class="[^"]*" data-name="mass">/);
+    assert.doesNotMatch(webview.html, /<math/);
+  }
+});
+
+test("a half-written line leaves the preview as it was, greyed", async () => {
+  const text = fs.readFileSync(path.join(root, "examples/oscillator.lgm"), "utf8");
+  const lines = text.split("\n");
+  const at = lines.findIndex((line) => line.includes("Damper("));
+  const document = await opened("half.lgm", text);
+  await state.commands.get("lgm.preview")(document.uri.toString());
+  const half = text.replace(lines[at] ?? "", `  extra : Rot\n${lines[at]}`);
+  const written = { ...document, version: 2, getText: () => half };
+  state.documents[state.documents.indexOf(document)] = written;
+  const range = new vscode.Range(at, 0, at, 0);
+  const change = { range, rangeOffset: 0, rangeLength: 0, text: "  extra : Rot\n" };
+  await state.fire("change", { document: written, contentChanges: [change] });
+  const { webview } = state.panels.at(-1);
+  await until("a greyed page", () => webview.html.includes('<main class="held">'));
+  assert.match(webview.html, /<math/);
+  assert.match(webview.html, new RegExp(`line ${at + 1} is half-written`));
+});
+
 test("the preview of a faulty text says why there is nothing", async () => {
   const document = await opened("faulty.lgm", "model M { node a }");
   await state.commands.get("lgm.preview")(document.uri.toString());
@@ -141,6 +179,14 @@ test("a new model is made of the kind that was picked, and opened", async () => 
   const file = path.join(folder, "drive.lgm");
   assert.deepEqual(state.shown, [file]);
   assert.match(fs.readFileSync(file, "utf8"), /model Drive \{/);
+});
+
+test("a program is looked for once, and the folders are named", () => {
+  const missing = find("no-such-program", ["/first", "/second"].join(path.delimiter));
+  assert.ok(typeof missing === "object" && missing.words.includes("/first, /second"), JSON.stringify(missing));
+  assert.equal(find(path.basename(lgm), `/first${path.delimiter}${path.dirname(lgm)}`), lgm);
+  assert.equal(pageOf("301"), "lgm-library:/docs/codes/LGM0301.md");
+  assert.equal(pageOf("LGM12345"), undefined);
 });
 
 test("a program that is not there is reported with its name", async () => {

@@ -52,6 +52,12 @@ class Uri {
   }
 }
 
+class ThemeColor {
+  constructor(id) {
+    this.id = id;
+  }
+}
+
 class Position {
   constructor(line, character) {
     Object.assign(this, { line, character });
@@ -152,6 +158,7 @@ const api = {
   EventEmitter,
   Uri,
   Position,
+  ThemeColor,
   Range,
   Diagnostic,
   CancellationTokenSource,
@@ -200,7 +207,9 @@ const api = {
     showInformationMessage: async (words) => void state.messages.push(words),
     showWarningMessage: async (words) => void state.messages.push(words),
     createWebviewPanel: (_, title) => {
-      const panel = { title, webview: { html: "" }, onDidDispose: () => new Disposable(), dispose() {} };
+      const said = new EventEmitter();
+      const webview = { html: "", onDidReceiveMessage: said.event, say: (words) => said.fire(words), postMessage() {} };
+      const panel = { title, webview, onDidDispose: () => new Disposable(), dispose() {} };
       state.panels.push(panel);
       return panel;
     },

@@ -4,7 +4,7 @@ use super::pictures::{compared, picture};
 use super::realisation::model_text;
 use super::response::frequencies;
 use super::shared::{LinearModel, rows_json, with_storage, write_json, write_matrix};
-use crate::cli::disk::{write_result, write_text as write_file};
+use crate::cli::files::disk::{write_result, write_text as write_file};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, match_moments, reduce_order};
@@ -134,7 +134,7 @@ fn truncated(arguments: &Arguments) -> Asked {
         Method::Modal => ReductionMethod::Modal,
         _ => ReductionMethod::Balanced,
     };
-    let asked = arguments.model.ask(false, |system, diagnostics| {
+    let asked = arguments.model.ask(true, |system, diagnostics| {
         if arguments.keep.is_some() {
             diagnostics.push(misused("--keep", "it is an option of `--method moments`"));
             return None;
@@ -147,7 +147,7 @@ fn truncated(arguments: &Arguments) -> Asked {
         states: (1..=space.a.nrows()).map(|at| format!("x{at}")).collect(),
         space,
         hankel,
-        bound: Some(bound),
+        bound: bound.is_finite().then_some(bound),
         errors: Vec::new(),
         outputs: system.outputs.len(),
     };
@@ -272,7 +272,7 @@ fn write_text(system: &StateSystem, found: &Found, out: &mut dyn Write) -> io::R
                 "{order} of {whole} states; the error is at most {bound} at any frequency"
             )?;
         }
-        None => writeln!(out, "{order} of {whole} states")?,
+        None => writeln!(out, "{order} of {whole} states; the error has no bound")?,
     }
     for (omega, error) in &found.errors {
         let (omega, error) = (significant(*omega, 4), significant(*error, 3));

@@ -1,7 +1,7 @@
 //! `lgm modes --converge`: how poles and responses depend on a constant of the model.
 
-use super::shared::{Format, Table, write_json};
-use crate::cli::disk::write_result;
+use super::shared::{Format, Pairs, Table, write_json};
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
@@ -55,12 +55,14 @@ pub(super) struct Comparison<'a> {
     /// Another model, and its constant.
     pub(super) against: Option<(ModelArguments, String)>,
     pub(super) format: Format,
+    /// The input and the output whose response is compared.
+    pub(super) pairs: &'a Pairs,
 }
 
 /// The result of one compilation.
 struct Found {
     poles: Vec<Complex<f64>>,
-    /// The response of the first output to the first input at each frequency; empty where there is none.
+    /// The response of the output to the input at each frequency; empty where there is none.
     responses: Vec<Vec<Complex<f64>>>,
 }
 
@@ -77,10 +79,11 @@ fn compile_one(model: &ModelArguments, asked: &Comparison<'_>, name: &str, value
     let (map, system, mut diagnostics) = model.compile(asked.states, asked.linearize, wanted());
     let mut found = None;
     if let Some(system) = &system {
+        let (inputs, outputs) = asked.pairs.places(system, &mut diagnostics);
         let request = ResponseRequest {
             omega: asked.omega.to_vec(),
-            inputs: (0..system.declared_inputs().count().min(1)).collect(),
-            outputs: (0..system.outputs.len().min(1)).collect(),
+            inputs: inputs.into_iter().take(1).collect(),
+            outputs: outputs.into_iter().take(1).collect(),
         };
         let (curves, more) = response(system, &request);
         diagnostics.extend(more);

@@ -1,8 +1,8 @@
 //! `lgm fit`
 
 use super::shared::{Format, Table, write_json};
-use crate::cli::disk::read_named;
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::read_named;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};

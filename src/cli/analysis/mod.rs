@@ -14,6 +14,7 @@ pub(super) mod transfer;
 pub(super) mod trim;
 
 mod converge;
+mod mode_profile;
 pub(in crate::cli) mod pictures;
 mod polynomials;
 mod realisation;

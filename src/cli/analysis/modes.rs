@@ -1,10 +1,12 @@
 //! `lgm modes`
 
 use super::converge::{Comparison, Study, converge, study, wanted};
+use super::mode_profile::draw;
+use super::pictures::svg_picture;
 use super::sampled_modes;
-use super::shared::{Format, Table, frequency, with_storage, write_json};
+use super::shared::{Format, Pairs, Table, frequency, with_storage, write_json};
 use crate::Whole;
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::{write_result, write_text};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
@@ -36,7 +38,7 @@ const SHOWN: usize = 6;
 /// micro-elements, at the same values and against the same response.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/switching/digital_speed_loop.lgm --sampled\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
+    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/line.lgm --profile cell.c.v --plot shapes.svg\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/switching/digital_speed_loop.lgm --sampled\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
 )]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
@@ -54,6 +56,15 @@ pub(in crate::cli) struct Arguments {
     /// How many poles --near gives; both of a conjugate pair are given
     #[arg(long, value_name = "N", requires = "near")]
     count: Option<usize>,
+    /// Draw a vector, an output or states, over its entries for each of the first modes
+    #[arg(long, value_name = "NAME", requires = "plot", conflicts_with_all = ["converge", "sampled"])]
+    profile: Option<String>,
+    /// A vector parameter with the positions of the entries of --profile
+    #[arg(long, value_name = "PARAM", requires = "profile")]
+    over: Option<String>,
+    /// The picture of --profile
+    #[arg(long, value_name = "FILE.svg", value_parser = svg_picture, requires = "profile")]
+    plot: Option<std::path::PathBuf>,
     /// Derivatives of the poles with respect to these parameters
     #[arg(long, value_name = "NAME,NAME..", value_delimiter = ',', conflicts_with = "converge")]
     sensitivity: Vec<String>,
@@ -63,11 +74,17 @@ pub(in crate::cli) struct Arguments {
     /// Angular frequencies in rad/s at which responses are compared
     #[arg(long, value_delimiter = ',', requires = "converge", allow_hyphen_values = true)]
     omega: Vec<f64>,
+    /// The input of the responses that are compared; the first one unless given
+    #[arg(long, value_name = "INPUT", requires = "converge")]
+    from: Option<String>,
+    /// Their output; the first one unless given
+    #[arg(long, value_name = "OUTPUT", requires = "converge")]
+    to: Option<String>,
     /// Another model whose first input and output mean the same, such as one of micro-elements
     #[arg(long, value_name = "FILE", requires = "converge", requires = "cells")]
     against: Option<std::path::PathBuf>,
     /// The poles in z of a loop with its controller: of the exact equations from one period of the `every` blocks to the next
-    #[arg(long, conflicts_with_all = ["shapes", "near", "sensitivity", "converge"])]
+    #[arg(long, conflicts_with_all = ["shapes", "near", "sensitivity", "converge", "linearize", "at", "equilibrium", "along"])]
     sampled: bool,
     /// The format of the output
     #[arg(long, value_enum, default_value = "text")]
@@ -93,6 +110,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         omega: &arguments.omega,
         against: against.zip(arguments.cells.clone()),
         format: arguments.format,
+        pairs: &Pairs::of(&arguments.from, &arguments.to),
     };
     converge(&asked, study)
 }
@@ -107,6 +125,7 @@ fn print_modes(arguments: &Arguments) -> Outcome {
         arguments
             .model
             .compile_whole(texts, &arguments.states, &arguments.linearize, wanted, Vec::new());
+    let declared = whole.as_ref().map_or(0, |whole| whole.model.outputs.len());
     let found = match whole {
         Some(whole) if !has_errors(&diagnostics) => find(arguments, whole, &mut diagnostics),
         _ => None,
@@ -116,6 +135,10 @@ fn print_modes(arguments: &Arguments) -> Outcome {
     let (Some((system, found)), Outcome::Success) = (found, outcome) else {
         return outcome;
     };
+    match write_profile(arguments, &map, (&system, declared), &found) {
+        Outcome::Success => {}
+        fault => return fault,
+    }
     let written = write_result(None, &mut |out| match arguments.format {
         Format::Text => write_modes(arguments, &system, &found, out),
         Format::Json => write_json(&modes_json(arguments, &system, &found), out),
@@ -123,8 +146,27 @@ fn print_modes(arguments: &Arguments) -> Outcome {
     report::after_writing(&map, written)
 }
 
+/// Draws the shapes, if that is asked for, of a system with so many declared outputs.
+fn write_profile(
+    arguments: &Arguments,
+    map: &SourceMap,
+    (system, declared): (&StateSystem, usize),
+    found: &[Mode],
+) -> Outcome {
+    let (Some(name), Some(file)) = (&arguments.profile, &arguments.plot) else {
+        return Outcome::Success;
+    };
+    match draw(system, found, declared, (name, arguments.over.as_deref())) {
+        Ok(text) => report::after_writing(map, write_text(file, &text)),
+        Err(fault) => {
+            report::print(map, std::slice::from_ref(&*fault));
+            report::outcome(&[*fault])
+        }
+    }
+}
+
 fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) -> Option<(StateSystem, Vec<Mode>)> {
-    let (system, storage) = match arguments.shapes {
+    let (system, storage) = match arguments.shapes || arguments.profile.is_some() {
         true => {
             let symbolic = !arguments.sensitivity.is_empty();
             let (_, system, storage) =
@@ -138,7 +180,7 @@ fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) 
         return None;
     }
     let request = ModeRequest {
-        shapes: arguments.shapes,
+        shapes: arguments.shapes || arguments.profile.is_some(),
         near: arguments.near.zip(arguments.count),
         sensitivity,
         storage,

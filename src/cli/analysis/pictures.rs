@@ -22,6 +22,14 @@ pub(super) fn picture(name: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// The name of a picture that is drawn as SVG only.
+pub(super) fn svg_picture(name: &str) -> Result<PathBuf, String> {
+    match name.ends_with(".svg") {
+        true => Ok(PathBuf::from(name)),
+        false => Err("end the name in `.svg`".to_string()),
+    }
+}
+
 /// The text of a picture for a file of this name.
 pub(super) fn drawn(figure: &FrequencyFigure, file: &Path) -> String {
     match file.extension().is_some_and(|ending| ending == "html") {

@@ -9,6 +9,19 @@ pub(super) fn polynomial(coefficients: &[String]) -> String {
     })
 }
 
+/// A quotient of two expressions or polynomials, with brackets only where they are needed.
+pub(super) fn quotient(above: &str, below: &str) -> String {
+    let top = match is_sum(above) && below != "1" {
+        true => format!("({above})"),
+        false => above.to_string(),
+    };
+    match below {
+        "1" => top,
+        _ if is_sum(below) || below.contains(['*', '/', ' ']) => format!("{top}/({below})"),
+        _ => format!("{top}/{below}"),
+    }
+}
+
 /// The coefficients of descending derivatives of a variable as a sum: `m*v'' + k*v`.
 pub(super) fn ode_side(coefficients: &[String], variable: &str) -> String {
     sum(coefficients, &|order| match order {
@@ -67,6 +80,9 @@ mod tests {
         assert_eq!(polynomial(&list(&["1", "0", "-1", "k*(a + b)"])), "s^3 - s + k*(a + b)");
         assert_eq!(polynomial(&list(&["-1", "a - b"])), "-s + a - b");
         assert_eq!(polynomial(&list(&["0"])), "0");
+        assert_eq!(quotient("L*s", "1"), "L*s");
+        assert_eq!(quotient("L*s + R", "K^2"), "(L*s + R)/K^2");
+        assert_eq!(quotient("s", "m*s^2 + k"), "s/(m*s^2 + k)");
         assert_eq!(
             ode_side(&list(&["m", "-1", "0", "2", "k"]), "x[1]"),
             "m*x[1]^(4) - x[1]''' + 2*x[1]' + k*x[1]"

@@ -1,7 +1,7 @@
 //! `lgm modes --sampled`
 
 use super::shared::{Format, Table, write_json};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};

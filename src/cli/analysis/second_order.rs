@@ -2,7 +2,7 @@
 
 use super::shared::{Format, LinearModel, with_storage, write_json};
 use crate::Whole;
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};
@@ -63,7 +63,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     });
     let first = whole.model.outputs.len();
     let found = with_storage(&whole, states, linearize, true, &mut diagnostics).and_then(|(model, system, _)| {
-        let found = second_order(&model, &system, first, eliminated);
+        let found = second_order(&model, &system, first, (eliminated, arguments.numeric));
         let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
         Some((system, found))
     });
@@ -149,11 +149,13 @@ fn entries(arguments: &Arguments, system: &StateSystem, exprs: &Exprs, rows: &[V
     rows.iter().map(|row| row.iter().map(entry).collect()).collect()
 }
 
-fn parts(found: &SecondOrder) -> [(&'static str, &[Vec<ExprId>]); 6] {
+fn parts(found: &SecondOrder) -> [(&'static str, &[Vec<ExprId>]); 8] {
     [
         ("M", &found.mass),
         ("B", &found.damping),
         ("K", &found.stiffness),
+        ("gyroscopic", &found.gyroscopic),
+        ("circulatory", &found.circulatory),
         ("input", &found.input),
         ("input_integral", &found.input_integral),
         ("input_derivative", &found.input_derivative),
@@ -183,7 +185,7 @@ fn write_text(arguments: &Arguments, system: &StateSystem, found: &SecondOrder, 
     writeln!(out, "U: {}", inputs.join(", "))?;
     for (name, rows) in parts(found) {
         let rows = entries(arguments, system, &found.exprs, rows);
-        if name.starts_with("input_")
+        if !matches!(name, "M" | "B" | "K" | "input")
             && rows
                 .iter()
                 .flatten()
@@ -191,6 +193,11 @@ fn write_text(arguments: &Arguments, system: &StateSystem, found: &SecondOrder, 
         {
             continue;
         }
+        let name = match name {
+            "gyroscopic" => "gyroscopic part of B",
+            "circulatory" => "circulatory part of K",
+            other => other,
+        };
         write_rows(name, &rows, out)?;
     }
     Ok(())

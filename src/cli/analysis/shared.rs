@@ -164,6 +164,14 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
+    /// The first pair; or the one from an input and to an output that are named.
+    pub(super) fn of(from: &Option<String>, to: &Option<String>) -> Pairs {
+        Pairs {
+            from: from.iter().cloned().collect(),
+            to: to.iter().cloned().collect(),
+        }
+    }
+
     /// Places of the inputs and outputs that are asked for.
     pub(super) fn places(&self, system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> (Vec<usize>, Vec<usize>) {
         let inputs: Vec<Arc<str>> = system.declared_inputs().map(|input| input.name.clone()).collect();

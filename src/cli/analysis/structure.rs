@@ -1,7 +1,7 @@
 //! `lgm structure`
 
 use super::shared::{Format, LinearModel, rows_json, write_json};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{Structure, structure};

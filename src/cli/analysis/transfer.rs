@@ -2,7 +2,7 @@
 
 use super::polynomials::{ode_side, polynomial};
 use super::shared::{Format, LinearModel, Pairs, write_json};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{Factored, TransferFunction, factored, numeric_form, numeric_transfer, symbolic_transfer};

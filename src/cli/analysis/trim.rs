@@ -1,7 +1,7 @@
 //! `lgm trim`
 
 use super::shared::{Format, chosen, write_json};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{ModelArguments, StateArguments};

@@ -2,8 +2,8 @@
 
 mod sections;
 
-use super::disk::WriteFault;
-use super::folder::write_folder;
+use super::files::disk::WriteFault;
+use super::files::folder::write_folder;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::cli::outcome::Outcome;

@@ -5,7 +5,7 @@ use crate::cli::analysis::modes::write_poles;
 use crate::cli::analysis::pictures::response_picture;
 use crate::cli::simulate::picture;
 use lgm_analysis::{LinearizeRequest, Mode, ModeRequest, modes};
-use lgm_draw::{Refusal, draw, svg, written_as};
+use lgm_draw::{Refusal, Theme, draw, svg_in, written_as};
 use lgm_emit::chapter::{Notation, Part, Section};
 use lgm_emit::{MatrixOptions, TextOptions, html_body, latex_body, text};
 use lgm_equations::StateSystem;
@@ -100,7 +100,7 @@ fn graph(compilation: &Compilation) -> Vec<Part> {
         Ok(drawing) => vec![Part::Picture {
             file: "graph".to_string(),
             shows: words.to_string(),
-            svg: svg(&drawing),
+            svg: svg_in(&drawing, Theme::Light),
         }],
         Err(Refusal::TooLarge(count)) => none(format!(
             "The model has {count} elements, and a drawing at most {}.",
@@ -167,7 +167,11 @@ fn equations(compilation: &Compilation, notation: Notation) -> Vec<Part> {
             let body = latex_body(system, options);
             vec![Part::Made(without_first(&body, "\\section*{"))]
         }
-        Notation::Html => vec![Part::Made(without_first(&html_body(system, options), "<h1>"))],
+        Notation::Html => {
+            let body = without_first(&html_body(system, options), "<h1>");
+            // The section has the heading of the second level.
+            vec![Part::Made(body.replace("<h2>", "<h3>").replace("</h2>", "</h3>"))]
+        }
         Notation::Markdown | Notation::Typst => {
             let text = text(system, &TextOptions::default());
             vec![Part::Text(without_title(&text))]

@@ -1,7 +1,7 @@
 //! `lgm equations --derive`
 
 use super::arguments::{Arguments, Format, Length};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_emit::write_in_lines;

@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, Format, HoldName};
 use crate::cli::analysis::shared::{rows_json, write_json, write_matrix};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{Discrete, Hold, discretize};

@@ -8,7 +8,7 @@ mod partitioned;
 pub(super) use arguments::Arguments;
 use arguments::Format;
 
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_emit::{self, MatrixOptions, TextOptions};

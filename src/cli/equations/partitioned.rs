@@ -3,7 +3,7 @@
 use super::arguments::{Arguments, Format};
 use crate::Whole;
 use crate::cli::analysis::shared::{Table, write_json};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::text;

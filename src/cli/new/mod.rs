@@ -1,6 +1,6 @@
 //! `lgm new`
 
-use super::disk::{WriteFault, write_result};
+use super::files::disk::{WriteFault, write_result};
 use super::report;
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;

@@ -8,7 +8,7 @@ mod starts;
 
 use super::analysis::shared::write_json;
 use super::comparison::{Difference, same_as_text};
-use super::disk::write_result;
+use super::files::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::Compilation;

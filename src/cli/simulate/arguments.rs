@@ -2,7 +2,7 @@
 
 use crate::cli::report::misuse;
 use crate::cli::request::{ModelArguments, StateArguments};
-use crate::cli::simulate::batch_arguments::BatchArguments;
+use crate::cli::simulate::batch::arguments::BatchArguments;
 use crate::cli::simulate::plan::PlanArguments;
 use clap::ValueEnum;
 use lgm_emit::rows::TableFormat;
@@ -22,6 +22,7 @@ Examples:
   lgm simulate examples/oscillator.lgm --stop 5 --points 501 -o run.csv
   lgm simulate examples/oscillator.lgm --input \"F=2*step(0) - 2*step(1)\" --plot run.svg
   lgm simulate examples/van_der_pol.lgm --plot-xy voltage,current --plot orbit.svg
+  lgm simulate examples/line.lgm --profile cell.c.v --plot profile.svg
   lgm simulate examples/oscillator.lgm --input F=measured.csv:force,held --html run.html
   lgm simulate examples/oscillator.lgm --input F=1 --verify -o run.csv
   lgm simulate examples/oscillator.lgm --sweep k=20:200:10 --sweep b=0.1:10:5:log -o runs.csv
@@ -61,6 +62,13 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "X,Y", value_delimiter = ',', requires = "plot",
           conflicts_with_all = ["show", "html", "sweep", "sample", "monte_carlo"])]
     pub(super) plot_xy: Vec<String>,
+    /// Draw a vector, an output or states, over its entries at seven instants of the run, in place of curves over time
+    #[arg(long, value_name = "NAME", requires = "plot",
+          conflicts_with_all = ["plot_xy", "show", "html", "sweep", "sample", "monte_carlo"])]
+    pub(super) profile: Option<String>,
+    /// A vector parameter with the positions of the entries of --profile
+    #[arg(long, value_name = "PARAM", requires = "profile")]
+    pub(super) over: Option<String>,
     /// Keep the rows so far of a run that fails
     #[arg(long)]
     pub(super) keep: bool,

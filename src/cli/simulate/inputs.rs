@@ -1,6 +1,6 @@
 //! `--input`: which options are expressions and which are tables, and the tables read.
 
-use crate::cli::disk::read_named;
+use crate::cli::files::disk::read_named;
 use lgm_elaborate::{InputTarget, input_target, no_such_input};
 use lgm_equations::StateSystem;
 use lgm_simulate::{Plan, Table, TableReference, read_table, table_reference};

@@ -2,7 +2,6 @@
 
 mod arguments;
 mod batch;
-mod batch_arguments;
 mod columns;
 mod failures;
 mod inputs;
@@ -12,16 +11,14 @@ mod preview;
 mod ready;
 pub(in crate::cli) mod record;
 mod rows;
-mod runs;
 mod switched;
-mod vary;
 mod watch;
 
 pub(super) use arguments::Arguments;
+pub(super) use batch::grid;
 pub(super) use plan::length_by_modes;
-pub(super) use vary::grid;
 
-use super::disk::write_result;
+use super::files::disk::write_result;
 use super::request::LinearizeArguments;
 use super::{interrupt, report};
 use crate::Whole;
@@ -90,10 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     let plan = arguments.plan.plan(&system.experiment, &system.model, &length);
     let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
-    let shown = match arguments.plot_xy.is_empty() {
-        true => plots::chosen(&arguments.show, &system, &mut diagnostics),
-        false => plots::of_path(&arguments.plot_xy, &system, &mut diagnostics),
-    };
+    let shown = plots::shown(arguments, &system, &mut diagnostics);
     let runs = arguments.batch.runs(&system, &mut map, &mut diagnostics);
     let written = Written::new(&arguments.columns, runs.is_none(), &system, &mut diagnostics);
     let (Some(plan), false) = (plan, has_errors(&diagnostics)) else {

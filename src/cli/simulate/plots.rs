@@ -1,14 +1,15 @@
 //! Which curves are drawn, and their files.
 
 use super::columns::{Curve, Source, asked_for, named};
-use crate::cli::disk::{WriteFault, write_text};
+use crate::cli::files::disk::{WriteFault, write_text};
+use crate::cli::profile::Positions;
 use crate::cli::simulate::arguments::Arguments;
 use lgm_compilation::unknown_curves;
-use lgm_emit::plot::{Figure, PathFigure, Series, Trace, html, path_svg, svg};
+use lgm_emit::plot::{Figure, PathFigure, Series, Trace, html, path_svg, profile_svg, svg};
 use lgm_equations::StateSystem;
 use lgm_simulate::{Inputs, Plan, Side, Signals};
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::{Diagnostic, has_errors};
+use lgm_source::diagnostic::{Diagnostic, has_errors, six_digits};
 
 /// Without a choice, no more outputs than these are drawn.
 const MOST: usize = 12;
@@ -34,8 +35,25 @@ pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut 
     curves
 }
 
+/// The curves that the options ask for.
+pub(super) fn shown(arguments: &Arguments, system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
+    if let Some(name) = &arguments.profile {
+        let curves = asked_for(std::slice::from_ref(name), "draw", system, diagnostics);
+        if !has_errors(diagnostics)
+            && let Err(fault) = Positions::of(system, arguments.over.as_deref(), (name, curves.len()))
+        {
+            diagnostics.push(*fault);
+        }
+        return curves;
+    }
+    match arguments.plot_xy.is_empty() {
+        true => chosen(&arguments.show, system, diagnostics),
+        false => of_path(&arguments.plot_xy, system, diagnostics),
+    }
+}
+
 /// The two curves of a path.
-pub(super) fn of_path(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
+fn of_path(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
     let curves = asked_for(option, "draw", system, diagnostics);
     if curves.len() != 2 && !has_errors(diagnostics) {
         let message = format!(
@@ -84,6 +102,50 @@ impl Pairs {
     }
 }
 
+/// Instants at which a profile is drawn.
+const INSTANTS: usize = 7;
+
+/// A vector at some instants of a run.
+struct Snapshots {
+    positions: Positions,
+    name: String,
+    /// The instants to come, the last one first.
+    instants: Vec<f64>,
+    curves: Vec<Series>,
+}
+
+impl Snapshots {
+    fn asked_for(arguments: &Arguments, system: &StateSystem, plan: &Plan, count: usize) -> Option<Snapshots> {
+        let name = arguments.profile.clone()?;
+        let positions = Positions::of(system, arguments.over.as_deref(), (&name, count)).ok()?;
+        let length = plan.stop - plan.start;
+        let instant = |at: usize| plan.start + length * at as f64 / (INSTANTS - 1) as f64;
+        Some(Snapshots {
+            positions,
+            name,
+            instants: (0..INSTANTS).rev().map(instant).collect(),
+            curves: Vec::new(),
+        })
+    }
+
+    /// Takes a row, if it is the first one at or behind an instant.
+    fn row(&mut self, time: f64, values: &[f64], unit: Option<String>) {
+        let mut is_due = false;
+        while self
+            .instants
+            .last()
+            .is_some_and(|instant| time >= *instant * (1.0 - 1e-12))
+        {
+            self.instants.pop();
+            is_due = true;
+        }
+        if is_due {
+            let name = format!("t = {} s", six_digits(time));
+            self.curves.push(self.positions.series(name, unit, values));
+        }
+    }
+}
+
 /// Collects the curves of one run.
 pub(super) struct Plotter {
     title: String,
@@ -95,6 +157,8 @@ pub(super) struct Plotter {
     reads_inputs: bool,
     /// The first two curves against each other, where these are wanted so.
     pairs: Option<Pairs>,
+    /// All curves over positions, where these are wanted so.
+    snapshots: Option<Snapshots>,
 }
 
 impl Plotter {
@@ -112,13 +176,15 @@ impl Plotter {
             rates: vec![0.0; system.inputs.len()],
             reads_inputs: curves.iter().any(|curve| matches!(curve.source, Source::Input(_))),
             pairs: None,
+            snapshots: None,
         }
     }
 
-    /// Prepares the picture that is asked for: of curves over time, or of two against each other.
+    /// Prepares the picture that is asked for: of curves over time or over positions, or of two against each other.
     pub fn asked_for(arguments: &Arguments, system: &StateSystem, plan: &Plan, curves: &[Curve]) -> Plotter {
         Plotter {
             pairs: (!arguments.plot_xy.is_empty()).then(Pairs::default),
+            snapshots: Snapshots::asked_for(arguments, system, plan, curves.len()),
             ..Plotter::new(system, plan, curves)
         }
     }
@@ -135,6 +201,12 @@ impl Plotter {
         };
         if let (Some(pairs), [x, y]) = (&mut self.pairs, &self.curves[..]) {
             pairs.push((of(x.0.source), of(y.0.source)));
+            return;
+        }
+        if let Some(snapshots) = &mut self.snapshots {
+            let values: Vec<f64> = self.curves.iter().map(|curve| of(curve.0.source)).collect();
+            let unit = self.curves.first().and_then(|curve| curve.0.unit.as_ref());
+            snapshots.row(time, &values, unit.map(|unit| unit.to_string()));
             return;
         }
         for (curve, trace) in &mut self.curves {
@@ -192,10 +264,14 @@ pub(super) fn write(arguments: &Arguments, figure: &Figure) -> Vec<WriteFault> {
 
 /// Writes what a run was drawn to; what could not be written is returned.
 pub(super) fn write_pictures(arguments: &Arguments, plotter: &Plotter) -> Vec<WriteFault> {
-    let Some(figure) = plotter.path() else {
-        return write(arguments, &plotter.figure());
+    let text = match (plotter.path(), &plotter.snapshots) {
+        (Some(figure), _) => path_svg(&figure),
+        (None, Some(snapshots)) => {
+            let title = format!("{}: {}", plotter.title, snapshots.name);
+            profile_svg(&snapshots.positions.figure(title, snapshots.curves.clone()))
+        }
+        (None, None) => return write(arguments, &plotter.figure()),
     };
     let path = arguments.plot.iter();
-    path.filter_map(|path| write_text(path, &path_svg(&figure)).err())
-        .collect()
+    path.filter_map(|path| write_text(path, &text).err()).collect()
 }

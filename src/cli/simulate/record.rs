@@ -13,6 +13,9 @@ use lgm_source::diagnostic::Diagnostic;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
+/// The relative tolerance of a run whose end is a point of linearisation, if the experiment says no smaller one.
+const FOLLOWED: f64 = 1e-9;
+
 /// The experiment of a model, ready to run.
 pub(super) struct Prepared<'s> {
     pub(super) system: Cow<'s, StateSystem>,
@@ -154,6 +157,40 @@ pub(in crate::cli) fn first_outputs(system: &StateSystem) -> Option<Vec<f64>> {
     };
     let _ = run(&prepared, &mut first, &watch);
     first.0
+}
+
+/// The states that a run has reached at a time, by name; in words, why it does not get there.
+pub(in crate::cli) fn states_at(system: &StateSystem, time: f64) -> Result<Vec<(String, f64)>, String> {
+    let start = system.experiment.start.unwrap_or_default();
+    if time <= start {
+        return Err(format!(
+            "the run begins at {start} s, where `--linearize` takes the equations"
+        ));
+    }
+    let plan = Plan {
+        start,
+        stop: time,
+        points: 2,
+        rtol: system.experiment.rtol.unwrap_or(FOLLOWED).min(FOLLOWED),
+        ..Plan::default()
+    };
+    let prepared = with_plan(system, plan)?;
+    let mut reached = Vec::new();
+    let mut sink = |_: f64, _: &[f64], states: &[f64]| reached = states.to_vec();
+    let watch = Patience {
+        began: Instant::now(),
+        patience: Duration::from_secs(3600),
+    };
+    let found = run(&prepared, &mut sink, &watch);
+    found.map_err(|failure| {
+        in_words(&super::failures::diagnostic(
+            &failure,
+            &prepared.system,
+            &prepared.inputs,
+        ))
+    })?;
+    let names = prepared.system.states.iter().map(|state| state.name.to_string());
+    Ok(names.zip(reached).collect())
 }
 
 pub(super) fn run(prepared: &Prepared<'_>, sink: &mut dyn Sink, watch: &dyn Progress) -> Result<Summary, Failure> {

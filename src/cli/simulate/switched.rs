@@ -1,7 +1,7 @@
 //! Runs of models with events: the list of the events, and the equations of all combinations of modes that were met.
 
 use super::ready::Ready;
-use crate::cli::disk::{WriteFault, write_text};
+use crate::cli::files::disk::{WriteFault, write_text};
 use lgm_equations::bond;
 use lgm_simulate::{Event, Failure, Plan, Progress, Sink, Summary, Switched, run_switched};
 use lgm_source::diagnostic::{Diagnostic, six_digits};

@@ -4,6 +4,7 @@
 //! once: the method is run again on the complement of what was found until it finds nothing more in the disc. Shifts are added until discs
 //! cover all places on the circle where a pole could be nearer than those that were found.
 
+use super::range::Range;
 use crate::response::SparseLu;
 use lgm_model::system::SparseMatrix;
 use nalgebra::{DMatrix, DVector};
@@ -52,6 +53,7 @@ pub(super) fn poles_near(a: &SparseMatrix<f64>, omega: f64, count: usize) -> Opt
     let scale = a.rows.iter().flatten().map(|entry| entry.1.abs()).fold(0.0, f64::max);
     let unit = if omega > 0.0 { omega } else { scale.max(1.0) * 1e-6 };
     let shifts = (WORK / a.rows.len().max(1)).clamp(FEWEST, SHIFTS);
+    let range = Range::of(a);
     let mut next = Some(std::f64::consts::FRAC_PI_2);
     while let Some(angle) = next.filter(|_| discs.len() < shifts) {
         let mut shift = Complex::from_polar(omega, angle);
@@ -75,7 +77,7 @@ pub(super) fn poles_near(a: &SparseMatrix<f64>, omega: f64, count: usize) -> Opt
                 found.push(upper);
             }
         }
-        next = uncovered(&discs, &found, omega, count);
+        next = uncovered(&discs, &found, &range, (omega, count));
     }
     let is_certain = next.is_none();
     found.sort_by(|a, b| distance(a, omega).total_cmp(&distance(b, omega)));
@@ -97,9 +99,9 @@ fn distance(pole: &Complex<f64>, omega: f64) -> f64 {
     (pole.norm() - omega).abs()
 }
 
-/// The angle of a place on the upper half circle about which no disc holds all that could be nearer than the poles found; none if there
-/// is no such place.
-fn uncovered(discs: &[Disc], found: &[Complex<f64>], omega: f64, count: usize) -> Option<f64> {
+/// The angle of a place on the upper half circle where poles may be, and about which no disc holds all that could be nearer than the poles
+/// found; none if there is no such place.
+fn uncovered(discs: &[Disc], found: &[Complex<f64>], range: &Range, (omega, count): (f64, usize)) -> Option<f64> {
     if omega == 0.0 {
         return None;
     }
@@ -116,10 +118,12 @@ fn uncovered(discs: &[Disc], found: &[Complex<f64>], omega: f64, count: usize) -
     let is_free = |angle: &f64| {
         [(omega - reach).max(0.0), omega, omega + reach].iter().any(|radius| {
             let place = Complex::from_polar(*radius, *angle);
-            discs.iter().all(|disc| {
-                let mirrored = disc.centre.conj();
-                (place - disc.centre).norm() > disc.radius && (place - mirrored).norm() > disc.radius
-            })
+            let between = 0.5 * radius * std::f64::consts::PI / PLACES as f64;
+            range.may_hold(place, between)
+                && discs.iter().all(|disc| {
+                    let mirrored = disc.centre.conj();
+                    (place - disc.centre).norm() > disc.radius && (place - mirrored).norm() > disc.radius
+                })
         })
     };
     let angles = (0..=PLACES).map(|k| std::f64::consts::PI * (PLACES - k) as f64 / PLACES as f64);

@@ -4,30 +4,29 @@
 //! and from what is conserved: they are eliminated, each with a pole that is 0. The remaining matrix has all other poles.
 
 use super::poles::{balance, eigenvalues, poles};
-use crate::values::{dense, exact_form};
+use crate::prime::{add_multiple, of_system, transposed};
+use crate::state_space::StateSpace;
+use crate::values::dense;
 use lgm_algebra::{Field, PrimeField};
 use lgm_model::system::{SparseMatrix, StateSystem};
 use nalgebra::DMatrix;
 use num_complex::Complex;
-use num_rational::BigRational;
 
 /// More states than this take too long.
 const MOST: usize = 400;
 
 /// All poles; those that are 0 for the values of the parameters are 0 exactly. None where an iteration does not converge.
-pub(super) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
+pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if a.rows.len() > MOST || !a.rows.iter().flatten().all(|entry| entry.1.is_finite()) {
         return poles(a);
     }
-    let mut exact = match exact_form(system) {
-        Some(form) => modulo_prime(&form.a, &|value: &BigRational| Some(value.clone())),
-        None => modulo_prime(a, &|value: &f64| BigRational::from_float(*value)),
-    };
+    let Some(form) = &system.numeric else { return poles(a) };
+    let [mut exact, ..] = of_system(system, form, 0);
     // A similar matrix has the same poles; one whose entries are of one size has the better pivots.
     let mut numbers = dense(a);
     balance(&mut numbers);
     let mut zeros = 0;
-    while let Some((fewer, rest)) = eliminated(&numbers, &exact) {
+    while let Some((fewer, rest)) = eliminated(&numbers, &exact, exact.len()) {
         zeros += exact.len() - rest.len();
         (numbers, exact) = (fewer, rest);
     }
@@ -39,25 +38,82 @@ pub(super) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
     Some(all)
 }
 
-/// The matrix without the states of rows that are combinations of others; none if there are no such rows.
-fn eliminated(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> Option<(DMatrix<f64>, Vec<Vec<u64>>)> {
-    let size = exact.len();
-    let (pivots, combinations, multiples) = echelon(numbers, exact);
-    let free: Vec<usize> = (0..size).filter(|row| !pivots.contains(row)).collect();
+/// The state space without what is conserved and no input reaches, and without what no output shows and depends on nothing else: poles that are
+/// 0 and are no part of the transfer functions; with the number of those poles left that are 0 for the values of the parameters.
+pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> (StateSpace, usize) {
+    let (mut states, inputs, outputs) = (space.a.nrows(), space.b.ncols(), space.c.nrows());
+    let Some(form) = system.numeric.as_ref().filter(|_| states <= MOST) else {
+        return (space, 0);
+    };
+    let exact = of_system(system, form, inputs);
+    // The states with the inputs behind them, over the outputs.
+    let mut numbers = DMatrix::zeros(states + outputs, states + inputs);
+    numbers.view_mut((0, 0), (states, states)).copy_from(&space.a);
+    numbers.view_mut((0, states), (states, inputs)).copy_from(&space.b);
+    numbers.view_mut((states, 0), (outputs, states)).copy_from(&space.c);
+    let joined = |row: usize| match row < states {
+        true => exact[0][row]
+            .iter()
+            .chain(exact[1][row].iter().take(inputs))
+            .copied()
+            .collect(),
+        false => {
+            let shown = exact[2][row - states].iter().copied();
+            shown.chain(std::iter::repeat_n(0, inputs)).collect()
+        }
+    };
+    let mut entries: Vec<Vec<u64>> = (0..states + outputs).map(joined).collect();
+    loop {
+        let before = states;
+        if let Some((fewer, rest)) = eliminated(&numbers, &entries, states) {
+            states -= entries.len() - rest.len();
+            (numbers, entries) = (fewer, rest);
+        }
+        if let Some((fewer, rest)) = eliminated(&numbers.transpose(), &transposed(&entries, numbers.ncols()), states) {
+            let rest = transposed(&rest, fewer.ncols());
+            states -= entries.len() - rest.len();
+            (numbers, entries) = (fewer.transpose(), rest);
+        }
+        if states == before || states == 0 {
+            break;
+        }
+    }
+    let space = StateSpace {
+        a: numbers.view((0, 0), (states, states)).into_owned(),
+        b: numbers.view((0, states), (states, inputs)).into_owned(),
+        c: numbers.view((states, 0), (outputs, states)).into_owned(),
+        d: space.d,
+    };
+    let mut left = space.a.clone();
+    let mut exact: Vec<Vec<u64>> = entries[..states].iter().map(|row| row[..states].to_vec()).collect();
+    let mut zeros = 0;
+    while let Some((fewer, rest)) = eliminated(&left, &exact, exact.len()) {
+        zeros += exact.len() - rest.len();
+        (left, exact) = (fewer, rest);
+    }
+    (space, zeros)
+}
+
+/// The matrix without the states whose rows are combinations of others; none if there are no such rows. The rows and columns of the states
+/// are the first ones.
+fn eliminated(numbers: &DMatrix<f64>, exact: &[Vec<u64>], states: usize) -> Option<(DMatrix<f64>, Vec<Vec<u64>>)> {
+    let (pivots, combinations, multiples) = echelon(&numbers.rows(0, states).into_owned(), &exact[..states]);
+    let free: Vec<usize> = (0..states).filter(|row| !pivots.contains(row)).collect();
     if free.is_empty() {
         return None;
     }
-    let mut kept = pivots;
-    kept.sort_unstable();
+    let is_kept = |at: &usize| !free.contains(at);
+    let rows: Vec<usize> = (0..numbers.nrows()).filter(is_kept).collect();
+    let columns: Vec<usize> = (0..numbers.ncols()).filter(is_kept).collect();
     // Row i is -sum of c_j times the pivot rows, and so is its state but for a constant.
     let mut field = PrimeField;
-    let mut fewer = DMatrix::zeros(kept.len(), kept.len());
-    let mut rest = vec![vec![0; kept.len()]; kept.len()];
-    for (row, own) in kept.iter().enumerate() {
-        for (column, other) in kept.iter().enumerate() {
+    let mut fewer = DMatrix::zeros(rows.len(), columns.len());
+    let mut rest = vec![vec![0; columns.len()]; rows.len()];
+    for (row, own) in rows.iter().enumerate() {
+        for (column, other) in columns.iter().enumerate() {
             fewer[(row, column)] = numbers[(*own, *other)];
             rest[row][column] = exact[*own][*other];
-            for state in &free {
+            for state in free.iter().filter(|_| *other < states) {
                 fewer[(row, column)] -= numbers[(*own, *state)] * combinations[(*state, *other)];
                 let product = field.mul(&exact[*own][*state], &multiples[*state][*other]);
                 let negative = field.neg(&product);
@@ -71,14 +127,14 @@ fn eliminated(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> Option<(DMatrix<f64
 /// Rows that are pivots, and for each other row the multiples of pivot rows that make it vanish when they are added: in numbers and over the
 /// prime field.
 fn echelon(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> (Vec<usize>, DMatrix<f64>, Vec<Vec<u64>>) {
-    let size = exact.len();
+    let (size, columns) = numbers.shape();
     let mut field = PrimeField;
     let (mut work, mut entries) = (numbers.clone(), exact.to_vec());
     let mut own = DMatrix::identity(size, size);
     let unit = |row: usize| (0..size).map(|k| u64::from(k == row)).collect();
     let mut multiples: Vec<Vec<u64>> = (0..size).map(unit).collect();
     let mut pivots: Vec<usize> = Vec::new();
-    for column in 0..size {
+    for column in 0..columns {
         let open = (0..size).filter(|row| !pivots.contains(row) && entries[*row][column] != 0);
         let Some(pivot) = open.max_by(|a, b| work[(*a, column)].abs().total_cmp(&work[(*b, column)].abs())) else {
             continue;
@@ -95,44 +151,28 @@ fn echelon(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> (Vec<usize>, DMatrix<f
             let share = field.neg(&share);
             add_multiple(&mut entries[row], share, &source);
             add_multiple(&mut multiples[row], share, &source_multiples);
+            // An entry that vanishes exactly does so in numbers too.
+            for at in 0..columns {
+                work[(row, at)] = match entries[row][at] {
+                    0 => 0.0,
+                    _ => work[(row, at)] - factor * work[(pivot, at)],
+                };
+            }
             for at in 0..size {
-                work[(row, at)] -= factor * work[(pivot, at)];
-                own[(row, at)] -= factor * own[(pivot, at)];
-                // An entry that vanishes exactly does so in numbers too.
-                if entries[row][at] == 0 {
-                    work[(row, at)] = 0.0;
-                }
-                if multiples[row][at] == 0 {
-                    own[(row, at)] = 0.0;
-                }
+                own[(row, at)] = match multiples[row][at] {
+                    0 => 0.0,
+                    _ => own[(row, at)] - factor * own[(pivot, at)],
+                };
             }
         }
     }
     (pivots, own, multiples)
 }
 
-fn modulo_prime<T>(matrix: &SparseMatrix<T>, value: &dyn Fn(&T) -> Option<BigRational>) -> Vec<Vec<u64>> {
-    let mut rows = vec![vec![0; matrix.columns]; matrix.rows.len()];
-    for (row, entries) in rows.iter_mut().zip(&matrix.rows) {
-        for (column, entry) in entries {
-            row[*column as usize] = value(entry).map_or(0, |value| PrimeField.reduce(&value));
-        }
-    }
-    rows
-}
-
-/// `target + factor*source`
-fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
-    let mut field = PrimeField;
-    for (target, source) in target.iter_mut().zip(source).filter(|pair| *pair.1 != 0) {
-        let product = field.mul(&factor, source);
-        *target = field.add(target, &product);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_rational::BigRational;
 
     fn exact(numbers: &DMatrix<f64>) -> Vec<Vec<u64>> {
         let entry = |value: f64| PrimeField.reduce(&BigRational::from_float(value).unwrap_or_default());
@@ -142,7 +182,7 @@ mod tests {
 
     fn zeros_and_poles(numbers: DMatrix<f64>) -> (usize, Vec<Complex<f64>>) {
         let (mut rest, mut left, mut zeros) = (exact(&numbers), numbers, 0);
-        while let Some((fewer, smaller)) = eliminated(&left, &rest) {
+        while let Some((fewer, smaller)) = eliminated(&left, &rest, rest.len()) {
             zeros += rest.len() - smaller.len();
             (left, rest) = (fewer, smaller);
         }

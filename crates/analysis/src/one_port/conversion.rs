@@ -218,7 +218,7 @@ fn end_name(model: &Model, node: Option<NodeId>) -> Option<String> {
     node.map(|node| model.path_name(model.nodes[node.index()].path))
 }
 
-fn ends(model: &Model, port: PortId) -> Result<(Option<NodeId>, Option<NodeId>), Box<Diagnostic>> {
+pub(super) fn ends(model: &Model, port: PortId) -> Result<(Option<NodeId>, Option<NodeId>), Box<Diagnostic>> {
     let port = &model.ports[port.index()];
     if let Connection::Branch { from, to, .. } = &port.connection {
         return Ok((*from, *to));
@@ -236,7 +236,7 @@ fn ends(model: &Model, port: PortId) -> Result<(Option<NodeId>, Option<NodeId>),
 }
 
 /// An element of the domain as a branch.
-fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<Branch, Box<Diagnostic>> {
+pub(super) fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<Branch, Box<Diagnostic>> {
     let (from, to) = ends(model, port)?;
     let effort_is_across = is_across(model, port, Variable::Effort);
     let is_across = |variable: Variable| (variable == Variable::Effort) == effort_is_across;
@@ -370,7 +370,14 @@ fn rule(model: &mut Model, id: ElementId, near: PortId) -> String {
     let z = exprs.new_symbol("Z", SymbolKind::Parameter);
     let z = exprs.symbol(z);
     let two = exprs.integer(2);
-    let square = exprs.power(matrix.entries[0], two);
+    // Both signs have one square.
+    let (m, minus) = (matrix.entries[0], exprs.neg(matrix.entries[0]));
+    let shorter = if text(exprs, minus).len() < text(exprs, m).len() {
+        minus
+    } else {
+        m
+    };
+    let square = exprs.power(shorter, two);
     // y = m x, and the conjugate of x is -m times the conjugate of y.
     let is_y_near = near != first;
     let value = match (x, y) {

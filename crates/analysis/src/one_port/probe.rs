@@ -68,12 +68,20 @@ pub(super) fn refused(message: &str, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0718, message).help(help))
 }
 
+/// `x`, or `q[1]` of a vector node.
+pub(super) fn node_name(model: &Model, node: &lgm_model::Node) -> String {
+    let path = model.path_name(node.path);
+    match node.entry {
+        Some(entry) => format!("{path}[{entry}]"),
+        None => path,
+    }
+}
+
 fn node(model: &Model, name: &str) -> Result<Option<NodeId>, Box<Diagnostic>> {
     if name == "gnd" {
         return Ok(None);
     }
-    let is_named =
-        |node: &lgm_model::Node| node.is_graph_node && node.entry.is_none() && model.path_name(node.path) == name;
+    let is_named = |node: &lgm_model::Node| node.is_graph_node && node_name(model, node) == name;
     if let Some(at) = model.nodes.iter().position(is_named) {
         return Ok(Some(NodeId(at as u32)));
     }
@@ -85,7 +93,7 @@ fn node(model: &Model, name: &str) -> Result<Option<NodeId>, Box<Diagnostic>> {
         .nodes
         .iter()
         .filter(|node| node.is_graph_node)
-        .map(|node| model.path_name(node.path));
+        .map(|node| node_name(model, node));
     let elements = (0..model.elements.len() as u32).map(|id| model.element_name(ElementId(id)));
     let names: Vec<String> = nodes.chain(elements).collect();
     Err(Box::new(match did_you_mean(name, names.iter().map(String::as_str)) {

@@ -12,14 +12,16 @@ mod partition;
 pub use mechanism::{Mechanism, mechanism};
 pub use partition::{Partition, block, partition};
 
-use crate::values::try_map;
-use lgm_algebra::expr::{ExprId, Exprs};
+use crate::values::{exact_form, try_map};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use lgm_model::{ElementId, Law, Measure, Model, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use matrix::{Rows, combined, is_zero, product, solution, transposed};
+use num_rational::BigRational;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Term operations that the elimination may take.
@@ -46,10 +48,14 @@ pub struct SecondOrder {
     pub coordinates: Vec<Arc<str>>,
     /// k-by-k.
     pub mass: Vec<Vec<ExprId>>,
-    /// k-by-k; the gyroscopic part is its skew one.
+    /// k-by-k, with the gyroscopic part.
     pub damping: Vec<Vec<ExprId>>,
-    /// k-by-k; the circulatory part is its skew one.
+    /// k-by-k, with the circulatory part.
     pub stiffness: Vec<Vec<ExprId>>,
+    /// The skew part of the damping, which takes no power.
+    pub gyroscopic: Vec<Vec<ExprId>>,
+    /// The skew part of the stiffness, which no energy belongs to.
+    pub circulatory: Vec<Vec<ExprId>>,
     /// k-by-m, of the inputs.
     pub input: Vec<Vec<ExprId>>,
     /// k-by-m, of the integrals of the inputs.
@@ -74,12 +80,12 @@ struct Parts {
 }
 
 /// The equations of a linear system in power variables, whose outputs are those of
-/// [`with_storage_outputs`](crate::with_storage_outputs) from the first one given on.
+/// [`with_storage_outputs`](crate::with_storage_outputs) from the first one given on; over the parameters, or for their values.
 pub fn second_order(
     model: &Model,
     system: &StateSystem,
     first_output: usize,
-    wanted: Option<Eliminated>,
+    (wanted, is_numeric): (Option<Eliminated>, bool),
 ) -> Result<SecondOrder, Box<Diagnostic>> {
     let form = system
         .symbolic
@@ -93,7 +99,17 @@ pub fn second_order(
     };
     let mut exprs = system.exprs.clone();
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-    let read = try_map(form, |id| field.from_expression(&exprs, *id).ok());
+    // Numbers are exact on the way: which entries vanish hangs on no rounding.
+    let numbers = is_numeric.then(|| exact_form(system)).flatten();
+    let values = parameter_numbers(system);
+    let values = numbers.is_some().then_some(&values);
+    let read = match &numbers {
+        Some(numbers) => try_map(numbers, |value| Some(RationalFunction::number(value))),
+        None => {
+            let written = without_assignments(&mut exprs, system, form);
+            try_map(&written, |id| field.from_expression(&exprs, *id).ok())
+        }
+    };
     let form = read.ok_or_else(|| refused("the matrices have no values", "look at `lgm equations`"))?;
     let (inertias, compliances) = classes(model, system, &form)?;
     let fewer = match inertias.len() <= compliances.len() && !inertias.is_empty() {
@@ -110,7 +126,12 @@ pub fn second_order(
             return Err("there is no storage of the kind whose displacements are asked for".into());
         }
         let parts = Parts::of(&form, kept, others, system.declared_inputs().count());
-        let energy = energies(model, &mut field, &exprs, &form, first_output, kept).map_err(Fault::Whole)?;
+        // A displacement of a compliance is its own, and not that of others that follow it.
+        let owners = kept.iter().map(|state| system.states[*state].element.clone());
+        let owners = (eliminated == Eliminated::Inertias).then(|| owners.collect::<Vec<_>>());
+        let own = (kept.as_slice(), owners.as_deref());
+        let energy = energies(model, &mut field, (&exprs, values), &form, first_output, own);
+        let energy = energy.map_err(Fault::Whole)?;
         Ok((kept, parts.eliminated(&mut field, &energy, eliminated)?))
     };
     let found = of(first);
@@ -128,6 +149,7 @@ pub fn second_order(
         Ok(found) => Ok(found),
     };
     let (kept, found) = found?;
+    let [gyroscopic, circulatory] = [&found[1], &found[2]].map(|rows| skew(&mut field, rows));
     if field.exhausted() {
         return Err(refused(
             "the entries are too long",
@@ -139,16 +161,47 @@ pub fn second_order(
         rows.iter().map(row).collect()
     };
     let [mass, damping, stiffness, input, input_integral, input_derivative] = found.map(|rows| written(&rows));
+    let [gyroscopic, circulatory] = [gyroscopic, circulatory].map(|rows| written(&rows));
     Ok(SecondOrder {
         exprs,
         coordinates: kept.iter().map(|state| system.states[*state].element.clone()).collect(),
         mass,
         damping,
         stiffness,
+        gyroscopic,
+        circulatory,
         input,
         input_integral,
         input_derivative,
     })
+}
+
+/// The values of all parameters.
+fn parameter_numbers(system: &StateSystem) -> FxHashMap<SymbolId, BigRational> {
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    entries.map(|entry| (entry.symbol, entry.value.clone())).collect()
+}
+
+/// The matrices with the terms that they share written out, since nothing else of the result names these.
+fn without_assignments(exprs: &mut Exprs, system: &StateSystem, form: &LinearForm<ExprId>) -> LinearForm<ExprId> {
+    let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    for assignment in &system.assignments {
+        let value = exprs.substitute(&[assignment.value], |symbol| values.get(&symbol).copied())[0];
+        values.insert(assignment.symbol, value);
+    }
+    let mut whole = |id: &ExprId| exprs.substitute(&[*id], |symbol| values.get(&symbol).copied())[0];
+    try_map(form, |id| Some(whole(id))).expect("invariant: every entry has a value")
+}
+
+/// The skew part of a square matrix.
+fn skew(field: &mut RationalFunctions, rows: &Rows<Entry>) -> Rows<Entry> {
+    let turned = transposed(rows, rows.len());
+    let two = field.add(&field.one(), &field.one());
+    let half = field.invert(&two);
+    let difference = combined(field, rows, &turned, true);
+    let halved =
+        |field: &mut RationalFunctions, row: &Vec<Entry>| row.iter().map(|entry| field.mul(entry, &half)).collect();
+    difference.iter().map(|row| halved(field, row)).collect()
 }
 
 impl Eliminated {
@@ -227,14 +280,14 @@ fn classes(
     Ok((inertias, compliances))
 }
 
-/// The energies of the kept states as a matrix W: `z' W z/2`, with what storage without a state has of them.
+/// The energies of the kept states as a matrix W: `z' W z/2`, with what storage without a state has of them; or those of some elements alone.
 fn energies(
     model: &Model,
     field: &mut RationalFunctions,
-    exprs: &Exprs,
+    (exprs, numbers): (&Exprs, Option<&FxHashMap<SymbolId, BigRational>>),
     form: &LinearForm<Entry>,
     first_output: usize,
-    kept: &[usize],
+    (kept, owners): (&[usize], Option<&[Arc<str>]>),
 ) -> Result<Rows<Entry>, Box<Diagnostic>> {
     let mut sum = vec![vec![Entry::zero(); kept.len()]; kept.len()];
     let symbols: Vec<_> = model.outputs.iter().map(|output| output.value).collect();
@@ -253,8 +306,16 @@ fn energies(
             at += 1;
             continue;
         };
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let id = model.ports[port.index()].element;
+        let element = &model.elements[id.index()];
         let count = element.ports.len();
+        if let Some(owners) = owners {
+            let name = model.element_name(id);
+            if owners.iter().all(|owner| **owner != *name) {
+                at += count;
+                continue;
+            }
+        }
         let Law::Storage {
             value, form: entered, ..
         } = &element.law
@@ -275,8 +336,16 @@ fn energies(
         for row in 0..count {
             let mut list = Vec::new();
             for column in 0..count {
-                let read = field.from_expression(exprs, value.get(row, column));
-                list.push(read.map_err(|_| refused("a value of storage is infinite", "look at the parameters"))?);
+                let entry = value.get(row, column);
+                let read = match numbers {
+                    Some(numbers) => exprs
+                        .evaluate_exact(&[entry], &|symbol| numbers.get(&symbol).cloned())
+                        .ok()
+                        .and_then(|mut list| list.pop())
+                        .map(|value| RationalFunction::number(&value)),
+                    None => field.from_expression(exprs, entry).ok(),
+                };
+                list.push(read.ok_or_else(|| refused("a value of storage is infinite", "look at the parameters"))?);
             }
             values.push(list);
         }

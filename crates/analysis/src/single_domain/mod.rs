@@ -17,7 +17,12 @@ pub use writer::Probed;
 use crate::one_port::Conversion;
 use lgm_model::Model;
 use lgm_source::diagnostic::Diagnostic;
-use writer::Writer;
+use writer::{Writer, separate};
+
+/// An error if two couplers lead to one network behind them: it has two ports, and is no impedance at either of them.
+pub fn one_port_each(model: &Model, conversion: &Conversion) -> Result<(), Box<Diagnostic>> {
+    separate(model, conversion).map(|_| ())
+}
 
 /// A model in one domain with the inputs, the outputs and the transfer functions of a model.
 pub fn single_domain(

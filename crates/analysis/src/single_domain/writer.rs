@@ -160,27 +160,9 @@ impl<'a> Writer<'a> {
 
     /// Sorts the measures by the coupler behind which they lie.
     fn sort_measures(&mut self) -> Result<(), Box<Diagnostic>> {
-        let couplers: Vec<ElementId> = self.conversion.behind.iter().map(|behind| behind.element).collect();
-        let port = self
-            .conversion
-            .behind
-            .first()
-            .map(|behind| &self.model.ports[behind.port.index()]);
-        let own = port.and_then(|port| crate::one_port::domain_of(self.model, port));
-        let Some(own) = own else { return Ok(()) };
-        let side = FarSide::of(self.model, own);
-        for (at, coupler) in couplers.iter().enumerate() {
-            if let Some(other) = couplers[..at]
-                .iter()
-                .find(|other| side.hang_together(**other, *coupler))
-            {
-                let (one, two) = (self.model.element_name(*other), self.model.element_name(*coupler));
-                return Err(refused(
-                    format!("`{one}` and `{two}` lead to the same network, which has more than one port then"),
-                    "convert to a domain that this network joins at one place",
-                ));
-            }
-        }
+        let Some((couplers, side)) = separate(self.model, self.conversion)? else {
+            return Ok(());
+        };
         let symbols: FxHashSet<SymbolId> = self.model.exprs.symbols_of(&self.roots()).into_iter().collect();
         for (symbol, measure) in &self.model.measures {
             if symbols.contains(symbol)
@@ -491,4 +473,32 @@ fn in_brackets(text: &str) -> String {
 pub(super) fn stand_in(exprs: &mut lgm_algebra::expr::Exprs, text: &str) -> ExprId {
     let symbol = exprs.new_symbol(text, SymbolKind::Measure);
     exprs.symbol(symbol)
+}
+
+/// The couplers of a conversion and what lies behind them; an error where two of them lead to one network, which has two ports then. None
+/// without couplers.
+pub(super) fn separate<'m>(
+    model: &'m Model,
+    conversion: &Conversion,
+) -> Result<Option<(Vec<ElementId>, FarSide<'m>)>, Box<Diagnostic>> {
+    let couplers: Vec<ElementId> = conversion.behind.iter().map(|behind| behind.element).collect();
+    let port = conversion
+        .behind
+        .first()
+        .map(|behind| &model.ports[behind.port.index()]);
+    let Some(own) = port.and_then(|port| crate::one_port::domain_of(model, port)) else {
+        return Ok(None);
+    };
+    let side = FarSide::of(model, own);
+    for (at, coupler) in couplers.iter().enumerate() {
+        let mut before = couplers[..at].iter();
+        if let Some(other) = before.find(|other| side.hang_together(**other, *coupler)) {
+            let (one, two) = (model.element_name(*other), model.element_name(*coupler));
+            return Err(refused(
+                format!("`{one}` and `{two}` lead to the same network, which has more than one port then"),
+                "convert to a domain that this network joins at one place",
+            ));
+        }
+    }
+    Ok(Some((couplers, side)))
 }

@@ -8,6 +8,7 @@
 use super::matrices::{Matrix, StateSpace};
 use super::reduction::{balance, refused};
 use crate::modes::poles::eigenvalues;
+use crate::modes::without_conserved;
 use crate::modes::{StorageOutputs, energy_matrix};
 use crate::response::SparseLu;
 use crate::values::numeric_form;
@@ -395,6 +396,10 @@ fn measured(
 /// Twice the sum of the Hankel singular values of the difference.
 fn bound(system: &StateSystem, large: &Large<'_>, space: &StateSpace) -> Option<f64> {
     let whole = StateSpace::of(large.form, system.declared_inputs().count());
+    let (whole, zeros) = without_conserved(system, whole);
+    if zeros > 0 {
+        return None;
+    }
     let (n, r) = (whole.a.nrows(), space.a.nrows());
     let mut difference = StateSpace {
         a: DMatrix::zeros(n + r, n + r),
@@ -412,7 +417,9 @@ fn bound(system: &StateSystem, large: &Large<'_>, space: &StateSpace) -> Option<
         .copy_from(&whole.c.rows(0, space.c.nrows()));
     difference.c.columns_mut(n, r).copy_from(&(-&space.c));
     let poles = eigenvalues(difference.a.clone())?;
-    if poles.iter().any(|pole| pole.re >= 0.0) {
+    // Rounding does not decide on the side of a pole.
+    let scale = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+    if poles.iter().any(|pole| pole.re >= -1e-13 * scale) {
         return None;
     }
     let (values, ..) = balance(&difference)?;

@@ -2,7 +2,7 @@
 
 use super::matrices::{StateSpace, lyapunov, rate_matrix};
 use crate::modes::poles::{balance as balance_entries, eigenvalues};
-use crate::modes::vectors_of;
+use crate::modes::{vectors_of, without_conserved};
 use crate::values::numeric_form;
 use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
@@ -70,18 +70,136 @@ pub fn reduce_order(
     }
     if size > MOST {
         let message = format!("the system has {size} states, and their Gramians take too long beyond {MOST}");
-        return Err(refused(&message, "compile it with fewer sections or modes first"));
+        return Err(refused(
+            &message,
+            "name frequencies for `--method moments --at W,W`, which takes 100,000 states",
+        ));
     }
-    let poles = eigenvalues(space.a.clone()).ok_or_else(without_convergence)?;
+    let (space, zeros) = without_conserved(system, space);
+    let space = in_even_units(space);
+    if zeros > 0 {
+        return beside_zeros(&space, zeros, order, method, match_dc);
+    }
+    reduced(&space, order, method, match_dc)
+}
+
+/// A model of lower order of a system without poles that are 0.
+fn reduced(
+    space: &StateSpace,
+    order: usize,
+    method: ReductionMethod,
+    match_dc: bool,
+) -> Result<Reduced, Box<Diagnostic>> {
+    let size = space.a.nrows();
+    let poles = match size {
+        0 => Vec::new(),
+        _ => eigenvalues(space.a.clone()).ok_or_else(without_convergence)?,
+    };
     let is_stable = poles.iter().all(|pole| pole.re < 0.0);
+    if size <= order {
+        // Conserved quantities were left out before, and there is nothing more to leave out.
+        return Ok(Reduced {
+            space: space.clone(),
+            hankel: hankel_values(space, is_stable),
+            bound: 0.0,
+        });
+    }
     match method {
-        ReductionMethod::Balanced if !is_stable => Err(refused(
+        ReductionMethod::Modal if order > 0 => modal(space, poles, order, match_dc, is_stable),
+        _ if !is_stable => Err(refused(
             "the system is not stable: it has poles that do not lie in the left half plane",
             "give it the damping that it has, or keep the poles nearest to 0 with `--method modal`",
         )),
-        ReductionMethod::Balanced => balanced(&space, order, match_dc).ok_or_else(without_convergence),
-        ReductionMethod::Modal => modal(&space, poles, order, match_dc, is_stable),
+        _ => balanced(space, order, match_dc).ok_or_else(without_convergence),
     }
+}
+
+/// The poles that are 0 are kept as they are: free motions and integrals. The rest, in parallel to them, is reduced.
+fn beside_zeros(
+    space: &StateSpace,
+    zeros: usize,
+    order: usize,
+    method: ReductionMethod,
+    match_dc: bool,
+) -> Result<Reduced, Box<Diagnostic>> {
+    if order < zeros {
+        let message = format!("{zeros} poles are 0, of free motions or integrals, and are kept");
+        return Err(refused(&message, &format!("give an order of at least {zeros}")));
+    }
+    let (v, w) = zero_subspaces(&space.a, zeros).ok_or_else(without_convergence)?;
+    let (part, rest) = divided(space, &v, &w).ok_or_else(without_convergence)?;
+    let found = reduced(&rest, order - zeros, method, match_dc)?;
+    let (kept, more) = (part.a.nrows(), found.space.a.nrows());
+    let mut a = DMatrix::zeros(kept + more, kept + more);
+    a.view_mut((0, 0), (kept, kept)).copy_from(&part.a);
+    a.view_mut((kept, kept), (more, more)).copy_from(&found.space.a);
+    let mut b = DMatrix::zeros(kept + more, part.b.ncols());
+    b.rows_mut(0, kept).copy_from(&part.b);
+    b.rows_mut(kept, more).copy_from(&found.space.b);
+    let mut c = DMatrix::zeros(part.c.nrows(), kept + more);
+    c.columns_mut(0, kept).copy_from(&part.c);
+    c.columns_mut(kept, more).copy_from(&found.space.c);
+    let d = found.space.d;
+    Ok(Reduced {
+        space: StateSpace { a, b, c, d },
+        ..found
+    })
+}
+
+/// Right and left bases of what moves with so many poles that are 0: the vectors that some power of A takes to 0.
+fn zero_subspaces(a: &DMatrix<f64>, zeros: usize) -> Option<(DMatrix<f64>, DMatrix<f64>)> {
+    let mut power = a.clone();
+    for _ in 0..zeros {
+        let svd = power.clone().svd(true, true);
+        let (left, right) = (svd.u?, svd.v_t?);
+        let mut places: Vec<usize> = (0..svd.singular_values.len()).collect();
+        places.sort_by(|a, b| svd.singular_values[*a].total_cmp(&svd.singular_values[*b]));
+        let of = |place: usize| svd.singular_values[place];
+        let is_apart = match places.get(zeros) {
+            Some(next) => of(places[zeros - 1]) <= 1e-6 * of(*next),
+            None => true,
+        };
+        if is_apart {
+            let columns: Vec<_> = places[..zeros].iter().map(|at| right.row(*at).transpose()).collect();
+            let rows: Vec<_> = places[..zeros].iter().map(|at| left.column(*at).into_owned()).collect();
+            return Some((DMatrix::from_columns(&columns), DMatrix::from_columns(&rows)));
+        }
+        power *= a;
+    }
+    None
+}
+
+/// The part of a system in a subspace with the left one that belongs to it, and the rest in parallel.
+fn divided(space: &StateSpace, v: &DMatrix<f64>, w: &DMatrix<f64>) -> Option<(StateSpace, StateSpace)> {
+    let inverse = (w.transpose() * v).try_inverse()?;
+    let left = inverse * w.transpose();
+    let part = StateSpace {
+        a: &left * &space.a * v,
+        b: &left * &space.b,
+        c: &space.c * v,
+        d: space.d.clone(),
+    };
+    // The subspace that the left vectors do not see is the rest.
+    let size = space.a.nrows();
+    let full = joined_basis(&w.clone().qr().q());
+    let basis = full.columns(w.ncols(), size - w.ncols()).into_owned();
+    let rest = StateSpace {
+        a: basis.transpose() * &space.a * &basis,
+        b: basis.transpose() * (&space.b - v * &part.b),
+        c: &space.c * &basis,
+        d: space.d.clone(),
+    };
+    Some((part, rest))
+}
+
+/// The same system in units of its states in which the entries of A are of one size.
+fn in_even_units(mut space: StateSpace) -> StateSpace {
+    let scales = balance_entries(&mut space.a);
+    for (at, scale) in scales.iter().enumerate() {
+        space.b.row_mut(at).scale_mut(1.0 / scale);
+        space.c.column_mut(at).scale_mut(*scale);
+    }
+    space
 }
 
 pub(super) fn refused(message: &str, help: &str) -> Box<Diagnostic> {
@@ -107,7 +225,7 @@ fn factor(matrix: DMatrix<f64>) -> DMatrix<f64> {
 
 /// Powers of two as units of the states, in which these are reached about as far as they show, with the Gramians in these units. In units
 /// that spread the entries over many decades, rounding of the largest covers the smallest.
-fn scaled_gramians(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
+pub(super) fn scaled_gramians(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
     let size = space.a.nrows();
     let mut scales = balance_entries(&mut space.a.clone());
     let mut found = None;
@@ -225,33 +343,13 @@ fn modal(
     let is_divided = poles[order - 1].im > 0.0 && poles[order] == poles[order - 1].conj();
     let kept = &poles[..if is_divided { order + 1 } else { order }];
     let (v, w) = kept_subspaces(&space.a, kept).ok_or_else(without_convergence)?;
-    let inverse = (w.transpose() * &v).try_inverse().ok_or_else(without_convergence)?;
-    let left = inverse * w.transpose();
-    let part = StateSpace {
-        a: &left * &space.a * &v,
-        b: &left * &space.b,
-        c: &space.c * &v,
-        d: space.d.clone(),
-    };
-    // The subspace that the left vectors do not see is the rest.
-    let size = space.a.nrows();
-    let full = joined_basis(&w);
-    let basis = full.columns(w.ncols(), size - w.ncols()).into_owned();
-    let rest = StateSpace {
-        a: basis.transpose() * &space.a * &basis,
-        b: basis.transpose() * (&space.b - &v * &part.b),
-        c: &space.c * &basis,
-        d: DMatrix::zeros(space.d.nrows(), space.d.ncols()),
-    };
+    let (part, rest) = divided(space, &v, &w).ok_or_else(without_convergence)?;
     let is_rest_stable = poles[kept.len()..].iter().all(|pole| pole.re < 0.0);
-    if !is_rest_stable {
-        return Err(refused(
-            "a pole that would be left out does not lie in the left half plane: the error would have no bound",
-            "choose a higher order",
-        ));
-    }
-    let (values, ..) = balance(&rest).ok_or_else(without_convergence)?;
-    let mut bound = 2.0 * values.iter().sum::<f64>();
+    // Beside an undamped pole that is left out, the error has no bound.
+    let mut bound = match is_rest_stable {
+        true => 2.0 * balance(&rest).ok_or_else(without_convergence)?.0.iter().sum::<f64>(),
+        false => f64::INFINITY,
+    };
     let mut reduced = part;
     if match_dc && rest.a.nrows() > 0 {
         let states = rest.a.clone().lu().solve(&rest.b).ok_or_else(without_convergence)?;
@@ -259,15 +357,19 @@ fn modal(
         bound += gain.clone().svd(false, false).singular_values.amax();
         reduced.d -= gain;
     }
-    let hankel = match is_stable {
-        true => balance(space).map_or_else(Vec::new, |found| found.0),
-        false => Vec::new(),
-    };
     Ok(Reduced {
         space: reduced,
-        hankel,
+        hankel: hankel_values(space, is_stable),
         bound,
     })
+}
+
+/// The Hankel singular values, descending; none of a system that is not stable.
+fn hankel_values(space: &StateSpace, is_stable: bool) -> Vec<f64> {
+    match is_stable {
+        true => balance(space).map_or_else(Vec::new, |found| found.0),
+        false => Vec::new(),
+    }
 }
 
 /// Real bases of the right and left subspaces of some poles.

@@ -1,14 +1,15 @@
 //! Structure of a system: controllability, observability, and the order of a minimal realisation.
 
-use super::matrices::{StateSpace, lyapunov};
-use crate::modes::poles::poles;
-use crate::values::{exact_form, numeric_form};
+use super::matrices::StateSpace;
+use super::reduction::scaled_gramians;
+use crate::modes::poles_with_zeros;
+use crate::prime::{Rows, add_multiple, of_system, product, transposed};
+use crate::values::numeric_form;
 use lgm_algebra::{Field, PrimeField};
-use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
-use num_rational::BigRational;
 
 /// More states than this take too long.
 const MOST: usize = 400;
@@ -32,9 +33,6 @@ pub struct Structure {
     pub observability_gramian: Option<DMatrix<f64>>,
 }
 
-/// A matrix over the prime field, by rows.
-type Rows = Vec<Vec<u64>>;
-
 /// The structure of a linear system. Ranks are exact for the values of the parameters: they are those over a prime field.
 pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
     let form = numeric_form(system, "structure")?;
@@ -47,19 +45,29 @@ pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
         ));
     }
     let inputs = system.declared_inputs().count();
-    let (a, b, c) = match exact_form(system) {
-        Some(form) => reduced(&form, inputs, &|value: &BigRational| Some(value.clone())),
-        None => reduced(form, inputs, &|value: &f64| BigRational::from_float(*value)),
-    };
+    let [a, b, c] = of_system(system, form, inputs);
     let reached = krylov(&transposed(&a, size), transposed(&b, inputs));
     let shown = krylov(&a, c);
     let both = product(&shown, &transposed(&reached, size));
     let minimal_order = echelon(both).len();
     let space = StateSpace::of(form, inputs);
-    let is_stable = poles(&form.a).is_some_and(|poles| poles.iter().all(|pole| pole.re < 0.0));
-    let gramian = |a: DMatrix<f64>, b: &DMatrix<f64>| match is_stable {
-        true => lyapunov(&a, &(b * b.transpose())),
+    // Rounding does not decide on the side of a pole that is 0.
+    let is_stable = poles_with_zeros(system, &form.a).is_some_and(|poles| poles.iter().all(|pole| pole.re < 0.0));
+    let gramians = match is_stable {
+        true => scaled_gramians(&space),
         false => None,
+    };
+    let (reach, show) = match gramians {
+        Some((scales, mut reach, mut show)) => {
+            for (at, scale) in scales.iter().enumerate() {
+                reach.row_mut(at).scale_mut(*scale);
+                reach.column_mut(at).scale_mut(*scale);
+                show.row_mut(at).scale_mut(1.0 / scale);
+                show.column_mut(at).scale_mut(1.0 / scale);
+            }
+            (Some(reach), Some(show))
+        }
+        None => (None, None),
     };
     Ok(Structure {
         controllable: reached.len(),
@@ -67,56 +75,9 @@ pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
         minimal_order,
         uncontrollable: members(&reached, size),
         unobservable: members(&shown, size),
-        controllability_gramian: gramian(space.a.clone(), &space.b),
-        observability_gramian: gramian(space.a.transpose(), &space.c.transpose()),
+        controllability_gramian: reach,
+        observability_gramian: show,
     })
-}
-
-/// A, B and C over the prime field; the derivatives of inputs are taken into B.
-fn reduced<T>(form: &LinearForm<T>, inputs: usize, value: &dyn Fn(&T) -> Option<BigRational>) -> (Rows, Rows, Rows) {
-    let rows = |matrix: &SparseMatrix<T>, columns: usize| -> Rows {
-        let mut rows = vec![vec![0; columns]; matrix.rows.len()];
-        for (row, entries) in rows.iter_mut().zip(&matrix.rows) {
-            for (column, entry) in entries.iter().filter(|entry| (entry.0 as usize) < columns) {
-                row[*column as usize] = value(entry).map_or(0, |value| PrimeField.reduce(&value));
-            }
-        }
-        rows
-    };
-    let size = form.a.rows.len();
-    let (a, b, e) = (rows(&form.a, size), rows(&form.b, inputs), rows(&form.e, inputs));
-    let moved = product(&a, &e);
-    let sum = b.iter().zip(&moved).map(|(b, moved)| {
-        let entries = b.iter().zip(moved);
-        entries.map(|(b, moved)| PrimeField.add(b, moved)).collect()
-    });
-    (a, sum.collect(), rows(&form.c, size))
-}
-
-fn transposed(rows: &Rows, columns: usize) -> Rows {
-    (0..columns)
-        .map(|column| rows.iter().map(|row| row[column]).collect())
-        .collect()
-}
-
-fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
-    let mut field = PrimeField;
-    for (target, source) in target.iter_mut().zip(source).filter(|pair| *pair.1 != 0) {
-        let product = field.mul(&factor, source);
-        *target = field.add(target, &product);
-    }
-}
-
-fn product(left: &Rows, right: &Rows) -> Rows {
-    let columns = right.first().map_or(0, Vec::len);
-    let of_row = |row: &Vec<u64>| {
-        let mut sum = vec![0; columns];
-        for (factor, source) in row.iter().zip(right).filter(|pair| *pair.0 != 0) {
-            add_multiple(&mut sum, *factor, source);
-        }
-        sum
-    };
-    left.iter().map(of_row).collect()
 }
 
 /// Rows in echelon form, with the place of each pivot.

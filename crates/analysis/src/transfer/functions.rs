@@ -155,6 +155,20 @@ pub(crate) fn functions(system: &StateSystem, inputs: &[usize], outputs: &[usize
 }
 
 impl Functions {
+    /// Expressions over the parameters, the inputs and `s`; none if they are too long.
+    pub(crate) fn of_expressions(exprs: &Exprs, s: SymbolId, list: &[ExprId]) -> Option<Functions> {
+        let mut field = RationalFunctions::new(OPERATIONS, TERMS);
+        let read = list.iter().map(|id| field.from_expression(exprs, *id).ok());
+        let list: Vec<RationalFunction> = read.collect::<Option<_>>()?;
+        (!field.exhausted()).then(|| Functions {
+            field,
+            exprs: exprs.clone(),
+            s: Kernels::symbol(s),
+            list,
+            numeric: false,
+        })
+    }
+
     /// Returns true if a function is zero.
     pub(crate) fn is_zero(&self, at: usize) -> bool {
         self.list[at].is_zero()

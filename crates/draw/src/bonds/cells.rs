@@ -3,13 +3,19 @@
 use super::graph::{Graph, Vertex};
 use super::skeleton::{Side, Skeleton};
 use crate::drawing::{Point, Rect, Shape};
-use crate::metrics::{LARGE, SIZE, width};
+use crate::metrics::{LARGE, SIZE, SMALL as VALUE_SIZE, bold_width, width};
 
 /// The height of the box of a junction or an element.
-pub(super) const HIGH: f64 = 20.0;
+const HIGH: f64 = 20.0;
+
+/// The height of the line of a value.
+pub(super) const VALUE: f64 = 14.0;
 
 /// The distance from a junction to the elements above and below it, at least.
 const REACH: f64 = 66.0;
+
+/// Bonds to elements far to the side rise so much at least, clear of what lies along the row.
+const STEEP: f64 = 0.6;
 
 /// The length of a bond to an element on the left or on the right.
 const ALONG: f64 = 46.0;
@@ -32,6 +38,7 @@ pub(super) struct Hang {
     /// The middle of its text, from the vertex that it hangs at.
     pub(super) at: Point,
     pub(super) w: f64,
+    pub(super) h: f64,
     /// Its own signal: what it is, and the middle of that text.
     pub(super) signal: Option<(String, Point, f64)>,
 }
@@ -43,21 +50,42 @@ pub(super) struct Cell {
     pub(super) spot: (i32, i32),
     pub(super) at: Point,
     pub(super) w: f64,
+    pub(super) h: f64,
     pub(super) hangs: Vec<Hang>,
     /// How far all of it reaches: to the left, to the right, up and down.
     pub(super) reach: [f64; 4],
 }
 
+/// The height of the text of a vertex.
+fn text_height(vertex: &Vertex) -> f64 {
+    match (&vertex.value, vertex.size) {
+        (_, Some(size)) => size.above + size.below,
+        (Some(_), None) => HIGH + VALUE,
+        (None, None) => HIGH,
+    }
+}
+
 /// The width of the text of a vertex.
-pub(super) fn text_width(vertex: &Vertex) -> f64 {
-    match vertex.shape {
+fn text_width(vertex: &Vertex) -> f64 {
+    if let Some(size) = vertex.size {
+        return size.w;
+    }
+    let of_value = vertex
+        .value
+        .as_ref()
+        .map_or(0.0, |value| width(value, VALUE_SIZE) + 6.0);
+    let own = match vertex.shape {
         Shape::Junction(_) => {
             let (digit, name) = vertex.text.split_once(' ').unwrap_or((&vertex.text, ""));
             let gap = if name.is_empty() { 0.0 } else { 4.0 };
             width(digit, LARGE) + width(name, SIZE) + gap + 4.0
         }
-        _ => width(&vertex.text, LARGE) + 6.0,
-    }
+        _ => {
+            let (letters, name) = vertex.text.split_once(':').unwrap_or((&vertex.text, ""));
+            bold_width(letters, LARGE) + width(name, SIZE) + 12.0
+        }
+    };
+    own.max(of_value)
 }
 
 /// The text of signals.
@@ -66,7 +94,7 @@ pub(super) fn signal_text(vertex: &Vertex) -> Option<String> {
 }
 
 /// The cells of a grid, without places.
-pub(super) fn cells(graph: &Graph, skeleton: &Skeleton) -> Vec<Cell> {
+pub(super) fn cells(graph: &Graph, skeleton: &Skeleton, leaving: &[usize]) -> Vec<Cell> {
     let mut cells = Vec::new();
     let spots: std::collections::BTreeSet<(i32, i32)> = skeleton.spots.iter().flatten().copied().collect();
     for (vertex, spot) in skeleton.spots.iter().enumerate() {
@@ -74,7 +102,7 @@ pub(super) fn cells(graph: &Graph, skeleton: &Skeleton) -> Vec<Cell> {
             continue;
         };
         let info = &graph.vertices[vertex];
-        let mut used = used_sides(graph, skeleton, vertex);
+        let mut used = used_sides(graph, skeleton, vertex, leaving[vertex]);
         // What stands there is in the way, bonded or not.
         for (side, step) in [(Side::Left, -1), (Side::Right, 1)] {
             if spots.contains(&(spot.0 + step, spot.1)) {
@@ -86,17 +114,21 @@ pub(super) fn cells(graph: &Graph, skeleton: &Skeleton) -> Vec<Cell> {
             spot,
             at: Point::new(0.0, 0.0),
             w: text_width(info),
+            h: text_height(info),
             hangs: hangs(graph, skeleton, vertex, &used),
             reach: [0.0; 4],
         };
         arrange(&mut cell, &used);
+        if let Some(size) = info.size {
+            cell.reach = [size.w / 2.0, size.w / 2.0, size.above, size.below];
+        }
         cells.push(cell);
     }
     cells
 }
 
 /// The sides at which bonds of the grid leave a vertex.
-fn used_sides(graph: &Graph, skeleton: &Skeleton, vertex: usize) -> Vec<Side> {
+fn used_sides(graph: &Graph, skeleton: &Skeleton, vertex: usize, leaving: usize) -> Vec<Side> {
     let mut used = Vec::new();
     let mut open = 0;
     for bond in &skeleton.bonds {
@@ -109,6 +141,15 @@ fn used_sides(graph: &Graph, skeleton: &Skeleton, vertex: usize) -> Vec<Side> {
             None => open += 1,
         }
     }
+    // A bond out of a component goes on in its row.
+    let mut out = leaving;
+    for side in [Side::Left, Side::Right] {
+        if out > 0 && !used.contains(&side) {
+            used.push(side);
+            out -= 1;
+        }
+    }
+    open += out;
     // A bond that may leave anywhere needs a side.
     for side in [Side::Down, Side::Up, Side::Right, Side::Left] {
         if open > 0 && !used.contains(&side) {
@@ -128,14 +169,14 @@ fn hangs(graph: &Graph, skeleton: &Skeleton, vertex: usize, used: &[Side]) -> Ve
     let has_row = !is_free(Side::Left) || !is_free(Side::Right) || own.len() > 1;
     if is_free(Side::Left)
         && has_row
-        && let Some(place) = own.iter().position(|bond| far(*bond).is_source)
+        && let Some(place) = own.iter().position(|bond| far(*bond).is_source())
     {
         sided.push((own.remove(place), Side::Left));
     }
     if is_free(Side::Right)
         && has_row
         && (own.len() > 1 || !is_free(Side::Up) || !is_free(Side::Down))
-        && let Some(place) = own.iter().rposition(|bond| !far(*bond).is_source)
+        && let Some(place) = own.iter().rposition(|bond| !far(*bond).is_source())
     {
         sided.push((own.remove(place), Side::Right));
     }
@@ -156,6 +197,7 @@ fn hangs(graph: &Graph, skeleton: &Skeleton, vertex: usize, used: &[Side]) -> Ve
             side,
             at: Point::new(0.0, 0.0),
             w: text_width(info),
+            h: text_height(info),
             signal: signal_text(info).map(|text| (text.clone(), Point::new(0.0, 0.0), width(&text, SIZE))),
         });
     }
@@ -167,6 +209,7 @@ fn hangs(graph: &Graph, skeleton: &Skeleton, vertex: usize, used: &[Side]) -> Ve
             side,
             at: Point::new(0.0, 0.0),
             w,
+            h: HIGH,
             signal: Some((text, Point::new(0.0, 0.0), w)),
         });
     }
@@ -200,7 +243,8 @@ fn balance(up: &mut Vec<usize>, down: &mut Vec<usize>, up_is_free: bool, down_is
 /// Puts what hangs at a vertex into its places, and sees how far it reaches.
 fn arrange(cell: &mut Cell, used: &[Side]) {
     let half = cell.w / 2.0;
-    let mut reach = [half, half, HIGH / 2.0, HIGH / 2.0];
+    let tall = cell.h / 2.0;
+    let mut reach = [half, half, tall, tall];
     for side in [Side::Up, Side::Down] {
         let own: Vec<usize> = (0..cell.hangs.len())
             .filter(|at| cell.hangs[*at].side == side)
@@ -213,7 +257,8 @@ fn arrange(cell: &mut Cell, used: &[Side]) {
             used.contains(&side),
         );
         let widest = xs.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let away = REACH + (widest - 60.0).max(0.0) * 0.22;
+        let tallest = own.iter().map(|at| cell.hangs[*at].h).fold(HIGH, f64::max);
+        let away = REACH.max(widest * STEEP) + (tallest - HIGH) / 2.0 + (tall - HIGH / 2.0);
         let sign = if side == Side::Up { -1.0 } else { 1.0 };
         let mut far = 0.0f64;
         for (at, x) in own.iter().zip(xs) {
@@ -221,10 +266,14 @@ fn arrange(cell: &mut Cell, used: &[Side]) {
             hang.at = Point::new(x, sign * away);
             reach[0] = reach[0].max(-x + wide(hang) / 2.0);
             reach[1] = reach[1].max(x + wide(hang) / 2.0);
-            far = far.max(away + HIGH / 2.0);
+            far = far.max(away + hang.h / 2.0);
             let is_own = hang.bond.is_none();
             if let Some((_, place, _)) = &mut hang.signal {
-                let further = if is_own { away } else { away + SIGNAL };
+                let further = if is_own {
+                    away
+                } else {
+                    away + SIGNAL + (hang.h - HIGH) / 2.0
+                };
                 *place = Point::new(x, sign * further);
                 far = far.max(further + HIGH / 2.0);
             }
@@ -239,6 +288,10 @@ fn arrange(cell: &mut Cell, used: &[Side]) {
         };
         let x = half + ALONG + hang.w / 2.0;
         hang.at = Point::new(sign * x, 0.0);
+        let lift = SIGNAL + (hang.h - HIGH) / 2.0;
+        for place in [2, 3] {
+            reach[place] = reach[place].max(hang.h / 2.0);
+        }
         let Some((_, place, w)) = &mut hang.signal else {
             continue;
         };
@@ -248,8 +301,8 @@ fn arrange(cell: &mut Cell, used: &[Side]) {
         } else {
             let shift = (*w - hang.w).max(0.0) / 2.0;
             hang.at.x += sign * shift;
-            *place = Point::new(hang.at.x, -SIGNAL);
-            reach[2] = reach[2].max(SIGNAL + HIGH / 2.0);
+            *place = Point::new(hang.at.x, -lift);
+            reach[2] = reach[2].max(lift + HIGH / 2.0);
         }
     }
     clear_row(cell);
@@ -270,7 +323,7 @@ fn arrange(cell: &mut Cell, used: &[Side]) {
 fn clear_row(cell: &mut Cell) {
     let boxes: Vec<Rect> = (cell.hangs.iter())
         .filter(|hang| matches!(hang.side, Side::Up | Side::Down))
-        .map(|hang| Rect::around(hang.at, wide(hang) + 8.0, HIGH + 12.0))
+        .map(|hang| Rect::around(hang.at, wide(hang) + 8.0, hang.h + 12.0))
         .collect();
     for hang in cell
         .hangs

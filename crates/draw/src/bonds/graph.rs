@@ -4,7 +4,8 @@ use crate::content::Content;
 use crate::drawing::{Shape, Stroke};
 use lgm_equations::bond::Origin;
 use lgm_explain::causality::End;
-use lgm_model::{Connection, ElementId, JunctionKind, PathId, PortId};
+use lgm_model::{Connection, ElementId, JunctionKind, Law, PathId, PortId, Variable};
+use lgm_source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ pub(super) struct Graph {
 }
 
 /// A junction or an element.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Vertex {
     /// Its name in the model.
     pub(super) id: String,
@@ -25,10 +26,73 @@ pub(super) struct Vertex {
     pub(super) shape: Shape,
     pub(super) domain: Option<Arc<str>>,
     pub(super) width: usize,
-    /// What modulates it.
+    /// Its modulus or parameter, where that is asked for.
+    pub(super) value: Option<String>,
+    /// Names that modulate it and are drawn as texts.
     pub(super) signals: Vec<String>,
-    pub(super) is_source: bool,
+    /// The vertices whose variables modulate it.
+    pub(super) modulated_by: Vec<usize>,
+    pub(super) role: Role,
+    /// The components that it lies in, the outermost first.
+    pub(super) home: Vec<PathId>,
+    /// The place of its declaration: the same for its like in another component of the same definition.
+    pub(super) declared: Option<Span>,
+    /// The element, where it is one.
+    pub(super) element: Option<ElementId>,
+    /// Of a component that is drawn as one, its size with all that lies in it.
+    pub(super) size: Option<Size>,
     pub(super) title: String,
+}
+
+impl Vertex {
+    /// An element with its name in the model and its text alone.
+    pub(super) fn new(id: String, text: String) -> Vertex {
+        Vertex {
+            id,
+            text,
+            shape: Shape::Element(None),
+            domain: None,
+            width: 1,
+            value: None,
+            signals: Vec::new(),
+            modulated_by: Vec::new(),
+            role: Role::Other,
+            home: Vec::new(),
+            declared: None,
+            element: None,
+            size: None,
+            title: String::new(),
+        }
+    }
+}
+
+/// The reach of the frame of a component from its row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Size {
+    pub(super) w: f64,
+    pub(super) above: f64,
+    pub(super) below: f64,
+}
+
+/// The use that a vertex makes of power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Role {
+    /// A source of this variable.
+    Source(Variable),
+    /// Storage or a dissipator: it takes power.
+    Sink,
+    /// Power comes in at one port and leaves at another.
+    Coupler,
+    /// The junction of a branch between two nodes.
+    Branch,
+    /// Another junction, or an element with modes.
+    Other,
+}
+
+impl Vertex {
+    pub(super) fn is_source(&self) -> bool {
+        matches!(self.role, Role::Source(_))
+    }
 }
 
 /// A bond; power is positive from tail to head.
@@ -42,14 +106,53 @@ pub(super) struct Bond {
     pub(super) domain: Option<Arc<str>>,
     pub(super) width: usize,
     pub(super) bonds: Vec<usize>,
+    /// Those of the bonds whose own direction is the other one.
+    pub(super) turned: Vec<usize>,
     pub(super) stroke: Stroke,
+    /// The ports at its tail and its head.
+    pub(super) ports: [Option<PortEnd>; 2],
     pub(super) conflict: bool,
+    /// True if both ends want the stroke.
+    pub(super) contested: bool,
+}
+
+/// The port of an element at an end of a bond. Effort and flow of the port, absorbing, are so many times those of the bond as it is
+/// drawn: 1 or -1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PortEnd {
+    pub(super) port: PortId,
+    pub(super) effort_sign: i8,
+    pub(super) flow_sign: i8,
 }
 
 impl Bond {
     /// The other end.
     pub(super) fn other(&self, end: usize) -> usize {
         if self.tail == end { self.head } else { self.tail }
+    }
+
+    /// Lets it point the other way, where this variable changes its sign.
+    pub(super) fn turn(&mut self, changes: Variable) {
+        std::mem::swap(&mut self.tail, &mut self.head);
+        self.ports.swap(0, 1);
+        for end in self.ports.iter_mut().flatten() {
+            match changes {
+                Variable::Effort => end.effort_sign = -end.effort_sign,
+                Variable::Flow => end.flow_sign = -end.flow_sign,
+            }
+        }
+        self.stroke = match self.stroke {
+            Stroke::Tail => Stroke::Head,
+            Stroke::Head => Stroke::Tail,
+            other => other,
+        };
+        let before = std::mem::take(&mut self.turned);
+        self.turned = self
+            .bonds
+            .iter()
+            .copied()
+            .filter(|bond| !before.contains(bond))
+            .collect();
     }
 }
 
@@ -110,6 +213,7 @@ pub(super) fn read(content: &Content<'_>) -> Graph {
                 known.width += 1;
                 known.bonds.push(index);
                 known.conflict |= bond.conflict;
+                known.contested |= bond.contested;
                 if known.stroke != bond.stroke {
                     known.stroke = Stroke::Both;
                 }
@@ -120,6 +224,8 @@ pub(super) fn read(content: &Content<'_>) -> Graph {
             }
         }
     }
+    reader.modulate();
+    reader.settle_added();
     reader.join_direct();
     reader.graph
 }
@@ -183,6 +289,12 @@ impl Reader<'_, '_> {
             None => (Key::Added(junction), Some(info.name.clone()), None),
         };
         let is_direct = matches!(key, Key::Direct(_));
+        let is_branch = matches!(key, Key::Branch(..));
+        let own = match &key {
+            Key::Node(path) => Some(*path),
+            Key::Branch(element, _) => Some(model.elements[element.index()].path),
+            _ => None,
+        };
         let digit = match info.kind {
             JunctionKind::Zero => "0",
             JunctionKind::One => "1",
@@ -193,15 +305,22 @@ impl Reader<'_, '_> {
                 true => without_entry(&info.name),
                 false => info.name.clone(),
             }),
-            text: match &name {
-                Some(name) => format!("{digit} {name}"),
-                None => digit.to_string(),
+            text: match (&name, own) {
+                (Some(_), Some(path)) => format!("{digit} {}", content.own_name(path)),
+                (Some(name), None) => format!("{digit} {name}"),
+                (None, _) => digit.to_string(),
             },
             shape: Shape::Junction(info.kind),
             domain: content.domain(domain),
             width: 0,
+            value: None,
             signals: Vec::new(),
-            is_source: false,
+            modulated_by: Vec::new(),
+            role: if is_branch { Role::Branch } else { Role::Other },
+            home: own.map_or(Vec::new(), |path| content.components(path)),
+            declared: own.map(|path| model.paths[path.index()].span),
+            element: None,
+            size: None,
             title: info.name.clone(),
         });
         if place == count && is_direct {
@@ -216,14 +335,9 @@ impl Reader<'_, '_> {
             // A velocity that the equations have as a state.
             let name = self.content.report.ports[port].name.clone();
             return self.put(Key::Added(usize::MAX - port), |_| Vertex {
-                id: format!("velocity of {name}"),
-                text: "velocity".to_string(),
-                shape: Shape::Element(None),
-                domain: None,
-                width: 1,
-                signals: Vec::new(),
-                is_source: false,
+                role: Role::Sink,
                 title: format!("the velocity of {name} is a state, since a modulus depends on its integral"),
+                ..Vertex::new(format!("velocity of {name}"), "velocity".to_string())
             });
         };
         match self.content.boxes.of_element(info.element) {
@@ -239,14 +353,10 @@ impl Reader<'_, '_> {
             let kind = own.next().map(|element| content.kind(element)).unwrap_or_default();
             let name = content.model.path_name(path);
             Vertex {
-                text: format!("{kind}:{name}"),
-                shape: Shape::Element(None),
-                domain: None,
-                width: 1,
-                signals: Vec::new(),
-                is_source: false,
+                home: content.components(path),
+                declared: Some(content.model.paths[path.index()].span),
                 title: format!("{name}: {kind}, with its modes"),
-                id: name,
+                ..Vertex::new(name, format!("{kind}:{}", content.own_name(path)))
             }
         })
     }
@@ -264,14 +374,25 @@ impl Reader<'_, '_> {
             let info = &content.model.elements[element.index()];
             let first = PortId(info.ports.start);
             Vertex {
-                text: element_text(&letters, &name),
                 shape: Shape::Element(integral),
                 domain: content.domain(content.model.ports[first.index()].domain),
-                width: 1,
                 signals: content.modulation(element),
-                is_source: matches!(info.law, lgm_model::Law::Source { .. }),
+                role: match &info.law {
+                    _ if content.is_switched(element) => Role::Sink,
+                    Law::Source { given, .. } => Role::Source(*given),
+                    Law::Coupler { .. } => Role::Coupler,
+                    Law::Storage { .. } | Law::Dissipator(_) | Law::Nonlinear(_) => {
+                        match letters.trim_start_matches('M') {
+                            "I" | "C" | "R" | "IC" => Role::Sink,
+                            _ => Role::Other,
+                        }
+                    }
+                },
+                home: content.components(info.path),
+                declared: Some(content.model.paths[info.path.index()].span),
+                element: Some(element),
                 title: format!("{name}: {}{says}", info.kind),
-                id: name,
+                ..Vertex::new(name, element_text(&letters, &content.own_name(info.path)))
             }
         })
     }
@@ -313,7 +434,17 @@ impl Reader<'_, '_> {
             domain: of_port.or(of_tail).or(of_head),
             width: 1,
             bonds: vec![index],
+            turned: Vec::new(),
+            ports: [bond.tail, bond.head].map(|end| match end {
+                End::Port(port) if port < content.model.ports.len() => Some(PortEnd {
+                    port: PortId(port as u32),
+                    effort_sign: content.graph.ports[port].effort_sign,
+                    flow_sign: content.graph.ports[port].flow_sign,
+                }),
+                _ => None,
+            }),
             conflict: content.conflict.bonds.contains(&index),
+            contested: content.conflict.contested.contains(&index),
             stroke: match bond.effort_at {
                 Some(end) if end == bond.tail => Stroke::Tail,
                 Some(_) => Stroke::Head,
@@ -322,24 +453,79 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// A measured vertex modulates by a line; all other names stay texts.
+    fn modulate(&mut self) {
+        let content = self.content;
+        let measured = content.measured_names();
+        let ids: FxHashMap<String, usize> = (self.graph.vertices.iter().enumerate())
+            .map(|(at, vertex)| (vertex.id.clone(), at))
+            .collect();
+        for element in 0..content.model.elements.len() as u32 {
+            let Some(at) = self.known.get(&Key::Element(ElementId(element))).copied() else {
+                continue;
+            };
+            let vertex = &mut self.graph.vertices[at];
+            let found = std::mem::take(&mut vertex.signals);
+            for name in found {
+                match ids.get(&name).filter(|other| **other != at && measured.contains(&name)) {
+                    Some(other) => vertex.modulated_by.push(*other),
+                    None => vertex.signals.push(name),
+                }
+            }
+        }
+    }
+
+    /// An added vertex lies in the component of its junction.
+    fn settle_added(&mut self) {
+        for bond in &self.graph.bonds {
+            for (end, other) in [(bond.tail, bond.head), (bond.head, bond.tail)] {
+                let vertex = &self.graph.vertices[end];
+                if vertex.declared.is_none() && vertex.id.starts_with("velocity of ") {
+                    self.graph.vertices[end].home = self.graph.vertices[other].home.clone();
+                }
+            }
+        }
+    }
+
     /// Two bonds at a junction that no one drew are the one that was drawn.
     fn join_direct(&mut self) {
-        let mut gone = vec![false; self.graph.vertices.len()];
-        for direct in std::mem::take(&mut self.direct) {
-            let into = self.graph.bonds.iter().position(|bond| bond.head == direct);
-            let out = self.graph.bonds.iter().position(|bond| bond.tail == direct);
+        let direct = std::mem::take(&mut self.direct);
+        self.graph.join(&direct);
+    }
+}
+
+impl Graph {
+    /// Takes junctions away that have one bond in and one out, which become one bond.
+    pub(super) fn join(&mut self, junctions: &[usize]) {
+        let mut gone = vec![false; self.vertices.len()];
+        for junction in junctions {
+            let into = self.bonds.iter().position(|bond| bond.head == *junction);
+            let out = self.bonds.iter().position(|bond| bond.tail == *junction);
             let (Some(into), Some(out)) = (into, out) else {
                 continue;
             };
-            let second = self.graph.bonds[out].clone();
-            let first = &mut self.graph.bonds[into];
+            if self.bonds[into].tail == self.bonds[out].head || into == out {
+                continue;
+            }
+            let second = self.bonds[out].clone();
+            let first = &mut self.bonds[into];
             first.head = second.head;
+            first.ports[1] = second.ports[1];
             first.bonds.extend(second.bonds);
+            first.turned.extend(second.turned);
             first.conflict |= second.conflict;
-            first.name = format!("{} -> {}", first.name, second.name);
+            first.contested |= second.contested;
+            first.name = match (first.name.is_empty(), second.name.is_empty()) {
+                (false, false) => format!("{} -> {}", first.name, second.name),
+                (true, _) => second.name,
+                (false, true) => std::mem::take(&mut first.name),
+            };
+            if first.element.is_none() {
+                (first.element, first.kind) = (second.element, second.kind);
+            }
             first.domain = first.domain.take().or(second.domain);
-            self.graph.bonds.remove(out);
-            gone[direct] = true;
+            self.bonds.remove(out);
+            gone[*junction] = true;
         }
         let mut places = Vec::with_capacity(gone.len());
         let mut count = 0;
@@ -348,8 +534,11 @@ impl Reader<'_, '_> {
             count += usize::from(!is_gone);
         }
         let mut kept = gone.iter();
-        self.graph.vertices.retain(|_| kept.next() == Some(&false));
-        for bond in &mut self.graph.bonds {
+        self.vertices.retain(|_| kept.next() == Some(&false));
+        for vertex in &mut self.vertices {
+            vertex.modulated_by.iter_mut().for_each(|at| *at = places[*at]);
+        }
+        for bond in &mut self.bonds {
             (bond.tail, bond.head) = (places[bond.tail], places[bond.head]);
         }
     }

@@ -1,20 +1,36 @@
 //! Bond graphs: the chain of junctions and couplers in a row, what leads past it in rows above and below, elements on the free sides.
+//! Components have frames, and stand as one in the row that they belong to.
 
+mod blocks;
 mod cells;
+mod direction;
 mod graph;
+mod laid;
+mod level;
+mod numbers;
 mod paint;
 mod places;
 mod route;
 mod skeleton;
+mod tracks;
+mod values;
 
 use crate::content::Content;
 use crate::drawing::Drawing;
 
 /// The drawing of a model as a bond graph.
 pub(crate) fn draw(content: &Content<'_>) -> Drawing {
-    let graph = graph::read(content);
-    let skeleton = skeleton::skeleton(&graph);
-    let mut cells = cells::cells(&graph, &skeleton);
-    let gaps = places::place(&graph, &skeleton, &mut cells);
-    paint::paint(content, &graph, &skeleton, &cells, &gaps)
+    let mut graph = graph::read(content);
+    if !content.manner.own_directions {
+        direction::power_through(&mut graph);
+    }
+    if !content.manner.all_junctions {
+        direction::pass_through(&mut graph);
+    }
+    if content.manner.values {
+        values::write(content, &mut graph);
+    }
+    let blocks = blocks::Blocks::of(content, &graph);
+    let laid = level::Layouts::default().level(&graph, &blocks, 0);
+    paint::paint(content, &graph, &blocks, &laid)
 }

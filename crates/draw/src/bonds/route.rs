@@ -48,6 +48,15 @@ enum Block {
     Closed,
 }
 
+/// A way that a line may take.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    /// Its steps, as places with directions.
+    keys: Vec<usize>,
+    pub(super) cost: i64,
+    pub(super) corners: Vec<Point>,
+}
+
 /// Where a bond may begin or end.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
@@ -157,6 +166,11 @@ impl Router {
         }
     }
 
+    /// Lets no further line run through a rectangle.
+    pub(super) fn keep_free(&mut self, rect: &Rect) {
+        self.block(rect, None);
+    }
+
     /// Counts a line at the steps that it crosses.
     fn cross(&mut self, a: Point, b: Point) {
         let rect = Rect {
@@ -190,8 +204,8 @@ impl Router {
         }
     }
 
-    /// The corners of a line between two ports; none if there is no way. It runs along other bonds only if it may.
-    pub(super) fn route(&mut self, from: &[Port], to: &[Port], may_share: bool) -> Option<Vec<Point>> {
+    /// The cheapest way between two ports; none if there is no way. It runs along other bonds only if it may.
+    pub(super) fn find(&self, from: &[Port], to: &[Port], may_share: bool) -> Option<Way> {
         let owners = [from.first()?.owner, to.first()?.owner];
         // Of a place with a direction (right, down, left, up): its least cost, and where it was come to from.
         let mut known: FxHashMap<usize, (i64, Option<usize>)> = FxHashMap::default();
@@ -230,7 +244,7 @@ impl Router {
             }
             let (place, heading) = (key / 4, key % 4);
             if before.is_some() && goals.contains(&(place, heading)) {
-                return Some(self.take(key, &known));
+                return Some(self.way(key, cost, &known));
             }
             // A bond leaves its ends straight.
             let is_start = before.is_none() || self.is_inside(place, owners, straight);
@@ -239,9 +253,12 @@ impl Router {
                 if turn == 2 {
                     continue;
                 }
-                let Some((next, step_cost)) = self.step(place, next_heading, [from, to], may_share) else {
+                let Some((next, mut step_cost)) = self.step(place, next_heading, [from, to], may_share) else {
                     continue;
                 };
+                // Nothing crosses a half arrow or a stroke.
+                let is_crossing = step_cost >= CROSSING && (is_start || self.is_inside(next, owners, straight));
+                step_cost += if is_crossing { CROSSING * 10 } else { 0 };
                 let bend = if turn == 0 { 0 } else { BEND };
                 let corner = i64::from(turn != 0 && self.visited[place]) * CROSSING * 4;
                 let next_key = next * 4 + next_heading;
@@ -296,8 +313,8 @@ impl Router {
         Some((next, cost + length + CROSSING * i64::from(self.crossed[way][key])))
     }
 
-    /// Marks the steps of a way as taken, and gives its corners.
-    fn take(&mut self, last: usize, known: &FxHashMap<usize, (i64, Option<usize>)>) -> Vec<Point> {
+    /// A way by its last step.
+    fn way(&self, last: usize, cost: i64, known: &FxHashMap<usize, (i64, Option<usize>)>) -> Way {
         let mut keys = vec![last];
         let mut at = last;
         while let Some(before) = known.get(&at).and_then(|each| each.1) {
@@ -305,24 +322,8 @@ impl Router {
             at = before;
         }
         keys.reverse();
-        let columns = self.xs.len();
-        for pair in keys.windows(2) {
-            let (a, b) = (pair[0] / 4, pair[1] / 4);
-            let (low, way) = (a.min(b), usize::from(a.abs_diff(b) >= columns));
-            // Nothing runs along it, and crossing it costs.
-            self.blocked[way][low] = Block::Taken;
-            self.visited[a] = true;
-            self.visited[b] = true;
-        }
-        let places: Vec<Point> = keys.iter().map(|key| self.point(key / 4)).collect();
-        // Not at its ends, where nothing crosses.
-        for three in places.windows(3) {
-            let is_across = |a: Point, b: Point| (a.y - b.y).abs() < 0.5;
-            self.mark_crossed(three[1], is_across(three[0], three[1]));
-            self.mark_crossed(three[1], is_across(three[1], three[2]));
-        }
         let mut corners: Vec<Point> = Vec::new();
-        for at in places {
+        for at in keys.iter().map(|key| self.point(key / 4)) {
             if let [.., a, b] = corners[..]
                 && ((a.x - b.x).abs() < 0.5 && (b.x - at.x).abs() < 0.5
                     || (a.y - b.y).abs() < 0.5 && (b.y - at.y).abs() < 0.5)
@@ -331,7 +332,27 @@ impl Router {
             }
             corners.push(at);
         }
-        corners
+        Way { keys, cost, corners }
+    }
+
+    /// Marks the steps of a way as taken.
+    pub(super) fn take(&mut self, way: &Way) {
+        let columns = self.xs.len();
+        for pair in way.keys.windows(2) {
+            let (a, b) = (pair[0] / 4, pair[1] / 4);
+            let (low, direction) = (a.min(b), usize::from(a.abs_diff(b) >= columns));
+            // Nothing runs along it, and crossing it costs.
+            self.blocked[direction][low] = Block::Taken;
+            self.visited[a] = true;
+            self.visited[b] = true;
+        }
+        let places: Vec<Point> = way.keys.iter().map(|key| self.point(key / 4)).collect();
+        // Not at its ends, where nothing crosses.
+        for three in places.windows(3) {
+            let is_across = |a: Point, b: Point| (a.y - b.y).abs() < 0.5;
+            self.mark_crossed(three[1], is_across(three[0], three[1]));
+            self.mark_crossed(three[1], is_across(three[1], three[2]));
+        }
     }
 
     /// Steps across a taken one cost more from now on.

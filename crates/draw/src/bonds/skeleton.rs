@@ -37,6 +37,7 @@ pub(super) struct Skeleton {
 /// A grid while vertices are put on it.
 struct Placing<'g> {
     graph: &'g Graph,
+    leaving: &'g [usize],
     /// For each vertex its neighbours on the grid, with bonds.
     near: Vec<Vec<(usize, usize)>>,
     spots: Vec<Option<Spot>>,
@@ -45,22 +46,31 @@ struct Placing<'g> {
     part: Vec<usize>,
 }
 
-/// Puts a graph on a grid.
-pub(super) fn skeleton(graph: &Graph) -> Skeleton {
+/// Puts a graph on a grid. Bonds that lead out of it are counted for each vertex.
+pub(super) fn skeleton(graph: &Graph, leaving: &[usize]) -> Skeleton {
     let count = graph.vertices.len();
-    let mut degree = vec![0usize; count];
+    let mut degree = leaving.to_vec();
     for bond in &graph.bonds {
         degree[bond.tail] += 1;
         degree[bond.head] += 1;
     }
-    let is_end = |vertex: usize| degree[vertex] == 1 && matches!(graph.vertices[vertex].shape, Shape::Element(_));
+    let is_end = |vertex: usize| {
+        let info = &graph.vertices[vertex];
+        degree[vertex] == 1 && leaving[vertex] == 0 && info.size.is_none() && matches!(info.shape, Shape::Element(_))
+    };
     let mut hanging: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut near: Vec<Vec<(usize, usize)>> = vec![Vec::new(); count];
     let mut hangs = vec![false; count];
     let mut bonds = Vec::new();
     for (at, bond) in graph.bonds.iter().enumerate() {
         let (tail, head) = (bond.tail, bond.head);
-        if is_end(head) {
+        // Nothing hangs at the frame of a component: the bond leads to something in it.
+        let is_framed = [tail, head].into_iter().any(|end| graph.vertices[end].size.is_some());
+        if is_framed {
+            near[tail].push((head, at));
+            near[head].push((tail, at));
+            bonds.push(at);
+        } else if is_end(head) {
             hanging[tail].push(at);
             hangs[head] = true;
         } else if is_end(tail) {
@@ -74,14 +84,20 @@ pub(super) fn skeleton(graph: &Graph) -> Skeleton {
     }
     let mut placing = Placing {
         graph,
+        leaving,
         near,
         spots: vec![None; count],
         sides: vec![None; graph.bonds.len()],
         part: Vec::new(),
     };
     let mut right = 0;
-    for (vertex, hangs) in hangs.iter().enumerate() {
-        if *hangs || placing.spots[vertex].is_some() {
+    // In a component, what stands alone there is bonded to what lies behind.
+    let is_alone =
+        |vertex: &usize| leaving[*vertex] > 0 && placing.near[*vertex].is_empty() && hanging[*vertex].is_empty();
+    let (last, mut order): (Vec<usize>, Vec<usize>) = (0..count).partition(is_alone);
+    order.extend(last);
+    for vertex in order {
+        if hangs[vertex] || placing.spots[vertex].is_some() {
             continue;
         }
         placing.part = placing.walk(vertex, &|_| true).into_iter().map(|step| step.0).collect();
@@ -142,10 +158,14 @@ impl Placing<'_> {
         let source = |vertex: &usize| {
             let own = hanging[*vertex].iter();
             let far = own.map(|bond| self.graph.bonds[*bond].other(*vertex));
-            far.filter(|far| self.graph.vertices[*far].is_source).min()
+            let own = self.graph.vertices[*vertex].is_source().then_some(*vertex);
+            far.filter(|far| self.graph.vertices[*far].is_source()).chain(own).min()
         };
         let with_source = self.part.iter().filter_map(|vertex| Some((source(vertex)?, *vertex)));
-        let first = with_source.min().map(|each| each.1).or(self.part.first().copied());
+        // Into a component it comes from outside.
+        let leads_out = self.part.iter().find(|vertex| self.leaving[**vertex] > 0).copied();
+        let first = with_source.min().map(|each| each.1);
+        let first = leads_out.or(first).or(self.part.first().copied());
         let Some(first) = first else {
             return;
         };

@@ -2,7 +2,8 @@
 
 use crate::content::Content;
 use crate::drawing::Source;
-use lgm_explain::causality::{Member, Role};
+use lgm_equations::bond::Origin;
+use lgm_explain::causality::{End, Member, Role};
 use lgm_model::{BondEnd, Connection, ElementId, Model, NodeId, PathId, PortId, Variable};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -44,6 +45,13 @@ pub(super) struct Branch {
     pub(super) conflict: bool,
     /// What modulates the element.
     pub(super) modulation: Vec<String>,
+}
+
+impl Branch {
+    /// True between two nodes.
+    pub(super) fn is_between(&self) -> bool {
+        self.ends.0.is_some() && self.ends.1.is_some()
+    }
 }
 
 /// What two branches or more have in common.
@@ -120,6 +128,7 @@ pub(super) fn read(content: &Content<'_>) -> Graph {
     }
     branches(content, &nodes, &mut graph);
     couplers(content, &mut graph);
+    velocities(content, &nodes, &mut graph);
     graph
 }
 
@@ -176,7 +185,7 @@ fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
         let element = content.name(info.element);
         let role = content.report.ports[index].role;
         let source = match (role, content.report.ports[index].effort_is_across) {
-            (Role::Source(given), effort_is_across) => {
+            (Role::Source(given), effort_is_across) if !content.is_switched(info.element) => {
                 let is_effort = given == Variable::Effort;
                 Some(match is_effort == effort_is_across.unwrap_or(true) {
                     true => Source::Across,
@@ -208,6 +217,57 @@ fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
     }
 }
 
+/// Velocities that are states since a modulus depends on their integrals: branches of the tree that no element stands for.
+fn velocities(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
+    let model = content.model;
+    for (at, port) in content.report.ports.iter().enumerate().skip(model.ports.len()) {
+        let own = content
+            .report
+            .bonds
+            .iter()
+            .find_map(|bond| match (bond.tail, bond.head) {
+                (End::Junction(junction), End::Port(port)) | (End::Port(port), End::Junction(junction))
+                    if port == at =>
+                {
+                    Some(junction)
+                }
+                _ => None,
+            });
+        let origin = own.and_then(|junction| content.graph.junctions.get(junction));
+        let (ends, domain) = match origin.map(|junction| junction.origin) {
+            Some(Origin::Node(node)) => ((nodes.get(content, node), None), model.nodes[node.index()].domain),
+            Some(Origin::Branch(branch)) => match ends(content, nodes, branch) {
+                Some((ends, _)) => (ends, model.ports[branch.index()].domain),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if ends == (None, None) {
+            continue;
+        }
+        let name = format!("velocity of {}", port.name);
+        let across = match port.effort_is_across {
+            Some(false) => Variable::Flow,
+            _ => Variable::Effort,
+        };
+        graph.branches.push(Branch {
+            element: name.clone(),
+            name,
+            label: "velocity".to_string(),
+            kind: Arc::from("a velocity that is a state, since a modulus depends on its integral"),
+            domain: content.domain(domain),
+            ends,
+            tree: port.taken.map(|taken| taken != across),
+            width: 1,
+            source: None,
+            coupler: None,
+            integral: None,
+            conflict: false,
+            modulation: Vec::new(),
+        });
+    }
+}
+
 /// Whether each port is a branch of the normal tree.
 fn members(content: &Content<'_>) -> FxHashMap<PortId, Option<bool>> {
     let members = content.report.tree.iter().flat_map(|tree| &tree.members);
@@ -225,7 +285,7 @@ fn members(content: &Content<'_>) -> FxHashMap<PortId, Option<bool>> {
 }
 
 /// Elements of several branches. The name of an element with one branch says enough.
-fn couplers(content: &Content<'_>, graph: &mut Graph) {
+pub(super) fn couplers(content: &Content<'_>, graph: &mut Graph) {
     let model = content.model;
     let mut of_element: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for (at, branch) in graph.branches.iter().enumerate() {

@@ -4,6 +4,10 @@
 mod arcs;
 mod columns;
 mod graph;
+mod graphic;
+mod grid;
+mod lattice;
+mod links;
 mod order;
 mod paint;
 mod places;
@@ -20,10 +24,15 @@ const GROWTHS: usize = 8;
 
 /// The drawing of a model as a linear graph; why there is none if it has junctions or bonds that are no branches.
 pub(crate) fn draw(content: &Content<'_>) -> Result<Drawing, String> {
-    if let Some(reason) = obstacle(content.model) {
-        return Err(reason);
+    let graph = match obstacle(content.model) {
+        None => read(content),
+        Some(reason) if graphic::has_modes(content) => return Err(reason),
+        Some(_) => graphic::read(content)?,
+    };
+    let lattice = grid::find(&graph).and_then(|spots| lattice::paint(content, &graph, &spots));
+    if let Some(drawing) = lattice {
+        return Ok(drawing);
     }
-    let graph = read(content);
     let parts = parts(&graph);
     let order = order(graph.nodes.len(), &parts, &ties(&graph));
     let mut columns = columns::columns(&graph, &order);

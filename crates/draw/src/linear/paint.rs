@@ -2,7 +2,8 @@
 
 use super::arcs::{Arc, Arcs};
 use super::columns::{BESIDE, CIRCLE, Column, Hang, circle, frame_width, label_width};
-use super::graph::{Branch, Graph};
+use super::graph::{Branch, Graph, GraphNode};
+use super::links;
 use crate::content::Content;
 use crate::drawing::{Anchor, Coupling, Drawing, Edge, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape};
 use crate::metrics::{LINE, SIZE, width};
@@ -12,7 +13,7 @@ use crate::wrap::wrap;
 const ARROW: f64 = 11.0;
 
 /// The margin around everything.
-const MARGIN: f64 = 18.0;
+pub(super) const MARGIN: f64 = 18.0;
 
 /// The distance between dashed lines of couplers.
 const LANE: f64 = 26.0;
@@ -55,15 +56,9 @@ struct Line {
     hang: Hang,
 }
 
-pub(super) fn paint(
-    content: &Content<'_>,
-    graph: &Graph,
-    columns: &[Column],
-    arcs: &Arcs,
-    parts: &[usize],
-    cuts: &[f64],
-) -> Drawing {
-    let mut drawing = Drawing {
+/// A drawing without anything in it.
+pub(super) fn empty(content: &Content<'_>) -> Drawing {
+    Drawing {
         model: content.model.name.clone(),
         kind: Kind::LinearGraph,
         size: (0.0, 0.0),
@@ -72,8 +67,20 @@ pub(super) fn paint(
         rails: Vec::new(),
         couplings: Vec::new(),
         signals: Vec::new(),
+        frames: Vec::new(),
         labels: Vec::new(),
-    };
+    }
+}
+
+pub(super) fn paint(
+    content: &Content<'_>,
+    graph: &Graph,
+    columns: &[Column],
+    arcs: &Arcs,
+    parts: &[usize],
+    cuts: &[f64],
+) -> Drawing {
+    let mut drawing = empty(content);
     let lines: Vec<Line> = (columns.iter().enumerate())
         .flat_map(|(at, column)| {
             column.hangs.iter().map(move |hang| Line {
@@ -97,31 +104,19 @@ pub(super) fn paint(
         above(graph, columns, arcs, arc, &mut drawing);
     }
     couplings(graph, &lines, &depths, &mut drawing);
+    links::add(graph, cuts, &depths.lanes, &mut drawing);
     rails(graph, columns, parts, &lines, &depths, &mut drawing);
     // In the order of the declarations, whatever was drawn first.
     let rank = |edge: &Edge| graph.branches.iter().position(|branch| branch.name == edge.name);
     if graph.branches.len() < 2000 {
         drawing.edges.sort_by_key(rank);
     }
-    let left = leftmost(&drawing);
+    let left = drawing.left();
     drawing.fit(MARGIN);
     let cuts: Vec<f64> = cuts.iter().map(|cut| cut + MARGIN - left).collect();
     wrap(&mut drawing, &cuts);
     drawing.fit(MARGIN);
     drawing
-}
-
-/// The least x of everything.
-fn leftmost(drawing: &Drawing) -> f64 {
-    let labels = drawing.labels.iter().map(|label| label.at.x);
-    let rails = drawing.rails.iter().map(|rail| rail.from.x);
-    let paths = drawing.edges.iter().flat_map(|edge| &edge.path).map(|at| at.x);
-    let nodes = drawing.nodes.iter().map(|node| node.at.x);
-    labels
-        .chain(rails)
-        .chain(paths)
-        .chain(nodes)
-        .fold(f64::INFINITY, f64::min)
 }
 
 fn depths(graph: &Graph, lines: &[Line]) -> Depths {
@@ -137,10 +132,20 @@ fn depths(graph: &Graph, lines: &[Line]) -> Depths {
         let (from, to) = xs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
             (low.min(*x), high.max(*x))
         });
-        if xs.is_empty() {
-            continue;
-        }
-        let to = to.max(from + frame_width(graph, at) + 14.0);
+        // Branches between nodes are linked to the lane afterwards, from anywhere.
+        let is_linked = coupler
+            .branches
+            .iter()
+            .any(|branch| graph.branches[*branch].is_between());
+        let (from, to) = match is_linked {
+            true => (f64::NEG_INFINITY, f64::INFINITY),
+            false => (from, to),
+        };
+        let to = if from.is_finite() {
+            to.max(from + frame_width(graph, at) + 14.0)
+        } else {
+            to
+        };
         let is_free = |lane: &Vec<(f64, f64)>| lane.iter().all(|(a, b)| to < *a || *b < from);
         let lane = taken.iter().position(is_free).unwrap_or_else(|| {
             taken.push(Vec::new());
@@ -163,36 +168,45 @@ fn depths(graph: &Graph, lines: &[Line]) -> Depths {
 
 fn nodes(graph: &Graph, columns: &[Column], drawing: &mut Drawing) {
     for column in columns {
-        let node = &graph.nodes[column.node];
-        let at = Point::new(column.x, 0.0);
-        drawing.nodes.push(Node {
-            id: node.name.clone(),
-            label: node.name.clone(),
-            at,
-            domain: node.domain.clone(),
-            shape: Shape::Dot,
-            width: node.width,
-        });
-        drawing.labels.push(Label {
-            text: node.name.clone(),
-            at: Rect {
-                x: column.label.x + column.x,
-                ..column.label
-            },
-            anchor: Anchor::Middle,
-            kind: LabelKind::Node,
-            domain: node.domain.clone(),
-            name: node.name.clone(),
-            title: match node.width {
-                1 => node.name.clone(),
-                width => format!("{}, {width} entries", node.name),
-            },
-        });
+        node(
+            &graph.nodes[column.node],
+            Point::new(column.x, 0.0),
+            column.label,
+            drawing,
+        );
     }
 }
 
+/// A node; the box of its name is given from there.
+pub(super) fn node(node: &GraphNode, at: Point, name: Rect, drawing: &mut Drawing) {
+    drawing.nodes.push(Node {
+        id: node.name.clone(),
+        label: node.name.clone(),
+        at,
+        domain: node.domain.clone(),
+        shape: Shape::Dot,
+        width: node.width,
+    });
+    drawing.labels.push(Label {
+        text: node.name.clone(),
+        at: Rect {
+            x: name.x + at.x,
+            y: name.y + at.y,
+            ..name
+        },
+        anchor: Anchor::Middle,
+        kind: LabelKind::Node,
+        domain: node.domain.clone(),
+        name: node.name.clone(),
+        title: match node.width {
+            1 => node.name.clone(),
+            width => format!("{}, {width} entries", node.name),
+        },
+    });
+}
+
 /// An edge of a branch whose path is given from its first end to its second one.
-fn edge(graph: &Graph, branch: &Branch, path: Vec<Point>) -> Edge {
+pub(super) fn edge(graph: &Graph, branch: &Branch, path: Vec<Point>) -> Edge {
     let name = |end: Option<usize>| end.map_or("gnd".to_string(), |node| graph.nodes[node].name.clone());
     Edge {
         element: Some(branch.element.clone()),
@@ -209,20 +223,21 @@ fn edge(graph: &Graph, branch: &Branch, path: Vec<Point>) -> Edge {
         arrow: None,
         circle: None,
         bonds: Vec::new(),
+        turned: Vec::new(),
         stroke: None,
         conflict: branch.conflict,
     }
 }
 
 /// Marks at a place of a line that runs in this direction: an arrow, and behind the circle of a source.
-fn mark(edge: &mut Edge, at: Point, (dx, dy): (f64, f64)) {
+pub(super) fn mark(edge: &mut Edge, at: Point, (dx, dy): (f64, f64)) {
     let ahead = if edge.source.is_some() { CIRCLE + ARROW } else { 0.0 };
     edge.circle = edge.source.map(|_| at);
     let base = at.moved(dx * (ahead - ARROW / 2.0), dy * (ahead - ARROW / 2.0));
     edge.arrow = Some((base, base.moved(dx * ARROW, dy * ARROW)));
 }
 
-fn label(branch: &Branch, at: Rect, anchor: Anchor) -> Label {
+pub(super) fn label(branch: &Branch, at: Rect, anchor: Anchor) -> Label {
     Label {
         text: branch.label.clone(),
         at,

@@ -27,6 +27,8 @@ pub(crate) struct Reported {
 pub(crate) struct Reports {
     pub diagnostics: Vec<Diagnostic>,
     pub reported: FxHashMap<(Code, Span), Reported>,
+    /// The parts that nothing declares, by the words that are said of them; and the first place that names each.
+    missing: FxHashMap<String, Span>,
     /// How many errors were reported.
     pub errors: usize,
     /// Whether so much went wrong that nothing more is looked at.
@@ -42,6 +44,17 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
+    /// Returns true if the same is said of a part at another place already.
+    pub fn is_missed_elsewhere(&mut self, message: &str, place: Span) -> bool {
+        match self.missing.get(message) {
+            Some(known) => *known != place,
+            None => {
+                self.missing.insert(message.to_string(), place);
+                false
+            }
+        }
+    }
+
     /// Starts with the faults that definitions have whatever their instances are.
     pub fn new(diagnostics: Vec<Diagnostic>, cancellation: Cancellation) -> Reports {
         let before_expansion = Reported {
@@ -57,7 +70,13 @@ impl Reports {
                 Some((key, before_expansion))
             })
             .collect();
+        let missing = diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::LGM0111);
+        let missing = missing.filter_map(|diagnostic| {
+            let place = diagnostic.labels.first()?.span;
+            Some((diagnostic.message.clone(), place))
+        });
         Reports {
+            missing: missing.collect(),
             diagnostics,
             reported,
             errors: 0,

@@ -12,6 +12,9 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::corrections;
 use lgm_syntax::ast::{Declared, Expr, ExprKind, Name};
 
+/// Beyond this many faults, near names are not looked for.
+const MOST_SUGGESTED: usize = 100;
+
 impl<'a> Evaluator<'a> {
     /// The value that an expression around the place binds a name to.
     fn bound_value(&self, name: &str) -> Option<Value> {
@@ -324,19 +327,25 @@ impl<'a> Evaluator<'a> {
             self.report(diagnostic);
             return;
         }
-        // It may stand in the text that could not be read.
-        let is_near = lgm_source::nearest::suggestion(&name.text, body.parts.keys().copied()).is_some();
-        if self.program.is_damaged && !is_near {
+        let message = format!("`{}` has no node or instance `{}`", body.name.text, name.text);
+        if self.reports.is_missed_elsewhere(&message, name.span) {
             return;
         }
-        let fixes = corrections(name.span, &name.text, body.parts.keys().copied());
-        let help = lgm_source::nearest::did_you_mean(&name.text, body.parts.keys().copied());
-        let owner = body.name.text.clone();
-        let mut diagnostic = Diagnostic::error(
-            Code::LGM0111,
-            format!("`{owner}` has no node or instance `{}`", name.text),
-        )
-        .label(name.span, "not declared");
+        let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];
+        // Nobody reads the near names of very many faults.
+        let is_suggesting = self.reports.diagnostics.len() < MOST_SUGGESTED;
+        let fixes = match is_suggesting {
+            true => corrections(name.span, &name.text, body.parts.keys().copied()),
+            false => Box::default(),
+        };
+        // It may stand in the text that could not be read.
+        if self.program.is_damaged && fixes.is_empty() {
+            return;
+        }
+        let help = is_suggesting
+            .then(|| lgm_source::nearest::did_you_mean(&name.text, body.parts.keys().copied()))
+            .flatten();
+        let mut diagnostic = Diagnostic::error(Code::LGM0111, message).label(name.span, "not declared");
         diagnostic.fixes = fixes;
         if let Some(help) = help {
             diagnostic = diagnostic.help(help);

@@ -17,29 +17,21 @@
 //! A law is read by the layer above, and the energy of an element follows from its law: that one question is asked
 //! through [`Evaluator::read_law`], which the layer above puts in.
 
-mod arguments;
 mod arithmetic;
-mod declared;
-mod discrete;
-mod explain;
+mod declarations;
+pub(crate) mod dimensions;
 mod expressions;
 mod functions;
-mod infer;
-mod input_signals;
 mod integers;
 mod law_names;
 mod lookup;
 mod measures;
 mod root;
-mod starts;
 
-pub(crate) mod claims;
-mod conditions;
 pub(crate) mod law_scope;
 pub(crate) mod modal;
-pub(crate) mod plain_numbers;
 
-pub(crate) use claims::{Claim, Side};
+pub(crate) use dimensions::claims::{Claim, Side};
 
 use crate::context::values::{DimId, Value};
 use crate::context::{Context, Indices, layer};

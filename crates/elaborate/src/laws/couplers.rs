@@ -4,8 +4,8 @@
 use crate::context::Place;
 use crate::context::values::{DimId, Scalar, Value};
 use crate::context::words::short;
+use crate::evaluate::dimensions::plain_numbers::all_agree;
 use crate::evaluate::law_scope::LawScope;
-use crate::evaluate::plain_numbers::all_agree;
 use crate::laws::LawReader;
 use crate::syntax_queries::argument_for;
 use lgm_algebra::expr::SymbolKind;

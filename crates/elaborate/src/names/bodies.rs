@@ -84,11 +84,7 @@ pub(crate) fn check_value<'a>(
     model: &'a ast::Model,
     expr: &'a Expr,
 ) -> Vec<Diagnostic> {
-    let mut checker = Checker {
-        program,
-        sources,
-        diagnostics: Vec::new(),
-    };
+    let mut checker = Checker::new(program, sources);
     let scope = Scope::new(&model.body, &[], &model.name, false);
     let mut walk = Walk {
         checker: &mut checker,
@@ -97,7 +93,7 @@ pub(crate) fn check_value<'a>(
         in_chain: false,
     };
     walk.value(expr);
-    checker.diagnostics
+    checker.into_diagnostics()
 }
 
 struct Walk<'c, 'a> {
@@ -282,46 +278,10 @@ impl<'a> Walk<'_, 'a> {
             ExprKind::Name(name) => {
                 let text = &*name.text;
                 // A value in the place of a node has a message of its own, where it is evaluated.
-                if text != "gnd"
-                    && !self.scope.parts.contains(text)
-                    && !self.scope.values.contains(text)
-                    && self.checker.is_looking()
-                {
-                    let parts = self.scope.parts.iter().copied();
-                    let owner = &self.scope.owner.text;
-                    let mut diagnostic =
-                        Diagnostic::error(Code::LGM0111, format!("`{owner}` has no node or instance `{text}`"))
-                            .label(name.span, "not declared");
-                    let is_kind = self.checker.program.definition(text, name.span.source).is_some();
-                    let kind = Some(text).filter(|_| is_kind);
-                    if let Some(kind) = kind {
-                        diagnostic.help = Some(format!(
-                            "`{kind}` is a kind of element: declare one, `name : {kind}(..);`, and write its name here"
-                        ));
-                        self.checker.report(diagnostic);
-                        return;
-                    }
-                    let near = suggestion(text, parts.clone()).is_some();
-                    // It may stand in the text that could not be read.
-                    if self.checker.program.is_damaged && !near {
-                        return;
-                    }
-                    let junction = (self.in_chain && !near).then(|| {
-                        format!("declare the junction: `one {text};` if its bonds have one flow, `zero {text};` if they have one effort")
-                    });
-                    if junction.is_none() && self.checker.is_suggesting() {
-                        diagnostic.fixes = corrections(name.span, text, parts.clone());
-                    }
-                    diagnostic.help = Some(parts)
-                        .filter(|_| junction.is_none() && self.checker.is_suggesting())
-                        .and_then(|parts| did_you_mean(text, parts))
-                        .or(junction)
-                        .or_else(|| {
-                            Some(format!(
-                                "declare it: `node {text} : electrical;`, or an instance of this name"
-                            ))
-                        });
-                    self.checker.report(diagnostic);
+                let is_known = text == "gnd" || self.scope.parts.contains(text) || self.scope.values.contains(text);
+                if !is_known && self.checker.is_looking() && !self.checker.is_missed_again(self.scope.owner, name) {
+                    let diagnostic = self.missing_part(name);
+                    self.checker.miss(self.scope.owner, name, diagnostic);
                 }
             }
             ExprKind::Index(base, indices) => {
@@ -337,6 +297,38 @@ impl<'a> Walk<'_, 'a> {
             // What is no name at all is reported where it is evaluated.
             _ => {}
         }
+    }
+
+    /// The fault of a name that stands for no node and no instance; none if it may stand in text that could not be read.
+    fn missing_part(&self, name: &'a Name) -> Option<Diagnostic> {
+        let text = &*name.text;
+        let parts = || self.scope.parts.iter().copied();
+        let owner = &self.scope.owner.text;
+        let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("`{owner}` has no node or instance `{text}`"))
+            .label(name.span, "not declared");
+        if self.checker.program.definition(text, name.span.source).is_some() {
+            return Some(diagnostic.help(format!(
+                "`{text}` is a kind of element: declare one, `name : {text}(..);`, and write its name here"
+            )));
+        }
+        let is_damaged = self.checker.program.is_damaged;
+        let is_suggesting = self.checker.is_suggesting();
+        let is_asked = is_suggesting && (is_damaged || self.in_chain);
+        let is_near = is_asked && suggestion(text, parts()).is_some();
+        if is_damaged && !is_near {
+            return None;
+        }
+        if self.in_chain && !is_near {
+            return Some(diagnostic.help(format!(
+                "declare the junction: `one {text};` if its bonds have one flow, `zero {text};` if they have one effort"
+            )));
+        }
+        if is_suggesting {
+            diagnostic.fixes = corrections(name.span, text, parts());
+        }
+        let near = is_suggesting.then(|| did_you_mean(text, parts())).flatten();
+        let declare = || format!("declare it: `node {text} : electrical;`, or an instance of this name");
+        Some(diagnostic.help(near.unwrap_or_else(declare)))
     }
 
     /// Names in a place where a value stands.

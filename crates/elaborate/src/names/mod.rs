@@ -19,11 +19,7 @@ use rustc_hash::FxHashMap;
 
 /// Checks every definition of the user's texts.
 pub(crate) fn check(program: &Program, sources: &SourceMap, largest: u64) -> Vec<Diagnostic> {
-    let mut checker = Checker {
-        program,
-        sources,
-        diagnostics: Vec::new(),
-    };
+    let mut checker = Checker::new(program, sources);
     for file in program.files.iter().filter(|file| !file.library) {
         for item in &file.ast.items {
             match item {
@@ -37,7 +33,7 @@ pub(crate) fn check(program: &Program, sources: &SourceMap, largest: u64) -> Vec
         }
     }
     recursion::check(program, largest, &mut checker.diagnostics);
-    checker.diagnostics
+    checker.into_diagnostics()
 }
 
 /// The two kinds of names in a body, and what is known of each.

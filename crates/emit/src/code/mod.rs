@@ -6,6 +6,7 @@
 mod c;
 mod dialect;
 mod document;
+mod events;
 mod fmu;
 mod functions;
 mod julia;
@@ -23,6 +24,7 @@ mod scripts;
 mod subject;
 mod template;
 
+pub use events::Changes;
 pub use fmu::archive;
 pub use subject::Origin;
 
@@ -91,13 +93,18 @@ fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
         .help("compare it with `lgm simulate`; C, Rust and FMUs follow a solution to its end, and Python stops there")
 }
 
-/// The code of a system for a target; a diagnostic where the target cannot express it.
+/// The code of a system for a target; a diagnostic where the target cannot express it. A model with events has `changes`.
 pub fn package(
     system: &StateSystem,
     origin: &Origin,
     target: Target,
     options: &CodeOptions,
+    changes: Option<&Changes<'_>>,
 ) -> Result<Package, Diagnostic> {
+    let is_program = !matches!(target, Target::Latex | Target::Json);
+    if let Some(changes) = changes.filter(|_| is_program) {
+        return changing_package(system, origin, target, options, changes);
+    }
     let resolved;
     let system = match system.mass_matrix {
         Some(_) if !matches!(target, Target::Latex | Target::Json) => {
@@ -106,21 +113,7 @@ pub fn package(
         }
         _ => system,
     };
-    let unknowns: usize = system.loops.iter().map(|entry| entry.unknowns.len()).sum();
-    let most = match target {
-        // Nothing is solved there, or the tool that reads it decides how.
-        Target::Modelica | Target::Latex | Target::Json => usize::MAX,
-        Target::Rust => MOST_UNKNOWNS_ON_A_STACK,
-        _ => MOST_UNKNOWNS,
-    };
-    if unknowns > most {
-        let message = format!(
-            "`{}` has algebraic loops of {unknowns} unknowns, which emitted code for this target cannot solve (at most {most})",
-            system.model
-        );
-        return Err(Diagnostic::error(Code::LGM1031, message)
-            .help("give the loops storage of their own, or run the model with `lgm simulate`"));
-    }
+    mind_loops(system, target)?;
     let widened = match target {
         // What is read shows ranges as they are.
         Target::Latex | Target::Json => None,
@@ -128,10 +121,10 @@ pub fn package(
     };
     let subject = Subject::new(widened.as_ref().unwrap_or(system), origin);
     let mut package = match target {
-        Target::C => c::package(&subject, options),
+        Target::C => c::package(&subject, options, None),
         Target::Rust => rust::package(&subject),
-        Target::Fmu3 => fmu::package(&subject, fmu::Version::Three),
-        Target::Fmu2 => fmu::package(&subject, fmu::Version::Two),
+        Target::Fmu3 => fmu::package(&subject, fmu::Version::Three, None),
+        Target::Fmu2 => fmu::package(&subject, fmu::Version::Two, None),
         Target::Python => python::package(&subject),
         Target::Matlab => matlab::package(&subject),
         Target::Julia => julia::package(&subject),
@@ -142,6 +135,66 @@ pub fn package(
     if matches!(target, Target::Matlab | Target::Julia) && subject.has_branches() {
         package.warnings.push(unfollowed(&subject));
     }
+    package.sort();
+    Ok(package)
+}
+
+/// Refuses loops that are too large for a target.
+fn mind_loops(system: &StateSystem, target: Target) -> Result<(), Diagnostic> {
+    let unknowns: usize = system.loops.iter().map(|entry| entry.unknowns.len()).sum();
+    let most = match target {
+        // Nothing is solved there, or the tool that reads it decides how.
+        Target::Modelica | Target::Latex | Target::Json => usize::MAX,
+        Target::Rust => MOST_UNKNOWNS_ON_A_STACK,
+        _ => MOST_UNKNOWNS,
+    };
+    if unknowns <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` has algebraic loops of {unknowns} unknowns, which emitted code for this target cannot solve (at most {most})",
+        system.model
+    );
+    Err(Diagnostic::error(Code::LGM1031, message)
+        .help("give the loops storage of their own, or run the model with `lgm simulate`"))
+}
+
+/// The code of a model with events.
+fn changing_package(
+    system: &StateSystem,
+    origin: &Origin,
+    target: Target,
+    options: &CodeOptions,
+    changes: &Changes<'_>,
+) -> Result<Package, Diagnostic> {
+    let refuse = |reason: &str, help: &str| Err(events::refused(&system.model, reason, help));
+    if !matches!(target, Target::C | Target::Fmu2 | Target::Fmu3) {
+        let help = "write `--target c`, `fmu2` or `fmu3`, or run it with `lgm simulate`";
+        return refuse("this target has no events", help);
+    }
+    if options.float {
+        let help = "leave out `--float`: what decides modes needs the digits of doubles";
+        return refuse("single precision does not tell what is 0", help);
+    }
+    if options.fixed_step.is_some() {
+        let help = "leave out `--fixed-step`: instants of events are located within steps of controlled length";
+        return refuse("steps of fixed length have no bound on their operations then", help);
+    }
+    let gathered = events::gather(changes, system)?;
+    mind_loops(&gathered.system, target)?;
+    let mut further = gathered.further();
+    if target != Target::C {
+        // Every state is a variable of an FMU.
+        further.columns = None;
+    }
+    let subject = Subject::with(&gathered.system, origin, &further);
+    let kernels = c::ChangeKernels::new(&gathered);
+    let changing = Some((&gathered, &kernels));
+    let mut package = match target {
+        Target::Fmu2 => fmu::package(&subject, fmu::Version::Two, changing),
+        Target::Fmu3 => fmu::package(&subject, fmu::Version::Three, changing),
+        _ => c::package(&subject, options, changing),
+    };
     package.sort();
     Ok(package)
 }

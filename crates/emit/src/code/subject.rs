@@ -14,6 +14,7 @@ use lgm_model::system::StateSystem;
 use lgm_runtime::loops::OVER_BENDS;
 use lgm_simulate::{Plan, state_scales, trial_sizes};
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Where the emitted code comes from: said in the head of every file.
@@ -91,6 +92,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) moves: bool,
     /// Whether right sides or outputs do.
     pub(crate) reads_rates: bool,
+    /// Of a model with events, what it holds between them.
+    pub(crate) held: Option<HeldBetween>,
 }
 
 /// The most parts of the way of a jump, as `lgm simulate` has them.
@@ -99,16 +102,46 @@ pub(crate) const JUMP_PARTS: u64 = lgm_runtime::jump::PARTS as u64;
 /// How long a run is in seconds where the model does not say.
 pub(crate) const UNKNOWN_SPAN: f64 = 10.0;
 
+/// The results of a model with events beside the equations of its first combination of modes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Further {
+    /// Right sides and margins of conditions, and outputs.
+    pub(crate) roots: Vec<ExprId>,
+    pub(crate) shown: Vec<ExprId>,
+    /// The number of states that have a column.
+    pub(crate) columns: Option<usize>,
+    /// Of a model with events, what it holds between them.
+    pub(crate) held: Option<HeldBetween>,
+}
+
+/// The values that a model with events holds between them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HeldBetween {
+    /// The number of combinations of modes.
+    pub(crate) combinations: usize,
+    /// The inputs of discrete variables, and of offsets.
+    pub(crate) discretes: Vec<usize>,
+    pub(crate) offsets: Range<usize>,
+    /// The number of elements with modes and of blocks, each with an indicator.
+    pub(crate) indicators: usize,
+}
+
 impl<'a> Subject<'a> {
     pub(crate) fn new(system: &'a StateSystem, origin: &'a Origin) -> Subject<'a> {
+        Subject::with(system, origin, &Further::default())
+    }
+
+    /// The same of a model with events.
+    pub(crate) fn with(system: &'a StateSystem, origin: &'a Origin, further: &Further) -> Subject<'a> {
         let interpreted = KernelOptions { native: false };
         let kernels = Kernels::new(system, &interpreted);
         let layout = Layout::new(system);
         let mut roots: Vec<ExprId> = system.derivatives.clone();
         roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
         roots.extend(system.inputs.iter().filter_map(|input| input.signal));
-
-        let corners = corners_with_looks(system, &kernels, (&roots, &system.output_values), &layout);
+        roots.extend(&further.roots);
+        let shown = [&system.output_values[..], &further.shown].concat();
+        let corners = corners_with_looks(system, &kernels, (&roots, &shown), &layout);
         let conditions = corners.conditions();
         let (jumping, bending) = (0..conditions.len()).partition(|at| conditions[*at].jumps);
         let pairs: Vec<ExprId> = system
@@ -118,7 +151,14 @@ impl<'a> Subject<'a> {
             .collect();
         let reads = |kernel: &Kernel| kernel.program().needs(Space::Rates) > 0;
         let through_loops = reads(&kernels.residuals) && kernels.derivatives.program().needs(Space::Unknowns) > 0;
-        let moves = reads(&kernels.derivatives) || through_loops;
+        let moves = match further.roots.is_empty() {
+            true => reads(&kernels.derivatives) || through_loops,
+            false => through_loops || reads(&expression(&system.exprs, &further.roots, &layout, &interpreted)),
+        };
+        let mut columns = Columns::of(system);
+        columns
+            .states
+            .retain(|column| further.columns.is_none_or(|count| column.0 < count));
         let words = system.doc.as_deref().unwrap_or("").split_whitespace();
         Subject {
             description: words.collect::<Vec<_>>().join(" "),
@@ -126,7 +166,8 @@ impl<'a> Subject<'a> {
             states: named(system.states.iter().map(|state| (&*state.name, &state.unit))),
             inputs: named(system.inputs.iter().map(|input| (&*input.name, &input.unit))),
             outputs: named(system.outputs.iter().map(|output| (&*output.name, &output.unit))),
-            columns: Columns::of(system),
+            columns,
+            held: further.held.clone(),
             constraints: match pairs.is_empty() {
                 true => None,
                 false => Some(expression(&system.exprs, &pairs, &layout, &interpreted)),
@@ -164,7 +205,7 @@ impl<'a> Subject<'a> {
 
     /// Whether steps of a solver are bounded by what oscillates with time ([`lgm_kernels::longest_step`]).
     pub(crate) fn bounds_steps(&self) -> bool {
-        !self.system.linear && self.corners.phases().outputs() > 0
+        (!self.system.linear || self.held.is_some()) && self.corners.phases().outputs() > 0
     }
 
     /// Whether the fastest oscillation of time is asked for: by the bound on steps, or by what looks for corners between samples.

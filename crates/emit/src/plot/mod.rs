@@ -14,7 +14,7 @@ mod trace;
 pub use frequency::{FrequencyCurve, FrequencyFigure, frequency_html, frequency_svg};
 pub use html::html;
 pub use path::{PathFigure, path_svg};
-pub use svg::svg;
+pub use svg::{profile_svg, svg};
 pub use trace::Trace;
 
 use std::io;
@@ -40,6 +40,17 @@ pub struct Figure {
     /// The last time, in seconds.
     pub to: f64,
     /// The curves in their order.
+    pub series: Vec<Series>,
+}
+
+/// A picture of curves over a position: one curve for each instant, or for each mode.
+#[derive(Clone, Debug)]
+pub struct ProfileFigure {
+    /// The title above it.
+    pub title: String,
+    /// Name and unit of the position.
+    pub x: (String, Option<String>),
+    /// The curves; a point is a position and a value.
     pub series: Vec<Series>,
 }
 

@@ -1,7 +1,7 @@
 //! A figure as SVG: panels over one another that share the axis of time.
 
 use super::ticks::{Axis, of_time, of_values, typeset};
-use super::{Figure, Panel, STYLES, Series, drawn, escaped, short};
+use super::{Figure, Panel, ProfileFigure, STYLES, Series, drawn, escaped, short};
 use std::io::{self, Write};
 
 /// Sizes in pixels.
@@ -44,6 +44,8 @@ struct Frame<'a> {
     width: f64,
     height: f64,
     time: &'a Axis,
+    /// The name of the axis of time, or of another abscissa.
+    word: &'a str,
     values: Axis,
 }
 
@@ -57,13 +59,83 @@ impl Frame<'_> {
     }
 }
 
-/// The figure as an SVG file, which needs no other file and no network.
-pub fn svg(figure: &Figure) -> String {
-    drawn(|out| write(figure, out))
+/// The axis that the curves are drawn over.
+enum Abscissa<'a> {
+    Time(f64, f64),
+    Position {
+        from: f64,
+        to: f64,
+        name: &'a str,
+        unit: Option<&'a str>,
+    },
 }
 
-fn write(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
-    let panels = figure.panels();
+impl Abscissa<'_> {
+    fn word(&self) -> &str {
+        match self {
+            Abscissa::Time(..) => "time",
+            Abscissa::Position { name, .. } => name,
+        }
+    }
+
+    fn axis(&self, count: usize) -> Axis {
+        match *self {
+            Abscissa::Time(from, to) => of_time(from, to, count),
+            Abscissa::Position { from, to, unit, .. } => {
+                let mut axis = of_values(from, to, count, unit.map(typeset).as_deref());
+                if to > from {
+                    // No curve goes beyond the last position.
+                    (axis.from, axis.to) = (from, to);
+                    let ticks = axis.ticks.into_iter().zip(axis.texts);
+                    (axis.ticks, axis.texts) = ticks.filter(|tick| (from..=to).contains(&tick.0)).unzip();
+                }
+                axis
+            }
+        }
+    }
+}
+
+/// The figure as an SVG file, which needs no other file and no network.
+pub fn svg(figure: &Figure) -> String {
+    drawn(|out| {
+        write(
+            &figure.title,
+            &figure.panels(),
+            &Abscissa::Time(figure.from, figure.to),
+            out,
+        )
+    })
+}
+
+/// Curves over a position as an SVG file, all of them in one panel.
+pub fn profile_svg(figure: &ProfileFigure) -> String {
+    let positions = || {
+        figure
+            .series
+            .iter()
+            .flat_map(|series| &series.points)
+            .map(|point| point.0)
+    };
+    let ranges = figure.series.iter().map(Series::range);
+    let (lowest, highest) = ranges.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), range| {
+        (low.min(range.0), high.max(range.1))
+    });
+    let panel = Panel {
+        series: figure.series.iter().collect(),
+        lowest,
+        highest,
+    };
+    let abscissa = Abscissa::Position {
+        from: positions().fold(f64::INFINITY, f64::min),
+        to: positions().fold(f64::NEG_INFINITY, f64::max),
+        name: &figure.x.0,
+        unit: figure.x.1.as_deref(),
+    };
+    let panels: &[Panel<'_>] = if figure.series.is_empty() { &[] } else { &[panel] };
+    drawn(|out| write(&figure.title, panels, &abscissa, out))
+}
+
+fn write(title: &str, panels: &[Panel<'_>], abscissa: &Abscissa<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     let height = match panels.len() {
         0 | 1 => 300.0,
         2 => 200.0,
@@ -93,18 +165,20 @@ fn write(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
         short(WIDTH, 0),
         short(total, 0)
     )?;
-    let names: Vec<&str> = figure.series.iter().map(|series| &*series.name).collect();
-    writeln!(out, "<title>{}</title>", escaped(&figure.title))?;
-    writeln!(out, "<desc>{} over time</desc>", escaped(&names.join(", ")))?;
+    let names = panels.iter().flat_map(|panel| &panel.series);
+    let names: Vec<&str> = names.map(|series| &*series.name).collect();
+    writeln!(out, "<title>{}</title>", escaped(title))?;
+    let words = format!("{} over {}", names.join(", "), abscissa.word());
+    writeln!(out, "<desc>{}</desc>", escaped(&words))?;
     writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>")?;
     writeln!(
         out,
         "<text x=\"{}\" y=\"26\" font-size=\"15\" font-weight=\"bold\" fill=\"#222222\">{}</text>",
         short(LEFT, 1),
-        escaped(&figure.title)
+        escaped(title)
     )?;
     let width = WIDTH - LEFT - right;
-    let time = of_time(figure.from, figure.to, (width / 70.0) as usize);
+    let time = abscissa.axis((width / 70.0) as usize);
     let mut top = TOP;
     for (at, (panel, height)) in panels.iter().zip(&heights).enumerate() {
         let unit = panel.series[0].unit.as_deref().filter(|unit| *unit != "1").map(typeset);
@@ -114,6 +188,7 @@ fn write(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
             width,
             height: *height,
             time: &time,
+            word: abscissa.word(),
             values: of_values(panel.lowest, panel.highest, (height / 38.0) as usize, unit.as_deref()),
         };
         axes(&frame, panel, at + 1 == panels.len(), out)?;
@@ -179,12 +254,16 @@ fn axes(frame: &Frame<'_>, panel: &Panel<'_>, is_last: bool, out: &mut Vec<u8>) 
             let x = short(frame.x(*tick), 1);
             writeln!(out, "<text x=\"{x}\" y=\"{}\">{text}</text>", short(bottom + 17.0, 1))?;
         }
+        let unit = match frame.time.unit.is_empty() {
+            true => String::new(),
+            false => format!(" [{}]", frame.time.unit),
+        };
         writeln!(
             out,
-            "<text x=\"{}\" y=\"{}\" fill=\"#222222\">time [{}]</text>",
+            "<text x=\"{}\" y=\"{}\" fill=\"#222222\">{}{unit}</text>",
             short(left + 0.5 * frame.width, 1),
             short(bottom + 38.0, 1),
-            frame.time.unit
+            escaped(frame.word)
         )?;
         writeln!(out, "</g>")?;
     }

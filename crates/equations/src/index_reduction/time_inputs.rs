@@ -109,6 +109,8 @@ impl Position {
 /// A model whose functions of time are inputs, behind those that were declared.
 pub(crate) struct TimeInputs {
     pub(crate) model: Model,
+    /// The number of inputs that the model had before: those that are declared, and those that events set.
+    given: usize,
     kinds: FxHashMap<ExprId, Kind>,
     /// The replacement of each expression that depends on more than time.
     replaced: FxHashMap<(ExprId, Position), ExprId>,
@@ -122,6 +124,7 @@ impl TimeInputs {
     fn of(model: &Model) -> TimeInputs {
         let mut found = TimeInputs {
             model: model.clone(),
+            given: model.inputs.len(),
             kinds: FxHashMap::default(),
             replaced: FxHashMap::default(),
             known: FxHashMap::default(),
@@ -190,7 +193,7 @@ impl TimeInputs {
         let inputs = std::mem::take(&mut model.inputs);
         for (at, input) in inputs.into_iter().enumerate() {
             match input.signal {
-                Some(signal) if input.is_internal && !kept.contains(&at) => {
+                Some(signal) if at >= self.given && !kept.contains(&at) => {
                     written.insert(input.symbol, given.get(&input.symbol).copied().unwrap_or(signal));
                 }
                 _ => model.inputs.push(input),

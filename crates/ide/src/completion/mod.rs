@@ -57,6 +57,9 @@ fn is_value(kind: DefinitionKind, values: Values) -> bool {
     }
 }
 
+/// The most whole branches that are offered.
+const MOST_BRANCHES: usize = 4;
+
 /// What is offered at one place.
 struct Offer<'s, 't> {
     snapshot: &'s Snapshot,
@@ -130,8 +133,27 @@ impl Offer<'_, '_> {
         let is_vector = |id: DefinitionId| shape(self.snapshot, id) == Shape::Vector;
         let goes_with = |id: DefinitionId| known.is_none_or(|begin| is_vector(begin) == is_vector(id));
         let mut nodes = self.ends(|id| fits(self.snapshot, of, id) && goes_with(id));
+        let branches = match self.before.branch_begins_at() {
+            Some(_) => Vec::new(),
+            None => self.branches(&nodes),
+        };
         nodes.push(self.plain("gnd", NameKind::Node));
+        nodes.extend(branches);
         nodes
+    }
+
+    /// Whole branches: from each of the first nodes to the reference.
+    fn branches(&self, nodes: &[Completion]) -> Vec<Completion> {
+        let whole = nodes
+            .iter()
+            .filter(|node| node.insert == node.label)
+            .take(MOST_BRANCHES);
+        whole
+            .map(|node| Completion {
+                detail: node.detail.clone(),
+                ..self.plain(&format!("{} -> gnd", node.label), NameKind::Node)
+            })
+            .collect()
     }
 
     /// The nodes and ports of the item at the place, and those of the components in it by their paths.

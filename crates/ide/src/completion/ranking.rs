@@ -2,7 +2,7 @@
 
 use super::place::Before;
 use super::scope::formals;
-use crate::facts::meaning;
+use crate::equations::facts::meaning;
 use crate::{Completion, NameKind, Snapshot};
 use lgm_algebra::units::Dimension;
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};

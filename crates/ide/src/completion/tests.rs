@@ -40,7 +40,12 @@ fn holds(found: &[String], wanted: &[&str], unwanted: &[&str]) {
 #[test]
 fn branches_end_at_nodes_of_their_domain() {
     holds(&in_model("d : Damper(1) |"), &["x", "y", "gnd"], &["e", "k", "m"]);
-    holds(&in_model("r : Resistor(1) e -> |"), &["e", "gnd"], &["x", "y"]);
+    holds(&in_model("d : Damper(1) |"), &["x -> gnd", "y -> gnd"], &["e -> gnd"]);
+    holds(
+        &in_model("r : Resistor(1) e -> |"),
+        &["e", "gnd"],
+        &["x", "y", "e -> gnd"],
+    );
     holds(&in_model("t : Transformer(1) |"), &["e", "x", "gnd"], &[]);
 }
 

@@ -4,7 +4,7 @@ use super::layout::Layout;
 use super::parts::{Form, Part, part};
 use super::promise::{DECAYED, beyond, is_kept, lagging, modes, unresolved, unstable};
 use super::retaining::retained;
-use crate::facts::values_of;
+use crate::equations::facts::values_of;
 use crate::trial::{changed, is_sound};
 use crate::{Action, Edit, Snapshot};
 use lgm_algebra::expr::ExprId;

@@ -20,6 +20,7 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
     for diagnostic in here {
         match diagnostic.code {
             Code::LGM0313 => found.extend(grounded(snapshot, layout, diagnostic)),
+            Code::LGM0301 => found.extend(super::conflict::offers(snapshot, layout, diagnostic)),
             Code::LGM0134 => found.extend(argument(snapshot, layout, diagnostic)),
             _ => {}
         }

@@ -4,6 +4,7 @@
 
 mod causality;
 mod completing;
+mod conflict;
 mod layout;
 mod parts;
 mod promise;

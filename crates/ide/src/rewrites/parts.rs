@@ -2,7 +2,7 @@
 
 use crate::Snapshot;
 use crate::completion::{domain_of, kinds};
-use crate::facts::meaning;
+use crate::equations::facts::meaning;
 use lgm_elaborate::analysis::Definition;
 use lgm_syntax::ast::{Domain, Element, Equation, Expr, ExprKind, Item, UnitExpr};
 use num_rational::BigRational;
@@ -12,6 +12,8 @@ use num_rational::BigRational;
 pub(super) enum Form {
     /// `across = p`
     AcrossSource,
+    /// `through = p`
+    ThroughSource,
     /// `across = p*through`, or with the parameter inverse `through = p*across`.
     Dissipator,
     /// `across = p*der(through)`, or inverse `der(through) = p*across`.
@@ -61,6 +63,17 @@ pub(super) fn part<'s>(snapshot: &'s Snapshot, wanted: &str, form: Form) -> Opti
         })
     };
     find(true).or_else(|| find(false))
+}
+
+/// The form of a kind that sets its across or its through variable; none of others.
+pub(super) fn source_form(snapshot: &Snapshot, kind: &Definition) -> Option<Form> {
+    let wanted = domain_of(snapshot, kind)?;
+    let effort_is_across = &*domain(snapshot, &wanted)?.effort.as_ref()?.text == "across";
+    let law = element(snapshot, kind)?;
+    let forms = [Form::AcrossSource, Form::ThroughSource];
+    forms
+        .into_iter()
+        .find(|form| law.part(snapshot, *form, effort_is_across).is_some())
 }
 
 /// An element of one port, with its law.
@@ -117,6 +130,10 @@ impl<'s> OnePort<'s> {
             Form::AcrossSource => {
                 let is_it = across.abs() == 1 && found.parameter == -across;
                 (is_it && [through, across_rate, through_rate] == [0; 3]).then_some(-1)
+            }
+            Form::ThroughSource => {
+                let is_it = through.abs() == 1 && found.parameter == -through;
+                (is_it && [across, across_rate, through_rate] == [0; 3]).then_some(-1)
             }
             Form::Dissipator => sign(across, through, [across_rate, through_rate, 0]),
             Form::ThroughStorage => sign(across, through_rate, [through, across_rate, 0]),

@@ -1,7 +1,7 @@
 //! Dependent storage that keeps its state instead of another: what stands first in the text does.
 
 use super::layout::Layout;
-use crate::storage::{declared_at, stores};
+use crate::equations::storage::{declared_at, stores};
 use crate::trial::{changed, is_sound};
 use crate::{Action, Snapshot};
 use lgm_model::system::StateSystem;

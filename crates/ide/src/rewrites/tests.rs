@@ -1,6 +1,6 @@
 //! Each change is made, and the text with it compiled.
 
-use crate::changes_tests::{offered, snapshot, with_change};
+use crate::tests::changes::{offered, snapshot, with_change};
 use crate::trial::is_sound;
 use lgm_analysis::poles;
 use lgm_source::Span;

@@ -9,9 +9,9 @@
 //! - After it is finalised the module is never changed nor looked into, so sharing it between threads shares nothing but
 //!   code that is not written any more.
 
-use super::super::operation::{Binary, Unary};
-use super::super::program::Program;
 use crate::Arguments;
+use crate::programs::operation::{Binary, Unary};
+use crate::programs::program::Program;
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use std::mem::ManuallyDrop;
@@ -30,7 +30,7 @@ impl Pointers {
     /// Offset of the pointer to the indices.
     pub(crate) const INDICES: i32 = 9 * size_of::<*const f64>() as i32;
     /// Offset of the pointer to a space.
-    pub(crate) fn of_space(space: super::super::operation::Space) -> i32 {
+    pub(crate) fn of_space(space: crate::programs::operation::Space) -> i32 {
         space as i32 * size_of::<*const f64>() as i32
     }
 }

@@ -1,10 +1,10 @@
 //! Functions of a program as intermediate code.
 
-use super::super::program::{Index, Instruction, Loop};
 use super::Pointers;
 use super::lanes::{Lanes, is_vectorised};
 use crate::native::emitter::{Emitter, Place, base_of, step_of};
 use crate::native::library::Library;
+use crate::programs::program::{Index, Instruction, Loop};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, Function, InstBuilder, MemFlagsData, types};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};

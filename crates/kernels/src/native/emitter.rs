@@ -1,8 +1,8 @@
 //! A function of intermediate code while it is written: addresses, numbers and operations.
 
 use crate::native::Pointers;
-use crate::operation::{Binary, Space, Unary};
-use crate::program::{Index, Instruction, Register, Target};
+use crate::programs::operation::{Binary, Space, Unary};
+use crate::programs::program::{Index, Instruction, Register, Target};
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlagsData, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;

@@ -1,8 +1,8 @@
 //! One or two lanes of a loop's body as intermediate code.
 
-use super::super::operation::Space;
-use super::super::program::{Index, Instruction, Loop, Register, Store, Target};
 use crate::native::emitter::{Emitter, Place, Values, has_vector_form};
+use crate::programs::operation::Space;
+use crate::programs::program::{Index, Instruction, Loop, Register, Store, Target};
 use cranelift_codegen::ir::immediates::Uimm8;
 use cranelift_codegen::ir::{ConstantData, Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 

@@ -1,7 +1,7 @@
 //! Functions of the mathematical library that programs call.
 
-use crate::operation::{Binary, Unary};
-use crate::program::Program;
+use crate::programs::operation::{Binary, Unary};
+use crate::programs::program::Program;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
@@ -16,7 +16,7 @@ pub(super) struct Library {
 
 impl Library {
     pub(super) fn declare(module: &mut JITModule, program: &Program) -> Option<Library> {
-        use crate::program::Instruction;
+        use crate::programs::program::Instruction;
         let mut library = Library::default();
         let signature = |module: &JITModule, operands: usize| -> Signature {
             let mut signature = module.make_signature();

@@ -29,7 +29,7 @@ fn every_module_is_carried() {
 #[test]
 fn every_c_source_is_carried_and_the_same_for_all_models() {
     let programs = crate::C_PROGRAMS.into_iter().chain([crate::C_FIXED]);
-    let carried = crate::C_SOURCES.into_iter().chain(programs);
+    let carried = crate::C_SOURCES.into_iter().chain(crate::C_EVENTS).chain(programs);
     let mut carried: Vec<_> = carried
         .map(|(name, text)| (String::from(name), String::from(text)))
         .collect();
@@ -54,6 +54,7 @@ fn every_name_of_c_is_that_of_a_model() {
     };
     let carried = crate::C_SOURCES
         .into_iter()
+        .chain(crate::C_EVENTS)
         .chain(crate::C_PROGRAMS)
         .chain([crate::C_FIXED]);
     for (name, text) in carried {
@@ -64,6 +65,7 @@ fn every_name_of_c_is_that_of_a_model() {
         for word in lines.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')) {
             let is_file = crate::C_SOURCES
                 .iter()
+                .chain(&crate::C_EVENTS)
                 .any(|file| file.0.starts_with(&std::format!("{word}.")));
             assert!(
                 !word.starts_with("lgm_") || is_file || is_defined(word),

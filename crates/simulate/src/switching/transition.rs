@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Blocks and changes follow each other at one instant this number of times at most.
 const MOST_ROUNDS: usize = 1000;
 
-/// Where changes lead in a circle, at most this number of combinations is looked through.
+/// If changes lead in a circle, at most this number of combinations is looked through.
 pub(super) const MOST_SEARCHED: u128 = 4096;
 
 /// An event of a run.
@@ -51,8 +51,10 @@ impl Instant<'_, '_> {
                 self.note_changes(&from.began, &modes, &contacts);
                 return Ok(standing);
             }
-            // Values that are set move the states at once.
-            if acting.iter().any(|change| !change.2.is_empty()) {
+            // Values that are set move the states at once. In the search a mode that cannot hold may pass on an impulse, and close a
+            // contact that way: so all other changes come first.
+            let others: Vec<Acting> = acting.iter().filter(|change| change.2.is_empty()).cloned().collect();
+            if others.is_empty() {
                 let (base, sets) = contacts.close(&from, &acting, &mut modes);
                 let prepared = self.prepared(&modes)?;
                 let set = self.enter(&base, prepared, &sets)?;
@@ -72,20 +74,21 @@ impl Instant<'_, '_> {
                 continue;
             }
             let before = modes.clone();
-            let taken = if one_by_one { 1 } else { acting.len() };
-            for (element, to, _) in &acting[..taken] {
+            let taken = if one_by_one { 1 } else { others.len() };
+            for (element, to, _) in &others[..taken] {
                 modes[*element] = *to;
             }
             if !visited.insert(modes.clone()) {
-                if one_by_one {
-                    return self.searched((&from, &contacts), &acting, &mut modes, &visited);
-                }
-                // All at once leads in a circle: from here on the first change alone is taken.
+                let is_tried = one_by_one || {
+                    // All at once leads in a circle: from here on the first change alone is taken.
+                    modes = before;
+                    modes[others[0].0] = others[0].1;
+                    !visited.insert(modes.clone())
+                };
                 one_by_one = true;
-                modes = before;
-                modes[acting[0].0] = acting[0].1;
-                if !visited.insert(modes.clone()) {
-                    return self.searched((&from, &contacts), &acting, &mut modes, &visited);
+                if is_tried {
+                    standing = self.searched(&from, &others, &mut modes, &visited)?;
+                    continue;
                 }
             }
             standing = self.standing_in(&from, &mut modes)?;
@@ -129,10 +132,10 @@ impl Instant<'_, '_> {
         acting
     }
 
-    /// The combinations of the elements that act, looked through one after the other.
+    /// The combinations of the elements that act, looked through one after the other for one in which contacts act at most.
     fn searched(
         &mut self,
-        (from, contacts): (&Before, &Contacts),
+        from: &Before,
         acting: &[Acting],
         modes: &mut [usize],
         visited: &FxHashSet<Vec<usize>>,
@@ -159,8 +162,7 @@ impl Instant<'_, '_> {
                 continue;
             };
             let standing = self.enter(from, prepared, &[])?;
-            if self.acting(&standing).is_empty() {
-                self.note_changes(&from.began, modes, contacts);
+            if self.acting(&standing).iter().all(|change| !change.2.is_empty()) {
                 return Ok(standing);
             }
         }

@@ -86,12 +86,14 @@ impl<'a> EndConditions<'a> {
         self.conditions.iter().any(|condition| condition.acts(margins))
     }
 
-    /// Begins to watch here; whether a condition acts at once.
+    /// Begins to watch here; whether a condition acts at once. One that has become true here, at a step of an input, was false before.
     pub fn begin(&mut self, motion: &Motion<'_>, time: f64, states: &[f64]) -> bool {
         self.states.copy_from_slice(states);
         let margins = self.evaluate(motion, time);
         let acts = self.acts(&margins);
-        self.take_over(&margins);
+        if !acts {
+            self.take_over(&margins);
+        }
         self.seen = vec![(time, margins)];
         acts
     }

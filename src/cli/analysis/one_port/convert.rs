@@ -1,15 +1,15 @@
 //! `lgm convert`
 
-use super::{coefficients, find, kind_word, probed, ratio_json, ratio_text, sources_json};
+use super::{coefficients, find, kind_word, probed, ratio_json, ratio_text, sources_json, steps_json, write_steps};
 use crate::Whole;
-use crate::cli::analysis::polynomials::polynomial;
+use crate::cli::analysis::polynomials::{polynomial, quotient};
 use crate::cli::analysis::shared::{LinearModel, write_json};
 use crate::cli::comparison::{Difference, compiles, same};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::{ExprId, text, to_f64};
-use lgm_analysis::{Branch, Conversion, Equivalent, conversion, single_domain};
+use lgm_analysis::{Branch, Conversion, Equivalent, conversion, one_port_each, single_domain, stepwise};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
@@ -132,6 +132,10 @@ fn convert(
 ) -> Option<(Conversion, Vec<Equivalent>)> {
     let found = conversion(&whole.model, &arguments.to);
     let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    if let Err(fault) = one_port_each(&whole.model, &found) {
+        diagnostics.push(*fault);
+        return None;
+    }
     let mut seen = Vec::new();
     for behind in &found.behind {
         seen.push(find(
@@ -224,9 +228,14 @@ fn as_json(arguments: &Arguments, conversion: &Conversion, seen: &[Equivalent]) 
         1 => sources.swap_remove(0),
         _ => Value::Array(sources),
     };
+    let reductions = conversion.behind.iter().filter_map(|behind| {
+        let steps = stepwise(&behind.model, &behind.place)?;
+        Some(json!({"coupler": behind.name, "steps": steps_json(&steps)}))
+    });
     json!({
         "domain": conversion.domain,
         "steps": steps.collect::<Vec<Value>>(),
+        "reductions": reductions.collect::<Vec<Value>>(),
         "source": source,
         "own_sources": own,
         "branches": branches,
@@ -248,7 +257,12 @@ fn write_text(
         if let Some((above, below)) = &branch.impedance {
             let above = polynomial(&written(arguments, conversion, above));
             let below = polynomial(&written(arguments, conversion, below));
-            writeln!(out, "{} {ends}: across/through = ({above})/({below})", branch.name)?;
+            writeln!(
+                out,
+                "{} {ends}: across/through = {}",
+                branch.name,
+                quotient(&above, &below)
+            )?;
         } else if let Some((is_across, value)) = branch.source {
             let kind = if is_across { "across" } else { "through" };
             let value = written(arguments, conversion, &[value]).join("");
@@ -271,6 +285,9 @@ fn write_text(
                 kind_word(seen.kind),
                 ratio_text(ratio)
             )?;
+        }
+        if let Some(steps) = stepwise(&behind.model, &behind.place) {
+            write_steps(&steps, out)?;
         }
     }
     Ok(())

@@ -3,15 +3,16 @@
 pub(in crate::cli) mod convert;
 pub(in crate::cli) mod thevenin;
 
-use super::polynomials::polynomial;
+use super::polynomials::{polynomial, quotient};
 use super::shared::{LinearModel, formulated};
 use lgm_algebra::expr::SymbolId;
-use lgm_analysis::{Equivalent, EquivalentKind, Place, Ratio, Test, equivalent, probe};
+use lgm_analysis::{Equivalent, EquivalentKind, Place, Ratio, Reduction, Test, equivalent, probe};
 use lgm_equations::bond::lower;
 use lgm_equations::{Options, StateSystem};
 use lgm_model::Model;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
+use std::io::{self, Write};
 
 /// The equations of a network with a test at a place, and with outputs for what is measured elsewhere; none where the test cannot be, with
 /// the reasons added.
@@ -103,8 +104,52 @@ fn sources_json(found: &Equivalent, numeric: bool) -> Value {
 /// A ratio on one line.
 fn ratio_text(ratio: &Ratio) -> String {
     match polynomial(&ratio.denominator).as_str() {
-        "1" => polynomial(&ratio.numerator),
         "0" => "infinite".to_string(),
-        below => format!("({})/({below})", polynomial(&ratio.numerator)),
+        below => quotient(&polynomial(&ratio.numerator), below),
     }
+}
+
+/// The steps of a reduction, numbered as later steps refer to them.
+fn write_steps(steps: &[Reduction], out: &mut dyn Write) -> io::Result<()> {
+    for (at, step) in steps.iter().enumerate() {
+        let end = |end: &Option<String>| end.as_deref().unwrap_or("gnd").to_string();
+        let ends = format!("{} -> {}", end(&step.ends.0), end(&step.ends.1));
+        write!(
+            out,
+            "  {}: {} of {}, {ends}: ",
+            at + 1,
+            step.rule.word(),
+            step.of.join(", ")
+        )?;
+        let source = step.source.as_ref().map(ratio_text);
+        match (&step.impedance, source) {
+            (Some(impedance), None) => writeln!(out, "across/through = {}", ratio_text(impedance))?,
+            (Some(impedance), Some(source)) => {
+                writeln!(
+                    out,
+                    "across/through = {}, across source {source}",
+                    ratio_text(impedance)
+                )?;
+            }
+            (None, source) => writeln!(out, "through source {}", source.as_deref().unwrap_or("0"))?,
+        }
+    }
+    Ok(())
+}
+
+/// The steps as `[{"rule", "of", "impedance", "source", "kind"}]`.
+fn steps_json(steps: &[Reduction]) -> Value {
+    let each = steps.iter().map(|step| {
+        let ratio = |ratio: &Option<Ratio>| ratio.as_ref().map(|ratio| ratio_json(ratio, false));
+        json!({
+            "rule": step.rule.word(),
+            "of": step.of,
+            "from": step.ends.0.as_deref().unwrap_or("gnd"),
+            "to": step.ends.1.as_deref().unwrap_or("gnd"),
+            "impedance": ratio(&step.impedance),
+            "source": ratio(&step.source),
+            "kind": step.source.as_ref().map(|_| if step.impedance.is_some() { "across" } else { "through" }),
+        })
+    });
+    each.collect()
 }

@@ -1,11 +1,11 @@
 //! `lgm thevenin`
 
-use super::{find, kind_word, ratio_json, ratio_text, sources_json};
+use super::{find, kind_word, ratio_json, ratio_text, sources_json, steps_json, write_steps};
 use crate::cli::analysis::shared::{Format, LinearModel, write_json};
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
-use lgm_analysis::{Equivalent, Place};
+use lgm_analysis::{Equivalent, Place, Reduction, stepwise};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ use std::io::{self, Write};
 ///
 /// The impedance is the across variable over the through variable into the network at the first end: a mobility in mechanics. The source is
 /// the across variable when open, from the first end to the second; if there is none, the through variable with the ends joined.
+///
+/// Networks of branches that are in series and in parallel are reduced step by step below it, with couplers as reflections.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,7 +49,10 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         [place] => Place::named(&whole.model, place)
             .map_err(|fault| diagnostics.push(*fault))
             .ok()
-            .and_then(|place| find(&model, &whole.model, &place, arguments.numeric, &mut diagnostics)),
+            .and_then(|place| {
+                let found = find(&model, &whole.model, &place, arguments.numeric, &mut diagnostics)?;
+                Some((found, stepwise(&whole.model, &place).unwrap_or_default()))
+            }),
         _ => {
             let fault = Diagnostic::error(Code::LGM0718, "the network is seen from one place");
             diagnostics.push(fault.help("name it once: `--at ELEM`, `--at NODE`, `--at a,b` or `--at ELEM.PORT`"));
@@ -55,28 +60,29 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         }
     };
     report::print(&map, &diagnostics);
-    let Some(found) = found else {
+    let Some((found, steps)) = found else {
         return match report::outcome(&diagnostics) {
             Outcome::Success => Outcome::Failure,
             outcome => outcome,
         };
     };
     let written = write_result(None, &mut |out| match arguments.format {
-        Format::Json => write_json(&as_json(&found, arguments.numeric), out),
-        Format::Text => write_text(&found, out),
+        Format::Json => write_json(&as_json(&found, &steps, arguments.numeric), out),
+        Format::Text => write_text(&found, &steps, out),
     });
     report::after_writing(&map, written)
 }
 
-fn as_json(found: &Equivalent, numeric: bool) -> Value {
+fn as_json(found: &Equivalent, steps: &[Reduction], numeric: bool) -> Value {
     json!({
         "source": sources_json(found, numeric),
         "impedance": ratio_json(&found.impedance, numeric),
         "kind": kind_word(found.kind),
+        "steps": steps_json(steps),
     })
 }
 
-fn write_text(found: &Equivalent, out: &mut dyn Write) -> io::Result<()> {
+fn write_text(found: &Equivalent, steps: &[Reduction], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "impedance (across/through): {}", ratio_text(&found.impedance))?;
     for (input, ratio) in &found.sources {
         writeln!(
@@ -86,5 +92,5 @@ fn write_text(found: &Equivalent, out: &mut dyn Write) -> io::Result<()> {
             ratio_text(ratio)
         )?;
     }
-    Ok(())
+    write_steps(steps, out)
 }

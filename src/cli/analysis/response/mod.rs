@@ -11,7 +11,7 @@ pub(super) use frequencies::frequencies;
 
 use super::pictures::{drawn, pair};
 use super::shared::Format;
-use crate::cli::disk::{write_result, write_text as write_file};
+use crate::cli::files::disk::{write_result, write_text as write_file};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use answer::{Found, PLOTTED, find, shown};

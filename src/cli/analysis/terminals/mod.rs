@@ -5,7 +5,7 @@ mod print;
 
 use super::shared::{Format, LinearModel, formulated, write_json};
 use crate::Compilation;
-use crate::cli::disk::write_result;
+use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use definition::{Written, written};

@@ -4,7 +4,12 @@
 pub fn latex_name(name: &str) -> String {
     // The time derivative of an input is a symbol of its own, named after the input.
     if let Some(inner) = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')')) {
-        return format!("\\dot{{{}}}", latex_name(inner));
+        let inner = latex_name(inner);
+        // The dot stands over the letter, and not over its subscripts.
+        return match inner.split_once("_{") {
+            Some((letter, subscripts)) if !letter.ends_with('\\') => format!("\\dot{{{letter}}}_{{{subscripts}"),
+            _ => format!("\\dot{{{inner}}}"),
+        };
     }
     let NameParts {
         stem,

@@ -141,7 +141,12 @@ fn typst_decimal(text: &str) -> String {
 /// A name as Typst: Greek names as letters, trailing digits, indices and the owner's name as subscripts.
 fn typst_name(name: &str) -> String {
     if let Some(inner) = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')')) {
-        return format!("dot({})", typst_name(inner));
+        let inner = typst_name(inner);
+        // The dot stands over the letter, and not over its subscripts.
+        return match inner.split_once("_(") {
+            Some((letter, subscripts)) => format!("dot({letter})_({subscripts}"),
+            None => format!("dot({inner})"),
+        };
     }
     let parts = parts_of(name);
     let word = |text: &str| match text.chars().count() == 1 && text.chars().all(char::is_alphabetic) {
@@ -171,7 +176,7 @@ mod tests {
 
     #[test]
     fn names_and_quotients_are_those_of_typst() {
-        assert_eq!(typst_name("der(mass.v)"), "dot(v_(\"mass\"))");
+        assert_eq!(typst_name("der(mass.v)"), "dot(v)_(\"mass\")");
         assert_eq!(typst_name("omega2"), "omega_(\"2\")");
         assert_eq!(typst_name("cell[2].c.v[1]"), "v_(\"cell[2].c\" \",\" \"1\")");
         let mut exprs = Exprs::default();

@@ -37,6 +37,33 @@
 /* The number of times that an iteration may go aside where the loops have no slopes. */
 #define LGM_ASIDES @asides@
 
+@if change_counts@
+/* Events: combinations of modes and the one in which the search at the start begins; elements with modes, their ports, their modes, the
+ * variables that these give, their changes and what they set; margins of conditions; blocks, their assignments, discrete variables, what
+ * blocks read and choose by; the first input that is an offset; whether the energy of storage is known. */
+#define LGM_EVENTS 1
+#define LGM_COMBINATIONS @combination_count@
+#define LGM_FIRST_COMBINATION @first_combination@
+#define LGM_ELEMENTS @element_count@
+#define LGM_PORTS @port_count@
+#define LGM_MODES @mode_count@
+#define LGM_GIVENS @given_count@
+#define LGM_CHANGES @change_count@
+#define LGM_SETS @set_count@
+#define LGM_MARGINS @margin_count@
+#define LGM_BLOCKS @block_count@
+#define LGM_ASSIGNMENTS @assignment_count@
+#define LGM_DISCRETES @discrete_count@
+#define LGM_READ @read_count@
+#define LGM_CHOICES @choice_count@
+#define LGM_FIRST_OFFSET @first_offset@
+#define LGM_KNOWS_ENERGY @knows_energy@
+@else@
+/* Nothing happens at events. */
+#define LGM_EVENTS 0
+#define LGM_COMBINATIONS 1
+@end@
+
 /* The experiment of the model; without a stop time, the stop is the start. */
 #define LGM_PLAN_START @plan_start@
 #define LGM_PLAN_STOP @plan_stop@

@@ -20,6 +20,8 @@ values! {
         guard: String,
         program: String,
         real: &'static str,
+        changing: bool,
+        several: bool,
         run_arguments: &'static str,
         rounding: String,
     }
@@ -45,6 +47,8 @@ pub(super) fn common(subject: &Subject<'_>, c: &C) -> Common {
         guard: name.to_ascii_uppercase(),
         program: name.to_ascii_lowercase(),
         real: if c.float { "float" } else { "double" },
+        changing: subject.held.is_some(),
+        several: subject.held.as_ref().is_some_and(|held| held.combinations > 1),
         run_arguments: if subject.plan().1.is_some() { "" } else { "--stop 10 " },
         rounding: c.literal(64.0 * c.epsilon()),
         name,

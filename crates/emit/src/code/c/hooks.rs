@@ -15,6 +15,25 @@ pub(super) enum Given {
     Point,
     /// Time alone.
     Time,
+    /// Time, what blocks read in the place of states, inputs, and choices in the place of unknowns; behind a number.
+    Numbered,
+}
+
+impl Given {
+    /// The arguments, and the statement that uses them all.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Given::Point => (
+                "real t, const real x[], const real u[], const real du[], const real w[], real out[]",
+                "(void)model; (void)t; (void)x; (void)u; (void)du; (void)w; (void)out;",
+            ),
+            Given::Time => ("real t, real out[]", "(void)model; (void)t; (void)out;"),
+            Given::Numbered => (
+                "int number, real t, const real x[], const real u[], const real w[], real out[]",
+                "(void)model; (void)t; (void)x; (void)u; (void)w; (void)out;",
+            ),
+        }
+    }
 }
 
 /// The functions of one file, and those that call them.
@@ -70,16 +89,48 @@ impl<'p> Hooks<'p> {
         remark: &dyn Fn(u32) -> Option<String>,
     ) {
         let call = self.plain(&format!("{name}_of"), program, "out", remark);
-        let (arguments, unused) = match given {
-            Given::Point => (
-                "real t, const real x[], const real u[], const real du[], const real w[], real out[]",
-                "(void)model; (void)t; (void)x; (void)u; (void)du; (void)w; (void)out;",
-            ),
-            Given::Time => ("real t, real out[]", "(void)model; (void)t; (void)out;"),
-        };
+        let (arguments, unused) = given.words();
         let _ = write!(
             self.text,
             "static void system_{name}(lgm_model *model, {arguments}) {{\n    {unused}\n    {call}\n}}\n\n"
+        );
+    }
+
+    /// The same of functions of which the combination of modes in force chooses one. One alone needs no choice.
+    pub(super) fn add_modal(
+        &mut self,
+        name: &str,
+        programs: &[(usize, &'p Program)],
+        remark: &dyn Fn(u32) -> Option<String>,
+    ) {
+        if let [(_, program)] = programs {
+            self.add_with((name, Given::Point), program, remark);
+            return;
+        }
+        let mut cases = String::new();
+        for (combination, program) in programs {
+            let call = self.plain(&format!("{name}_of_{combination}"), program, "out", remark);
+            let _ = write!(cases, "    case {combination}:\n        {call}\n        break;\n");
+        }
+        self.choose(name, (Given::Point, "model->combination"), &cases);
+    }
+
+    /// Adds functions of which a number that stands behind the model chooses one.
+    pub(super) fn add_numbered(&mut self, (name, number): (&str, &str), programs: &[&'p Program]) {
+        let mut cases = String::new();
+        for (at, program) in programs.iter().enumerate() {
+            let call = self.plain(&format!("{name}_{at}_of"), program, "out", &|_| None);
+            let _ = write!(cases, "    case {at}:\n        {call}\n        break;\n");
+        }
+        self.choose(name, (Given::Numbered, number), &cases);
+    }
+
+    fn choose(&mut self, name: &str, (given, number): (Given, &str), cases: &str) {
+        let (arguments, unused) = given.words();
+        let _ = write!(
+            self.text,
+            "static void system_{name}(lgm_model *model, {arguments}) {{\n    {unused}\n    switch ({number}) {{\n{cases}    \
+             default:\n        break;\n    }}\n}}\n\n"
         );
     }
 

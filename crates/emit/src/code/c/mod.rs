@@ -1,5 +1,6 @@
 //! C99: the model, steppers, a program that runs it.
 
+mod changes;
 mod common;
 mod dialect;
 mod hooks;
@@ -9,11 +10,14 @@ mod stability;
 mod text;
 
 use super::dialect::Dialect;
+use super::events::Gathered;
 use super::subject::{Named, Parameter, ReadmeTables, Subject, labels, names, parameter_remark, readme_tables};
 use super::template::{Template, template, values};
 use super::{CodeOptions, Package};
 use crate::code::c::text::{comment, indices, integers, list};
 use crate::shortest;
+pub(super) use changes::ChangeKernels;
+use changes::{ChangeCounts, ChangeFunctions, ChangeTables, change_counts, change_functions, change_tables};
 pub(super) use common::Common;
 use common::common;
 use dialect::{C, RULES, string};
@@ -37,6 +41,9 @@ const TABLES: Template<Listed> = template!("@name@_tables.c", "tables.c");
 
 /// Its interface to the sources of `lgm_runtime`.
 const BRIDGE: Template<Bridge> = template!("lgm_model.h", "bridge.h");
+
+/// Its changes at events.
+const CHANGES: Template<ChangeFunctions> = template!("lgm_changes.h", "changes.h");
 
 /// How they are built.
 const MAKEFILE: Template<Build> = template!("Makefile", "Makefile");
@@ -69,6 +76,7 @@ values! {
     struct Bridge {
         ..common: Common;
         ?fixed: FixedSteps;
+        ?change_counts: ChangeCounts;
         float: String,
         has_branches: String,
         has_totals: String,
@@ -136,6 +144,7 @@ values! {
 values! {
     struct Listed {
         ..common: Common;
+        ?change_tables: ChangeTables;
         column_names: String,
         column_states: String,
         parameter_names: String,
@@ -159,20 +168,31 @@ values! {
 /// The files of the model and of its runs with their names: what a program that runs it is made of.
 pub(super) struct Library {
     pub(super) files: Vec<(String, String)>,
-    /// The partial derivatives in these files.
-    pub(super) sensitivities: Sensitivities,
+    /// The partial derivatives in these files; of a model with events, those of each combination of modes, which no file holds.
+    pub(super) sensitivities: Vec<Sensitivities>,
     /// What templates of such a program know.
     pub(super) common: Common,
 }
 
-/// The library in double precision with derivatives along any direction.
-pub(super) fn library(subject: &Subject<'_>) -> Library {
+/// A model with events, and the functions that depend on its modes.
+pub(super) type Changing<'c> = Option<(&'c Gathered, &'c ChangeKernels)>;
+
+/// The library in double precision; with derivatives along any direction, unless the model has events.
+pub(super) fn library(subject: &Subject<'_>, changing: Changing<'_>) -> Library {
     let c = C { float: false };
     let common = common(subject, &c);
-    let sensitivities = Sensitivities::new(subject.system, &KernelOptions { native: false });
+    let interpreted = KernelOptions { native: false };
+    let sensitivities = match changing {
+        None => vec![Sensitivities::new(subject.system, &interpreted)],
+        Some((gathered, _)) => gathered
+            .systems()
+            .map(|system| Sensitivities::new(&system, &interpreted))
+            .collect(),
+    };
     let iterations = CodeOptions::default().iterations();
-    let mut files = library_files(subject, &c, &common, Some(&sensitivities), iterations);
-    files.push(BRIDGE.file(&bridge(subject, &c, &common, true, None)));
+    let directional = sensitivities.first().filter(|_| changing.is_none());
+    let mut files = library_files(subject, &c, &common, (directional, changing), iterations);
+    files.push(BRIDGE.file(&bridge(subject, &c, &common, directional.is_some(), (None, changing))));
     Library {
         files,
         sensitivities,
@@ -184,24 +204,35 @@ fn library_files(
     subject: &Subject<'_>,
     c: &C,
     common: &Common,
-    sensitivities: Option<&Sensitivities>,
+    (sensitivities, changing): (Option<&Sensitivities>, Changing<'_>),
     iterations: u64,
 ) -> Vec<(String, String)> {
-    let model = model_values(subject, c, common, sensitivities, iterations);
+    let model = model_values(subject, c, common, (sensitivities, changing), iterations);
     let mut files: Vec<(String, String)> = MODEL.iter().map(|template| template.file(&model)).collect();
     files.push(CORNERS.file(&signal_values(subject, c, common)));
-    files.push(TABLES.file(&table_values(subject, c, common)));
-    let sources = lgm_runtime::C_SOURCES.iter();
+    files.push(TABLES.file(&table_values(subject, c, common, changing)));
+    if let Some((gathered, kernels)) = changing {
+        files.push(CHANGES.file(&change_functions(gathered, kernels, c, common)));
+    }
+    let of_events = lgm_runtime::C_EVENTS.iter().filter(|_| changing.is_some());
+    let sources = lgm_runtime::C_SOURCES.iter().chain(of_events);
     files.extend(sources.map(|(name, text)| (name.to_string(), text.to_string())));
     files
 }
 
 /// The interface of the model to the sources of `lgm_runtime`.
-fn bridge(subject: &Subject<'_>, c: &C, common: &Common, is_directional: bool, fixed: Option<FixedSteps>) -> Bridge {
+fn bridge(
+    subject: &Subject<'_>,
+    c: &C,
+    common: &Common,
+    is_directional: bool,
+    (fixed, changing): (Option<FixedSteps>, Changing<'_>),
+) -> Bridge {
     let flag = |flag: bool| u8::from(flag).to_string();
     let corners = &subject.corners;
     Bridge {
         fixed,
+        change_counts: changing.map(|changing| change_counts(changing.0)),
         float: flag(c.float),
         has_branches: flag(subject.has_branches()),
         has_totals: flag(subject.has_totals()),
@@ -225,16 +256,19 @@ fn bridge(subject: &Subject<'_>, c: &C, common: &Common, is_directional: bool, f
 }
 
 /// All files.
-pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
+pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions, changing: Changing<'_>) -> Package {
     let c = C { float: options.float };
     let mut package = Package::default();
     let common = common(subject, &c);
-    for file in library_files(subject, &c, &common, None, options.iterations()) {
+    for file in library_files(subject, &c, &common, (None, changing), options.iterations()) {
         package.add(file.0, file.1);
     }
     let fixed_program = options.fixed_step.map(|_| lgm_runtime::C_FIXED);
     for (name, text) in lgm_runtime::C_PROGRAMS.into_iter().chain(fixed_program) {
-        package.add(name, text);
+        // CVODE has the right sides alone.
+        if changing.is_none() || name == "main.c" {
+            package.add(name, text);
+        }
     }
     let build = Build {
         common: common.clone(),
@@ -254,7 +288,7 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions) -> Package {
         .clone()
         .zip(literal)
         .map(|(steps, fixed_step)| FixedSteps { fixed_step, ..steps });
-    let bridge = bridge(subject, &c, &common, false, fixed);
+    let bridge = bridge(subject, &c, &common, false, (fixed, changing));
     package.add(BRIDGE.path(&bridge), BRIDGE.text(&bridge));
     let readme = Readme {
         common,
@@ -358,16 +392,23 @@ fn parameter_lines<'p>(subject: &'p Subject<'_>, members: &[String], hooks: &mut
 }
 
 /// Adds the functions of right sides, outputs, starts, loops and their derivatives.
-fn add_kernels<'p>(subject: &'p Subject<'_>, hooks: &mut Hooks<'p>) {
+fn add_kernels<'p>(subject: &'p Subject<'_>, hooks: &mut Hooks<'p>, changing: Option<&'p ChangeKernels>) {
     let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
     let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
     let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
-    hooks.add_with(("derivatives", Given::Point), kernels.derivatives.program(), &states);
-    hooks.add_with(("outputs", Given::Point), kernels.outputs.program(), &outputs);
+    if let Some(changing) = changing {
+        changing.add(hooks, &states, &outputs);
+    } else {
+        hooks.add_with(("derivatives", Given::Point), kernels.derivatives.program(), &states);
+        hooks.add_with(("outputs", Given::Point), kernels.outputs.program(), &outputs);
+    }
     let starts = labels("", &subject.states);
     hooks.add_with(("starts", Given::Time), kernels.starts.program(), &starts);
     if let Some(kernel) = &subject.constraints {
         hooks.add("constraints", Given::Time, kernel.program());
+    }
+    if subject.held.as_ref().is_some_and(|held| held.combinations > 1) {
+        return;
     }
     if subject.unknowns() == 0 {
         hooks.add("jacobian", Given::Point, jacobians.rates_by_states.values.program());
@@ -388,12 +429,12 @@ fn model_values(
     subject: &Subject<'_>,
     c: &C,
     common: &Common,
-    sensitivities: Option<&Sensitivities>,
+    (sensitivities, changing): (Option<&Sensitivities>, Changing<'_>),
     iterations: u64,
 ) -> Model {
     let members = members(subject);
     let mut hooks = Hooks::new(c);
-    add_kernels(subject, &mut hooks);
+    add_kernels(subject, &mut hooks, changing.map(|changing| changing.1));
     let directional = sensitivities.map(|partials| partial_values(partials, &mut hooks));
     let parameter_lines = parameter_lines(subject, &members, &mut hooks);
     let mut programs = hooks.programs().to_vec();
@@ -406,6 +447,7 @@ fn model_values(
         corners.crossings(),
     ];
     programs.extend(corners.map(Kernel::program));
+    programs.extend(changing.iter().flat_map(|changing| changing.1.programs()));
     let scratch = Subject::scratch(&programs).max(1);
     let [parameter_members, default_lines] = declare_parameters(subject, c, &common.name, &members);
     let (helpers, programs, hooks) = hooks.finish(c);
@@ -465,7 +507,7 @@ fn signal_values(subject: &Subject<'_>, c: &C, common: &Common) -> Signals {
     }
 }
 
-fn table_values(subject: &Subject<'_>, c: &C, common: &Common) -> Listed {
+fn table_values(subject: &Subject<'_>, c: &C, common: &Common, changing: Changing<'_>) -> Listed {
     let columns = subject.columns.table();
     let lines = |list: &mut dyn Iterator<Item = &str>| -> String {
         let lines: Vec<String> = list.map(|name| format!("    {}", string(name))).collect();
@@ -503,6 +545,7 @@ fn table_values(subject: &Subject<'_>, c: &C, common: &Common) -> Listed {
     let scales = scales.map(|scale| c.literal(if *scale < 0.0 { *scale } else { scale.max(least) }));
     let guesses = subject.guesses();
     Listed {
+        change_tables: changing.map(|changing| change_tables(changing.0, c)),
         start_given: flags(&mut subject.system.states.iter().map(|state| state.start_given)),
         state_kinds: integers(&subject.kinds()),
         state_scales: list(scales, c.literal(1.0)),

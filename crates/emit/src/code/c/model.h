@@ -44,8 +44,11 @@ typedef @real@ @name@_real;
 #define @name@_BENDS @bend_count@
 /* States with a column of their own in the rows of a run; the others are outputs under the same name. */
 #define @name@_STATE_COLUMNS @state_columns@
+@if several@
+@else@
 /* Stored entries of the Jacobian; all others are zero. */
 #define @name@_JACOBIAN_ENTRIES @entries@
+@end@
 /* The number of elements that an array has which may be empty. */
 #define @name@_ROOM(count) ((count) > 0 ? (count) : 1)
 
@@ -71,11 +74,21 @@ typedef enum {
     /* A condition on states changes again and again within no time. */
     @name@_CHATTER = 4,
     /* An input steps, and what the states are after that does not follow from the equations. */
+@if changing@
+    @name@_JUMP_NOT_KNOWN = 5,
+    /* At an event no modes agree, or an assignment has no value. */
+    @name@_EVENT_NOT_KNOWN = 6
+@else@
     @name@_JUMP_NOT_KNOWN = 5
+@end@
 } @name@_status;
 
 /* The memory of one instance of the model. */
 typedef struct {
+@if changing@
+    /* The combination of modes in force. */
+    int combination;
+@end@
     /* All entries of all parameters in order of declaration, derived ones computed. */
     @name@_real p[@name@_ROOM(@name@_PARAMETERS)];
     /* Working memory. */
@@ -129,11 +142,14 @@ void @name@_defaults(@name@_parameters *parameters);
 @name@_status @name@_outputs(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real y[]);
 
+@if several@
+@else@
 /* The stored entries of d(dx)/dx, row by row. Row r has the entries
  * @name@_jacobian_rows[r] .. @name@_jacobian_rows[r + 1] - 1 with their columns in @name@_jacobian_columns. */
 @name@_status @name@_jacobian(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
     const @name@_real du[], @name@_real entries[]);
 
+@end@
 @if directional@
 /* How much dx and y change, to first order, where x, u and du change as `changes` says, in this order; loops follow. */
 @name@_status @name@_directional(@name@_model *model, @name@_real t, const @name@_real x[], const @name@_real u[],
@@ -161,8 +177,11 @@ int @name@_loops_drift(@name@_model *model, @name@_real t, const @name@_real x[]
     const @name@_real du[], const @name@_real w[], const @name@_real slopes[], const int pivots[], @name@_real drift[]);
 
 @end@
+@if several@
+@else@
 extern const int @name@_jacobian_rows[@name@_STATES + 1];
 extern const int @name@_jacobian_columns[@name@_ROOM(@name@_JACOBIAN_ENTRIES)];
+@end@
 
 #ifdef __cplusplus
 }

@@ -55,7 +55,7 @@ pub(super) fn description(subject: &Subject<'_>, variables: &Variables, version:
         text += &attribute("numberOfEventIndicators", &variables.conditions.len().to_string());
     }
     text += ">\n";
-    interfaces(version, facts, &mut text);
+    interfaces(version, facts, subject.held.is_none(), &mut text);
     units(variables, &mut text);
     text += "  <LogCategories>\n    <Category name=\"logStatusError\"/>\n  </LogCategories>\n";
     experiment(subject, &mut text);
@@ -74,15 +74,16 @@ pub(super) fn description(subject: &Subject<'_>, variables: &Variables, version:
 }
 
 /// What the FMU can do in its two modes.
-fn interfaces(version: Version, facts: &Facts<'_>, text: &mut String) {
+fn interfaces(version: Version, facts: &Facts<'_>, is_directional: bool, text: &mut String) {
     let identifier = attribute("modelIdentifier", facts.identifier);
     let state = match version {
-        Version::Two => {
-            " canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\" providesDirectionalDerivative=\"true\""
-        }
-        Version::Three => {
-            " canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\" providesDirectionalDerivatives=\"true\""
-        }
+        Version::Two => " canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"",
+        Version::Three => " canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"",
+    };
+    let directional = match version {
+        _ if !is_directional => "",
+        Version::Two => " providesDirectionalDerivative=\"true\"",
+        Version::Three => " providesDirectionalDerivatives=\"true\"",
     };
     let [exchange, together] = match version {
         Version::Two => [
@@ -93,7 +94,7 @@ fn interfaces(version: Version, facts: &Facts<'_>, text: &mut String) {
         Version::Three => ["", " canHandleVariableCommunicationStepSize=\"true\""],
     };
     for (element, own) in [("ModelExchange", exchange), ("CoSimulation", together)] {
-        let _ = write!(text, "  <{element}{identifier}{own}{state}");
+        let _ = write!(text, "  <{element}{identifier}{own}{state}{directional}");
         if version == Version::Three {
             text.push_str("/>\n");
             continue;

@@ -89,14 +89,35 @@ static @name@_result take_parameters(@name@_instance *instance, double x[]) {
 /* Does what follows from a change of inputs or parameters in a run; at a corner, what happens there. */
 static @name@_result settle(@name@_instance *instance) {
     @name@_run *const run = &instance->run;
+@if changing@
+    /* A condition acts a little before its margin is 0: an instant that is known exactly comes first if it is this near. */
+    const double soon = run->t + 1e-10 * fabs(run->t);
+@else@
     const double soon = run->t + @rounding@ * fabs(run->t);
+@end@
     @name@_status status = @name@_OK;
+@if changing@
+    if (instance->are_parameters_new != 0) {
+        run->to = run->t;
+    }
+    if (@name@_run_bound(run) > run->t && @name@_run_bound(run) <= soon) {
+        run->t = @name@_run_bound(run);
+    }
+@end@
     if (instance->are_parameters_new != 0 || @name@_run_bound(run) <= soon) {
         /* Other parameters may have other corners. */
         status = @name@_run_pass(run);
     } else if (instance->are_inputs_new != 0) {
         status = @name@_run_jump(run);
+@if changing@
+        status = (status == @name@_OK) ? @name@_events_corner(run) : status;
+@end@
     }
+@if changing@
+    if (status == @name@_OK && instance->is_co_simulation == 0) {
+        status = @name@_events_pass(run);
+    }
+@end@
     instance->are_parameters_new = 0;
     instance->are_inputs_new = 0;
     forget_values(instance);
@@ -131,6 +152,9 @@ static void indicators(@name@_run *run, double values[]) {
     @name@_run_conditions(run, run->t, run->x, values);
 @if branches@
     values[@name@_CONDITIONS] = @name@_branch_sign(run);
+@end@
+@if changing@
+    @name@_events_indicators(run, values + INDICATORS_OF_STATES);
 @end@
 }
 
@@ -178,8 +202,15 @@ static @name@_result outputs(@name@_instance *instance) {
     } else if (at >= REFERENCE_DERIVATIVES) {
         result = rates(instance);
         *value = instance->dx[at - REFERENCE_DERIVATIVES];
+    } else if (at >= REFERENCE_STATES) {
+@if changing@
+        @name@_events_row(run, run->t, run->x, instance->dx_change);
+        *value = instance->dx_change[at - REFERENCE_STATES];
+@else@
+        *value = run->x[at - REFERENCE_STATES];
+@end@
     } else {
-        *value = (at >= REFERENCE_STATES) ? run->x[at - REFERENCE_STATES] : run->t;
+        *value = run->t;
     }
     return result;
 }
@@ -321,6 +352,11 @@ void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
 double @name@_instance_next_event(const @name@_instance *instance) {
 @if corners@
     const @name@_run *const run = &instance->run;
+@if changing@
+    if (run->events.instant < HUGE_VAL && run->events.instant <= @name@_run_bound(run)) {
+        return run->events.instant;
+    }
+@end@
     if (run->to <= run->horizon) {
         return run->to;
     }
@@ -342,7 +378,7 @@ double @name@_instance_next_event(const @name@_instance *instance) {
         const double end = (bound <= wanted + @rounding@ * fabs(wanted)) ? bound : wanted;
         result = result_of(instance, @name@_run_step(run, end));
         forget_values(instance);
-        if (result == RESULT_OK && run->t >= bound) {
+        if (result == RESULT_OK && (run->t >= bound || @name@_run_bound(run) <= run->t)) {
             @name@_run_hold(run);
             result = settle(instance);
         }
@@ -353,6 +389,11 @@ double @name@_instance_next_event(const @name@_instance *instance) {
 
 @name@_result @name@_instance_directional(@name@_instance *instance, const unsigned int unknowns[], size_t unknown_count,
     const unsigned int knowns[], size_t known_count, const double known_changes[], double unknown_changes[]) {
+@if changing@
+    (void)instance; (void)unknowns; (void)unknown_count; (void)knowns; (void)known_count; (void)known_changes;
+    (void)unknown_changes;
+    return RESULT_NO_SUCH_VARIABLE;
+@else@
     @name@_run *const run = &instance->run;
     @name@_result result = refresh(instance);
     double inside;
@@ -392,6 +433,7 @@ double @name@_instance_next_event(const @name@_instance *instance) {
         }
     }
     return result;
+@end@
 }
 
 int @name@_instance_keep(const @name@_instance *instance, void **kept) {

@@ -8,15 +8,23 @@
 #define @guard@_INSTANCE_H
 
 #include "lgm_branch.h"
+@if changing@
+#include "lgm_events.h"
+@end@
 
 #include <stddef.h>
 
-/* Event indicators: the conditions on states, and whether the branch goes on that the loops follow. */
+/* Event indicators: the conditions on states, whether the branch goes on that the loops follow, and the conditions of events. */
 enum {
 @if branches@
-    INDICATORS = @name@_CONDITIONS + 1
+    INDICATORS_OF_STATES = @name@_CONDITIONS + 1,
 @else@
-    INDICATORS = @name@_CONDITIONS
+    INDICATORS_OF_STATES = @name@_CONDITIONS,
+@end@
+@if changing@
+    INDICATORS = INDICATORS_OF_STATES + LGM_ELEMENTS + LGM_BLOCKS
+@else@
+    INDICATORS = INDICATORS_OF_STATES
 @end@
 };
 

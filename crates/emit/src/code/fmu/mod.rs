@@ -69,7 +69,8 @@ fn instance(subject: &Subject<'_>, common: c::Common, token: String) -> Instance
             true => "1.0".to_string(),
             false => wrapped(&sizes.collect::<Vec<_>>()),
         },
-        corners: subject.corners.instants().outputs() + subject.corners.switches().outputs() > 0,
+        corners: subject.held.is_some()
+            || subject.corners.instants().outputs() + subject.corners.switches().outputs() > 0,
         token,
     }
 }
@@ -101,12 +102,12 @@ fn remarks(subject: &Subject<'_>) -> impl Iterator<Item = String> {
 }
 
 /// All files, and what is to be built of them.
-pub(super) fn package(subject: &Subject<'_>, version: Version) -> Package {
+pub(super) fn package(subject: &Subject<'_>, version: Version, changing: c::Changing<'_>) -> Package {
     let c::Library {
         mut files,
         sensitivities,
         common,
-    } = c::library(subject);
+    } = c::library(subject, changing);
     let variables = Variables::new(subject, &sensitivities);
     let identifier = common.name.clone();
     let functions = version.functions();

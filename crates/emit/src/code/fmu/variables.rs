@@ -160,7 +160,7 @@ fn state_description(state: &State) -> String {
 }
 
 /// The columns that each rate and each output depends on, also through algebraic loops: states, inputs, rates of inputs.
-fn dependencies(subject: &Subject<'_>, sensitivities: &Sensitivities) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+fn dependencies_in(subject: &Subject<'_>, sensitivities: &Sensitivities) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
     let (states, inputs) = (subject.states.len(), subject.inputs.len());
     let width = states + 2 * inputs;
     let mut through: Vec<usize> = sensitivities.residuals.columns_of.clone();
@@ -177,8 +177,27 @@ fn dependencies(subject: &Subject<'_>, sensitivities: &Sensitivities) -> (Vec<Ve
     (rate_columns, output_columns.collect())
 }
 
+/// The same in all combinations of modes together.
+fn dependencies(subject: &Subject<'_>, sensitivities: &[Sensitivities]) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+    let mut rates = vec![Vec::new(); subject.states.len()];
+    let mut outputs = vec![Vec::new(); subject.outputs.len()];
+    for each in sensitivities {
+        let (own_rates, own_outputs) = dependencies_in(subject, each);
+        for (all, own) in rates
+            .iter_mut()
+            .zip(own_rates)
+            .chain(outputs.iter_mut().zip(own_outputs))
+        {
+            all.extend(own);
+            all.sort_unstable();
+            all.dedup();
+        }
+    }
+    (rates, outputs)
+}
+
 impl Variables {
-    pub(super) fn new(subject: &Subject<'_>, sensitivities: &Sensitivities) -> Variables {
+    pub(super) fn new(subject: &Subject<'_>, sensitivities: &[Sensitivities]) -> Variables {
         let references = References::of(subject);
         let mut names = Names::default();
         // What is set keeps its name.
@@ -296,7 +315,9 @@ impl Variables {
         let ends = subject
             .has_branches()
             .then_some("changes its sign where the solution of a loop ends");
-        for (at, description) in jumps.chain(ends).enumerate() {
+        let events = subject.held.iter().map(|held| held.indicators);
+        let changes = events.flat_map(|count| (0..count).map(|_| "changes its sign where an event is"));
+        for (at, description) in jumps.chain(ends).chain(changes).enumerate() {
             self.conditions.push(self.list.len());
             let name = names.name(&format!("condition[{}]", at + 1), "sign");
             let mut entry = variable(name, references.conditions + at, Causality::Local, None);
@@ -324,6 +345,10 @@ impl Variables {
         });
         let finite = |value: f64| Some(if value.is_finite() { value } else { 0.0 });
         for (at, (input, name)) in subject.inputs.iter().zip(inputs).enumerate() {
+            let held = subject.held.as_ref();
+            if held.is_some_and(|held| held.offsets.contains(&at)) {
+                continue;
+            }
             places[states + at] = self.list.len();
             let of = &subject.system.inputs[at];
             let causality = match of.is_internal {
@@ -335,6 +360,9 @@ impl Variables {
             if let Some(signal) = of.signal {
                 let signal = print::text(&subject.system.exprs, signal);
                 entry.description = match of.is_internal {
+                    true if held.is_some_and(|held| held.discretes.contains(&at)) => {
+                        format!("a discrete variable, which begins with {signal}")
+                    }
                     true => format!("follows: {signal}"),
                     false => format!("until it is set: {signal}"),
                 };
@@ -429,7 +457,7 @@ fn state_variable(
     entry.description = state_description(state);
     entry.nominal = Some(nominal);
     let first_rate = subject.states.len() + subject.inputs.len();
-    entry.jumps = columns.iter().any(|column| *column >= first_rate);
+    entry.jumps = subject.held.is_some() || columns.iter().any(|column| *column >= first_rate);
     // A start that follows from parameters, or that a step of an input at the start moves, is computed.
     let follows = !subject.system.exprs.symbols_of(&[state.start]).is_empty();
     if !follows && (state.start_given || !entry.jumps) {

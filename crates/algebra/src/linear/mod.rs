@@ -1,0 +1,9 @@
+//! Linear systems over any field: sparse, in blocks, without fractions.
+
+pub(crate) mod blocks;
+pub(crate) mod diagonal;
+pub(crate) mod fraction_free;
+pub(crate) mod minors;
+pub(crate) mod row;
+pub(crate) mod solve;
+pub(crate) mod sparse;

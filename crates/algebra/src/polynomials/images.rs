@@ -1,0 +1,109 @@
+//! Images of polynomials in one variable over the prime field, where degrees of common divisors show cheaply.
+
+use super::polynomial::{Polynomial, Variable};
+use crate::{Field, PrimeField};
+
+/// A polynomial in one variable over the prime field: coefficients from the constant one up, the last not zero.
+pub(crate) type Image = Vec<u64>;
+
+fn trim(image: &mut Image) {
+    while image.last() == Some(&0) {
+        image.pop();
+    }
+}
+
+/// For each of the variables, the image of the polynomial with all other variables at sampled values; `None`
+/// where the leading coefficient vanishes there, so that the image would lie about the degree.
+pub(crate) fn images(polynomial: &Polynomial, variables: &[u32], seed: u64) -> Vec<Option<Image>> {
+    let mut field = PrimeField;
+    let value = |variable: Variable| PrimeField.sample(u64::from(variable.0), seed);
+    let tables = polynomial.power_table(value, &1, |a, b| PrimeField.mul(a, b));
+    let wanted: Vec<Option<usize>> = polynomial
+        .variables
+        .iter()
+        .map(|variable| variables.iter().position(|other| other == variable))
+        .collect();
+    let mut images: Vec<Image> = variables
+        .iter()
+        .map(|variable| vec![0; polynomial.degree(Variable(*variable)) as usize + 1])
+        .collect();
+    let absent: Vec<usize> = (0..variables.len())
+        .filter(|index| polynomial.position(variables[*index]).is_none())
+        .collect();
+    // Products of the factors before and after each one give the product without it, division-free.
+    let mut factors: Vec<(usize, u32, u64)> = Vec::new();
+    let mut before: Vec<u64> = Vec::new();
+    for term in 0..polynomial.term_count() {
+        let coefficient = polynomial.coefficients[term].modulo_prime();
+        factors.clear();
+        before.clear();
+        let mut product = coefficient;
+        for (position, table) in tables.iter().enumerate() {
+            let exponent = polynomial.exponent(term, position);
+            if exponent > 0 {
+                let power = table[exponent as usize];
+                factors.push((position, exponent, power));
+                before.push(product);
+                product = field.mul(&product, &power);
+            }
+        }
+        let mut after = 1;
+        let mut next = factors.len();
+        for position in (0..tables.len()).rev() {
+            let present = next > 0 && factors[next - 1].0 == position;
+            let (exponent, rest) = if present {
+                next -= 1;
+                let rest = field.mul(&before[next], &after);
+                after = field.mul(&after, &factors[next].2);
+                (factors[next].1 as usize, rest)
+            } else {
+                (0, product)
+            };
+            if let Some(index) = wanted[position] {
+                images[index][exponent] = field.add(&images[index][exponent], &rest);
+            }
+        }
+        for index in &absent {
+            images[*index][0] = field.add(&images[*index][0], &product);
+        }
+    }
+    images
+        .into_iter()
+        .map(|image| (image.last() != Some(&0)).then_some(image))
+        .collect()
+}
+
+/// The monic greatest common divisor over the prime field.
+pub(crate) fn image_gcd(a: &Image, b: &Image) -> Image {
+    let mut field = PrimeField;
+    let (mut a, mut b) = (a.clone(), b.clone());
+    trim(&mut a);
+    trim(&mut b);
+    if a.len() < b.len() {
+        std::mem::swap(&mut a, &mut b);
+    }
+    while !b.is_empty() {
+        let inverse = field.invert(b.last().expect("invariant: a nonzero image has a leading coefficient"));
+        while a.len() >= b.len() {
+            let top = *a
+                .last()
+                .expect("invariant: the image is at least as long as a nonempty one");
+            let factor = field.mul(&top, &inverse);
+            let offset = a.len() - b.len();
+            for (index, value) in b.iter().enumerate() {
+                let product = field.mul(value, &factor);
+                a[offset + index] = field.sub(&a[offset + index], &product);
+            }
+            a.pop();
+            trim(&mut a);
+        }
+        std::mem::swap(&mut a, &mut b);
+    }
+    if let Some(last) = a.last() {
+        let inverse = field.invert(last);
+        for value in &mut a {
+            *value = field.mul(value, &inverse);
+        }
+    }
+    a
+}

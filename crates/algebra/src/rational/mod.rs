@@ -1,0 +1,10 @@
+//! Rational functions of the parameters, and the expressions that they are written as.
+
+#[cfg(feature = "symbolica")]
+pub(crate) mod atoms;
+pub(crate) mod express;
+pub(crate) mod normal_form;
+pub(crate) mod rational_field;
+pub(crate) mod rational_function;
+pub(crate) mod rational_functions;
+pub(crate) mod settle;

@@ -1,0 +1,32 @@
+//! A drawing as a page of its own: the picture, to be moved, enlarged and searched. It needs no network.
+
+use super::svg::{Theme, escaped, svg_in};
+use crate::drawing::Drawing;
+
+/// The page. Who points at an element sees all that belongs to it, and what it is.
+pub fn html(drawing: &Drawing) -> String {
+    html_in(drawing, Theme::Auto)
+}
+
+/// The page in these colours.
+pub fn html_in(drawing: &Drawing, theme: Theme) -> String {
+    let named = |part: &str| part.replace("TITLE", &escaped(&drawing.model));
+    let picture = svg_in(drawing, theme);
+    let dark = "body { background: #15181c; color: #ececec }";
+    let rules = match theme {
+        Theme::Light => String::new(),
+        Theme::Dark => dark.to_string(),
+        Theme::Auto => format!("@media (prefers-color-scheme: dark) {{ {dark} }}"),
+    };
+    // Taken apart first: what is put in may hold any word.
+    let page = include_str!("page.html");
+    match page
+        .split_once("DARK")
+        .and_then(|(before, rest)| Some((before, rest.split_once("PICTURE")?)))
+    {
+        Some((before, (middle, behind))) => {
+            format!("{}{rules}{}{picture}{}", named(before), named(middle), named(behind))
+        }
+        None => picture,
+    }
+}

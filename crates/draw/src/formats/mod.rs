@@ -1,0 +1,13 @@
+//! A drawing in the formats that it is written in.
+
+mod dot;
+mod html;
+mod json;
+mod play;
+mod svg;
+
+pub use dot::dot;
+pub use html::{html, html_in};
+pub use json::json;
+pub use play::play;
+pub use svg::{Theme, svg, svg_in};

@@ -1,0 +1,169 @@
+//! Formal parameters: what an instance gives for them, in their units.
+
+use crate::context::values::{Agreement, Scalar, Value};
+use crate::context::{AtPlace, EnvId, FrameId, Place};
+use crate::evaluate::law_scope::LawScope;
+use crate::evaluate::{Claim, Evaluator, Side};
+use crate::syntax_queries::argument_for;
+use lgm_algebra::expr::ExprId;
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::{self, Expr, ExprKind, Formal};
+use num_traits::One;
+
+impl<'a> Evaluator<'a> {
+    /// The value of a formal parameter of a component.
+    pub(in crate::evaluate) fn formal_value(&mut self, at: usize, frame: FrameId) -> Value {
+        let about = self.scopes.frames[frame.0 as usize];
+        let formal = &self.scopes.bodies[about.body as usize].formals[at];
+        let argument = about.instance.and_then(|instance| argument_for(instance, formal, at));
+        let value = match (argument, &formal.default) {
+            (Some(expr), _) => self.at(about.outer, |this| {
+                let value = this.eval(expr, about.outer);
+                this.as_formal(&value, formal, expr.span, Some(expr))
+            }),
+            (None, Some(default)) => {
+                let place = Place { frame, env: EnvId(0) };
+                let value = self.eval(default, place);
+                self.as_formal(&value, formal, default.span, Some(default))
+            }
+            // `check_arguments` has reported it.
+            (None, None) => Value::Error,
+        };
+        if !formal.structural || value.is_error() {
+            return value;
+        }
+        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        let symbols = self.arena.exprs.symbols_of(&exprs);
+        let Some(symbol) = symbols.first() else {
+            return value;
+        };
+        let other = self.arena.exprs.symbol_info(*symbol).name.clone();
+        let span = argument.map_or(formal.name.span, |expr| expr.span);
+        let diagnostic = Diagnostic::error(
+            Code::LGM0402,
+            format!("`{}` must be known when compiling", formal.name.text),
+        )
+        .label(span, format!("this depends on `{other}`"))
+        .label(formal.name.span, "declared `const` here")
+        .help(format!("declare `{other}` as `const`"));
+        let diagnostic = self.label_symbol(diagnostic, *symbol);
+        self.report(diagnostic);
+        Value::Error
+    }
+
+    /// An argument in the unit of its formal parameter.
+    pub(crate) fn as_formal(&mut self, value: &Value, formal: &'a Formal, span: Span, expr: Option<&'a Expr>) -> Value {
+        let Some(written) = &formal.unit else {
+            return value.clone();
+        };
+        let Some(unit) = self.unit(written) else {
+            return Value::Error;
+        };
+        let dim = self.dims.id(unit.dimension);
+        for (at, entry) in value.entries().iter().enumerate() {
+            // A pure number where a quantity is wanted is a fault here: it was computed, not just written.
+            if entry.dim.agreement(dim) != Agreement::Yes {
+                // Of a list that is written out, the entry at fault is shown.
+                let item = match expr.map(|expr| &expr.kind) {
+                    Some(ExprKind::List(items, None)) if items.len() == value.entries().len() => items.get(at),
+                    _ => None,
+                };
+                let (span, expr) = match item {
+                    Some(item) => (item.span, Some(item)),
+                    None => (span, expr),
+                };
+                // In the words of the declaration: a torque is in `[N.m]`, though `[J]` is the same.
+                let wanted = self.sources.slice(written.span).to_string();
+                let given = self.unit_words(expr, entry.dim);
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0201,
+                    format!(
+                        "`{}` is given in {given}, but is declared in {wanted}",
+                        formal.name.text
+                    ),
+                )
+                .label(span, format!("this is in {given}"))
+                .label(written.span, format!("declared in {wanted}"))
+                .help(format!(
+                    "give a value in {wanted}, or use the element that takes one in {given}"
+                ));
+                let diagnostic = match expr.map(|expr| &expr.kind) {
+                    // A unit written behind a number is a slip; a computed value of another dimension is a thought.
+                    Some(ExprKind::Number(_, Some(unit))) => {
+                        diagnostic.fix(format!("write `{wanted}`"), unit.span, wanted.clone())
+                    }
+                    _ => diagnostic,
+                };
+                let diagnostic = self.explain_dimension(diagnostic, expr);
+                // In a unit that is not of SI it would be anybody's guess what is meant.
+                let is_si = unit.factor.is_one() && unit.pi_power == 0;
+                let given = if is_si { entry.dim } else { entry.dim.firm() };
+                let claim = Claim::of(Side { dim: given, span, expr }, dim);
+                if !self.disagree(diagnostic, &[claim]) {
+                    return Value::Error;
+                }
+            }
+        }
+        if unit.factor.is_one() && unit.pi_power == 0 {
+            return value.map(|entry| Scalar { expr: entry.expr, dim });
+        }
+        self.in_unit(value, &unit, written.span, span, expr)
+    }
+
+    /// The unit that an expression is written in, where it is a number or the name of one: a torque is given in `[N.m]` and not in `[J]`.
+    /// Otherwise that of its dimension.
+    fn unit_words(&mut self, expr: Option<&'a Expr>, dim: crate::context::values::DimId) -> String {
+        let number = match expr.map(|expr| &expr.kind) {
+            Some(ExprKind::Name(name)) => self.defining_expression(&name.text).map(|defined| defined.0),
+            _ => expr,
+        };
+        match number.map(|number| &number.kind) {
+            Some(ExprKind::Number(_, Some(unit))) => self.sources.slice(unit.span).to_string(),
+            _ => self.dims.text(dim),
+        }
+    }
+
+    /// The values of the formal parameters.
+    pub(crate) fn argument_values(
+        &mut self,
+        instance: &'a ast::Instance,
+        formals: &'a [ast::Formal],
+        place: Place,
+        has_value: &dyn Fn(&str) -> bool,
+    ) -> Option<Vec<Value>> {
+        let mut values: Vec<Value> = Vec::with_capacity(formals.len());
+        for (at, formal) in formals.iter().enumerate() {
+            let argument = argument_for(instance, formal, at);
+            if argument.is_none() && has_value(&formal.name.text) {
+                values.push(Value::Error);
+                continue;
+            }
+            let (value, span) = match (argument, &formal.default) {
+                (Some(expr), _) => (self.eval(expr, place), expr.span),
+                (None, Some(default)) => {
+                    // A default may use the parameters before it.
+                    let names = formals.iter().map(|formal| &*formal.name.text);
+                    let time = self.time();
+                    self.law = Some(LawScope {
+                        formals: names.zip(values.iter().cloned()).collect(),
+                        ports: Vec::new(),
+                        time: Some(time),
+                        table: None,
+                    });
+                    let value = self.eval(default, Place::MODEL);
+                    self.law = None;
+                    (value, default.span)
+                }
+                (None, None) => return None,
+            };
+            let value = self.as_formal(&value, formal, span, argument).named();
+            if value.is_error() {
+                return None;
+            }
+            values.push(value);
+        }
+        Some(values)
+    }
+}

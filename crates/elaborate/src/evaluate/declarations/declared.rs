@@ -1,0 +1,384 @@
+//! Parameters, constants, inputs, formal parameters and states: what their declarations are worth.
+
+use crate::context::values::{DimId, Scalar, Value, entry_names};
+use crate::context::{FrameId, Indices, Place, index_text, is_measure};
+use crate::evaluate::Evaluator;
+use crate::evaluate::declarations::input_signals::InputSignals;
+use lgm_algebra::expr::{ExprId, Node, SymbolKind, to_f64};
+use lgm_model::SiUnit;
+use lgm_model::blame::label_parameters;
+use lgm_model::{Constant, Input, Parameter, ParameterEntry};
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::{self, Assigned, ExprKind};
+use num_rational::BigRational;
+use num_traits::One;
+
+impl<'a> Evaluator<'a> {
+    /// The declared value, or the one that `--set` puts in its place, in the unit after the name.
+    pub(crate) fn assigned(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let unit = match &assigned.unit {
+            Some(written) => match self.unit(written) {
+                Some(unit) => Some((unit, written.span)),
+                None => return Value::Error,
+            },
+            None => None,
+        };
+        let setting = match place.frame {
+            FrameId(0) => self.settings.get(&*assigned.name.text).copied(),
+            _ => None,
+        };
+        let declared = match &assigned.value {
+            Some(expr) => {
+                let value = self.eval(expr, place);
+                match &unit {
+                    Some((unit, span)) => self.in_unit(&value, unit, *span, expr.span, Some(expr)),
+                    None => value,
+                }
+            }
+            None => Value::Error,
+        };
+        let Some(setting) = setting else {
+            if assigned.value.is_none() {
+                let diagnostic = Diagnostic::error(Code::LGM0405, format!("`{}` has no value", assigned.name.text))
+                    .label(assigned.name.span, "declared without a value")
+                    .help(format!(
+                        "write `{0} = ..`, or give one when calling: `--set {0}=1`",
+                        assigned.name.text
+                    ));
+                self.report(diagnostic);
+            }
+            return declared;
+        };
+        let value = self.eval(&setting.value, place);
+        if let Some((unit, span)) = &unit {
+            return self.in_unit(&value, unit, *span, setting.value.span, None);
+        }
+        // The option may leave the unit out, or write another unit of the same dimension.
+        let wanted = declared.common_dim();
+        let wanted_span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
+        if !value.is_error() && !declared.is_error() && value.shape() != declared.shape() {
+            let (now, before) = (value.shape_text(), declared.shape_text());
+            self.reports
+                .reshaped
+                .push((format!("this is {now}, in place of {before}"), setting.value.span));
+        }
+        for entry in value.entries() {
+            if wanted.is_known() && entry.dim.is_known() && entry.dim != wanted {
+                let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(wanted));
+                let name = &assigned.name.text;
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0201,
+                    format!("`{name}` is set in {given}, but is declared in {wanted}"),
+                )
+                .label(setting.value.span, format!("this is in {given}"))
+                .label(wanted_span, format!("declared in {wanted}"))
+                .help(format!(
+                    "write `--set {name}=..` without a unit for SI, or with a unit of the same dimension"
+                ));
+                self.report(diagnostic);
+                return Value::Error;
+            }
+        }
+        value.map(|entry| Scalar {
+            expr: entry.expr,
+            dim: if entry.dim.is_known() { entry.dim } else { wanted },
+        })
+    }
+
+    /// The unit of a value in the words of its declaration where they are SI, otherwise in the dimension's own.
+    fn shown_unit(&mut self, assigned: &Assigned, dim: DimId) -> Option<SiUnit> {
+        let dimension = self.dims.get(dim)?;
+        let mut value = assigned.value.as_ref().map(|value| &value.kind);
+        while let Some(ExprKind::Negate(inner)) = value {
+            value = Some(&inner.kind);
+        }
+        let written = assigned.unit.as_ref().or(match value {
+            Some(ExprKind::Number(_, unit) | ExprKind::List(_, unit)) => unit.as_ref(),
+            _ => None,
+        });
+        if let Some(written) = written
+            && let Some(unit) = self.unit(written)
+            && unit.factor.is_one()
+            && unit.pi_power == 0
+            && unit.dimension == dimension
+        {
+            let words = self.sources.slice(written.span);
+            let words = words.trim().trim_start_matches('[').trim_end_matches(']').trim();
+            if !words.is_empty() {
+                return Some(SiUnit::new(words, dimension));
+            }
+        }
+        Some(SiUnit::of(dimension))
+    }
+
+    /// Exact values of expressions over parameters.
+    pub(crate) fn exact(&mut self, exprs: &[ExprId], span: Span) -> Option<Vec<BigRational>> {
+        let values = &self.parameter_values;
+        match self
+            .arena
+            .exprs
+            .evaluate_exact(exprs, &|symbol| values.get(&symbol).cloned())
+        {
+            Ok(list) => Some(list),
+            Err(fault) => {
+                use lgm_algebra::expr::Evaluated;
+                let (words, name) = match &fault {
+                    Evaluated::DivisionByZero => ("this divides by zero at the parameter values".to_string(), None),
+                    Evaluated::NotFinite(Some(function)) => {
+                        (format!("`{}` has no finite value here", function.name()), None)
+                    }
+                    Evaluated::NotFinite(None) => ("this has no finite value".to_string(), None),
+                    Evaluated::NoValue(symbol) => {
+                        let name = self.arena.exprs.symbol_info(*symbol).name.clone();
+                        (format!("this depends on `{name}`"), Some(name))
+                    }
+                };
+                let message = match &name {
+                    Some(name) => format!("this value must be constant, but it changes with `{name}`"),
+                    None => "the value of this expression cannot be computed".to_string(),
+                };
+                let help = match name {
+                    Some(name) => format!("write numbers and parameters only; a value that follows `{name}` is declared with `signal` instead of `param`"),
+                    None => "check the parameter values and `--set`: look for a division by zero, a root of a negative number, or a number beyond 1.8e308".to_string(),
+                };
+                let mut diagnostic = Diagnostic::error(Code::LGM0406, message).label(span, words).help(help);
+                if let Evaluated::NoValue(symbol) = fault {
+                    diagnostic = self.label_symbol(diagnostic, symbol);
+                }
+                let diagnostic = label_parameters(&self.graph.model.parameters, &self.arena.exprs, diagnostic, exprs);
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    pub(in crate::evaluate) fn param_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let value = self.assigned(assigned, place);
+        if value.is_error() {
+            // What went wrong was said: at a value that is there, or because there is none.
+            return Value::Error;
+        }
+        let span = match self.settings.get(&*assigned.name.text) {
+            Some(setting) if place.frame.0 == 0 => setting.value.span,
+            _ => assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span),
+        };
+        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        let Some(numbers) = self.exact(&exprs, span) else {
+            return Value::Error;
+        };
+        let name = self.qualified(&assigned.name.text, place.frame);
+        let mut entries = Vec::with_capacity(exprs.len());
+        let mut parameter_entries = Vec::with_capacity(exprs.len());
+        let names = entry_names(&name, &value);
+        for ((entry, number), entry_name) in value.entries().iter().zip(numbers).zip(names) {
+            let symbol = self.arena.exprs.new_symbol(entry_name, SymbolKind::Parameter);
+            self.parameter_values.insert(symbol, number.clone());
+            let follows = !self.arena.exprs.symbols_of(&[entry.expr]).is_empty();
+            parameter_entries.push(ParameterEntry {
+                symbol,
+                derived: follows.then_some(entry.expr),
+                value: number,
+            });
+            entries.push(Scalar {
+                expr: self.arena.exprs.symbol(symbol),
+                dim: entry.dim,
+            });
+        }
+        let common = value.common_dim();
+        let unit = self.shown_unit(assigned, common);
+        let scale = self.scale(assigned);
+        self.graph.model.parameters.push(Parameter {
+            name: name.into(),
+            shape: match &value {
+                Value::Array(array) if array.matrix => vec![array.rows, array.columns],
+                Value::Array(array) => vec![array.rows],
+                _ => Vec::new(),
+            },
+            entries: parameter_entries,
+            unit,
+            scale,
+            span: assigned.name.span,
+            value_span: span,
+            is_constant: false,
+        });
+        self.like(&value, entries)
+    }
+
+    /// Notes the value of a `const`, of the model or of one of its components.
+    fn keep_constant(&mut self, assigned: &'a Assigned, scalar: Scalar) {
+        // What is no number was reported where it was declared.
+        let Ok(numbers) = self.arena.exprs.evaluate_exact(&[scalar.expr], &|_| None) else {
+            return;
+        };
+        let unit = self.shown_unit(assigned, scalar.dim);
+        let found = numbers.into_iter().map(|value| Constant {
+            value,
+            unit: unit.clone(),
+            span: assigned.name.span,
+        });
+        self.graph.model.constants.extend(found);
+    }
+
+    /// The SI value of 1 in the unit after the name.
+    fn scale(&mut self, assigned: &'a Assigned) -> f64 {
+        match assigned.unit.as_ref().map(|written| self.unit(written)) {
+            Some(Some(unit)) => to_f64(&unit.to_si(&BigRational::one())),
+            _ => 1.0,
+        }
+    }
+
+    /// A name with the instance that holds it.
+    pub(crate) fn qualified(&self, name: &str, frame: FrameId) -> String {
+        match self.scopes.frames[frame.0 as usize].path {
+            Some(path) => format!("{}.{name}", self.graph.model.path_name(path)),
+            None => name.to_string(),
+        }
+    }
+
+    pub(in crate::evaluate) fn const_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let value = self.assigned(assigned, place);
+        let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
+        let symbols = self.arena.exprs.symbols_of(&exprs);
+        let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
+        let Some(symbol) = symbols.first() else {
+            // What is a number already has a value; the rest may divide by zero, or be beyond all bounds.
+            let is_number = exprs.iter().all(|id| self.arena.exprs.as_number(*id).is_some());
+            if !is_number && self.exact(&exprs, span).is_none() {
+                return Value::Error;
+            }
+            if let Value::Scalar(scalar) = value {
+                self.keep_constant(assigned, scalar);
+            }
+            return value;
+        };
+        let other = self.arena.exprs.symbol_info(*symbol).name.clone();
+        let diagnostic = Diagnostic::error(
+            Code::LGM0402,
+            format!("the `const` `{}` must be known when compiling", assigned.name.text),
+        )
+        .label(span, format!("this depends on `{other}`"))
+        .help(format!(
+            "declare `{0}` as `param`, or `{other}` as `const`",
+            assigned.name.text
+        ));
+        let diagnostic = self.label_symbol(diagnostic, *symbol);
+        self.report(diagnostic);
+        Value::Error
+    }
+
+    pub(in crate::evaluate) fn input_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let value = match &assigned.value {
+            Some(_) => self.assigned(assigned, place),
+            None => {
+                // An input without a default signal is a scalar, given when simulating.
+                let dim = match assigned.unit.as_ref().map(|written| self.unit(written)) {
+                    Some(Some(unit)) => self.dims.id(unit.dimension),
+                    Some(None) => return Value::Error,
+                    None => DimId::UNKNOWN,
+                };
+                Value::scalar(self.arena.exprs.zero(), dim)
+            }
+        };
+        let scale = self.scale(assigned);
+        let InputSignals { value, given, spans } = self.input_signals(assigned, place, value);
+        if value.is_error() {
+            return Value::Error;
+        }
+        for (entry, span) in value.entries().iter().zip(&spans) {
+            for symbol in self.arena.exprs.symbols_of(&[entry.expr]) {
+                let info = self.arena.exprs.symbol_info(symbol);
+                if !matches!(info.kind, SymbolKind::Parameter | SymbolKind::Time) {
+                    let other = info.name.clone();
+                    let diagnostic = Diagnostic::error(
+                        Code::LGM0407,
+                        format!(
+                            "the signal of `{}` may depend on time and parameters only",
+                            assigned.name.text
+                        ),
+                    )
+                    .label(*span, format!("this depends on `{other}`"))
+                    .help("name what follows from the model with `signal`, and use that as the source's value");
+                    let diagnostic = self.label_symbol(diagnostic, symbol);
+                    self.report(diagnostic);
+                    return Value::Error;
+                }
+            }
+        }
+        let is_measured =
+            |id: &ExprId| matches!(self.arena.exprs.node(*id), Node::Call(function, _) if is_measure(*function));
+        let places = value.entries().iter().zip(&spans);
+        let mut measured =
+            places.filter(|(entry, _)| self.arena.exprs.reachable(&[entry.expr]).iter().any(is_measured));
+        if let Some((_, span)) = measured.next() {
+            let message = format!(
+                "the signal of `{}` is a function of time in closed form",
+                assigned.name.text
+            );
+            let diagnostic = Diagnostic::error(Code::LGM0407, message)
+                .label(*span, "`int(..)` and `der(..)` are formed while the model runs")
+                .help("write the function that results, or declare `signal` or `state z = int(..)` in the place of an input");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        let names = entry_names(&assigned.name.text, &value);
+        let mut entries = Vec::with_capacity(names.len());
+        for ((entry, name), given) in value.entries().iter().zip(names).zip(given) {
+            let name: std::sync::Arc<str> = name.into();
+            let symbol = self.arena.exprs.new_symbol(name.clone(), SymbolKind::Input);
+            let unit = self.shown_unit(assigned, entry.dim);
+            self.graph.model.inputs.push(Input {
+                name,
+                symbol,
+                signal: given.then_some(entry.expr),
+                unit,
+                scale,
+                span: assigned.name.span,
+                is_internal: false,
+            });
+            entries.push(Scalar {
+                expr: self.arena.exprs.symbol(symbol),
+                dim: entry.dim,
+            });
+        }
+        self.like(&value, entries)
+    }
+
+    /// The symbols of a state; its rate is evaluated once the whole graph is there.
+    pub(in crate::evaluate) fn state_value(
+        &mut self,
+        indexed: &'a ast::Indexed,
+        place: Place,
+        indices: Option<Indices>,
+    ) -> Value {
+        let argument = match &indexed.value.kind {
+            ExprKind::Call(_, arguments) if arguments.len() == 1 => Some(&arguments[0].value),
+            _ => None,
+        };
+        let width = argument.map_or(1, |argument| self.width_of(argument, place, 0));
+        let common = argument.map_or(DimId::UNKNOWN, |argument| self.dimension_of(argument, place, 0));
+        let mut name = self.qualified(&indexed.declared.name.text, place.frame);
+        if let Some(at) = indices {
+            name.push_str(&format!("[{}]", index_text(at)));
+        }
+        let mut entries = Vec::with_capacity(width);
+        for k in 1..=width {
+            let name = if width == 1 {
+                name.clone()
+            } else {
+                format!("{name}[{k}]")
+            };
+            let symbol = self.arena.exprs.new_symbol(name, SymbolKind::State);
+            let dim = match &argument.map(|argument| &argument.kind) {
+                Some(ExprKind::List(items, None)) => self.dimension_of(&items[k - 1], place, 0),
+                _ => common,
+            };
+            entries.push(Scalar {
+                expr: self.arena.exprs.symbol(symbol),
+                dim: self.dims.times_seconds(dim, 1),
+            });
+        }
+        Value::column(entries)
+    }
+}

@@ -1,0 +1,128 @@
+//! The signals of inputs: the declared ones, and those that options give.
+
+use crate::context::Place;
+use crate::context::values::{DimId, Scalar, Value, entry_names};
+use crate::evaluate::Evaluator;
+use crate::options::inputs::{InputSetting, no_such_input};
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::Assigned;
+
+/// The signals of one input: its entries, which of them a signal was given for, and where each was written.
+pub(crate) struct InputSignals {
+    pub value: Value,
+    pub given: Vec<bool>,
+    pub spans: Vec<Span>,
+}
+
+impl<'a> Evaluator<'a> {
+    /// The signals of an input: those of the options, and the default where there is none.
+    pub(in crate::evaluate) fn input_signals(
+        &mut self,
+        assigned: &'a Assigned,
+        place: Place,
+        default: Value,
+    ) -> InputSignals {
+        let has_default = assigned.value.is_some();
+        let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
+        let mut signals = InputSignals {
+            given: vec![has_default; default.entries().len()],
+            spans: vec![span; default.entries().len()],
+            value: default,
+        };
+        let options: Vec<&'a InputSetting> = self
+            .inputs
+            .iter()
+            .copied()
+            .filter(|setting| *setting.target.name == *assigned.name.text)
+            .collect();
+        for setting in options {
+            if signals.value.is_error() {
+                break;
+            }
+            signals = self.with_setting(assigned, place, setting, signals);
+        }
+        signals
+    }
+
+    fn with_setting(
+        &mut self,
+        assigned: &'a Assigned,
+        place: Place,
+        setting: &'a InputSetting,
+        mut signals: InputSignals,
+    ) -> InputSignals {
+        let failed = |mut signals: InputSignals| {
+            signals.value = Value::Error;
+            signals
+        };
+        let span = setting.value.span;
+        let mut value = self.eval(&setting.value, place);
+        if let Some(written) = &assigned.unit
+            && let Some(unit) = self.unit(written)
+        {
+            value = self.in_unit(&value, &unit, written.span, span, Some(&setting.value));
+        }
+        if value.is_error() {
+            return failed(signals);
+        }
+        let wanted = signals.value.common_dim();
+        if let Some(entry) = value.entries().iter().find(|entry| self.clashes(entry.dim, wanted)) {
+            let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(wanted));
+            let name = setting.target.text();
+            let declared = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
+            let diagnostic = Diagnostic::error(
+                Code::LGM0201,
+                format!("`{name}` is given in {given}, but is declared in {wanted}"),
+            )
+            .label(span, format!("this is in {given}"))
+            .label(declared, format!("declared in {wanted}"))
+            .help("leave the unit out for SI, or write a unit of the same dimension");
+            self.report(diagnostic);
+            return failed(signals);
+        }
+        let typed = |entry: Scalar| Scalar {
+            expr: entry.expr,
+            dim: if entry.dim.is_known() { entry.dim } else { wanted },
+        };
+        let (places, shape) = match setting.target.entry {
+            None => ((0..signals.given.len()).collect(), signals.value.shape_text()),
+            Some(entry) if entry <= signals.given.len() && matches!(signals.value, Value::Array(_)) => {
+                (vec![entry - 1], "a scalar".to_string())
+            }
+            Some(_) => {
+                let names = entry_names(&assigned.name.text, &signals.value);
+                let diagnostic = no_such_input(
+                    &self.chosen.name.text,
+                    &setting.target,
+                    names.iter().map(String::as_str),
+                );
+                self.report(diagnostic);
+                return failed(signals);
+            }
+        };
+        if value.entries().len() != places.len() || value.shape().1 != 1 {
+            let diagnostic = Diagnostic::error(
+                Code::LGM0202,
+                format!("the signal of `{}` has a wrong width", setting.target.text()),
+            )
+            .label(span, format!("this is {}", value.shape_text()))
+            .label(assigned.name.span, format!("{shape} is needed"));
+            self.report(diagnostic);
+            return failed(signals);
+        }
+        let mut entries = signals.value.entries().to_vec();
+        for (at, entry) in places.into_iter().zip(value.entries()) {
+            entries[at] = typed(*entry);
+            signals.given[at] = true;
+            signals.spans[at] = span;
+        }
+        signals.value = self.like(&signals.value, entries);
+        signals
+    }
+
+    fn clashes(&self, given: DimId, wanted: DimId) -> bool {
+        given.is_known() && wanted.is_known() && given != wanted
+    }
+}

@@ -1,0 +1,8 @@
+//! Declarations: parameters, inputs, states, discrete variables, starts and conditions.
+
+pub(in crate::evaluate) mod arguments;
+pub(in crate::evaluate) mod conditions;
+pub(in crate::evaluate) mod declared;
+pub(in crate::evaluate) mod discrete;
+pub(in crate::evaluate) mod input_signals;
+pub(in crate::evaluate) mod starts;

@@ -1,0 +1,6 @@
+//! Dimensions that do not agree, and dimensions that are found without evaluation.
+
+pub(crate) mod claims;
+pub(in crate::evaluate) mod explain;
+pub(in crate::evaluate) mod infer;
+pub(crate) mod plain_numbers;

@@ -1,0 +1,256 @@
+//! What the equations say of the parts of the model, in the words of its text.
+
+use crate::Snapshot;
+use crate::equations::storage::Stored;
+use lgm_algebra::expr::{ExprId, SymbolId, print, to_f64};
+use lgm_algebra::units::{Unit, UnitPower, unit_of};
+use lgm_elaborate::analysis::{Definition, DefinitionKind};
+use lgm_model::system::{DependentStorage, StateSystem};
+use lgm_model::{Model, Parameter, SiUnit, Signal};
+use lgm_source::diagnostic::six_digits;
+use lgm_syntax::ast::UnitExpr;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Models with more elements than this have no equations over the parameters under the pointer: these take too long to be made.
+const LARGEST: usize = 2000;
+
+/// The equations over the parameters.
+pub(crate) fn symbolic(snapshot: &Snapshot) -> Option<&StateSystem> {
+    let model = snapshot.compilation().model()?;
+    match model.elements.len() <= LARGEST {
+        true => snapshot.compilation().symbolic_system(),
+        false => None,
+    }
+}
+
+/// Whether a definition is a part of the model that is compiled.
+pub(crate) fn is_of_model(snapshot: &Snapshot, definition: &Definition) -> bool {
+    let model = snapshot.compilation().model().map(|model| model.span);
+    let within = definition
+        .within
+        .map(|within| snapshot.analysis().get(within).name_span);
+    model.is_some() && within == model
+}
+
+/// The storage that a declaration of the model, or of a component in it, stands for; none if it stores nothing.
+pub(crate) fn stored<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<Stored<'s>> {
+    let system = snapshot.compilation().system()?;
+    snapshot.storages()?.at(system, definition.name_span)
+}
+
+/// The most definitions that are shown below equations.
+const DEFINITIONS: usize = 12;
+
+/// The equations of states as `lgm equations` prints them, `der(mass.v) = (F - b*mass.v - spring.F)/m`, one per line, and below them what
+/// the names in them stand for that no text declares.
+pub(crate) fn equations_of(system: &StateSystem, places: &[usize]) -> String {
+    let (mut lines, mut roots) = (Vec::new(), Vec::new());
+    for place in places {
+        let equation = system.read_equation(*place);
+        lines.push(format!(
+            "{} = {}",
+            equation.left,
+            print::text(&system.exprs, equation.right)
+        ));
+        roots.extend(equation.factors);
+        roots.push(equation.right);
+    }
+    lines.extend(definitions(system, roots));
+    lines.join("\n")
+}
+
+/// What the assignments and the unknowns of loops stand for that expressions hold, and that these hold in turn.
+pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<String> {
+    let exprs = &system.exprs;
+    let assignments = system.read_assignments();
+    let (mut named, mut looped) = (vec![false; assignments.len()], vec![false; system.loops.len()]);
+    while !roots.is_empty() {
+        let symbols: FxHashSet<SymbolId> = exprs.symbols_of(&roots).into_iter().collect();
+        roots.clear();
+        for (at, assignment) in assignments.iter().enumerate() {
+            if symbols.contains(&assignment.symbol) && !std::mem::replace(&mut named[at], true) {
+                roots.push(assignment.value);
+            }
+        }
+        for (at, each) in system.loops.iter().enumerate() {
+            let holds = each.unknowns.iter().any(|unknown| symbols.contains(unknown));
+            if holds && !std::mem::replace(&mut looped[at], true) {
+                roots.extend(system.read_residuals(at));
+            }
+        }
+    }
+    let name = |symbol: SymbolId| &*exprs.symbol_info(symbol).name;
+    let mut lines = Vec::new();
+    for (assignment, _) in assignments.iter().zip(&named).filter(|entry| *entry.1) {
+        lines.push(format!(
+            "{} = {}",
+            name(assignment.symbol),
+            print::text(exprs, assignment.value)
+        ));
+    }
+    for (at, each) in system.loops.iter().enumerate().filter(|entry| looped[entry.0]) {
+        let unknowns: Vec<&str> = each.unknowns.iter().map(|unknown| name(*unknown)).collect();
+        let residuals = system.read_residuals(at).iter();
+        let residuals = residuals.map(|residual| format!("0 = {}", print::text(exprs, *residual)));
+        lines.push(format!("// solved for {}:", unknowns.join(", ")));
+        lines.extend(residuals);
+    }
+    if lines.len() > DEFINITIONS {
+        let more = lines.len() - DEFINITIONS;
+        lines.truncate(DEFINITIONS);
+        let word = if more == 1 { "line" } else { "lines" };
+        lines.push(format!("// and {more} more {word}, which `lgm equations` prints"));
+    }
+    lines
+}
+
+/// A parameter of the model, with its values.
+pub(crate) fn parameter<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s Parameter> {
+    let kinds = [DefinitionKind::Parameter, DefinitionKind::Constant];
+    let model = snapshot.compilation().known_model()?;
+    let is_it = |parameter: &&Parameter| parameter.span == definition.name_span;
+    model
+        .parameters
+        .iter()
+        .find(is_it)
+        .filter(|_| kinds.contains(&definition.kind))
+}
+
+/// The parameters of the model that have one value of their own: their names, values in SI, and SI units that have a name.
+pub(crate) fn parameters(snapshot: &Snapshot) -> Vec<(&str, f64, Option<&str>)> {
+    let model = snapshot.compilation().model();
+    let all = model.into_iter().flat_map(|model| &model.parameters);
+    let own = all.filter_map(|parameter| match &parameter.entries[..] {
+        [entry] if entry.derived.is_none() => {
+            let unit = parameter.unit.as_deref().filter(|unit| **unit != *"1");
+            Some((&*parameter.name, to_f64(&entry.value), unit))
+        }
+        _ => None,
+    });
+    own.collect()
+}
+
+/// Options that give parameters other values, which are asked for in SI: an option counts in the unit that stands after the name.
+pub(crate) fn options(snapshot: &Snapshot, asked: &dyn Fn(&str) -> Option<f64>) -> Vec<String> {
+    let model = snapshot.compilation().model();
+    let all = model.into_iter().flat_map(|model| &model.parameters);
+    let option = |parameter: &Parameter| {
+        let value = asked(&parameter.name)? / parameter.scale;
+        Some(format!("{}={value:?}", parameter.name))
+    };
+    all.filter_map(option).collect()
+}
+
+/// The value of a scalar parameter with its SI unit: `2.5 N/m`.
+pub(crate) fn value_of(parameter: &Parameter) -> Option<String> {
+    let [entry] = &parameter.entries[..] else { return None };
+    Some(with_unit(&six_digits(to_f64(&entry.value)), parameter.unit.as_ref()))
+}
+
+/// The value of a single number that is declared in the model, or the signal of an input that is set by nobody else.
+pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
+    let model = snapshot.compilation().known_model()?;
+    let is_here = |span| span == definition.name_span;
+    match definition.kind {
+        DefinitionKind::Constant | DefinitionKind::Signal => fixed_values(model, definition),
+        DefinitionKind::Input => {
+            let input = model.inputs.iter().find(|input| is_here(input.span))?;
+            let signal = input.signal?;
+            let values = values_of(model);
+            let of = |symbol| values.get(&symbol).copied();
+            // One that changes with time is shown as it is.
+            let words = match model.exprs.evaluate_f64(&[signal], &of) {
+                Ok(found) => six_digits(found[0]),
+                Err(_) => format!("`{}`", print::text(&model.exprs, signal)),
+            };
+            Some(with_unit(&words, input.unit.as_ref()))
+        }
+        _ => parameter(snapshot, definition).and_then(value_of),
+    }
+}
+
+/// What a written unit means; none if it is no unit.
+pub(crate) fn meaning(unit: &UnitExpr) -> Option<Unit> {
+    let factors = unit.factors.iter().map(|factor| UnitPower {
+        name: &factor.name.text,
+        exponent: factor.exponent,
+        span: factor.name.span,
+    });
+    unit_of(factors).ok()
+}
+
+/// The most values that are listed of one declaration.
+const VALUES: usize = 8;
+
+/// The values of a constant, or of a signal that does not change with time: of each place that its declaration stands for, and of each
+/// entry. One that all share is listed once.
+fn fixed_values(model: &Model, definition: &Definition) -> Option<String> {
+    let constants = model
+        .constants
+        .iter()
+        .filter(|known| known.span == definition.name_span);
+    let mut found: Vec<(f64, Option<&SiUnit>)> = constants
+        .map(|known| (to_f64(&known.value), known.unit.as_ref()))
+        .collect();
+    let known = values_of(model);
+    let of = |symbol| known.get(&symbol).copied();
+    for signal in signals_of(model, definition) {
+        // One that changes with time has no value.
+        let value = model.exprs.evaluate_f64(&[signal.value], &of).ok()?[0];
+        found.push((value, signal.unit.as_ref()));
+    }
+    let unit = found.first()?.1;
+    let mut values: Vec<String> = found.iter().map(|entry| six_digits(entry.0)).collect();
+    values.dedup();
+    if values.len() > VALUES {
+        let count = values.len();
+        values.truncate(VALUES);
+        values.push(format!(".. ({count})"));
+    }
+    Some(with_unit(&values.join(", "), unit))
+}
+
+/// The entries of a signal, at each place that its declaration stands for.
+fn signals_of<'m>(model: &'m Model, definition: &Definition) -> impl Iterator<Item = &'m Signal> {
+    let span = definition.name_span;
+    model.signals.iter().filter(move |signal| signal.span == span)
+}
+
+/// The unit of a signal, where it is known and has a name.
+pub(crate) fn signal_unit<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s SiUnit> {
+    let model = snapshot.compilation().known_model()?;
+    let found = signals_of(model, definition).next()?;
+    found.unit.as_ref().filter(|unit| ***unit != *"1")
+}
+
+/// The values of the parameters in SI.
+pub(crate) fn values_of(model: &Model) -> FxHashMap<SymbolId, f64> {
+    let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+    entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
+}
+
+/// What dependent storage is equivalent to, in the words of a sentence: over the parameters, and as a number; nothing where that is not
+/// known.
+pub(crate) fn equivalent(snapshot: &Snapshot, storage: &DependentStorage) -> String {
+    if storage.equivalent.is_empty() {
+        return String::new();
+    }
+    let unit = storage.unit.as_ref();
+    let over_parameters = symbolic(snapshot).and_then(|system| {
+        let mut all = system.dependent.iter();
+        let same = all.find(|other| other.element == storage.element)?;
+        Some(&*same.equivalent).filter(|words| !words.is_empty() && *words != storage.equivalent)
+    });
+    let number = with_unit(&format!("`{}`", storage.equivalent), unit);
+    match over_parameters {
+        Some(words) => format!(" Equivalent: `{words}`, which is {number}."),
+        None => format!(" Equivalent: {number}."),
+    }
+}
+
+fn with_unit(words: &str, unit: Option<&SiUnit>) -> String {
+    match unit.filter(|unit| ***unit != *"1") {
+        Some(unit) => format!("{words} {unit}"),
+        None => words.to_string(),
+    }
+}

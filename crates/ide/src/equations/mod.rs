@@ -1,0 +1,7 @@
+//! Parts of a text in the equations: storage, loops, ports, relations.
+
+pub(crate) mod facts;
+pub(crate) mod loops;
+pub(crate) mod ports;
+pub(crate) mod relation;
+pub(crate) mod storage;

@@ -1,0 +1,82 @@
+//! Changes that a fault's help names: each is tried on the text before it is offered.
+//!
+//! Stages that find a fault give a fix where only they know it. Where the help has the words, or the code says what is to be done, the
+//! change is made here from the places of the fault.
+
+mod changes;
+mod places;
+mod written;
+
+use crate::trial::changed;
+use crate::{Action, Edit, Snapshot};
+use lgm_source::Span;
+use lgm_source::diagnostic::Diagnostic;
+use places::Places;
+
+/// Longer texts are not compiled once more for each change.
+const LONGEST: usize = 50_000;
+
+/// The most changes that are tried for one fault.
+const MOST_TRIED: usize = 16;
+
+/// The most that are offered for one fault.
+const MOST_OFFERED: usize = 2;
+
+/// The changes that mend the faults at a part of the root text, as far as their stages give none.
+pub(crate) fn offers(snapshot: &Snapshot, span: Span) -> Vec<Action> {
+    let root = snapshot.root();
+    let text = &snapshot.map().get(root).text;
+    if span.source != root || text.len() > LONGEST {
+        return Vec::new();
+    }
+    let touches = |place: Span| place.source == root && place.start <= span.end && span.start <= place.end;
+    let places = Places { text, source: root };
+    let mut found = Vec::new();
+    for diagnostic in snapshot.diagnostics().iter().filter(|fault| fault.fixes.is_empty()) {
+        let labels = diagnostic.labels.iter().map(|label| label.span);
+        let own: Vec<Span> = labels.filter(|place| place.source == root).collect();
+        if snapshot.compilation().request().cancellation.is_cancelled() || !own.iter().any(|place| touches(*place)) {
+            continue;
+        }
+        found.extend(of_fault(snapshot, &places, diagnostic, &own));
+    }
+    found
+}
+
+/// The changes that mend one fault, whose places in the root text are given.
+fn of_fault(snapshot: &Snapshot, places: &Places, diagnostic: &Diagnostic, own: &[Span]) -> Vec<Action> {
+    let mut all = changes::changes(snapshot, places, diagnostic, own);
+    all.extend(written::changes(places, diagnostic, own));
+    let mut tried: Vec<&[Edit]> = Vec::new();
+    let mut offered = Vec::new();
+    for (title, edits) in &all {
+        if tried.len() >= MOST_TRIED || offered.len() >= MOST_OFFERED {
+            break;
+        }
+        if tried.contains(&&edits[..]) {
+            continue;
+        }
+        tried.push(edits);
+        if is_mended(snapshot, diagnostic, edits) {
+            offered.push(Action {
+                title: title.clone(),
+                code: Some(diagnostic.code),
+                is_fix: true,
+                edits: edits.clone(),
+            });
+        }
+    }
+    offered
+}
+
+/// Returns true if with the edits there is less that is wrong, and not this fault once more.
+fn is_mended(snapshot: &Snapshot, diagnostic: &Diagnostic, edits: &[Edit]) -> bool {
+    let count = |of: &Snapshot| {
+        let errors = of.diagnostics().iter().filter(|fault| fault.is_error()).count();
+        (errors, of.diagnostics().len())
+    };
+    let is_same = |other: &Diagnostic| other.code == diagnostic.code && other.message == diagnostic.message;
+    let is_there = |of: &Snapshot| of.diagnostics().iter().filter(|fault| is_same(fault)).count();
+    changed(snapshot, edits)
+        .is_some_and(|trial| count(&trial) < count(snapshot) && is_there(&trial) < is_there(snapshot))
+}

@@ -1,0 +1,11 @@
+//! From expressions to programs over arrays.
+
+pub(crate) mod body;
+pub(crate) mod fuse;
+pub(crate) mod graph;
+pub(crate) mod lower;
+pub mod operation;
+pub mod program;
+pub(crate) mod reroll;
+pub(crate) mod units;
+pub(crate) mod walk;

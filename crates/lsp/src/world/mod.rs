@@ -1,0 +1,7 @@
+//! Texts: open ones, those in folders, and those of the program; with the settings.
+
+pub(crate) mod documents;
+pub(crate) mod files;
+pub(crate) mod folders;
+pub(crate) mod library;
+pub(crate) mod settings;

@@ -1,0 +1,453 @@
+/* A run from event to event: sampled blocks, `when` blocks whose condition has become true, and changes of modes. */
+#include "lgm_branch.h"
+#include "lgm_events.h"
+#include "lgm_names.h"
+#include "lgm_numbers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if LGM_EVENTS
+
+static real higher(real a, real b) {
+    return (a > b) ? a : b;
+}
+
+static real lower(real a, real b) {
+    return (a < b) ? a : b;
+}
+
+#include "lgm_changes.h"
+
+/* A share of the run within which nothing real happens as often as events accumulate. */
+static const real no_time = (real)1e-5;
+
+/* A scale below this is none that was seen or expected, and a state that was not seen yet has this share of what is expected. */
+static const real unknown_scale = (real)1e-30;
+static const real unseen = (real)1e-3;
+
+int lgm_events_holds(int condition, const lgm_real margins[]) {
+    return system_condition(condition, margins);
+}
+
+/* The point at which a function of the model is evaluated, with the loops solved there. */
+static lgm_status go_to(lgm_run *run, real t, const real x[], real *inside) {
+#if LGM_BRANCHES
+    lgm_branch_recall(run, t);
+#endif
+    *inside = lgm_run_inputs(run, t);
+#if LGM_UNKNOWNS
+    return lgm_rates(&run->model, *inside, x, run->u, run->du, run->probe);
+#else
+    (void)x;
+    return LGM_OK;
+#endif
+}
+
+lgm_status lgm_events_margins(lgm_run *run, lgm_real t, const lgm_real x[], const lgm_real du[], lgm_real margins[]) {
+    real inside;
+    const lgm_status status = go_to(run, t, x, &inside);
+    if (status == LGM_OK) {
+        system_margins(&run->model, inside, x, run->u, (du != NULL) ? du : run->du, LGM_UNKNOWNS_OF(&run->model), margins);
+    }
+    return status;
+}
+
+lgm_status lgm_events_watched(lgm_run *run, lgm_real t, const lgm_real x[], const lgm_real du[], lgm_real watched[]) {
+    real inside;
+    const lgm_status status = go_to(run, t, x, &inside);
+    if (status == LGM_OK) {
+        system_watched(&run->model, inside, x, run->u, (du != NULL) ? du : run->du, LGM_UNKNOWNS_OF(&run->model), watched);
+    }
+    return status;
+}
+
+lgm_real lgm_events_assigned(lgm_run *run, int assignment) {
+    lgm_events *const events = &run->events;
+    real value[1] = {(real)0.0};
+    system_assigned(&run->model, assignment, run->t, events->watched + LGM_WATCHED_READ, run->u, events->choices, value);
+    return value[0];
+}
+
+lgm_status lgm_events_fail(lgm_run *run, int fault, int combination, int at) {
+    run->events.fault = fault;
+    run->events.fault_combination = combination;
+    run->events.fault_at = at;
+    return LGM_EVENT_NOT_KNOWN;
+}
+
+/* A time as its decimal digits say it, where that is the same but for rounding of what it was computed from. */
+static real plain(real time, real size) {
+    const double digits = 14.0 - floor(log10((double)size));
+    double whole, rounded;
+    if (!(digits >= 0.0 && digits <= 290.0)) {
+        return time;
+    }
+    whole = round((double)time * pow(10.0, digits));
+    if (digits <= 22.0) {
+        rounded = whole / pow(10.0, digits);
+    } else {
+        char text[64];
+        (void)snprintf(text, sizeof text, "%.0fe-%d", whole, (int)digits);
+        rounded = strtod(text, NULL);
+    }
+    return (fabs(rounded - (double)time) <= 2.0 * (double)LGM_EPSILON * (double)size) ? (real)rounded : time;
+}
+
+/* The next instant of a block: counted, and never added up. */
+static real instant_of(const lgm_run *run, int block) {
+    real time;
+    real size;
+    if (lgm_periods[block] <= (real)0.0) {
+        return LGM_INFINITE;
+    }
+    time = lgm_firsts[block] + run->events.next[block] * lgm_periods[block];
+    size = higher(lgm_fabs(time), lgm_fabs(lgm_firsts[block]));
+    return plain(time, size);
+}
+
+lgm_real lgm_events_next(const lgm_run *run) {
+    return (run->events.is_due != 0) ? run->t : run->events.instant;
+}
+
+static void find_instant(lgm_run *run) {
+    real first = LGM_INFINITE;
+    for (int block = 0; block < LGM_BLOCKS; block++) {
+        first = lower(instant_of(run, block), first);
+    }
+    run->events.instant = first;
+}
+
+/* True if a condition holds where the run is and is not only about to: a margin within its rounding is 0. */
+static int holds_now(lgm_run *run, int block) {
+    lgm_events *const events = &run->events;
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        const int is_zero = lgm_fabs(events->margins[at]) <= events->least[at];
+        events->with[at] = is_zero ? (real)0.0 : events->margins[at];
+    }
+    return lgm_events_holds(LGM_CHANGES + block, events->with);
+}
+
+/* Carries out the assignments of a block. */
+static lgm_status assign(lgm_run *run, int block) {
+    lgm_events *const events = &run->events;
+    for (int at = lgm_first_assignment[block]; at < lgm_first_assignment[block + 1]; at++) {
+        const real value = lgm_events_assigned(run, at);
+        const int place = lgm_target_places[at];
+        if (!isfinite(value)) {
+            return lgm_events_fail(run, LGM_FAULT_NO_VALUE, run->model.combination, block);
+        }
+        switch (lgm_target_kinds[at]) {
+        case 0:
+            events->from.discretes[place] = value;
+            run->u[lgm_discrete_inputs[place]] = value;
+            break;
+        case 1:
+            events->choices[place] = value;
+            break;
+        default:
+            if (LGM_KNOWN_AS(run->model.combination, place) != 1) {
+                return lgm_events_fail(run, LGM_FAULT_NO_STATE, run->model.combination, place);
+            }
+            events->from.x[place] = value;
+            break;
+        }
+    }
+    return LGM_OK;
+}
+
+/* Runs the blocks that are marked in the order of the text, and then finds the modes. */
+static lgm_status run_blocks(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    lgm_status status = LGM_OK;
+    lgm_modes_before(run, &events->from, run->model.combination);
+    (void)lgm_run_inputs(run, run->t);
+    for (int block = 0; block < LGM_BLOCKS && status == LGM_OK; block++) {
+        const lgm_event event = {-1, 0, 0, block};
+        if (events->is_run[block] == 0) {
+            continue;
+        }
+        status = assign(run, block);
+        if (events->happenings < LGM_REPORTED) {
+            events->happened[events->happenings] = event;
+        }
+        events->happenings++;
+    }
+    return (status == LGM_OK) ? lgm_modes_settle(run) : status;
+}
+
+/* Marks the blocks whose condition has become true; how many there are. */
+static int find_became(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    int count = 0;
+    for (int block = 0; block < LGM_BLOCKS; block++) {
+        const int holds = holds_now(run, block);
+        events->is_run[block] = holds && events->holding[block] == 0;
+        events->holding[block] = holds;
+        count += events->is_run[block];
+    }
+    return count;
+}
+
+static int has_become(lgm_run *run) {
+    for (int block = 0; block < LGM_BLOCKS; block++) {
+        if (run->events.holding[block] == 0 && holds_now(run, block)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Carries out all that happens where the run stands, until nothing follows. */
+static lgm_status happen(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    lgm_status status = LGM_OK;
+    int due = 0;
+    for (int block = 0; block < LGM_BLOCKS; block++) {
+        events->is_run[block] = instant_of(run, block) <= run->t;
+        events->next[block] += (real)events->is_run[block];
+        due += events->is_run[block];
+    }
+    find_instant(run);
+    if (due > 0) {
+        status = run_blocks(run);
+    }
+    for (int round = 0; round < LGM_MOST_AT_ONCE && status == LGM_OK; round++) {
+        if (find_became(run) == 0) {
+            const int combination = run->model.combination;
+            lgm_modes_before(run, &events->from, combination);
+            status = lgm_modes_settle(run);
+            if (status == LGM_OK && run->model.combination == combination && !has_become(run)) {
+                return LGM_OK;
+            }
+            continue;
+        }
+        status = run_blocks(run);
+        for (int block = 0; block < LGM_BLOCKS && status == LGM_OK; block++) {
+            events->holding[block] = events->is_run[block] ? holds_now(run, block) : events->holding[block];
+        }
+    }
+    return (status == LGM_OK) ? lgm_events_fail(run, LGM_FAULT_BLOCKS_ACCUMULATE, run->model.combination, 0) : status;
+}
+
+/* The conditions ahead of the run behind an event: 1 if one acts at once. */
+static int is_at_once(lgm_run *run) {
+    run->events.is_due = lgm_watch_begin(run);
+    return run->events.is_due;
+}
+
+/* Ends a run whose events accumulate. */
+static lgm_status mind_accumulation(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    const long place = events->count % LGM_MOST_AT_ONCE;
+    if (events->count >= LGM_MOST_AT_ONCE && run->t - events->recent[place] < no_time * events->whole) {
+        return lgm_events_fail(run, LGM_FAULT_ACCUMULATE, run->model.combination, 0);
+    }
+    events->recent[place] = run->t;
+    events->count++;
+    return LGM_OK;
+}
+
+static int is_unknown(const lgm_dopri5 *solver, int at) {
+    return lgm_state_scales[at] >= (real)0.0 && lgm_state_scales[at] <= unknown_scale && solver->seen[at] <= unknown_scale;
+}
+
+/* A state that begins to move in new modes, and was at zero until now, is expected to become as large as others of its kind; where there
+ * are none, to go on as it begins to. */
+static void give_scales(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    lgm_dopri5 *const solver = &run->solver;
+    int are_any = 0;
+    for (int at = 0; at < LGM_STATES; at++) {
+        const real size = lgm_fabs(run->x[at]);
+        solver->seen[at] = (size > solver->seen[at]) ? size : solver->seen[at];
+        are_any = are_any || is_unknown(solver, at);
+    }
+    if (!are_any || solver->atol > (real)0.0 || lgm_run_rates(run, run->t, run->x, events->slope) != LGM_OK) {
+        return;
+    }
+    for (int at = 0; at < LGM_STATES; at++) {
+        real expected = lgm_fabs(events->slope[at]) * (run->horizon - run->t);
+        if (!is_unknown(solver, at)) {
+            continue;
+        }
+        for (int other = 0; other < LGM_STATES; other++) {
+            if (lgm_state_kinds[other] == lgm_state_kinds[at] && solver->seen[other] > expected) {
+                expected = solver->seen[other];
+            }
+        }
+        events->point[at] = unseen * expected;
+    }
+    for (int at = 0; at < LGM_STATES; at++) {
+        if (is_unknown(solver, at) && isfinite(events->point[at])) {
+            solver->seen[at] = events->point[at];
+        }
+    }
+}
+
+/* All that happens where the run is, behind what has happened there already. */
+static lgm_status go_through(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    lgm_status status;
+    real before;
+    events->lost = (real)0.0;
+    do {
+        events->is_due = 0;
+        status = mind_accumulation(run);
+        status = (status == LGM_OK) ? lgm_modes_stand(run) : status;
+        before = events->watched[LGM_WATCHED_ENERGY];
+        status = (status == LGM_OK) ? happen(run) : status;
+        events->lost += before - events->watched[LGM_WATCHED_ENERGY];
+    } while (status == LGM_OK && is_at_once(run));
+    events->lost_in_all += events->lost;
+    give_scales(run);
+    return status;
+}
+
+lgm_status lgm_events_pass(lgm_run *run) {
+    run->events.happenings = 0;
+    run->events.is_lost_known = LGM_KNOWS_ENERGY;
+    return go_through(run);
+}
+
+lgm_status lgm_events_begin(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    lgm_status status;
+    real start[LGM_ROOM(LGM_STATES)];
+    (void)memset(events, 0, sizeof *events);
+    events->whole = run->horizon - run->start;
+    run->model.combination = LGM_FIRST_COMBINATION;
+    for (int at = 0; at < LGM_INPUTS; at++) {
+        run->is_set[at] = (lgm_is_held[at] != 0) ? 0 : run->is_set[at];
+    }
+    (void)lgm_run_inputs(run, run->t);
+    events->from.combination = LGM_FIRST_COMBINATION;
+    events->from.began = LGM_FIRST_COMBINATION;
+    events->from.inputs_step = 1;
+    for (int at = 0; at < LGM_DISCRETES; at++) {
+        events->from.discretes[at] = run->u[lgm_discrete_inputs[at]];
+        events->from.old_discretes[at] = events->from.discretes[at];
+    }
+    for (int at = 0; at < LGM_STATES; at++) {
+        start[at] = run->x[at];
+        events->from.x[at] = run->x[at];
+        events->from.is_known[at] = lgm_start_known[at];
+    }
+    for (int block = 0; block < LGM_BLOCKS; block++) {
+        if (lgm_periods[block] > (real)0.0) {
+            const real passed = (run->t - lgm_firsts[block]) / lgm_periods[block] - (real)1e-9;
+            events->next[block] = (passed > (real)0.0) ? lgm_ceil(passed) : (real)0.0;
+        }
+    }
+    status = lgm_modes_settle(run);
+    for (int block = 0; block < LGM_BLOCKS && status == LGM_OK; block++) {
+        events->holding[block] = holds_now(run, block);
+        if (lgm_periods[block] < (real)0.0) {
+            for (int other = 0; other < LGM_BLOCKS; other++) {
+                events->is_run[other] = (other == block);
+            }
+            status = run_blocks(run);
+        }
+    }
+    status = (status == LGM_OK) ? happen(run) : status;
+    status = (status == LGM_OK && is_at_once(run)) ? go_through(run) : status;
+    /* The energy lost is not known where states have left their starts. */
+    events->is_lost_known = LGM_KNOWS_ENERGY;
+    for (int at = 0; at < LGM_STATES; at++) {
+        if (lgm_start_known[at] != 0 && (LGM_KNOWN_AS(run->model.combination, at) != 1 || run->x[at] != start[at])) {
+            events->is_lost_known = 0;
+        }
+    }
+    give_scales(run);
+    return status;
+}
+
+lgm_status lgm_events_corner(lgm_run *run) {
+    run->events.happenings = 0;
+    if (lgm_events_next(run) <= run->t || is_at_once(run)) {
+        return lgm_events_pass(run);
+    }
+    return LGM_OK;
+}
+
+void lgm_events_row(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real row[]) {
+    lgm_events *const events = &run->events;
+    int are_dependent = 0;
+    for (int at = 0; at < LGM_STATES; at++) {
+        row[at] = x[at];
+        are_dependent = are_dependent || LGM_KNOWN_AS(run->model.combination, at) != 1;
+    }
+    if (are_dependent && lgm_events_watched(run, t, x, NULL, events->level) == LGM_OK) {
+        for (int at = 0; at < LGM_STATES; at++) {
+            const int kind = LGM_KNOWN_AS(run->model.combination, at);
+            row[at] = (kind == 1) ? x[at] : ((kind == 2) ? events->level[at] : (real)NAN);
+        }
+    }
+}
+
+void lgm_events_indicators(lgm_run *run, lgm_real values[]) {
+    lgm_events *const events = &run->events;
+    (void)lgm_events_margins(run, run->t, run->x, NULL, events->with);
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        const int mode = LGM_PLACE_IN(run->model.combination, element);
+        values[element] = LGM_INFINITE;
+        for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
+            const real own = system_indicator(change, events->with, events->least);
+            values[element] = lower(own, values[element]);
+        }
+        /* A mode that nothing leaves. */
+        values[element] = (values[element] < LGM_INFINITE) ? values[element] : (real)1.0;
+    }
+    for (int block = 0; block < LGM_BLOCKS; block++) {
+        values[LGM_ELEMENTS + block] = system_indicator(LGM_CHANGES + block, events->with, events->least);
+    }
+}
+
+/* A combination in words, behind what is there already: d1 conducting, d2 blocking. */
+static void write_modes(int combination, char text[], size_t size) {
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        const size_t length = strlen(text);
+        (void)snprintf(text + length, size - length, "%s%s %s", (element > 0) ? ", " : "", lgm_element_names[element],
+            lgm_mode_names[LGM_PLACE_IN(combination, element)]);
+    }
+}
+
+void lgm_events_cause(const lgm_run *run, char text[], size_t size) {
+    const lgm_events *const events = &run->events;
+    const int at = events->fault_at;
+    switch (events->fault) {
+    case LGM_FAULT_NO_EQUATIONS:
+        (void)snprintf(text, size, "the modes contradict each other: %s; in force there: ", lgm_conflicts[events->fault_combination]);
+        write_modes(events->fault_combination, text, size);
+        break;
+    case LGM_FAULT_NOT_HELD:
+        (void)snprintf(text, size, "modes follow that this program does not hold, on: ");
+        write_modes(events->fault_combination, text, size);
+        break;
+    case LGM_FAULT_CIRCLE:
+    case LGM_FAULT_TOO_MANY:
+        (void)snprintf(text, size, "no modes that agree with each other were found behind: ");
+        write_modes(events->fault_combination, text, size);
+        break;
+    case LGM_FAULT_UNKNOWN_STATE:
+        (void)snprintf(text, size, "the value of `%s` just before is not known", lgm_state_names[at]);
+        break;
+    case LGM_FAULT_NO_STATE:
+        (void)snprintf(text, size, "`%s` is no state in these modes, so that it cannot be set: ", lgm_state_names[at]);
+        write_modes(events->fault_combination, text, size);
+        break;
+    case LGM_FAULT_NO_VALUE:
+        (void)snprintf(text, size, "an assignment of the block %s has no finite value", lgm_block_names[at]);
+        break;
+    case LGM_FAULT_BLOCKS_ACCUMULATE:
+        (void)snprintf(text, size, "blocks follow each other at one instant without end");
+        break;
+    default:
+        (void)snprintf(text, size, "events accumulate: more than %d of them in next to no time", (int)LGM_MOST_AT_ONCE);
+        break;
+    }
+}
+
+#endif

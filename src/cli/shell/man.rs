@@ -1,0 +1,75 @@
+//! `lgm man`
+
+use crate::cli::files::disk::{WriteFault, write_result};
+use crate::cli::outcome::Outcome;
+use crate::cli::report;
+use clap::Command;
+use clap_mangen::Man;
+use lgm_files::sentence;
+use lgm_source::SourceMap;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Writes manual pages into a folder: `lgm.1`, and one page for each command.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "The folder is created if it does not exist.\n\n\
+    Examples:\n  lgm man ~/.local/share/man/man1\n  lgm man pages && man pages/lgm-simulate.1")]
+pub(in crate::cli) struct Arguments {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+/// Runs the command; `all` is the whole command line.
+pub(in crate::cli) fn run(arguments: &Arguments, all: Command) -> Outcome {
+    let written = make_folder(&arguments.folder)
+        .and_then(|()| pages(all))
+        .map_err(|error| unwritten(&arguments.folder, &error))
+        .and_then(|pages| {
+            pages
+                .iter()
+                .try_for_each(|(name, text)| write_page(&arguments.folder.join(name), text))
+        });
+    report::after_writing(&SourceMap::default(), written)
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    if fs::metadata(folder).is_ok_and(|place| !place.is_dir()) {
+        return Err(io::Error::other("exists and is not a folder"));
+    }
+    fs::create_dir_all(folder)
+}
+
+fn write_page(path: &Path, text: &[u8]) -> Result<(), WriteFault> {
+    write_result(Some(path), &mut |stream| stream.write_all(text))
+}
+
+fn unwritten(folder: &Path, error: &io::Error) -> WriteFault {
+    let message = format!("cannot write `{}`: {}", folder.display(), sentence(error));
+    WriteFault::Failed(Diagnostic::error(Code::LGM0908, message).help("name a folder in which you may write"))
+}
+
+/// Every page with the name of its file.
+fn pages(all: Command) -> io::Result<Vec<(String, Vec<u8>)>> {
+    // The command `help` has nothing to say that `lgm` does not.
+    let mut root = all.disable_help_subcommand(true);
+    root.build();
+    let mut pages = Vec::new();
+    let mut open = vec![root];
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands().cloned());
+        pages.push(page(command)?);
+    }
+    Ok(pages)
+}
+
+fn page(command: Command) -> io::Result<(String, Vec<u8>)> {
+    let man = Man::new(command)
+        .source(concat!("lgm ", env!("CARGO_PKG_VERSION")))
+        .manual("lgm manual");
+    let mut text = Vec::new();
+    man.render(&mut text)?;
+    Ok((man.get_filename(), text))
+}

@@ -1,0 +1,9 @@
+//! Batches of runs over values of parameters: sweeps, samples from a table, and random draws.
+
+pub(super) mod arguments;
+mod run;
+mod runs;
+mod vary;
+
+pub(super) use run::run;
+pub(in crate::cli) use vary::grid;
