@@ -1,6 +1,7 @@
 //! Units, expressions, and exact arithmetic over the parameters: fields, polynomials, rational functions, sparse linear solves.
 
 mod convert;
+mod equality;
 pub mod expr;
 mod field;
 mod kernels;
@@ -12,6 +13,7 @@ pub mod units;
 mod values;
 
 pub use convert::{FromExpression, Sampled};
+pub use equality::are_equal;
 pub use field::{Block, Doubles, Field, PrimeField, Rationals};
 pub use kernels::{Kernels, Meaning};
 pub use linear::diagonal::solve_on_diagonal;

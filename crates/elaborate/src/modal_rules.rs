@@ -73,7 +73,7 @@ pub(crate) const ACROSS: Roles = Roles {
 };
 
 impl Roles {
-    /// Whether a name is that of a value of the modes' parts.
+    /// True of the name of a value of the modes' parts.
     pub(crate) fn has(&self, name: &str) -> bool {
         let mut names = [self.primary, self.restoring, self.dissipation].into_iter().flatten();
         names.any(|known| known == name) || self.loss == name

@@ -87,7 +87,7 @@ fn members<T>() -> [(&'static str, Member<T>); 6] {
     ]
 }
 
-/// What an entry of a parameter follows from; the root of an equation is a number, and its value says as much.
+/// The formula of an entry of a parameter. The root of an equation has none: it is a number, and its value says as much.
 fn formula(exprs: &Exprs, entry: &ParameterEntry) -> Option<ExprId> {
     entry.derived.filter(|id| exprs.as_number(*id).is_none())
 }

@@ -129,7 +129,7 @@ pub struct Parameter {
     pub span: Span,
     /// Where its value stands: in the source, or in the option that replaces it.
     pub value_span: Span,
-    /// Whether it is a constant of a modal block, such as the stiffness of a mode: nobody declares or sets it.
+    /// True of a constant of a modal block, such as the stiffness of a mode: nobody declares or sets it.
     pub is_constant: bool,
 }
 

@@ -1,5 +1,6 @@
-//! What stands inside of functions and conditions, in lowest terms, and decided where it is the same for all parameters.
+//! Arguments of functions and conditions in lowest terms, decided if they are the same for all parameters.
 
+use crate::equality::are_equal;
 use crate::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId, operations};
 use crate::{Field, FromExpression, RationalFunctions};
 use num_rational::BigRational;
@@ -35,7 +36,7 @@ pub fn settled_on(
             Node::Call(function @ (Function::Min | Function::Max), list) => {
                 extreme(exprs, function, &list, is_positive)
             }
-            // What changes with time is told apart by its form.
+            // Functions of time are told apart by their form.
             Node::Call(function, list) if !function.is_of_time() => {
                 let list: Vec<ExprId> = list.iter().map(|argument| in_lowest_terms(exprs, *argument)).collect();
                 exprs.call(function, list)
@@ -62,7 +63,8 @@ fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     }
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
     let value = field.from_expression(exprs, id).ok()?;
-    (!field.exhausted()).then(|| field.to_expression(exprs, &value))
+    let lowest = (!field.exhausted()).then(|| field.to_expression(exprs, &value))?;
+    are_equal(exprs, id, lowest).then_some(lowest)
 }
 
 /// A comparison as the number 1 or 0, where it has the same result for all values.

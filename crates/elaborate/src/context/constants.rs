@@ -8,7 +8,7 @@ use lgm_model::{Model, Parameter, PathId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// What a constant is: `k` of a mode, or of all modes of the block, and the number of the position that a shape is taken at.
+/// The meaning of a constant: `k` of a mode, or of all modes of the block, and the number of the position of a shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Role {
     pub block: PathId,
@@ -20,7 +20,7 @@ pub(crate) struct Role {
 /// The constants so far.
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
-    /// What the constants are, in the order in which they were made.
+    /// The meanings of the constants, in the order in which they were made.
     roles: BTreeMap<SymbolId, Role>,
     /// The same, to be found again; formulas differ where a user's block gives one name two values.
     known: FxHashMap<(Role, ExprId), SymbolId>,
@@ -55,7 +55,7 @@ impl Constants {
         self.waiting.insert(symbol, (parameter, formula));
     }
 
-    /// Whether a symbol is that of a constant.
+    /// True of the symbol of a constant.
     pub fn is_constant(&self, symbol: SymbolId) -> bool {
         self.roles.contains_key(&symbol)
     }

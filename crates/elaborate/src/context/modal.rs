@@ -62,7 +62,7 @@ pub(crate) struct Block<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     pub block: PathId,
-    /// Whether the values are few enough to be read by their names.
+    /// True if the values are few enough to be read by their names.
     pub is_read: bool,
     pub span: Span,
     pub sides: Vec<SymbolId>,

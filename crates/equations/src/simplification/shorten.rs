@@ -2,18 +2,18 @@
 //!
 //! The forms are: as it was built, over one denominator in lowest terms, and as a person would write it ([`written`]). Texts, formulas,
 //! JSON and the comments of code all show what is decided here. Each form is compared with what it stands for before it is taken
-//! ([`verify`]); the work is bounded, and what there is no time for stays as it was.
+//! ([`are_equal`]). The work is bounded by counts, and what is beyond them stays as it was.
 
 mod collect;
 mod fourier;
 mod length;
-mod verify;
+mod numbers;
 mod written;
 
 use crate::simplification::angles;
 use length::Length;
 use lgm_algebra::expr::{ExprId, Exprs};
-use lgm_algebra::{Field, FromExpression, RationalFunctions, settled_on};
+use lgm_algebra::{Field, FromExpression, RationalFunctions, are_equal, settled_on};
 use rustc_hash::FxHashMap;
 
 /// Trees of more nodes than this are not brought to lowest terms, nor written as a text to measure them.
@@ -74,6 +74,11 @@ impl Shortening {
         self.is_read
     }
 
+    /// True if there are so few of them that a person reads them through.
+    pub(crate) fn is_read_through(&self) -> bool {
+        self.effort.is_some()
+    }
+
     /// The expression in its shortest form.
     pub(crate) fn shortest(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
         self.known_or(exprs, id, |this, exprs| {
@@ -110,15 +115,12 @@ impl Shortening {
             true => settled_on(exprs, id, &mut self.settled, &|_| false),
             false => id,
         };
-        // What changed inside of a function may cancel outside.
+        // A change inside of a function may cancel outside.
         let found = match settled == id {
-            true => find(self, exprs),
-            false => self.shortest(exprs, settled),
+            true => Some(find(self, exprs)).filter(|found| are_equal(exprs, id, *found)),
+            false => Some(self.shortest(exprs, settled)),
         };
-        let found = match found == id || verify::are_equal(exprs, id, found) {
-            true => found,
-            false => id,
-        };
+        let found = found.unwrap_or(id);
         self.known.insert(id, found);
         found
     }
@@ -137,23 +139,23 @@ impl Shortening {
         let Some(written) = written::by_hand(exprs, lowest).filter(|id| !is_large(exprs, *id)) else {
             return best;
         };
-        // Lowest terms stay unless they are longer.
+        // An expression as it was built stays unless it is longer. The signs of lowest terms are by the order of declarations.
         let is_better = match best == lowest {
-            true => is_plainer(exprs, written, best),
+            true => !is_plainer(exprs, best, written),
             false => is_large(exprs, best) || is_shorter(exprs, written, best),
         };
         if is_better { written } else { best }
     }
 }
 
-/// Whether an expression has fewer operations than another one, or as many and is more symmetric.
+/// True if an expression has fewer operations than another one, or as many and is more symmetric.
 fn is_plainer(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
-    Length::of(exprs, id).is_plainer(Length::of(exprs, than))
+    Length::of(exprs, id).is_plainer(exprs, Length::of(exprs, than))
 }
 
-/// Whether an expression is shorter than another one.
+/// True if an expression is shorter than another one.
 pub(crate) fn is_shorter(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
-    id != than && Length::of(exprs, id) < Length::of(exprs, than)
+    id != than && Length::of(exprs, id).is_less(exprs, Length::of(exprs, than))
 }
 
 /// Whether an expression written out is too long for anybody to read.

@@ -1,4 +1,4 @@
-//! How many operations an expression has as it is written: the measure of its length.
+//! The number of operations of an expression as it is written: the measure of its length.
 
 use super::{Factor, Fraction, is_negative, written_terms};
 use crate::expr::{ExprId, Exprs, Node};

@@ -145,7 +145,7 @@ impl<'a> Evaluator<'a> {
         named(self, symbol)
     }
 
-    /// Whether a value reads well as it is: a short number, a symbol, or either with a minus.
+    /// True if a value reads well as it is: a short number, a symbol, or either with a minus.
     fn is_plain(&self, id: ExprId) -> bool {
         let exprs = &self.arena.exprs;
         match exprs.node(id) {

@@ -19,7 +19,7 @@ use lgm_syntax::ast::{self, Expr, ExprKind, Instance};
 use num_traits::{Signed, Zero};
 use std::rc::Rc;
 
-/// How many parts a mode has at most.
+/// The most parts of a mode.
 const PARTS: usize = 4;
 
 impl<'a> Expansion<'_, 'a> {

@@ -10,7 +10,7 @@ use lgm_model::DomainId;
 /// A value of the modes' parts.
 type Part<'a> = for<'m> fn(&'m mut ModeValues<'a>) -> Option<&'m mut Scalar>;
 
-/// What a value is called, and whether the name is that of its inverse: a line's restoring T-type is given by the inverse of its
+/// The name of a value, or of its inverse: a line's restoring T-type is given by the inverse of its
 /// inertance, and people write the inertance.
 struct Word {
     stem: &'static str,

@@ -2,31 +2,44 @@
 
 use lgm_algebra::expr::{ExprId, Exprs, Node, operations, text};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 
-/// Operations; then how unevenly the symbols are used, so that what is symmetric in them stays so; then characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Operations; then how unevenly the symbols are used, so that what is symmetric in them stays so; then characters. No more is counted
+/// than a comparison takes.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Length {
     operations: u64,
-    unevenness: u64,
-    characters: usize,
+    id: ExprId,
 }
 
 impl Length {
     pub(super) fn of(exprs: &Exprs, id: ExprId) -> Length {
         Length {
             operations: operations(exprs, id),
-            unevenness: unevenness(exprs, id),
-            characters: text(exprs, id).len(),
+            id,
         }
     }
 
-    /// Whether it is less, whatever the characters are.
-    pub(super) fn is_plainer(self, other: Length) -> bool {
-        (self.operations, self.unevenness) < (other.operations, other.unevenness)
+    pub(super) fn is_less(self, exprs: &Exprs, than: Length) -> bool {
+        let by_characters = || {
+            let [own, other] = [self.id, than.id].map(|id| text(exprs, id).len());
+            own.cmp(&other)
+        };
+        self.id != than.id && self.plainness(exprs, than).then_with(by_characters).is_lt()
+    }
+
+    /// True if it is less, whatever the characters are.
+    pub(super) fn is_plainer(self, exprs: &Exprs, than: Length) -> bool {
+        self.id != than.id && self.plainness(exprs, than).is_lt()
+    }
+
+    fn plainness(self, exprs: &Exprs, than: Length) -> Ordering {
+        let by_evenness = || unevenness(exprs, self.id).cmp(&unevenness(exprs, than.id));
+        self.operations.cmp(&than.operations).then_with(by_evenness)
     }
 }
 
-/// How much more often the symbol that is written most often is written than the one that is written least often.
+/// The difference between the uses of the symbol that is written most often and of the one that is written least often.
 fn unevenness(exprs: &Exprs, root: ExprId) -> u64 {
     // From the whole down: how often each part is written.
     let mut written: FxHashMap<ExprId, u64> = FxHashMap::default();
@@ -65,9 +78,9 @@ mod tests {
         let others = [exprs.mul(a, b), exprs.mul(b, b), exprs.mul(c, a)];
         let uneven = exprs.sum(others);
         assert_eq!(operations(&exprs, even), operations(&exprs, uneven));
-        assert!(Length::of(&exprs, even) < Length::of(&exprs, uneven));
+        assert!(Length::of(&exprs, even).is_less(&exprs, Length::of(&exprs, uneven)));
         let factored = exprs.add(b, c);
         let factored = exprs.mul(a, factored);
-        assert!(Length::of(&exprs, factored) < Length::of(&exprs, even));
+        assert!(Length::of(&exprs, factored).is_less(&exprs, Length::of(&exprs, even)));
     }
 }
