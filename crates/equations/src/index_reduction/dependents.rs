@@ -17,7 +17,8 @@ const REPORTED: usize = 1_000;
 /// Beyond this many independent ports the equivalent field is not written out.
 const WRITTEN: usize = 4;
 
-/// Describes each dependent storage element; `present` writes an entry as it is shown. `couplings` are the rows `z_d = S_di z_i + S_du u` over [`Known`] columns.
+/// Describes each dependent storage element; `present` writes an entry as it is shown. `couplings` are the rows
+/// `z_d = S_di z_i + S_du u` over [`Known`] columns.
 pub(crate) fn report<F: Present>(
     model: &Model,
     exprs: &mut Exprs,

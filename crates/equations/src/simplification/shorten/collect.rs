@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Sums of more terms than this stay as they are.
-pub(super) const LONGEST: usize = 200;
+pub(super) const LONGEST: usize = 500;
 
 /// Sums of at most this many terms are tried with and without a common denominator.
 const TRIED_APART: usize = 16;
