@@ -1,6 +1,6 @@
 //! Results that the source documents print, beside what `lgm equations` prints for them: equal in value, and counted in operations.
 //!
-//! `tests/known-answers/printed_forms.txt` holds what is printed; nothing of it is in the program. The page docs/forms.md is written anew
+//! `tests/printed_forms.txt` holds what is printed; nothing of it is in the program. The page docs/forms.md is written anew
 //! with `UPDATE_FORMS=1`.
 
 use crate::support::arithmetic::{Bindings, evaluate};
@@ -142,7 +142,7 @@ fn values(system: &StateSystem, point: u32) -> Bindings {
 #[test]
 fn results_are_as_short_as_in_the_documents() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let listed = std::fs::read_to_string(folder.join("tests/known-answers/printed_forms.txt")).unwrap();
+    let listed = std::fs::read_to_string(folder.join("tests/printed_forms.txt")).unwrap();
     let rows = table(&listed);
     let mut systems: HashMap<&str, StateSystem> = HashMap::new();
     let (mut lines, mut longer) = (String::new(), 0);
