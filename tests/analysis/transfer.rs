@@ -75,7 +75,8 @@ fn records_have_their_responses() {
         let factors = json(&[&words[..], &["--as", "zpk"]].concat());
         let mut bindings = bindings(&parameters);
         let derived = json(&[&["equations"], &words[1..]].concat());
-        let derived = derived["parameters"].as_array().unwrap().iter();
+        let constants = derived.get("constants").and_then(Value::as_array).into_iter().flatten();
+        let derived = derived["parameters"].as_array().unwrap().iter().chain(constants);
         bindings.extend(derived.map(|one| (one["name"].as_str().unwrap().to_owned(), number(&one["value"]))));
         for (at, omega) in record.frequencies().into_iter().enumerate() {
             let expected = record.response(at);

@@ -80,10 +80,16 @@ impl Symbolic {
     /// A..F at the given parameters; derived parameters follow from them.
     pub fn at(&self, parameters: &Parameters) -> Linear {
         let mut bindings = bindings(parameters);
-        for parameter in self.0["parameters"].as_array().unwrap() {
+        let constants = self.0.get("constants").and_then(Value::as_array);
+        let all = self.0["parameters"].as_array().unwrap().iter();
+        for parameter in all.chain(constants.into_iter().flatten()) {
             if let Some(expression) = parameter.get("expr").and_then(Value::as_str) {
                 let value = evaluate(expression, &bindings);
                 bindings.insert(parameter["name"].as_str().unwrap().to_owned(), value);
+            } else if let Some(value) = parameter["value"].as_f64() {
+                bindings
+                    .entry(parameter["name"].as_str().unwrap().to_owned())
+                    .or_insert(value);
             }
         }
         read(&self.0, |name| values(&self.0[name], &bindings))

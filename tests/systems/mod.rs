@@ -117,6 +117,7 @@ impl Builder {
             scale: 1.0,
             span: nowhere(),
             value_span: nowhere(),
+            is_constant: false,
         });
         ids
     }

@@ -1,6 +1,7 @@
 //! Units, expressions, and exact arithmetic over the parameters: fields, polynomials, rational functions, sparse linear solves.
 
 mod convert;
+mod equality;
 pub mod expr;
 mod field;
 mod kernels;
@@ -12,6 +13,7 @@ pub mod units;
 mod values;
 
 pub use convert::{FromExpression, Sampled};
+pub use equality::are_equal;
 pub use field::{Block, Doubles, Field, PrimeField, Rationals};
 pub use kernels::{Kernels, Meaning};
 pub use linear::diagonal::solve_on_diagonal;
@@ -24,4 +26,5 @@ pub use polynomials::polynomial::{Polynomial, Variable};
 pub use rational::normal_form::NormalForms;
 pub use rational::rational_function::RationalFunction;
 pub use rational::rational_functions::RationalFunctions;
+pub use rational::settle::{in_lowest_terms, settled, settled_on};
 pub use values::{DoubleValues, ExactValues, Shared, SharedExpressions};

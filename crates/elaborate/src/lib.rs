@@ -112,10 +112,11 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     evaluate(&mut evaluator, &point, largest, settings.opened.as_deref());
     let Context {
         mut reports,
-        arena,
-        graph,
+        mut arena,
+        mut graph,
         ..
     } = evaluator.into_context();
+    graph.constants.name(&mut arena.exprs, &mut graph.model);
     reports.blame_options();
     reports.count_instances();
     let (mut diagnostics, mut model) = (reports.diagnostics, graph.model);

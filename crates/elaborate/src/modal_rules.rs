@@ -72,6 +72,14 @@ pub(crate) const ACROSS: Roles = Roles {
     loss: "a_loss",
 };
 
+impl Roles {
+    /// True of the name of a value of the modes' parts.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let mut names = [self.primary, self.restoring, self.dissipation].into_iter().flatten();
+        names.any(|known| known == name) || self.loss == name
+    }
+}
+
 /// The name of the value that positions lie within, and of the parameter that stands for it where there is no such value.
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const LENGTH_FORMAL: &str = "L";

@@ -3,7 +3,7 @@
 
 use super::blocks::{Notation, Tex, shape_and_shown, sides, some};
 use super::latex_lines::{LINE, breakable_pieces, equation, visible_length};
-use super::{Matrices, MatrixOptions, double, members};
+use super::{Matrices, MatrixOptions, double, formula, members};
 use crate::latex_words::{escaped, number};
 use crate::text::follows;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, print};
@@ -137,16 +137,21 @@ impl Document<'_> {
 
     fn quantities(&mut self) {
         let system = self.system;
-        let mut lines = Vec::new();
-        for parameter in &system.parameters {
-            for entry in &parameter.entries {
-                let unit = unit(parameter.unit.as_deref());
-                let derived = derived(&system.exprs, entry);
-                let value = number(double(&entry.value));
-                lines.push(format!("{} &= {derived}{value}{unit}", self.name(entry.symbol)));
+        let lines = |is_constant: bool| -> Vec<String> {
+            let mut lines = Vec::new();
+            for parameter in system.parameters.iter().filter(|each| each.is_constant == is_constant) {
+                for entry in &parameter.entries {
+                    let unit = unit(parameter.unit.as_deref());
+                    let derived = derived(&system.exprs, entry);
+                    let value = number(double(&entry.value));
+                    lines.push(format!("{} &= {derived}{value}{unit}", self.name(entry.symbol)));
+                }
             }
-        }
-        self.aligned("Parameters", lines);
+            lines
+        };
+        let (parameters, constants) = (lines(false), lines(true));
+        self.aligned("Parameters", parameters);
+        self.aligned("Constants of the modes", constants);
         let states = system.states.iter();
         let states = states.map(|state| (self.name(state.symbol), state.unit.as_deref()));
         let inputs = system.inputs.iter().map(|input| {
@@ -455,8 +460,7 @@ impl Document<'_> {
 
 /// `expr = ` of a derived parameter.
 fn derived(exprs: &Exprs, entry: &ParameterEntry) -> String {
-    entry
-        .derived
+    formula(exprs, entry)
         .map(|id| format!("{} = ", print::latex(exprs, id)))
         .unwrap_or_default()
 }

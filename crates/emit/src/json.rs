@@ -2,12 +2,10 @@
 //! that a system of a million states is never held as one text.
 
 use super::json_format::write_in_lines;
-use super::{Matrices, MatrixOptions, blocks, double, expression, members};
-use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text};
+use super::{Matrices, MatrixOptions, blocks, double, expression, formula, members};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_model::blocks::{BlockEquation, BlockForm};
-use lgm_model::system::{
-    Assignment, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue, SparseMatrix, StateSystem,
-};
+use lgm_model::system::{LinearForm, MassForm, OperatingPoint, PointValue, SparseMatrix, StateSystem};
 use lgm_model::{Parameter, ParameterEntry};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -132,6 +130,14 @@ struct Named<'a> {
 }
 
 #[derive(Serialize)]
+struct Implicit<A, M, R, O> {
+    assignments: A,
+    mass_matrix: M,
+    right: R,
+    output_equations: O,
+}
+
+#[derive(Serialize)]
 struct Dependent<'a, O> {
     element: &'a str,
     on: O,
@@ -157,8 +163,15 @@ impl<'a> Equations<'a> {
     /// Parameters, states, inputs and outputs.
     fn variables<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let system = self.system;
-        let parameters = || system.parameters.iter().map(|each| self.parameter(each));
-        map.serialize_entry("parameters", &Each(parameters))?;
+        let of_kind = |is_constant: bool| {
+            let list = system.parameters.iter();
+            list.filter(move |each| each.is_constant == is_constant)
+                .map(|each| self.parameter(each))
+        };
+        map.serialize_entry("parameters", &Each(|| of_kind(false)))?;
+        if system.parameters.iter().any(|each| each.is_constant) {
+            map.serialize_entry("constants", &Each(|| of_kind(true)))?;
+        }
         let states = || {
             system.states.iter().map(|state| State {
                 name: &state.name,
@@ -187,8 +200,8 @@ impl<'a> Equations<'a> {
     }
 
     fn parameter(&self, parameter: &'a Parameter) -> impl Serialize {
-        let is_derived = parameter.entries.iter().any(|entry| entry.derived.is_some());
-        let derived = |entry: &ParameterEntry| entry.derived.map(|id| self.expression(id));
+        let derived = |entry: &ParameterEntry| formula(&self.system.exprs, entry).map(|id| self.expression(id));
+        let is_derived = parameter.entries.iter().any(|entry| derived(entry).is_some());
         Described {
             name: &parameter.name,
             value: Shaped(parameter, |entry: &ParameterEntry| double(&entry.value)),
@@ -226,7 +239,12 @@ impl<'a> Equations<'a> {
         let mass_matrix = mass_matrix.map(|matrix| self.matrix(matrix, |id| self.symbolic_entry(id)));
         map.serialize_entry("mass_matrix", &mass_matrix)?;
         if let Some(form) = &system.mass_form {
-            map.serialize_entry("implicit", &self.implicit(form))?;
+            let mut mass_matrix = SparseMatrix {
+                columns: system.states.len(),
+                rows: form.equations.iter().map(|equation| equation.terms.clone()).collect(),
+            };
+            mass_matrix.rows.iter_mut().for_each(|row| row.sort_unstable());
+            map.serialize_entry("implicit", &self.implicit(form, &mass_matrix))?;
         }
         let dependent = || {
             system.dependent.iter().map(|dependent| Dependent {
@@ -247,25 +265,25 @@ impl<'a> Equations<'a> {
     }
 
     /// The equations as the text has them, with factors in front of the rates: `mass_matrix*der(x) = right` over assignments of its own.
-    fn implicit(&self, form: &'a MassForm) -> impl Serialize {
-        let exprs = &self.system.exprs;
-        let row = |equation: &MassEquation| {
-            let mut row = vec!["0".to_string(); self.system.states.len()];
-            for (state, factor) in &equation.terms {
-                row[*state as usize] = text(exprs, *factor);
-            }
-            row
+    fn implicit(&self, form: &'a MassForm, mass_matrix: &SparseMatrix<ExprId>) -> impl Serialize {
+        let named = move |name: &'a str, value: ExprId| Named {
+            name,
+            expr: self.expression(value),
         };
-        let outputs = self.system.outputs.iter().zip(&form.outputs);
-        let outputs = outputs.map(|(output, value)| (output.name.to_string(), text(exprs, *value)));
-        let assignment = |one: &Assignment| (self.symbol(one.symbol).to_string(), text(exprs, one.value));
-        let named = |(name, expr): (String, String)| serde_json::json!({"name": name, "expr": expr});
-        serde_json::json!({
-            "assignments": form.assignments.iter().map(assignment).map(named).collect::<Vec<_>>(),
-            "mass_matrix": form.equations.iter().map(row).collect::<Vec<_>>(),
-            "right": form.equations.iter().map(|equation| text(exprs, equation.right)).collect::<Vec<_>>(),
-            "output_equations": outputs.map(named).collect::<Vec<_>>(),
-        })
+        let outputs = move || {
+            let outputs = self.system.outputs.iter().zip(&form.outputs);
+            outputs.map(move |(output, value)| named(&output.name, *value))
+        };
+        let assignments = move || {
+            let assignments = form.assignments.iter();
+            assignments.map(move |one| named(self.symbol(one.symbol), one.value))
+        };
+        Implicit {
+            assignments: Each(assignments),
+            mass_matrix: self.matrix(mass_matrix, move |id| self.symbolic_entry(id)),
+            right: Each(move || form.equations.iter().map(|equation| self.expression(equation.right))),
+            output_equations: Each(outputs),
+        }
     }
 
     fn matrices<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {

@@ -29,6 +29,7 @@ pub use text::text;
 pub use text_tables::TextOptions;
 
 use lgm_algebra::expr::{ExprId, Exprs, print};
+use lgm_model::ParameterEntry;
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
@@ -85,6 +86,11 @@ fn members<T>() -> [(&'static str, Member<T>); 6] {
         ("E", |form| &form.e),
         ("F", |form| &form.f),
     ]
+}
+
+/// The formula of an entry of a parameter. The root of an equation has none: it is a number, and its value says as much.
+fn formula(exprs: &Exprs, entry: &ParameterEntry) -> Option<ExprId> {
+    entry.derived.filter(|id| exprs.as_number(*id).is_none())
 }
 
 /// The shortest text that reads back as the same double: `2`, `0.1`, `1e-9`.

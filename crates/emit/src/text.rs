@@ -1,6 +1,6 @@
 //! The equations as a person reads them in a terminal.
 
-use super::{Matrices, MatrixOptions, double, expression, members, shortest, significant};
+use super::{Matrices, MatrixOptions, double, expression, formula, members, shortest, significant};
 use crate::patterns::gathered;
 use crate::text_tables::{TextOptions, entry_list, section, whole_matrix};
 use lgm_algebra::expr::{ExprId, Node};
@@ -128,7 +128,7 @@ fn declarations(system: &StateSystem, options: &TextOptions, out: &mut String) {
 }
 
 fn parameters(system: &StateSystem, out: &mut String) {
-    let parameters = system.parameters.iter().map(|parameter| {
+    let row = |parameter: &Parameter| {
         let value = shaped(parameter, &|entry| shortest(double(&entry.value)));
         let unit = parameter
             .unit
@@ -137,7 +137,11 @@ fn parameters(system: &StateSystem, out: &mut String) {
             .unwrap_or_default();
         let value = format!("= {value} {unit}");
         let mut row = vec![parameter.name.to_string(), value];
-        if parameter.entries.iter().any(|entry| entry.derived.is_some()) {
+        if parameter
+            .entries
+            .iter()
+            .any(|entry| formula(&system.exprs, entry).is_some())
+        {
             let derived = shaped(parameter, &|entry| match entry.derived {
                 Some(id) => expression(&system.exprs, id),
                 None => shortest(double(&entry.value)),
@@ -145,8 +149,11 @@ fn parameters(system: &StateSystem, out: &mut String) {
             row.push(format!(" from {derived}"));
         }
         row
-    });
-    section("parameters", parameters.collect(), out);
+    };
+    let (constants, parameters): (Vec<&Parameter>, Vec<&Parameter>) =
+        system.parameters.iter().partition(|parameter| parameter.is_constant);
+    section("parameters", parameters.into_iter().map(row).collect(), out);
+    section("constants", constants.into_iter().map(row).collect(), out);
 }
 
 fn states(system: &StateSystem, options: &TextOptions, out: &mut String) {

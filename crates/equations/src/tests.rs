@@ -83,6 +83,7 @@ impl Builder {
             scale: 1.0,
             span: span(),
             value_span: span(),
+            is_constant: false,
         });
         self.model.exprs.symbol(symbol)
     }

@@ -112,7 +112,7 @@ pub struct Constant {
     pub span: Span,
 }
 
-/// A `param` of the model: a number, a vector or a matrix.
+/// A `param` of the model: a number, a vector or a matrix; or a constant of a modal block.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// Its name.
@@ -129,6 +129,8 @@ pub struct Parameter {
     pub span: Span,
     /// Where its value stands: in the source, or in the option that replaces it.
     pub value_span: Span,
+    /// True of a constant of a modal block, such as the stiffness of a mode: nobody declares or sets it.
+    pub is_constant: bool,
 }
 
 /// One entry of a parameter.

@@ -29,7 +29,7 @@ pub use exact::to_f64;
 pub use fold::Evaluated;
 pub use guard::{End, Guarded};
 pub use node::{ExprId, Function, Node, Relation, Symbol, SymbolId, SymbolKind};
-pub use print::{brief, text};
+pub use print::{brief, operations, text};
 
 /// The numbers among terms or factors.
 enum Numbers {
@@ -338,6 +338,11 @@ impl Exprs {
                 _ => {}
             }
         }
+        if matches!(function, Function::Min | Function::Max)
+            && let Some(value) = self.extreme_number(function, &arguments)
+        {
+            return self.number(value);
+        }
         if let [only] = *arguments
             && matches!(function, Function::Sin | Function::Cos)
             && let Some(quarter) = self.quarter_turns(only)
@@ -349,6 +354,17 @@ impl Exprs {
             return self.at_an_instant(function, &arguments);
         }
         self.intern(Node::Call(function, arguments))
+    }
+
+    /// The least or the greatest of numbers.
+    fn extreme_number(&self, function: Function, arguments: &[ExprId]) -> Option<BigRational> {
+        let numbers: Option<Vec<&BigRational>> = arguments.iter().map(|id| self.as_number(*id)).collect();
+        let numbers = numbers?.into_iter();
+        let found = match function {
+            Function::Min => numbers.min(),
+            _ => numbers.max(),
+        };
+        found.cloned()
     }
 
     fn is_time(&self, id: ExprId) -> bool {
@@ -397,8 +413,15 @@ impl Exprs {
         if rest.is_integer() { rest.to_usize() } else { None }
     }
 
-    /// A relation of two values; a comparison of two numbers is decided at once.
+    /// A relation of two values; a comparison of two numbers, or of a symbol with itself, is decided at once.
     pub fn relation(&mut self, relation: Relation, a: ExprId, b: ExprId) -> ExprId {
+        if a == b && matches!(self.node(a), Node::Symbol(_)) {
+            match relation {
+                Relation::Less | Relation::Greater => return self.zero(),
+                Relation::LessEqual | Relation::GreaterEqual => return self.one(),
+                _ => {}
+            }
+        }
         if let (Some(a), Some(b)) = (self.as_number(a), self.as_number(b)) {
             let holds = match relation {
                 Relation::Less => Some(a < b),

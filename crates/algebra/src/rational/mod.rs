@@ -7,3 +7,4 @@ pub(crate) mod normal_form;
 pub(crate) mod rational_field;
 pub(crate) mod rational_function;
 pub(crate) mod rational_functions;
+pub(crate) mod settle;

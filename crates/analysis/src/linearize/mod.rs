@@ -156,6 +156,7 @@ impl Linearization<'_> {
             scale: 1.0,
             span: self.model.span,
             value_span: self.model.span,
+            is_constant: false,
         });
     }
 

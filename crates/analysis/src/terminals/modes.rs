@@ -1,7 +1,7 @@
 //! The matrices of a modal block: the values of its modes, and its shapes at the ports.
 
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};
-use lgm_equations::lowest_terms;
+use lgm_equations::{lowest_terms, shortest_decimal};
 use lgm_model::{Dissipator, ElementId, Law, Model};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -77,6 +77,7 @@ pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<M
     let has_residual = members.iter().any(|id| model.elements[id.index()].mode.is_none());
     let count = members.iter().filter_map(|id| model.elements[id.index()].mode).max()? as usize;
     let mut exprs = model.exprs.clone();
+    let formulas = formulas(model, &mut exprs);
     let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
     let numbers: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
     let mut written = |value: ExprId| match numeric {
@@ -84,7 +85,7 @@ pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<M
             let found = exprs.evaluate_unchecked(&[value], &|symbol| numbers.get(&symbol).copied());
             format!("{:?}", found[0])
         }
-        false => shortest(&mut exprs, value),
+        false => shortest(&mut exprs, &formulas, value),
     };
     let mut parts: Vec<(Arc<str>, Vec<Option<String>>)> = Vec::new();
     for id in members {
@@ -144,7 +145,27 @@ fn value(law: &Law) -> Option<ExprId> {
     matrix.entries.first().copied()
 }
 
-fn shortest(exprs: &mut Exprs, value: ExprId) -> String {
+/// The formulas of the constants over the parameters alone; roots of frequency equations are numbers.
+fn formulas(model: &Model, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
+    let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    let constants = model.parameters.iter().filter(|parameter| parameter.is_constant);
+    for entry in constants.flat_map(|parameter| &parameter.entries) {
+        let Some(formula) = entry.derived else { continue };
+        let formula = match exprs.as_number(formula) {
+            Some(number) => {
+                let decimal = shortest_decimal(to_f64(number));
+                exprs.number(decimal)
+            }
+            // A constant stands after those that it follows from.
+            None => exprs.substitute(&[formula], |symbol| known.get(&symbol).copied())[0],
+        };
+        known.insert(entry.symbol, formula);
+    }
+    known
+}
+
+fn shortest(exprs: &mut Exprs, formulas: &FxHashMap<SymbolId, ExprId>, value: ExprId) -> String {
+    let value = exprs.substitute(&[value], |symbol| formulas.get(&symbol).copied())[0];
     let value = lowest_terms(exprs, value);
     text(exprs, value)
 }

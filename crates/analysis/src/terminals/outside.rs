@@ -158,6 +158,7 @@ impl Outside<'_> {
                 scale: 1.0,
                 span: rest.span,
                 value_span: rest.span,
+                is_constant: false,
             });
             let own = rest.exprs.symbol(own);
             self.fixed.insert(symbol, own);

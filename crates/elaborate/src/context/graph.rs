@@ -1,6 +1,7 @@
 //! The flat model while it is made, and what is known of its parts until it is whole.
 
 use crate::context::Place;
+use crate::context::constants::Constants;
 use crate::context::modal::Block;
 use crate::context::values::Text;
 use crate::program::ItemRef;
@@ -115,6 +116,8 @@ pub(crate) struct Graph<'a> {
     pub branching: Branching,
     /// The modal blocks that were expanded.
     pub blocks: Vec<Rc<Block<'a>>>,
+    /// Their constants.
+    pub constants: Constants,
 }
 
 impl<'a> Graph<'a> {
@@ -128,6 +131,7 @@ impl<'a> Graph<'a> {
             bond_ends: BondEnds::default(),
             branching: Branching::default(),
             blocks: Vec::new(),
+            constants: Constants::default(),
         }
     }
 

@@ -6,6 +6,7 @@
 mod layer;
 mod reporting;
 
+pub(crate) mod constants;
 pub(crate) mod graph;
 pub(crate) mod modal;
 pub(crate) mod reports;

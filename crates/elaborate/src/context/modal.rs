@@ -2,8 +2,9 @@
 
 use crate::context::values::{Scalar, Value};
 use crate::modal_rules::Rules;
-use lgm_algebra::expr::ExprId;
-use lgm_model::{ElementId, PortId};
+use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_model::{ElementId, PathId, PortId};
+use lgm_source::Span;
 use lgm_syntax::ast;
 use std::rc::Rc;
 
@@ -43,6 +44,7 @@ pub(crate) struct Residual {
 /// An expanded modal block. Elements are counted from its first one, which is its coupler.
 #[derive(Debug)]
 pub(crate) struct Block<'a> {
+    pub owner: Owner,
     pub instance: &'a ast::Instance,
     pub modal: &'a ast::Modal,
     pub rules: Rc<Rules<'a>>,
@@ -54,6 +56,16 @@ pub(crate) struct Block<'a> {
     pub residual: Residual,
     /// What closes positions off: the length, or the two sides.
     pub sides: Vec<Scalar>,
+}
+
+/// Whose constant a value becomes: the block, where it was made, and what is positive because the block lies along it.
+#[derive(Clone, Debug)]
+pub(crate) struct Owner {
+    pub block: PathId,
+    /// True if the values are few enough to be read by their names.
+    pub is_read: bool,
+    pub span: Span,
+    pub sides: Vec<SymbolId>,
 }
 
 /// A port of a modal block in the flat graph.

@@ -392,7 +392,10 @@ fn parameters(system: &StateSystem) -> Vec<Parameter> {
         let entries = parameter.entries.iter().map(|entry| ParameterEntry {
             name: system.exprs.symbol_info(entry.symbol).name.to_string(),
             value: to_f64(&entry.value),
-            derived: entry.derived.map(|value| print::text(&system.exprs, value)),
+            derived: entry.derived.map(|value| match system.exprs.as_number(value) {
+                Some(number) => shortest(to_f64(number)),
+                None => print::text(&system.exprs, value),
+            }),
         });
         let entries: Vec<ParameterEntry> = entries.collect();
         let count = entries.len();

@@ -20,12 +20,13 @@ use crate::initialisation::dependent_starts;
 use crate::initialisation::start_values::{find_starts, holds_integrals, with_starts};
 use crate::options::Options;
 use crate::parameter_values::parameter_values;
+use crate::simplification::shorten::Shortening;
 use crate::state_selection::decision::decide;
 use crate::state_selection::links::{Impulses, Links};
 use crate::state_selection::retain::{retained, sampled_rows, unmet};
 use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::{Evaluated, Exprs, to_f64};
-use lgm_algebra::{DoubleValues, ExactValues, Field, PrimeField, RationalFunctions, Sampled};
+use lgm_algebra::{DoubleValues, ExactValues, Field, PrimeField, RationalFunction, RationalFunctions, Sampled};
 use lgm_model::Model;
 use lgm_model::blocks::BlockForm;
 use lgm_model::system::{DependentStorage, StateSystem};
@@ -318,7 +319,10 @@ fn numeric_run(
     if is_small(model, causality) {
         let mut field = ExactValues::new(values.clone());
         let attempt = run(problem, exprs, &mut field, plan, &[]).map(|exact| {
-            let dependent = dependents::report(model, exprs, &mut field, causality, &exact.couplings);
+            let mut present =
+                |exprs: &mut Exprs, field: &mut ExactValues, value: &BigRational| field.present(exprs, value);
+            let couplings = &exact.couplings;
+            let dependent = dependents::report(model, exprs, &mut field, causality, couplings, &mut present);
             (exact.map(to_f64), dependent)
         });
         // Numbers of very many digits are for doubles; what the field said after it gave up means nothing.
@@ -332,7 +336,8 @@ fn numeric_run(
         .collect();
     let mut field = DoubleValues::new(values);
     let run = run_sharing_many(problem, exprs, &mut field, plan)?;
-    let dependent = dependents::report(model, exprs, &mut field, causality, &run.couplings);
+    let mut present = |exprs: &mut Exprs, field: &mut DoubleValues, value: &f64| field.present(exprs, value);
+    let dependent = dependents::report(model, exprs, &mut field, causality, &run.couplings, &mut present);
     finite((run, dependent))
 }
 
@@ -378,7 +383,7 @@ fn symbolic_run(
     };
     system.exprs = exprs;
     let run = attempt?;
-    matrices::symbolic(model, system, &run, &mut field);
+    matrices::symbolic(model, system, &run, &mut field, &mut Shortening::unread());
     system.start_constraints =
         dependent_starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
             field.present(exprs, value)
@@ -404,10 +409,19 @@ fn cancelled_run(
     let mut exprs = std::mem::take(&mut system.exprs);
     let attempt = run(problem, &mut exprs, &mut field, plan, &[]);
     system.exprs = exprs;
+    let mut shortening = match &attempt {
+        Ok(run) if options.readable => Shortening::new(true, run.rates.len() + run.outputs.len()),
+        _ => Shortening::unread(),
+    };
     match attempt {
-        Ok(run) if matrices::symbolic(model, system, &run, &mut field) => {
+        Ok(run) if matrices::symbolic(model, system, &run, &mut field, &mut shortening) => {
             let mut exprs = std::mem::take(&mut system.exprs);
-            system.dependent = dependents::report(model, &mut exprs, &mut field, causality, &run.couplings);
+            let mut present = |exprs: &mut Exprs, field: &mut RationalFunctions, value: &RationalFunction| {
+                let id = field.present(exprs, value);
+                shortening.of_lowest_terms(exprs, id)
+            };
+            let couplings = &run.couplings;
+            system.dependent = dependents::report(model, &mut exprs, &mut field, causality, couplings, &mut present);
             system.exprs = exprs;
             system.start_constraints =
                 dependent_starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {

@@ -5,7 +5,8 @@ use crate::decimals::shortest_decimal;
 use crate::formulation::outputs::OutputRow;
 use crate::formulation::run::Run;
 use crate::formulation::shared_arena::SharedArena;
-use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
+use crate::simplification::shorten::{Shortening, is_shorter};
+use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::{
     DoubleValues, ExactValues, Field, FromExpression, Kernels, RationalFunction, RationalFunctions, SHARED,
 };
@@ -101,14 +102,18 @@ pub(crate) fn symbolic<F: Present>(
     system: &mut StateSystem,
     run: &Run<F::Element>,
     field: &mut F,
+    shortening: &mut Shortening,
 ) -> bool {
     // Shared rows leave the equations linear, though the matrices, which are full, are not written out.
     let is_linear = run.outputs.iter().all(|output| output.row.is_some());
     let form = {
         let exprs = &mut system.exprs;
-        linear_form(run, |value| field.present(exprs, value))
+        linear_form(run, |value| {
+            let id = field.present(exprs, value);
+            shortening.of_lowest_terms(exprs, id)
+        })
     };
-    let written = write_equations(model, system, run, field);
+    let written = write_equations(model, system, run, field, shortening);
     if field.exhausted() {
         return false;
     }
@@ -147,12 +152,14 @@ fn write_equations<F: Present>(
     system: &mut StateSystem,
     run: &Run<F::Element>,
     field: &mut F,
+    shortening: &mut Shortening,
 ) -> Written {
     let mut exprs = std::mem::take(&mut system.exprs);
     let measures = model.measures.iter().enumerate();
     let mut writer = Writer {
         exprs: &mut exprs,
         field,
+        shortening,
         run,
         symbols: column_symbols(system, run),
         shared: Vec::new(),
@@ -205,6 +212,7 @@ fn column_symbols<E>(system: &StateSystem, run: &Run<E>) -> Vec<Option<SymbolId>
 struct Writer<'a, F: Present> {
     exprs: &'a mut Exprs,
     field: &'a mut F,
+    shortening: &'a mut Shortening,
     run: &'a Run<F::Element>,
     symbols: Vec<Option<SymbolId>>,
     /// The symbols of shared rows.
@@ -218,7 +226,8 @@ impl<F: Present> Writer<'_, F> {
     /// [`Present::present`], once for each different element.
     fn present(&mut self, value: &F::Element) -> ExprId {
         let Some(key) = F::key(value) else {
-            return self.field.present(self.exprs, value);
+            let id = self.field.present(self.exprs, value);
+            return self.shortening.of_lowest_terms(self.exprs, id);
         };
         if let Some(known) = self.presented.get(&key) {
             return *known;
@@ -255,7 +264,7 @@ impl<F: Present> Writer<'_, F> {
             && !self.field.exhausted()
             && let Some(shortest) = self.field.at_once(self.exprs, &factors)
         {
-            return shortest;
+            return self.shortening.of_lowest_terms(self.exprs, shortest);
         }
         let mut terms = Vec::with_capacity(factors.len() + 1);
         for (variable, value) in &factors {
@@ -274,8 +283,14 @@ impl<F: Present> Writer<'_, F> {
         match self.over_one_denominator(&factors, rest) {
             Some(together) if self.exprs.is_written_beyond(together, LONGEST_WRITTEN) => apart,
             Some(together) if self.exprs.is_written_beyond(apart, LONGEST_WRITTEN) => together,
-            Some(together) if text(self.exprs, together).len() <= text(self.exprs, apart).len() => together,
-            _ => apart,
+            Some(together) => {
+                let together = self.shortening.of_lowest_terms(self.exprs, together);
+                match is_shorter(self.exprs, together, apart) {
+                    true => together,
+                    false => apart,
+                }
+            }
+            None => apart,
         }
     }
 
@@ -305,7 +320,7 @@ impl<F: Present> Writer<'_, F> {
             && !(F::NUMBERS && factors.iter().any(|factor| self.exprs.changes_with_time(factor.0)))
             && let Some(id) = self.over_one_denominator(&factors, None)
         {
-            return id;
+            return self.shortening.of_lowest_terms(self.exprs, id);
         }
         let mut terms = Vec::new();
         for (constant, value) in factors {
@@ -335,7 +350,10 @@ impl<F: Present> Writer<'_, F> {
             return rest;
         }
         match self.field.from_expression(self.exprs, rest) {
-            Ok(value) => self.field.present(self.exprs, &value),
+            Ok(value) => {
+                let id = self.field.present(self.exprs, &value);
+                self.shortening.of_lowest_terms(self.exprs, id)
+            }
             Err(_) => rest,
         }
     }
@@ -427,7 +445,8 @@ pub(crate) fn numeric(
     let is_bare = system.derivatives.is_empty() && system.output_values.is_empty();
     if is_bare || form.is_some() {
         let doubles = values.iter().map(|(symbol, value)| (*symbol, to_f64(value))).collect();
-        let written = write_equations(model, system, run, &mut DoubleValues::new(doubles));
+        let mut field = DoubleValues::new(doubles);
+        let written = write_equations(model, system, run, &mut field, &mut Shortening::unread());
         let number = |id: &ExprId| {
             system
                 .exprs

@@ -5,7 +5,7 @@ use crate::causality::elimination::Row;
 use crate::formulation::matrices::{LONGEST_WRITTEN, Present};
 use crate::index_reduction::Known;
 use crate::state_selection::states::storage_row;
-use lgm_algebra::expr::Exprs;
+use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::units::Dimension;
 use lgm_model::system::DependentStorage;
 use lgm_model::{Law, Model, PortId, SiUnit, Variable};
@@ -17,13 +17,15 @@ const REPORTED: usize = 1_000;
 /// Beyond this many independent ports the equivalent field is not written out.
 const WRITTEN: usize = 4;
 
-/// Describes each dependent storage element. `couplings` are the rows `z_d = S_di z_i + S_du u` over [`Known`] columns.
+/// Describes each dependent storage element; `present` writes an entry as it is shown. `couplings` are the rows
+/// `z_d = S_di z_i + S_du u` over [`Known`] columns.
 pub(crate) fn report<F: Present>(
     model: &Model,
     exprs: &mut Exprs,
     field: &mut F,
     causality: &Causality,
     couplings: &[Row<F::Element>],
+    present: &mut dyn FnMut(&mut Exprs, &mut F, &F::Element) -> ExprId,
 ) -> Vec<DependentStorage> {
     let (independent, dependent) = (&causality.independent[..], &causality.dependent[..]);
     if dependent.len() > REPORTED {
@@ -77,7 +79,7 @@ pub(crate) fn report<F: Present>(
     let mut entry = |i: u32, j: u32| {
         let entry = written.entry((i, j)).or_insert_with(|| {
             let entry = equivalent(model, field, independent, dependent, couplings, &followers, i, j);
-            let id = field.present(exprs, &entry);
+            let id = present(exprs, field, &entry);
             (!exprs.is_written_beyond(id, LONGEST_WRITTEN)).then(|| lgm_algebra::expr::text(exprs, id))
         });
         entry.clone()

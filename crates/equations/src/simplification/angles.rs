@@ -1,5 +1,6 @@
 //! Sums and differences of angles: `cos(a)*cos(b) + sin(a)*sin(b)` is `cos(a - b)`.
 
+use crate::simplification::factor::Factor;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -10,8 +11,13 @@ const LONGEST: usize = 60;
 
 /// The expression with the addition theorems of sine and cosine applied where two terms become one.
 pub(crate) fn joined(exprs: &mut Exprs, root: ExprId) -> ExprId {
+    let parts = exprs.reachable(&[root]);
+    let is_angle = |id: &ExprId| matches!(exprs.node(*id), Node::Call(Function::Sin | Function::Cos, _));
+    if !parts.iter().any(is_angle) {
+        return root;
+    }
     let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-    for id in exprs.reachable(&[root]) {
+    for id in parts {
         let node = exprs.node(id).clone();
         let now = exprs.rebuild(&node, &replaced);
         let mut now = equal_factors_joined(exprs, now);
@@ -26,7 +32,7 @@ pub(crate) fn joined(exprs: &mut Exprs, root: ExprId) -> ExprId {
 /// A term as a number, two factors that are sines or cosines, and the rest.
 struct Term {
     number: BigRational,
-    /// Function and argument, a smaller argument first.
+    /// Function and argument, in an order that does not depend on the order of declarations.
     pair: [(Function, ExprId); 2],
     rest: Vec<ExprId>,
 }
@@ -273,7 +279,8 @@ fn splits(exprs: &Exprs, term: ExprId) -> Vec<Term> {
             if a.1 == b.1 {
                 continue;
             }
-            let pair = if a.1 < b.1 { [a, b] } else { [b, a] };
+            let place = |one: &(Function, ExprId)| Factor::new(exprs, one.1);
+            let pair = if place(&a) < place(&b) { [a, b] } else { [b, a] };
             let mut rest: Vec<ExprId> = (0..factors.len())
                 .filter(|k| *k != first && *k != second)
                 .map(|k| factors[k])

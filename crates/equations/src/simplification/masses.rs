@@ -17,7 +17,7 @@ pub(crate) fn mass_form(
     shortening: &mut Shortening,
     length: usize,
 ) -> Option<MassForm> {
-    if resolved.mass.is_empty() {
+    if resolved.mass.is_empty() || !shortening.is_read_through() {
         return None;
     }
     // Accelerations that determine each other are always read best as a matrix times a vector.

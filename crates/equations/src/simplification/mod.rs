@@ -1,6 +1,7 @@
 //! Simplification: the form of the equations that people read.
 
 pub(crate) mod angles;
+pub(crate) mod factor;
 pub(crate) mod inline;
 pub(crate) mod masses;
 pub(crate) mod present;

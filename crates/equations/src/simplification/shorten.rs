@@ -1,12 +1,19 @@
-//! Expressions in the shorter of two forms: as they were built, and over one denominator in lowest terms.
+//! The form of every expression that is shown: of the forms that are equal, the one of fewest operations.
+//!
+//! The forms are: as it was built, over one denominator in lowest terms, and as a person would write it ([`written`]). Texts, formulas,
+//! JSON and the comments of code all show what is decided here. Each form is compared with what it stands for before it is taken
+//! ([`are_equal`]). The work is bounded by counts, and what is beyond them stays as it was.
 
 mod collect;
 mod fourier;
+mod length;
+mod numbers;
 mod written;
 
 use crate::simplification::angles;
-use lgm_algebra::expr::{ExprId, Exprs, text};
-use lgm_algebra::{Field, FromExpression, RationalFunctions};
+use length::Length;
+use lgm_algebra::expr::{ExprId, Exprs};
+use lgm_algebra::{Field, FromExpression, RationalFunctions, are_equal, settled_on};
 use rustc_hash::FxHashMap;
 
 /// Trees of more nodes than this are not brought to lowest terms, nor written as a text to measure them.
@@ -38,6 +45,8 @@ pub(crate) struct Shortening {
     effort: Option<u64>,
     /// The expressions that were looked at, and their shorter forms.
     known: FxHashMap<ExprId, ExprId>,
+    /// Parts of expressions, with what stands inside of functions in lowest terms.
+    settled: FxHashMap<ExprId, ExprId>,
 }
 
 impl Shortening {
@@ -48,6 +57,7 @@ impl Shortening {
             cancelled,
             effort: (equations <= READ).then_some(EFFORT),
             known: FxHashMap::default(),
+            settled: FxHashMap::default(),
         }
     }
 
@@ -64,42 +74,88 @@ impl Shortening {
         self.is_read
     }
 
-    /// The expression in its shorter form.
+    /// True if there are so few of them that a person reads them through.
+    pub(crate) fn is_read_through(&self) -> bool {
+        self.effort.is_some()
+    }
+
+    /// The expression in its shortest form.
     pub(crate) fn shortest(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
+        self.known_or(exprs, id, |this, exprs| {
+            let Some(lowest) = over_one_denominator(exprs, id) else {
+                return id;
+            };
+            let best = in_lowest_terms(exprs, id, lowest);
+            this.written(exprs, best, lowest)
+        })
+    }
+
+    /// The same of an expression that is in lowest terms, but for what stands inside of its functions.
+    pub(crate) fn of_lowest_terms(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
+        if self.effort.is_none() {
+            return id;
+        }
+        self.known_or(exprs, id, |this, exprs| this.written(exprs, id, id))
+    }
+
+    /// The form that was found before, or else the one that is found now.
+    fn known_or(
+        &mut self,
+        exprs: &mut Exprs,
+        id: ExprId,
+        find: impl FnOnce(&mut Self, &mut Exprs) -> ExprId,
+    ) -> ExprId {
         if !self.cancelled {
             return id;
         }
-        match self.known.get(&id) {
-            Some(short) => *short,
-            None => {
-                let short = shorter(exprs, id, self.effort.as_mut());
-                self.known.insert(id, short);
-                short
-            }
+        if let Some(short) = self.known.get(&id) {
+            return *short;
         }
+        let settled = match self.effort.is_some() && !is_large(exprs, id) {
+            true => settled_on(exprs, id, &mut self.settled, &|_| false),
+            false => id,
+        };
+        // A change inside of a function may cancel outside.
+        let found = match settled == id {
+            true => Some(find(self, exprs)).filter(|found| are_equal(exprs, id, *found)),
+            false => Some(self.shortest(exprs, settled)),
+        };
+        let found = found.unwrap_or(id);
+        self.known.insert(id, found);
+        found
+    }
+
+    /// The shorter one of the best form so far and of the one that a person would write.
+    fn written(&mut self, exprs: &mut Exprs, best: ExprId, lowest: ExprId) -> ExprId {
+        let Some(effort) = self.effort.as_mut() else {
+            return best;
+        };
+        let size = exprs.written_size(&[lowest]);
+        let cost = if size <= SHORT { 0 } else { size };
+        if size > WRITTEN || cost > *effort {
+            return best;
+        }
+        *effort -= cost;
+        let Some(written) = written::by_hand(exprs, lowest).filter(|id| !is_large(exprs, *id)) else {
+            return best;
+        };
+        // An expression as it was built stays unless it is longer. The signs of lowest terms are by the order of declarations.
+        let is_better = match best == lowest {
+            true => !is_plainer(exprs, best, written),
+            false => is_large(exprs, best) || is_shorter(exprs, written, best),
+        };
+        if is_better { written } else { best }
     }
 }
 
-/// An expression as a person would write it, where that is shorter than in lowest terms.
-fn shorter(exprs: &mut Exprs, id: ExprId, effort: Option<&mut u64>) -> ExprId {
-    let Some(lowest) = over_one_denominator(exprs, id) else {
-        return id;
-    };
-    let mut best = in_lowest_terms(exprs, id, lowest);
-    let Some(effort) = effort else { return best };
-    let size = exprs.written_size(&[lowest]);
-    let cost = if size <= SHORT { 0 } else { size };
-    if size > WRITTEN || cost > *effort {
-        return best;
-    }
-    *effort -= cost;
-    if let Some(written) = written::by_hand(exprs, lowest)
-        && !is_large(exprs, written)
-        && (is_large(exprs, best) || text(exprs, written).len() < text(exprs, best).len())
-    {
-        best = written;
-    }
-    best
+/// True if an expression has fewer operations than another one, or as many and is more symmetric.
+fn is_plainer(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
+    Length::of(exprs, id).is_plainer(exprs, Length::of(exprs, than))
+}
+
+/// True if an expression is shorter than another one.
+pub(crate) fn is_shorter(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
+    id != than && Length::of(exprs, id).is_less(exprs, Length::of(exprs, than))
 }
 
 /// Whether an expression written out is too long for anybody to read.
@@ -107,12 +163,9 @@ pub fn is_large(exprs: &Exprs, id: ExprId) -> bool {
     exprs.is_written_beyond(id, LARGE)
 }
 
-/// An expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
+/// An expression in its shortest form, by itself.
 pub fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
-    match over_one_denominator(exprs, id) {
-        Some(lowest) => in_lowest_terms(exprs, id, lowest),
-        None => id,
-    }
+    Shortening::new(true, 1).shortest(exprs, id)
 }
 
 /// The lowest terms of an expression, unless that takes too much.
@@ -129,11 +182,11 @@ fn over_one_denominator(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
 fn in_lowest_terms(exprs: &mut Exprs, id: ExprId, lowest: ExprId) -> ExprId {
     let lowest = angles::joined(exprs, lowest);
     let joined = angles::joined(exprs, id);
-    let id = match text(exprs, joined).len() < text(exprs, id).len() {
+    let id = match is_shorter(exprs, joined, id) {
         true => joined,
         false => id,
     };
-    if !is_large(exprs, lowest) && text(exprs, lowest).len() <= text(exprs, id).len() {
+    if !is_large(exprs, lowest) && !is_shorter(exprs, id, lowest) {
         lowest
     } else {
         id

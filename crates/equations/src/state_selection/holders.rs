@@ -76,6 +76,10 @@ impl Holders {
                 states.entry((*first, rate.len())).or_default().push(state);
             }
         }
+        // By names: the order of declarations decides nothing.
+        for list in states.values_mut().filter(|list| list.len() > 1) {
+            list.sort_by_cached_key(|state| place(model, independent, *state));
+        }
         let mut fields: FxHashMap<ElementId, Vec<usize>> = FxHashMap::default();
         for (state, port) in independent.iter().enumerate() {
             let element = model.ports[port.index()].element;
@@ -84,11 +88,11 @@ impl Holders {
         let mut fields: Vec<Vec<usize>> = fields.into_values().collect();
         fields.retain(|states| (2..=PORTS).contains(&states.len()));
         fields.retain(|states| states.iter().all(|state| assembled.rates[*state].len() <= LONG));
-        fields.sort_unstable();
+        fields.sort_by_cached_key(|states| place(model, independent, states[0]));
         Holders { states, fields }
     }
 
-    /// The first state whose rate is a multiple of the integrand, or the first field whose rates add up to it.
+    /// The first state, by its name, whose rate is a multiple of the integrand, or the first field whose rates add up to it.
     pub(crate) fn of<F: Field>(
         &self,
         field: &mut F,
@@ -127,6 +131,21 @@ impl Holders {
                 a.0 == b.0 && field.is_zero(&difference)
             })
         })
+    }
+}
+
+/// The place of a state among others that hold the same: those of storage first, by the names of their elements.
+fn place(model: &Model, independent: &[PortId], state: usize) -> (bool, String, usize) {
+    match independent.get(state) {
+        Some(port) => {
+            let element = model.ports[port.index()].element;
+            (false, model.element_name(element).to_string(), state)
+        }
+        None => {
+            let integral = model.integrals.get(state - independent.len());
+            let name = integral.map(|integral| model.exprs.symbol_info(integral.symbol).name.to_string());
+            (true, name.unwrap_or_default(), state)
+        }
     }
 }
 

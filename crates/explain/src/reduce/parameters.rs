@@ -1,7 +1,7 @@
 //! Parameters of storage, and the shortest form of those that stand for several.
 
 use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, text};
-use lgm_algebra::{Field, FromExpression, RationalFunctions};
+use lgm_equations::lowest_terms;
 use lgm_model::{Law, Model, PortId, StorageForm};
 
 /// Texts longer than this nobody reads.
@@ -71,18 +71,12 @@ pub(super) fn times(gain: &str, variable: &str) -> String {
     }
 }
 
-/// The expression as it is or over one denominator in lowest terms, whichever is shorter.
+/// The expression in the form in which equations show it.
 pub(super) fn shortest(exprs: &mut Exprs, id: ExprId) -> ExprId {
-    match cancelled(exprs, id) {
-        Some(other) if shown(exprs, other).len() < shown(exprs, id).len() => other,
-        _ => id,
+    match exprs.is_written_beyond(id, LONGEST) {
+        true => id,
+        false => lowest_terms(exprs, id),
     }
-}
-
-fn cancelled(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
-    let mut field = RationalFunctions::default();
-    let value = field.from_expression(exprs, id).ok()?;
-    (!field.exhausted()).then(|| field.to_expression(exprs, &value))
 }
 
 /// The text of an expression; none if nobody would read it.

@@ -7,6 +7,7 @@
 mod decimal;
 mod latex;
 mod names;
+mod operations;
 mod text;
 mod typst;
 
@@ -19,6 +20,7 @@ use num_traits::{One, Signed};
 pub use decimal::number;
 pub use latex::latex;
 pub use names::{Mode as LatexMode, escaped as latex_escaped, latex_name};
+pub use operations::operations;
 pub use text::{brief, text};
 pub use typst::typst;
 

@@ -201,6 +201,7 @@ impl<'a> Evaluator<'a> {
             scale,
             span: assigned.name.span,
             value_span: span,
+            is_constant: false,
         });
         self.like(&value, entries)
     }

@@ -161,11 +161,12 @@ impl<'a> Evaluator<'a> {
         let mut known = block.formals.clone();
         known.extend(block.modes[k].scope.iter().cloned());
         let shape = rules.shape(name)?;
-        let Some(Position::Point(coordinates)) = point.first() else {
+        let Some(position @ Position::Point(coordinates)) = point.first() else {
             return None;
         };
-        self.with_scope(instance, known, |this| this.shape_at(shape, coordinates))
-            .map(|scalar| scalar.expr)
+        let owner = self.graph.blocks[at].owner.clone();
+        let value = self.with_scope(instance, known, |this| this.shape_at(shape, coordinates))?;
+        Some(self.constant_at(&owner, name, k as u32 + 1, position, value).expr)
     }
 
     /// What the modes left out add at a position by the forces at the ports.
@@ -236,7 +237,11 @@ impl<'a> Evaluator<'a> {
         let whole = self.averaged(&block, shape, &here, &there, block.instance.kind.span)?;
         let mut parts = Vec::with_capacity(kept.len());
         for (k, kept) in kept {
-            let shapes = self.shapes_at(&block, &block.modes[k].scope, &[here.clone(), there.clone()])?;
+            let shapes = self.shapes_at(
+                &block,
+                (k as u32 + 1, &block.modes[k].scope),
+                &[here.clone(), there.clone()],
+            )?;
             parts.push((shapes[0].expr, shapes[1].expr, kept));
         }
         Some(self.less_kept(whole, &parts))

@@ -1,5 +1,6 @@
 //! Modal blocks in expressions: the names in their bodies, their shapes, their tables, and what is measured of them.
 
+mod constants;
 mod measures;
 mod scope;
 mod table;

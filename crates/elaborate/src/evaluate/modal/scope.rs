@@ -66,8 +66,24 @@ impl<'a> Evaluator<'a> {
         Some(used.path.and_then(|(_, span)| program.table(span)))
     }
 
-    /// The values of one mode's shape at positions; over a span, its mean.
+    /// The values of one mode's shape at positions, as constants; over a span, its mean.
     pub(crate) fn shapes_at(
+        &mut self,
+        block: &Block<'a>,
+        (mode, scope): (u32, &[(&'a str, Value)]),
+        positions: &[Position],
+    ) -> Option<Vec<Scalar>> {
+        let owner = block.owner.clone();
+        let values = self.shape_formulas(block, scope, positions)?;
+        let pairs = positions.iter().zip(values);
+        Some(
+            pairs
+                .map(|(position, value)| self.constant_at(&owner, "shape", mode, position, value))
+                .collect(),
+        )
+    }
+
+    fn shape_formulas(
         &mut self,
         block: &Block<'a>,
         scope: &[(&'a str, Value)],

@@ -1,6 +1,6 @@
 //! From an instance of a modal block to the values of its modes and the positions of its ports.
 
-use crate::context::modal::{Block, Position};
+use crate::context::modal::{Block, Owner, Position};
 use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::context::{GraphPart, Indices, Place};
 use crate::evaluate::Claim;
@@ -18,6 +18,9 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Expr, ExprKind, Instance};
 use num_traits::{Signed, Zero};
 use std::rc::Rc;
+
+/// The most parts of a mode.
+const PARTS: usize = 4;
 
 impl<'a> Expansion<'_, 'a> {
     /// Makes the parts of a modal block.
@@ -88,8 +91,13 @@ impl<'a> Expansion<'_, 'a> {
             &sides,
             table.filter(|_| rules.tabulated.contains(&"shape")),
         )?;
-        let values = self.mode_values((instance, modal), &rules, &formals, (count, table))?;
+        let path = self.instance_path(instance, indices, place);
+        let values = count as usize * (ports.len() + PARTS);
+        let owner = self.owner(path, instance.kind.span, &sides, values);
+        let mut values = self.mode_values((instance, modal), &rules, &formals, (count, table), &owner)?;
+        self.name_values(&owner, &rules, domain, &mut values);
         let block = Block {
+            owner,
             instance,
             modal,
             rules,
@@ -103,7 +111,7 @@ impl<'a> Expansion<'_, 'a> {
         let parts = Parts {
             domain,
             definition: at,
-            path: self.instance_path(instance, indices, place),
+            path,
             place,
             wants_residual,
         };
@@ -393,8 +401,10 @@ impl<'a> Expansion<'_, 'a> {
         rules: &Rules<'a>,
         formals: &[(&'a str, Value)],
         (count, table): (u32, Option<&'a ModeTable>),
+        owner: &Owner,
     ) -> Option<Vec<ModeValues<'a>>> {
         let mut modes = Vec::with_capacity(count as usize);
+        let roles = rules.roles();
         for k in 1..=count {
             let index = self.arena.exprs.integer(i64::from(k));
             let index = Value::scalar(index, DimId::PLAIN);
@@ -408,6 +418,9 @@ impl<'a> Expansion<'_, 'a> {
                 for (name, expr) in &rules.values {
                     let value = match this.eval(expr, Place::MODEL) {
                         Value::Error => return None,
+                        Value::Scalar(value) if !roles.has(name) => {
+                            Value::Scalar(this.number_constant(owner, name, k, value)).named()
+                        }
                         value => value.named(),
                     };
                     if let Some(law) = &mut this.law {

@@ -7,6 +7,7 @@
 //! reduction. The dual (`drive across;`) has the modes' T-types where the A-types were, in series with the rest.
 
 mod block;
+mod constants;
 mod parts;
 mod residual;
 mod starts;

@@ -106,7 +106,7 @@ impl<'a> Expansion<'_, 'a> {
         let (rows, columns) = (block.ports.len(), values.len());
         let mut entries = vec![self.arena.exprs.zero(); rows * columns];
         for (column, mode) in values.iter().enumerate() {
-            let list = self.shapes_at(block, &mode.scope, &block.ports)?;
+            let list = self.shapes_at(block, (column as u32 + 1, &mode.scope), &block.ports)?;
             for (row, value) in list.into_iter().enumerate() {
                 entries[row * columns + column] = value.expr;
             }

@@ -1,54 +1,30 @@
 //! Sums with common factors taken out, where that is shorter: `m*l*g*s + m*l*h*s` is `m*l*s*(g + h)`.
 //!
-//! A term is a number times powers of factors, negative ones below the line. What all terms share stands in front of the sum;
-//! within it, the factors that most terms of a part share are taken out of that part, as long as it saves characters.
+//! A term is a number times powers of factors, negative ones below the line. Factors of all terms stand in front of the sum. Within it, the
+//! factors that most terms of a part share are taken out of that part, as long as it saves operations.
 
-use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, text};
+use super::length::Length;
+use super::numbers::{common_number, number_length};
+use crate::simplification::factor::{Factor, Powers, as_written, multiply};
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, operations, text};
 use num_bigint::BigInt;
-use num_integer::Integer as _;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Sums of more terms than this stay as they are.
-pub(super) const LONGEST: usize = 200;
+pub(super) const LONGEST: usize = 500;
 
 /// Sums of at most this many terms are tried with and without a common denominator.
 const TRIED_APART: usize = 16;
 
+/// Squares of sums are looked for in sums of at most this many terms.
+const SQUARED: usize = 16;
+
 /// Products of two sums are looked for in sums of at most this many terms.
 const PAIRED: usize = 40;
-
-/// A factor with its place among others: symbols in the order of their declaration, then functions, then sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Factor {
-    place: (u8, u32),
-    pub(super) id: ExprId,
-}
-
-impl Factor {
-    pub(super) fn new(exprs: &Exprs, id: ExprId) -> Factor {
-        let place = match exprs.node(id) {
-            Node::Symbol(SymbolId(number)) => (0, *number),
-            Node::Sum(_) => (2, id.0),
-            _ => (1, id.0),
-        };
-        Factor { place, id }
-    }
-}
-
-/// Powers of factors, without zeros.
-pub(super) type Powers = BTreeMap<Factor, i32>;
-
-/// Multiplies by a power of a factor.
-pub(super) fn multiply(powers: &mut Powers, factor: Factor, exponent: i32) {
-    let sum = powers.entry(factor).or_insert(0);
-    *sum += exponent;
-    if *sum == 0 {
-        powers.remove(&factor);
-    }
-}
 
 /// A term of a sum.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +51,18 @@ impl Term {
         product
     }
 
+    /// The root of the term or of the opposite one.
+    fn root(&self) -> Option<Term> {
+        let number = self.number.abs();
+        let root = BigRational::new(number.numer().sqrt(), number.denom().sqrt());
+        let is_square = &root * &root == number && self.powers.values().all(|exponent| exponent % 2 == 0);
+        let halves = self.powers.iter().map(|each| (*each.0, each.1 / 2));
+        is_square.then(|| Term {
+            number: root,
+            powers: halves.collect(),
+        })
+    }
+
     /// The product with a power of another term.
     pub(super) fn times_power(&self, other: &Term, exponent: i32) -> Term {
         let powers = other.powers.iter().map(|each| (*each.0, each.1 * exponent)).collect();
@@ -82,11 +70,18 @@ impl Term {
     }
 }
 
-/// What writes terms in few characters.
+/// The writer of terms in few operations.
 pub(super) struct Collector<'e> {
     pub(super) exprs: &'e mut Exprs,
-    /// Characters of factors.
-    lengths: FxHashMap<ExprId, usize>,
+    /// The lengths of factors.
+    lengths: FxHashMap<ExprId, Saved>,
+}
+
+/// The savings of another form: operations, and characters among forms of as many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Saved {
+    operations: i64,
+    characters: i64,
 }
 
 impl Collector<'_> {
@@ -125,10 +120,86 @@ impl Collector<'_> {
             multiply(&mut powers, call, sign * count);
         }
         let mut factors = vec![self.exprs.number(number)];
-        for (factor, exponent) in powers {
-            let exponent = self.exprs.integer(i64::from(exponent));
-            factors.push(self.exprs.power(factor.id, exponent));
+        let mut written: Vec<i32> = Vec::new();
+        let powers = as_written(self.exprs, &powers);
+        for (factor, exponent) in &powers {
+            let is_ratio = exponent.abs() > 1 && powers.iter().any(|other| other.1 == -exponent);
+            if !is_ratio {
+                let exponent = self.exprs.integer(i64::from(*exponent));
+                factors.push(self.exprs.power(factor.id, exponent));
+            } else if !written.contains(&exponent.abs()) {
+                written.push(exponent.abs());
+                factors.push(self.ratio(&powers, exponent.abs()));
+            }
         }
+        self.exprs.product(factors)
+    }
+
+    /// `b^2/a^2` as `(b/a)^2`: the factors of this exponent above the line over those below.
+    fn ratio(&mut self, powers: &[(Factor, i32)], exponent: i32) -> ExprId {
+        let mut of = |sign: i32| {
+            let list = powers.iter().filter(|each| each.1 == sign * exponent);
+            let list: Vec<ExprId> = list.map(|each| each.0.id).collect();
+            self.exprs.product(list)
+        };
+        let (above, below) = (of(1), of(-1));
+        let ratio = self.exprs.div(above, below);
+        let exponent = self.exprs.integer(i64::from(exponent));
+        self.exprs.power(ratio, exponent)
+    }
+
+    /// The whole of an expression: `-(a - b)` is `b - a`.
+    pub(super) fn whole(&mut self, term: &Term) -> ExprId {
+        let mut term = term.clone();
+        if term.number.is_negative() {
+            let of_power = |power: i32| {
+                term.powers
+                    .iter()
+                    .filter(move |each| *each.1 == power)
+                    .map(|each| *each.0)
+            };
+            let mut sums = of_power(1).chain(of_power(-1));
+            if let Some(sum) = sums.find(|factor| takes_minus(self.exprs, factor.id)) {
+                let power = term.powers[&sum];
+                let reversed = self.reversed(sum.id);
+                let reversed = Factor::new(self.exprs, reversed);
+                term.number = -term.number;
+                term.powers.remove(&sum);
+                multiply(&mut term.powers, reversed, power);
+            }
+        }
+        self.product(&term)
+    }
+
+    /// A sum with the opposite sign, positive terms first.
+    fn reversed(&mut self, sum: ExprId) -> ExprId {
+        let terms = terms_of(self.exprs, sum);
+        let has_minus = terms.iter().any(|term| is_negative(self.exprs, *term));
+        let minus: Vec<ExprId> = terms
+            .into_iter()
+            .map(|term| match has_minus {
+                true => self.exprs.neg(term),
+                false => self.reversed_product(term),
+            })
+            .collect();
+        let (below, mut all): (Vec<ExprId>, Vec<ExprId>) =
+            minus.into_iter().partition(|term| is_negative(self.exprs, *term));
+        all.extend(below);
+        self.exprs.sum(all)
+    }
+
+    /// A product with the opposite sign, which one of its factors takes if it can.
+    fn reversed_product(&mut self, term: ExprId) -> ExprId {
+        let Some(sum) = sum_with_minus(self.exprs, term) else {
+            return self.exprs.neg(term);
+        };
+        let reversed = self.reversed(sum);
+        let Node::Product(list) = self.exprs.node(term).clone() else {
+            return reversed;
+        };
+        let factors = list
+            .iter()
+            .map(|factor| if *factor == sum { reversed } else { *factor });
         self.exprs.product(factors)
     }
 
@@ -140,6 +211,16 @@ impl Collector<'_> {
 
     /// The terms added up: those that are known to be positive first.
     fn plain_sum(&mut self, terms: &[Term]) -> ExprId {
+        let mut terms: Vec<&Term> = terms.iter().collect();
+        // Division by a denominator of all turns the order of its factors round.
+        if terms.iter().any(|term| term.powers.values().any(|power| *power < 0)) {
+            let exprs = &*self.exprs;
+            let of_sign = |term: &Term, sign: i32| {
+                let places = term.powers.iter().filter(|each| each.1.signum() == sign);
+                places.map(|each| each.0.place(exprs)).min()
+            };
+            terms.sort_by_key(|term| of_sign(term, 1).or_else(|| of_sign(term, -1)));
+        }
         let products: Vec<(bool, ExprId)> = terms
             .iter()
             .map(|term| (term.number.is_negative(), self.product(term)))
@@ -174,16 +255,17 @@ impl Collector<'_> {
             powers: above,
         };
         let single = self.apart(&terms, &common);
-        match self.written(&single) < self.written(&whole) {
+        let lengths = (self.written(&single), self.written(&whole));
+        match lengths.0.is_less(self.exprs, lengths.1) {
             true => single,
             false => whole,
         }
     }
 
-    /// The characters of a term.
-    pub(super) fn written(&mut self, term: &Term) -> usize {
-        let id = self.product(term);
-        text(self.exprs, id).len()
+    /// The length of a term.
+    pub(super) fn written(&mut self, term: &Term) -> Length {
+        let id = self.whole(term);
+        Length::of(self.exprs, id)
     }
 
     /// The common factor times what is left of the sum, with partly common factors taken out.
@@ -192,6 +274,10 @@ impl Collector<'_> {
         let number = BigRational::one() / &common.number;
         let mut rest: Vec<Term> = terms.iter().map(|term| term.times(&number, &inverse)).collect();
         loop {
+            if let Some(shorter) = self.square_of_sum(&rest) {
+                rest = shorter;
+                continue;
+            }
             let Some(chosen) = self.best_part(&rest) else {
                 match self.product_of_sums(&rest) {
                     Some(shorter) => rest = shorter,
@@ -215,9 +301,17 @@ impl Collector<'_> {
         if let [only] = &rest[..] {
             return only.times(&common.number, &common.powers);
         }
+        // A sum that has been collected may be in all terms by now.
+        if rest.len() < terms.len() && shared_powers(&rest).keys().any(|factor| factor.is_sum()) {
+            return self.as_term(rest).times(&common.number, &common.powers);
+        }
+        let mut product = common.clone();
+        if is_reversed(&rest) {
+            rest.iter_mut().for_each(|term| term.number = -term.number.clone());
+            product.number = -product.number;
+        }
         let sum = self.plain_sum(&rest);
         let sum = Factor::new(self.exprs, sum);
-        let mut product = common.clone();
         multiply(&mut product.powers, sum, 1);
         product
     }
@@ -236,26 +330,95 @@ impl Collector<'_> {
     /// factor: a polynomial in a velocity stays one.
     fn best_part(&mut self, terms: &[Term]) -> Option<Vec<usize>> {
         let places = places(terms);
-        let mut best: Option<(usize, Vec<usize>)> = None;
+        let mut best: Option<(Saved, Vec<String>, Vec<usize>)> = None;
         for list in places.into_values() {
-            // What all share and still stands here is to stay with the terms.
+            // Factors of all terms that still stand here are to stay with the terms.
             if list.len() < 2 || list.len() == terms.len() {
                 continue;
             }
             let part: Vec<Term> = list.iter().map(|k| terms[*k].clone()).collect();
             let shared = shared_powers(&part);
-            let mut saved = (list.len() - 1) * shared.iter().map(|each| self.length(each)).sum::<usize>();
-            let numbers: Vec<&BigRational> = part.iter().map(|term| &term.number).collect();
-            let number = common_number(&numbers);
-            saved += (list.len() - 1) * number_length(&number.abs());
-            // Parentheses, and a 1 where a term is the common factor itself.
-            let ones = part.iter().filter(|term| term.powers == shared).count();
-            let cost = 3 + ones;
-            if saved > cost && best.as_ref().is_none_or(|known| saved - cost > known.0) {
-                best = Some((saved - cost, list));
+            let gain = self.gain(&part, &shared);
+            if gain <= Saved::default() {
+                continue;
+            }
+            let is_best = match &best {
+                None => true,
+                Some(known) if gain != known.0 => gain > known.0,
+                // The order of declarations decides nothing: names do.
+                Some(known) => self.words(&shared) < known.1,
+            };
+            if is_best {
+                let words = self.words(&shared);
+                best = Some((gain, words, list));
             }
         }
-        best.map(|found| found.1)
+        best.map(|found| found.2)
+    }
+
+    /// The savings if powers are taken out of terms that share them.
+    fn gain(&mut self, part: &[Term], shared: &Powers) -> Saved {
+        let others = part.len() as i64 - 1;
+        let numbers: Vec<&BigRational> = part.iter().map(|term| &term.number).collect();
+        let number = number_length(&common_number(&numbers).abs()) as i64;
+        let lengths: Vec<Saved> = shared.iter().map(|each| self.length(each)).collect();
+        let mut gain = Saved {
+            operations: others * i64::from(number > 0),
+            characters: others * number,
+        };
+        for length in lengths {
+            gain.operations += others * length.operations;
+            gain.characters += others * length.characters;
+        }
+        // A 1 is left where a term is the common factor itself, and there are parentheses.
+        let ones = part.iter().filter(|term| term.powers == *shared).count() as i64;
+        gain.operations -= ones;
+        gain.characters -= ones + 3;
+        gain
+    }
+
+    /// Powers by the names in them.
+    fn words(&self, powers: &Powers) -> Vec<String> {
+        let exprs = &*self.exprs;
+        let word = |(factor, exponent): (&Factor, &i32)| format!("{}^{exponent}", text(exprs, factor.id));
+        let mut words: Vec<String> = powers.iter().map(word).collect();
+        words.sort_unstable();
+        words
+    }
+
+    /// `a^2 - 2*a*b + b^2` as `(a - b)^2`, among other terms too.
+    fn square_of_sum(&mut self, terms: &[Term]) -> Option<Vec<Term>> {
+        if !(3..=SQUARED).contains(&terms.len()) {
+            return None;
+        }
+        let mut roots: Vec<(usize, Term)> = Vec::new();
+        roots.extend((0..terms.len()).filter_map(|k| Some((k, terms[k].root()?))));
+        roots.sort_by(|a, b| a.1.powers.cmp(&b.1.powers));
+        for (k, (first, a)) in roots.iter().enumerate() {
+            for (second, b) in &roots[k + 1..] {
+                let mut twice = a.times_power(b, 1);
+                twice.number *= BigRational::from_integer(BigInt::from(2));
+                let is_mixed = |term: &Term| term.powers == twice.powers && term.number.abs() == twice.number;
+                let Some(third) = terms.iter().position(is_mixed) else {
+                    continue;
+                };
+                // The squares may be subtracted, both of them.
+                let sign = terms[*first].number.signum();
+                if sign != terms[*second].number.signum() {
+                    continue;
+                }
+                let mut b = b.clone();
+                b.number *= &sign * terms[third].number.signum();
+                let sum = self.as_term(vec![a.clone(), b]);
+                let square = Term::number(sign).times_power(&sum, 2);
+                let places = [*first, *second, third];
+                let kept = (0..terms.len()).filter(|k| !places.contains(k));
+                let mut shorter = vec![square];
+                shorter.extend(kept.map(|k| terms[k].clone()));
+                return Some(joined(shorter));
+            }
+        }
+        None
     }
 
     /// `a*g + a*h - b*g - b*h` as `(a - b)*(g + h)`: two parts of a sum that are the same but for what each of them shares.
@@ -263,11 +426,12 @@ impl Collector<'_> {
         if !(4..=PAIRED).contains(&terms.len()) {
             return None;
         }
-        let parts: Vec<Part> = places(terms)
+        let mut parts: Vec<Part> = places(terms)
             .into_values()
             .filter(|list| list.len() >= 2)
             .map(|list| Part::new(terms, list))
             .collect();
+        parts.sort_by_cached_key(|part| self.words(&part.shared.powers));
         for (k, one) in parts.iter().enumerate() {
             for other in &parts[k + 1..] {
                 if one.rest != other.rest || one.places.iter().any(|place| other.places.contains(place)) {
@@ -285,8 +449,8 @@ impl Collector<'_> {
         None
     }
 
-    /// The characters of a power with the sign of the product beside it.
-    fn length(&mut self, (factor, exponent): (&Factor, &i32)) -> usize {
+    /// A power with the sign of the product beside it.
+    fn length(&mut self, (factor, exponent): (&Factor, &i32)) -> Saved {
         let exprs = &*self.exprs;
         let own = *self.lengths.entry(factor.id).or_insert_with(|| {
             let parentheses = if matches!(exprs.node(factor.id), Node::Sum(_)) {
@@ -294,9 +458,64 @@ impl Collector<'_> {
             } else {
                 0
             };
-            text(exprs, factor.id).len() + parentheses
+            Saved {
+                operations: operations(exprs, factor.id).min(1_000) as i64,
+                characters: (text(exprs, factor.id).len() + parentheses) as i64,
+            }
         });
-        own + 1 + if exponent.abs() == 1 { 0 } else { 2 }
+        let is_power = i64::from(exponent.abs() != 1);
+        Saved {
+            operations: own.operations + 1 + is_power,
+            characters: own.characters + 1 + 2 * is_power,
+        }
+    }
+}
+
+/// True if a term of an expression has a minus sign.
+fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
+    let number = match exprs.node(id) {
+        Node::Product(list) => exprs.as_number(list[0]),
+        _ => exprs.as_number(id),
+    };
+    number.is_some_and(Signed::is_negative)
+}
+
+fn terms_of(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
+    match exprs.node(id) {
+        Node::Sum(list) => list.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// True if a sum is as short with the opposite sign: one of its terms is negative, or a sum in one of them has such a term.
+fn takes_minus(exprs: &Exprs, id: ExprId) -> bool {
+    let terms = terms_of(exprs, id);
+    let is_open = |term: &ExprId| is_negative(exprs, *term) || sum_with_minus(exprs, *term).is_some();
+    terms.iter().any(is_open)
+}
+
+/// The factor of a product that is a sum with no more positive terms than negative ones; the first one by its names.
+fn sum_with_minus(exprs: &Exprs, term: ExprId) -> Option<ExprId> {
+    let Node::Product(list) = exprs.node(term) else {
+        return None;
+    };
+    let has_minus = |id: &ExprId| {
+        let terms = terms_of(exprs, *id);
+        let negative = terms.iter().filter(|term| is_negative(exprs, **term)).count();
+        negative > 0 && 2 * negative >= terms.len()
+    };
+    let sums = list.iter().copied().filter(has_minus);
+    sums.min_by_key(|id| Factor::new(exprs, *id))
+}
+
+/// True if a sum is written with the opposite sign: most terms are positive or, of as many, the one that comes first by its names.
+fn is_reversed(terms: &[Term]) -> bool {
+    let negative = terms.iter().filter(|term| term.number.is_negative()).count();
+    let first = || terms.iter().min_by(|a, b| a.powers.cmp(&b.powers));
+    match (2 * negative).cmp(&terms.len()) {
+        Ordering::Less => false,
+        Ordering::Equal => first().is_some_and(|term| term.number.is_negative()),
+        Ordering::Greater => true,
     }
 }
 
@@ -372,42 +591,4 @@ pub(super) fn shared_powers(terms: &[Term]) -> Powers {
         Some((*factor, exponent))
     });
     shared.collect()
-}
-
-/// The number to take out of a sum: a sign that all share, and a factor that makes the numbers shorter.
-pub(super) fn common_number(numbers: &[&BigRational]) -> BigRational {
-    let is_negative = numbers.iter().all(|number| number.is_negative());
-    let sign = BigRational::from_integer(BigInt::from(if is_negative { -1 } else { 1 }));
-    let numerators = numbers
-        .iter()
-        .fold(BigInt::zero(), |gcd, number| gcd.gcd(number.numer()));
-    let denominators = numbers
-        .iter()
-        .fold(BigInt::one(), |lcm, number| lcm.lcm(number.denom()));
-    let within = |factor: &BigRational| -> usize {
-        let inside: usize = numbers
-            .iter()
-            .map(|number| number_length(&(*number / factor).abs()))
-            .sum();
-        inside + number_length(factor)
-    };
-    let mut best = BigRational::one();
-    for factor in [
-        BigRational::from_integer(numerators.clone()),
-        BigRational::new(BigInt::one(), denominators.clone()),
-        BigRational::new(numerators, denominators),
-    ] {
-        if within(&factor) < within(&best) {
-            best = factor;
-        }
-    }
-    sign * best
-}
-
-/// About how many characters a positive number takes as a factor; none where it is 1.
-fn number_length(number: &BigRational) -> usize {
-    match number.is_one() {
-        true => 0,
-        false => lgm_algebra::expr::print::number(number).len() + 1,
-    }
 }

@@ -4,7 +4,8 @@
 //! coefficients, and there is one such sum for each function. Whether sin(u) or cos(u) divides it shows on lines of frequencies:
 //! 1 - cos(2*u) is twice the square of sin(u), sin(a)*cos(b) - cos(a)*sin(b) is sin(a - b).
 
-use super::collect::{Factor, Term, multiply};
+use super::collect::Term;
+use crate::simplification::factor::{Factor, multiply};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_bigint::BigInt;
 use num_complex::Complex;
@@ -132,7 +133,7 @@ pub(super) struct Angles {
 impl Angles {
     /// The combinations of these arguments.
     pub(super) fn new(exprs: &mut Exprs, arguments: &[ExprId]) -> Option<Angles> {
-        // In the order of declaration, so that the first of two angles is the positive one.
+        // The first of two angles is the positive one.
         let mut atoms: BTreeMap<Factor, BigInt> = BTreeMap::new();
         let mut forms = Vec::with_capacity(arguments.len());
         for argument in arguments {
@@ -182,10 +183,17 @@ impl Angles {
                 return (*id, *known == minus);
             }
         }
-        let is_reversed = frequency.iter().find(|k| **k != 0).is_some_and(|k| *k < 0);
-        let frequency = if is_reversed { &minus } else { frequency };
         // Twice a difference is written so, not as a difference of doubles.
         let common = frequency.iter().fold(0, |gcd, k| gcd.gcd(k)).max(1);
+        let number = exprs.number(whole(common));
+        for (id, known) in &self.known {
+            let is_multiple = |sign: i32| known.iter().zip(frequency).all(|(k, f)| k * common * sign == *f);
+            if is_multiple(1) || is_multiple(-1) {
+                return (exprs.mul(number, *id), is_multiple(-1));
+            }
+        }
+        let is_reversed = frequency.iter().find(|k| **k != 0).is_some_and(|k| *k < 0);
+        let frequency = if is_reversed { &minus } else { frequency };
         let of_sign = |exprs: &mut Exprs, is_negative: bool| -> Vec<ExprId> {
             let places = self.atoms.iter().zip(frequency);
             let places = places.filter(|(_, k)| **k != 0 && (**k < 0) == is_negative);
@@ -199,7 +207,6 @@ impl Angles {
         let mut terms = of_sign(exprs, false);
         terms.extend(of_sign(exprs, true));
         let sum = exprs.sum(terms);
-        let number = exprs.number(whole(common));
         (exprs.mul(number, sum), is_reversed)
     }
 

@@ -5,8 +5,11 @@
 //! across the line; each polynomial is written in the shortest of several forms; then common factors are collected
 //! ([`super::collect`]). Every step is an identity of exact numbers.
 
-use super::collect::{self, Collector, Factor, Powers, Term, multiply, shared_powers};
+use super::collect::{self, Collector, Term, shared_powers};
 use super::fourier::{self, Angles, Frequency, Series, Waves};
+use super::length::Length;
+use super::numbers;
+use crate::simplification::factor::{Factor, Powers, multiply};
 use indexmap::IndexMap;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;
@@ -41,16 +44,18 @@ pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     for (base, exponent) in factors {
         parts.push((writer.part(base)?, exponent));
     }
+    let mut best: Option<(Length, Term)> = None;
     // A sine that divides all may be the sine of a multiple, which is shorter as it is.
-    let mut best: Option<(usize, Term)> = None;
-    for divides in [true, false] {
-        let term = writer.fraction(&number, &parts, divides)?;
+    let attempts: &[bool] = if arguments.is_empty() { &[true] } else { &[true, false] };
+    for divides in attempts {
+        let term = writer.fraction(&number, &parts, *divides)?;
         let length = writer.collector.written(&term);
-        if best.as_ref().is_none_or(|known| length < known.0) {
+        let exprs = &*writer.collector.exprs;
+        if best.as_ref().is_none_or(|known| length.is_less(exprs, known.0)) {
             best = Some((length, term));
         }
     }
-    best.map(|(_, term)| writer.collector.product(&term))
+    best.map(|(_, term)| writer.collector.whole(&term))
 }
 
 /// The bases of a product with their whole exponents; numbers are bases as well.
@@ -119,8 +124,9 @@ impl Writer<'_> {
     /// The product of the factors; sines and cosines that divide a whole sum are taken out of it if asked for.
     fn fraction(&mut self, number: &BigRational, factors: &[(Part, i32)], divides: bool) -> Option<Term> {
         let mut front = Term::number(number.clone());
+        let opened = opened(factors);
         let mut open: Option<Vec<Term>> = None;
-        for (base, exponent) in factors {
+        for (k, (base, exponent)) in factors.iter().enumerate() {
             match base {
                 Part::Sum(groups) => {
                     if groups.is_empty() {
@@ -129,10 +135,14 @@ impl Writer<'_> {
                     let mut groups = groups.clone();
                     let common = self.common(&mut groups, divides);
                     front = front.times_power(&common, *exponent);
-                    let terms = self.terms(groups)?;
-                    if *exponent == 1 && open.is_none() {
+                    let mut terms = self.terms(groups)?;
+                    if opened == Some(k) {
                         open = Some(terms);
                     } else {
+                        let numbers: Vec<&BigRational> = terms.iter().map(|term| &term.number).collect();
+                        let scale = numbers::scale(&numbers);
+                        terms.iter_mut().for_each(|term| term.number /= &scale);
+                        front.number *= scale.pow(*exponent);
                         let sum = self.collector.as_term(terms);
                         front = front.times_power(&sum, *exponent);
                     }
@@ -283,16 +293,31 @@ impl Writer<'_> {
 
     /// The shortest of some forms.
     fn least(&mut self, forms: Vec<Vec<Term>>) -> Vec<Term> {
-        let mut best: Option<(usize, Vec<Term>)> = None;
+        let mut best: Option<(Length, Vec<Term>)> = None;
         for form in forms {
             let whole = self.collector.as_term(form.clone());
             let length = self.collector.written(&whole);
-            if best.as_ref().is_none_or(|known| length < known.0) {
+            let exprs = &*self.collector.exprs;
+            if best.as_ref().is_none_or(|known| length.is_less(exprs, known.0)) {
                 best = Some((length, form));
             }
         }
         best.map_or(Vec::new(), |found| found.1)
     }
+}
+
+/// The place of the sum above the line whose terms take the other factors: the longest one.
+fn opened(factors: &[(Part, i32)]) -> Option<usize> {
+    let sums = factors.iter().enumerate().filter_map(|(k, factor)| match factor {
+        (Part::Sum(groups), 1) => {
+            let mut powers: Vec<&Powers> = groups.keys().collect();
+            powers.sort_unstable();
+            Some((k, powers))
+        }
+        _ => None,
+    });
+    let longest = sums.max_by(|a, b| a.1.len().cmp(&b.1.len()).then_with(|| b.1.cmp(&a.1)));
+    longest.map(|(k, _)| k)
 }
 
 /// Divides all sums by the sines and cosines that divide each of them; returns these with their powers.

@@ -1,0 +1,86 @@
+//! The length of an expression: its operations first.
+
+use lgm_algebra::expr::{ExprId, Exprs, Node, operations, text};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+
+/// Operations; then how unevenly the symbols are used, so that what is symmetric in them stays so; then characters. No more is counted
+/// than a comparison takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Length {
+    operations: u64,
+    id: ExprId,
+}
+
+impl Length {
+    pub(super) fn of(exprs: &Exprs, id: ExprId) -> Length {
+        Length {
+            operations: operations(exprs, id),
+            id,
+        }
+    }
+
+    pub(super) fn is_less(self, exprs: &Exprs, than: Length) -> bool {
+        let by_characters = || {
+            let [own, other] = [self.id, than.id].map(|id| text(exprs, id).len());
+            own.cmp(&other)
+        };
+        self.id != than.id && self.plainness(exprs, than).then_with(by_characters).is_lt()
+    }
+
+    /// True if it is less, whatever the characters are.
+    pub(super) fn is_plainer(self, exprs: &Exprs, than: Length) -> bool {
+        self.id != than.id && self.plainness(exprs, than).is_lt()
+    }
+
+    fn plainness(self, exprs: &Exprs, than: Length) -> Ordering {
+        let by_evenness = || unevenness(exprs, self.id).cmp(&unevenness(exprs, than.id));
+        self.operations.cmp(&than.operations).then_with(by_evenness)
+    }
+}
+
+/// The difference between the uses of the symbol that is written most often and of the one that is written least often.
+fn unevenness(exprs: &Exprs, root: ExprId) -> u64 {
+    // From the whole down: how often each part is written.
+    let mut written: FxHashMap<ExprId, u64> = FxHashMap::default();
+    written.insert(root, 1);
+    let (mut most, mut least) = (0, u64::MAX);
+    for id in exprs.reachable(&[root]).into_iter().rev() {
+        let times = written.get(&id).copied().unwrap_or(0);
+        let node = exprs.node(id);
+        if matches!(node, Node::Symbol(_)) {
+            most = most.max(times);
+            least = least.min(times);
+        }
+        for child in node.children() {
+            let all = written.entry(child).or_default();
+            *all = all.saturating_add(times);
+        }
+    }
+    most.saturating_sub(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lgm_algebra::expr::SymbolKind;
+
+    #[test]
+    fn what_is_symmetric_is_shorter_than_what_is_not() {
+        let mut exprs = Exprs::default();
+        let mut symbol = |name: &str| {
+            let symbol = exprs.new_symbol(name, SymbolKind::Parameter);
+            exprs.symbol(symbol)
+        };
+        let (a, b, c) = (symbol("a"), symbol("b"), symbol("c"));
+        let products = [exprs.mul(a, b), exprs.mul(b, c), exprs.mul(c, a)];
+        let even = exprs.sum(products);
+        let others = [exprs.mul(a, b), exprs.mul(b, b), exprs.mul(c, a)];
+        let uneven = exprs.sum(others);
+        assert_eq!(operations(&exprs, even), operations(&exprs, uneven));
+        assert!(Length::of(&exprs, even).is_less(&exprs, Length::of(&exprs, uneven)));
+        let factored = exprs.add(b, c);
+        let factored = exprs.mul(a, factored);
+        assert!(Length::of(&exprs, factored).is_less(&exprs, Length::of(&exprs, even)));
+    }
+}

@@ -1,0 +1,190 @@
+//! Results that the source documents print, beside what `lgm equations` prints for them: equal in value, and counted in operations.
+//!
+//! `tests/printed_forms.txt` holds what is printed; nothing of it is in the program. The page docs/forms.md is written anew
+//! with `UPDATE_FORMS=1`.
+
+use crate::support::arithmetic::{Bindings, evaluate};
+use lgm::Request;
+use lgm::equations::StateSystem;
+use lgm::expr::{ExprId, text};
+use lgm::source::{NoFiles, SourceMap};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// A result of a document.
+struct Printed<'t> {
+    example: &'t str,
+    place: &'t str,
+    ours: &'t str,
+    form: &'t str,
+}
+
+fn table(text: &str) -> Vec<Printed<'_>> {
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let read = |line| {
+        let parts: Vec<&str> = str::split(line, " | ").collect();
+        let [example, place, ours, form] = parts[..] else {
+            panic!("four parts: {line}")
+        };
+        Printed {
+            example,
+            place,
+            ours,
+            form,
+        }
+    };
+    lines.map(read).collect()
+}
+
+fn system_of(example: &str) -> StateSystem {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/seeds/{example}.lgm"));
+    let source = std::fs::read_to_string(&path).unwrap();
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", source, None);
+    let (system, _) = lgm::compile(&NoFiles, &mut map, root, &Request::default());
+    system.unwrap_or_else(|| panic!("{example} has equations"))
+}
+
+/// Our result as text.
+fn ours(system: &StateSystem, what: &str) -> String {
+    let shown = |id: ExprId| text(&system.exprs, id);
+    let state = |name: &str| {
+        let place = system.states.iter().position(|state| *state.name == *name);
+        place.unwrap_or_else(|| panic!("no state {name}"))
+    };
+    let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
+    match kind {
+        "equation" => shown(system.derivatives[state(rest)]),
+        "mass" => {
+            let (row, column) = rest.split_once(' ').unwrap();
+            let form = system.mass_form.as_ref().expect("a form with masses");
+            let terms = &form.equations[state(row)].terms;
+            let column = state(column) as u32;
+            shown(terms.iter().find(|term| term.0 == column).expect("a term").1)
+        }
+        "force" => {
+            let form = system.mass_form.as_ref().expect("a form with masses");
+            shown(form.equations[state(rest)].right)
+        }
+        "output" => {
+            let place = system.outputs.iter().position(|output| *output.name == *rest).unwrap();
+            shown(system.output_values[place])
+        }
+        "storage" => {
+            let found = system.dependent.iter().find(|found| *found.element == *rest);
+            found.expect("dependent storage").equivalent.clone()
+        }
+        "constant" => {
+            let found = system.parameters.iter().find(|found| *found.name == *rest);
+            let found = found.unwrap_or_else(|| panic!("no constant {rest}"));
+            assert!(found.is_constant, "{rest}");
+            shown(found.entries[0].derived.expect("a formula"))
+        }
+        _ => entry(system, what),
+    }
+}
+
+/// An entry of a matrix, `A[1,2]`.
+fn entry(system: &StateSystem, what: &str) -> String {
+    let form = system.symbolic.as_ref().expect("matrices");
+    let (name, rest) = what.split_once('[').unwrap();
+    let (row, column) = rest.trim_end_matches(']').split_once(',').unwrap();
+    let (row, column): (usize, u32) = (row.parse().unwrap(), column.parse().unwrap());
+    let matrix = match name {
+        "A" => &form.a,
+        "B" => &form.b,
+        "C" => &form.c,
+        "D" => &form.d,
+        _ => panic!("{what}"),
+    };
+    let found = matrix.rows[row - 1].iter().find(|entry| entry.0 == column - 1);
+    text(&system.exprs, found.unwrap_or_else(|| panic!("{what} is zero")).1)
+}
+
+/// The operators and functions of a text; indices have none.
+fn operations(text: &str) -> usize {
+    let mut depth = 0;
+    let signs = text.chars().filter(|letter| {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && "+-*/^".contains(*letter)
+    });
+    let calls = ["sin(", "cos(", "exp(", "max(", "if "];
+    signs.count() + calls.iter().map(|call| text.matches(call).count()).sum::<usize>()
+}
+
+/// Values for all names; what follows from others does so here too.
+fn values(system: &StateSystem, point: u32) -> Bindings {
+    let exprs = &system.exprs;
+    let mut random = f64::from(point) * 0.377;
+    let symbols = (0..exprs.symbol_count() as u32).map(lgm::expr::SymbolId);
+    let mut known: HashMap<_, f64> = HashMap::new();
+    for symbol in symbols {
+        random = (random * 7.313 + 0.219).fract();
+        known.insert(symbol, 0.4 + random);
+    }
+    for entry in system.parameters.iter().flat_map(|parameter| &parameter.entries) {
+        if let Some(id) = entry.derived {
+            let value = exprs.evaluate_unchecked(&[id], &|symbol| known.get(&symbol).copied())[0];
+            known.insert(entry.symbol, value);
+        }
+    }
+    let named = known
+        .iter()
+        .map(|(symbol, value)| (exprs.symbol_info(*symbol).name.to_string(), *value));
+    named.collect()
+}
+
+#[test]
+fn results_are_as_short_as_in_the_documents() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let listed = std::fs::read_to_string(folder.join("tests/printed_forms.txt")).unwrap();
+    let rows = table(&listed);
+    let mut systems: HashMap<&str, StateSystem> = HashMap::new();
+    let (mut lines, mut longer) = (String::new(), 0);
+    for row in &rows {
+        let system = systems.entry(row.example).or_insert_with(|| system_of(row.example));
+        let found = ours(system, row.ours);
+        for point in 1..=3 {
+            let values = values(system, point);
+            let (a, b) = (evaluate(&found, &values), evaluate(row.form, &values));
+            let near = (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+            assert!(
+                near,
+                "{} {}: {found} is not {}: {a}, {b}",
+                row.example, row.ours, row.form
+            );
+        }
+        let (theirs, own) = (operations(row.form), operations(&found));
+        longer += usize::from(own > theirs);
+        let sign = if own > theirs { " **longer**" } else { "" };
+        let _ = writeln!(
+            lines,
+            "| `{}` {} | `{}` | `{found}` | {theirs} | {own}{sign} |",
+            row.example, row.place, row.form
+        );
+    }
+    let page = format!(
+        "# Equations beside those of the documents\n\n\
+         The source documents print {} results that `lgm equations` prints as well. Each row has the printed form, with errata mended and in\n\
+         the names of the example, our form, and the operations of both. Signs, powers and functions are counted.\n\n\
+         Of all {} results, {} come out at no more operations than printed.\n\n\
+         | result | printed | ours | operations printed | ours |\n| --- | --- | --- | --- | --- |\n{lines}",
+        rows.len(),
+        rows.len(),
+        rows.len() - longer,
+    );
+    let path = folder.join("docs/forms.md");
+    if std::env::var_os("UPDATE_FORMS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == page,
+        "docs/forms.md is not what is printed: run with UPDATE_FORMS=1, and read the change"
+    );
+}
