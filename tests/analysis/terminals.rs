@@ -43,7 +43,7 @@ fn long_equations_are_asked_for_in_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bar.lgm");
     let text = "import distributed;\nmodel Bar {\n  input F [N] = 1;\n  node tip, mid : translational;\n  \
-         bar : FixedFreeBar(rho = 7850, E = 210e9, A = 0.01, L = 1, zeta = 0.02, modes = 9, at = [0.5, 1]) mid -> gnd, tip -> gnd;\n  \
+         bar : FixedFreeBar(rho = 7850, E = 210e9, A = 0.01, L = 1, zeta = 0.02, modes = 6, at = [0.5, 1]) mid -> gnd, tip -> gnd;\n  \
          push : ForceSource(F) gnd -> tip;\n  output y = across(push);\n}\n";
     std::fs::write(&file, text).unwrap();
     let file = file.to_str().unwrap();
