@@ -97,7 +97,7 @@ fn the_dialogue_of_the_thesis_reduces_the_element_that_is_named() {
         questions.contains("Which element would you like to reduce, I2 or I1? (I2) "),
         "{questions}"
     );
-    assert!(first.contains("equivalent  m1 + ratio^2*m2"), "{first}");
+    assert!(first.contains("equivalent  m1 + m2*ratio^2"), "{first}");
     assert_eq!(dialogue("").0, first, "the end of the input takes what is offered");
     let (other, questions) = dialogue("I3\nI1\n");
     assert!(questions.contains("`I3` is neither of the two"), "{questions}");

@@ -72,6 +72,23 @@ impl Exprs {
         })
     }
 
+    /// A guarded value with another margin and another value within its range.
+    pub fn guarded_with(&mut self, id: ExprId, margin: ExprId, value: ExprId) -> ExprId {
+        let Node::If(condition, ..) = *self.node(id) else {
+            unreachable!("invariant: a guarded value is a choice")
+        };
+        let Node::Relation(relation, _, bound) = *self.node(condition) else {
+            unreachable!("invariant: a guarded value compares its margin")
+        };
+        let function = match relation {
+            Relation::GreaterEqual => Function::Sqrt,
+            _ => Function::Log,
+        };
+        let condition = self.relation(relation, margin, bound);
+        let none = self.call(function, [margin]);
+        self.if_else(condition, value, none)
+    }
+
     /// A guarded value that goes on beyond its end, until the margin is below minus this power of ten.
     pub fn widened(&mut self, guarded: Guarded, exponent: i32) -> ExprId {
         let power = BigRational::from(BigInt::from(10).pow(exponent.unsigned_abs()));

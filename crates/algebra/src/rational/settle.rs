@@ -41,6 +41,16 @@ pub fn settled_on(
                 let list: Vec<ExprId> = list.iter().map(|argument| in_lowest_terms(exprs, *argument)).collect();
                 exprs.call(function, list)
             }
+            // Its margin stands in a condition and in a function, and is one thing.
+            Node::If(condition, ..) if matches!(exprs.node(condition), Node::Relation(..)) => {
+                match exprs.as_guarded(id) {
+                    Some(guarded) => {
+                        let margin = in_lowest_terms(exprs, replaced[&guarded.margin]);
+                        exprs.guarded_with(id, margin, replaced[&guarded.value])
+                    }
+                    None => now,
+                }
+            }
             Node::Relation(relation, a, b) => decided(exprs, relation, (a, b), is_positive).unwrap_or(now),
             _ => now,
         };
@@ -157,7 +167,7 @@ fn extreme(exprs: &mut Exprs, function: Function, list: &[ExprId], is_positive: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::{SymbolKind, text};
+    use crate::expr::{End, SymbolKind, text};
 
     #[test]
     fn what_is_the_same_for_all_values_is_decided() {
@@ -190,6 +200,17 @@ mod tests {
             let found = settled(&mut exprs, id, &|symbol| symbol == length);
             assert_eq!(text(&exprs, found), wanted);
         }
+        // A guarded value stays one.
+        let (half, square) = (exprs.div(pi, two), exprs.neg(x));
+        let (first, second) = (exprs.power(half, two), exprs.power(square, two));
+        let margin = exprs.sub(first, second);
+        let guarded = exprs.guarded(margin, End::Within, x);
+        let found = settled(&mut exprs, guarded, &|_| false);
+        assert!(exprs.as_guarded(found).is_some(), "{}", text(&exprs, found));
+        assert_eq!(
+            text(&exprs, found),
+            "if pi^2/4 - x^2 >= 0 then x else sqrt(pi^2/4 - x^2)"
+        );
         // Nothing is known of the sign of x.
         assert_eq!(settled(&mut exprs, begin, &|_| false), begin);
     }

@@ -1,10 +1,11 @@
 //! The length of an expression: its operations first.
 
 use lgm_algebra::expr::{ExprId, Exprs, Node, operations, text};
+use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
-/// Operations; then how unevenly the symbols are used, so that what is symmetric in them stays so; then characters. No more is counted
+/// Operations, and digits of long numbers; then how unevenly the symbols are used, so that what is symmetric in them stays so; then characters. No more is counted
 /// than a comparison takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Length {
@@ -15,7 +16,7 @@ pub(super) struct Length {
 impl Length {
     pub(super) fn of(exprs: &Exprs, id: ExprId) -> Length {
         Length {
-            operations: operations(exprs, id),
+            operations: operations(exprs, id).saturating_add(long_digits(exprs, id)),
             id,
         }
     }
@@ -37,6 +38,24 @@ impl Length {
         let by_evenness = || unevenness(exprs, self.id).cmp(&unevenness(exprs, than.id));
         self.operations.cmp(&than.operations).then_with(by_evenness)
     }
+}
+
+/// Numbers of no more significant digits than this count as they are; each further digit counts as an operation. A person leaves decimals
+/// apart whose common denominator would make long integers of them.
+const DIGITS: u64 = 4;
+
+/// The digits of numbers beyond those of short ones.
+fn long_digits(exprs: &Exprs, root: ExprId) -> u64 {
+    let significant = |value: &BigInt| value.magnitude().to_string().trim_end_matches('0').len() as u64;
+    let beyond = |id: ExprId| match exprs.node(id) {
+        Node::Number(value) => {
+            let digits = significant(value.numer()) + significant(value.denom());
+            // A whole number has the denominator 1, which is not written.
+            (digits - u64::from(value.is_integer())).saturating_sub(DIGITS)
+        }
+        _ => 0,
+    };
+    exprs.reachable(&[root]).into_iter().map(beyond).sum()
 }
 
 /// The difference between the uses of the symbol that is written most often and of the one that is written least often.
@@ -82,5 +101,27 @@ mod tests {
         let factored = exprs.add(b, c);
         let factored = exprs.mul(a, factored);
         assert!(Length::of(&exprs, factored).is_less(&exprs, Length::of(&exprs, even)));
+    }
+
+    #[test]
+    fn long_integers_are_longer_than_short_fractions() {
+        let mut exprs = Exprs::default();
+        let mut symbol = |name: &str| {
+            let symbol = exprs.new_symbol(name, SymbolKind::Parameter);
+            exprs.symbol(symbol)
+        };
+        let (a, b) = (symbol("a"), symbol("b"));
+        let mut fraction = |above: i64, below: i64, of: ExprId| {
+            let (above, below) = (exprs.integer(above), exprs.integer(below));
+            let whole = exprs.mul(above, of);
+            exprs.div(whole, below)
+        };
+        let apart = [fraction(1000, 563, a), fraction(2500, 441, b)];
+        let together = [fraction(441_000, 1, a), fraction(1_407_500, 1, b)];
+        let apart = exprs.sum(apart);
+        let above = exprs.sum(together);
+        let below = exprs.integer(248_283);
+        let together = exprs.div(above, below);
+        assert!(Length::of(&exprs, apart).is_less(&exprs, Length::of(&exprs, together)));
     }
 }
