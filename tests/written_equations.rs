@@ -164,6 +164,21 @@ fn diodes_back_to_back_have_one_voltage_between_them() {
     assert_eq!(unknowns, 1);
 }
 
+/// A dense matrix of texts takes gigabytes for thousands of masses: the one of the implicit equations lists its entries where the others do.
+#[test]
+fn implicit_equations_list_entries_as_other_matrices_do() {
+    let output = support::command::lgm(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")),
+        &["equations", "examples/two_link_arm.lgm", "--format", "json", "--sparse"],
+    );
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mass = &found["implicit"]["mass_matrix"];
+    assert_eq!(mass["shape"], serde_json::json!([6, 6]));
+    assert_eq!(mass["rows"], serde_json::json!([0, 0, 1, 1, 2, 3, 4, 5]));
+    assert_eq!(mass["cols"], serde_json::json!([0, 1, 0, 1, 2, 3, 4, 5]));
+    assert_eq!(mass["values"][4], "1");
+}
+
 #[test]
 fn implicit_equations_come_as_json() {
     let output = support::command::lgm(
