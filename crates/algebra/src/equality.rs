@@ -4,6 +4,7 @@
 //! nothing but the values of their arguments. Expressions that differ agree at a point with a chance of about one in 2^55.
 
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId};
+use crate::field::{raised, spread};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
@@ -12,10 +13,10 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 
 /// The moduli of a value, and of an angle inside of sines and cosines. The second one divides the first one plus 1: there are as many
-/// rotations. Both are 3 modulo 4, so that -1 has no root, and signs can be told.
+/// rotations. Both are 3 modulo 4, so that -1 has no root, and a value has a sign.
 const MODULI: [u64; 2] = [2_305_843_009_213_682_923, 576_460_752_303_420_731];
 
-/// Points at which two expressions are compared, and the same if they have roots, which are told apart by the signs of symbols.
+/// Points at which two expressions are compared, and the same if they have roots: the signs of symbols distinguish these.
 const POINTS: (usize, usize) = (2, 10);
 
 /// Points that are tried: roots have no values at some.
@@ -106,16 +107,8 @@ fn minus(a: u64, modulus: u64) -> u64 {
     (modulus - a) % modulus
 }
 
-fn power(mut base: u64, mut exponent: u64, modulus: u64) -> u64 {
-    let mut product = 1;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            product = times(product, base, modulus);
-        }
-        base = times(base, base, modulus);
-        exponent >>= 1;
-    }
-    product
+fn power(base: u64, exponent: u64, modulus: u64) -> u64 {
+    raised(base, exponent, 1, |a, b| times(a, b, modulus))
 }
 
 /// The inverse; 0 has none.
@@ -130,7 +123,8 @@ fn root(a: u64, modulus: u64) -> Option<u64> {
 }
 
 fn residue(value: &BigInt, modulus: u64) -> u64 {
-    let rest = (value % BigInt::from(modulus)).to_i64().unwrap_or(0);
+    let rest = (value % BigInt::from(modulus)).to_i64();
+    let rest = rest.expect("invariant: a rest is smaller than its modulus, which has 61 bits");
     match rest < 0 {
         true => (rest + modulus as i64) as u64,
         false => rest as u64,
@@ -138,17 +132,14 @@ fn residue(value: &BigInt, modulus: u64) -> u64 {
 }
 
 /// A well-spread number for a key.
-fn spread(key: impl Hash) -> u64 {
+fn hashed(key: impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
     key.hash(&mut hasher);
-    let mut x = hasher.finish().wrapping_add(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
+    spread(hasher.finish())
 }
 
 /// The power of a rotation, cosine and sine.
-fn turned(mut exponent: u64) -> (u64, u64) {
+fn turned(exponent: u64) -> (u64, u64) {
     let modulus = MODULI[0];
     let product = |a: (u64, u64), b: (u64, u64)| {
         let of = |x, y| times(x, y, modulus);
@@ -159,15 +150,7 @@ fn turned(mut exponent: u64) -> (u64, u64) {
     let fifth = power(5, modulus - 2, modulus);
     let first = (times(3, fifth, modulus), times(4, fifth, modulus));
     let square = product(first, first);
-    let (mut base, mut turned) = (product(square, square), (1, 0));
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            turned = product(turned, base);
-        }
-        base = product(base, base);
-        exponent >>= 1;
-    }
-    turned
+    raised(product(square, square), exponent, (1, 0), product)
 }
 
 /// A random point.
@@ -191,7 +174,7 @@ impl Point {
 
     /// A value that depends on a key, in each field for itself.
     fn opaque(self, key: impl Hash + Copy) -> Residues {
-        [0, 1].map(|k: usize| spread((self.seed, k, key)) % MODULI[k])
+        [0, 1].map(|k: usize| hashed((self.seed, k, key)) % MODULI[k])
     }
 
     fn symbol(self, symbol: SymbolId) -> Residues {
@@ -300,7 +283,7 @@ impl Point {
             (function, arguments) => {
                 let key = arguments
                     .iter()
-                    .fold(spread(function), |key, argument| spread((key, argument[0])));
+                    .fold(hashed(function), |key, argument| hashed((key, argument[0])));
                 Some(self.opaque((9, key)))
             }
         }

@@ -169,29 +169,37 @@ impl PrimeField {
     }
 
     /// a^exponent
-    pub fn power(self, a: u64, mut exponent: u64) -> u64 {
-        let (mut base, mut result) = (a, 1);
-        while exponent > 0 {
-            if exponent & 1 == 1 {
-                result = multiply(result, base);
-            }
-            base = multiply(base, base);
-            exponent >>= 1;
-        }
-        result
+    pub fn power(self, a: u64, exponent: u64) -> u64 {
+        raised(a, exponent, 1, multiply)
     }
 
     /// A well-spread element for a key: the sampled value of a parameter or of a transcendental subexpression.
     pub fn sample(self, key: u64, seed: u64) -> u64 {
         // SplitMix64, whose output is equidistributed; 0 is avoided because a zero parameter is not generic.
-        let mut x = key
-            .wrapping_add(seed.wrapping_mul(0xD134_2543_DE82_EF95))
-            .wrapping_add(0x9E37_79B9_7F4A_7C15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        x ^= x >> 31;
-        x % (PrimeField::MODULUS - 1) + 1
+        let key = key.wrapping_add(seed.wrapping_mul(0xD134_2543_DE82_EF95));
+        spread(key) % (PrimeField::MODULUS - 1) + 1
     }
+}
+
+/// A power by repeated squares, in any structure with a product and a one.
+pub(crate) fn raised<T: Copy>(mut base: T, mut exponent: u64, one: T, product: impl Fn(T, T) -> T) -> T {
+    let mut result = one;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = product(result, base);
+        }
+        base = product(base, base);
+        exponent >>= 1;
+    }
+    result
+}
+
+/// A well-spread number for a key: a step of SplitMix64.
+pub(crate) fn spread(key: u64) -> u64 {
+    let mut x = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
 }
 
 fn multiply(a: u64, b: u64) -> u64 {

@@ -36,7 +36,7 @@ pub fn settled_on(
             Node::Call(function @ (Function::Min | Function::Max), list) => {
                 extreme(exprs, function, &list, is_positive)
             }
-            // Functions of time are told apart by their form.
+            // The form of a function of time identifies it.
             Node::Call(function, list) if !function.is_of_time() => {
                 let list: Vec<ExprId> = list.iter().map(|argument| in_lowest_terms(exprs, *argument)).collect();
                 exprs.call(function, list)
