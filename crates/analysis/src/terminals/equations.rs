@@ -5,7 +5,6 @@ use crate::one_port::Ratio;
 use crate::transfer::functions;
 use crate::values::numeric_form;
 use lgm_model::system::StateSystem;
-use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::sync::Arc;
 
@@ -24,18 +23,20 @@ pub struct Terminals {
     pub has_constants: bool,
 }
 
-/// The terminal equations, from the equations of the component with a source at each port.
-pub fn terminals(isolated: &Isolated, system: &StateSystem, numeric: bool) -> Result<Terminals, Box<Diagnostic>> {
+/// The terminal equations, from the equations of the component with a source at each port; none if they are too long over the parameters.
+pub fn terminals(
+    isolated: &Isolated,
+    system: &StateSystem,
+    numeric: bool,
+) -> Result<Option<Terminals>, Box<Diagnostic>> {
     let form = numeric_form(system, "terminal equations in s")?;
     let has_constants = form.x_offset.is_some() || form.y_offset.is_some();
     let count = isolated.ports.len();
     let inputs: Vec<usize> = (0..system.declared_inputs().count()).collect();
     let outputs: Vec<usize> = (0..count).collect();
-    let too_long = || {
-        let fault = Diagnostic::error(Code::LGM0719, "the terminal equations are too long over the parameters");
-        Box::new(fault.help("ask for numbers with `--numeric`, or declare some of the parameters as `const`"))
+    let Some(mut functions) = functions(system, &inputs, &outputs, numeric) else {
+        return Ok(None);
     };
-    let mut functions = functions(system, &inputs, &outputs, numeric).ok_or_else(too_long)?;
     // Sources at the ports are the last inputs.
     let own = inputs.len() - count;
     let mut ratio = |input: usize, output: usize| {
@@ -55,7 +56,7 @@ pub fn terminals(isolated: &Isolated, system: &StateSystem, numeric: bool) -> Re
         }
     }
     if functions.is_exhausted() {
-        return Err(too_long());
+        return Ok(None);
     }
     let named = |at: usize, across: bool| {
         let port = &isolated.ports[at];
@@ -64,11 +65,11 @@ pub fn terminals(isolated: &Isolated, system: &StateSystem, numeric: bool) -> Re
         format!("{measure}({}){entry}", port.name)
     };
     let is_across: Vec<bool> = (0..count).map(|at| isolated.is_across_given(at)).collect();
-    Ok(Terminals {
+    Ok(Some(Terminals {
         given: (0..count).map(|at| named(at, is_across[at])).collect(),
         found: (0..count).map(|at| named(at, !is_across[at])).collect(),
         matrix,
         inputs: reaching,
         has_constants,
-    })
+    }))
 }

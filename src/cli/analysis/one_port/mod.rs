@@ -51,7 +51,7 @@ fn probed(
         return Some(system);
     }
     let changed = own.unwrap_or(probe.model);
-    linearized(model, seen, (changed, test, system), reasons)
+    linearized(model, seen, (changed, test, system, is_symbolic), reasons)
 }
 
 /// The equations of a nonlinear network with a test, linearised where the whole model is: the test has the value of the variable that it takes
@@ -59,18 +59,16 @@ fn probed(
 fn linearized(
     model: &LinearModel,
     seen: Seen<'_>,
-    (mut changed, test, system): (Model, Test, StateSystem),
+    (mut changed, test, system, symbolic): (Model, Test, StateSystem, bool),
     reasons: &mut Vec<Diagnostic>,
 ) -> Option<StateSystem> {
-    let mut refuse = |message: String, help: &str| {
-        reasons.push(Diagnostic::error(Code::LGM0718, message).help(help));
-        None
-    };
+    let refusal = |message: String, help: &str| Diagnostic::error(Code::LGM0718, message).help(help);
     if !seen.is_whole {
-        return refuse(
+        reasons.push(refusal(
             "the network behind a coupler is not linear".to_string(),
             "see it from the port of the coupler: `lgm thevenin FILE --linearize --at COUPLER.PORT`",
-        );
+        ));
+        return None;
     }
     let point = operating_point(model, seen, reasons)?;
     let is_exact =
@@ -85,9 +83,7 @@ fn linearized(
                     "`{}` has a state only without what is taken away, and no value at the point",
                     state.name
                 );
-                reasons.push(
-                    Diagnostic::error(Code::LGM0718, message).help("see the network from two nodes, as in `--at a,b`"),
-                );
+                reasons.push(refusal(message, "see the network from two nodes, as in `--at a,b`"));
                 return None;
             }
         }
@@ -109,7 +105,7 @@ fn linearized(
     }
     let request = LinearizeRequest {
         equilibrium: false,
-        symbolic: true,
+        symbolic,
     };
     let (system, found) = linearize(&changed, &system, &request);
     reasons.extend(found.into_iter().filter(Diagnostic::is_error));

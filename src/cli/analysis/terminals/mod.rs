@@ -157,15 +157,13 @@ fn equations(
     let numeric = arguments.numeric;
     let modes = (compilation.model()).and_then(|model| modal_matrices(model, instance, numeric));
     let found = terminals(&alone, &system, arguments.numeric);
-    let equations = match found {
-        Ok(equations) => Some(equations),
-        // Those by the modes say the same.
-        Err(_) if !arguments.numeric && modes.as_ref().is_some_and(|modes| modes.equations().is_some()) => None,
-        Err(fault) => {
-            diagnostics.push(*fault);
-            return None;
-        }
-    };
+    let equations = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+    // Those by the modes say the same.
+    if equations.is_none() && modes.as_ref().and_then(ModalMatrices::equations).is_none() {
+        let fault = Diagnostic::error(Code::LGM0719, "the terminal equations are too long over the parameters");
+        diagnostics.push(fault.help("ask for numbers with `--numeric`, or declare some of the parameters as `const`"));
+        return None;
+    }
     let remark = |message: String| Diagnostic::information(Code::LGM0719, message);
     for fixed in &alone.fixed {
         let message = format!("`{fixed}` of the model around the component stands for its value here");
