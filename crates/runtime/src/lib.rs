@@ -16,7 +16,7 @@
 //! | `branch` | the solution of the loops that a run follows, and limit points where it ends |
 //! | `jump` | reinitialisation after steps of inputs |
 //! | `motion` | the model between two corners |
-//! | `happenings`, `events` | what happens in a run beside its motion: nothing, or blocks and changes of modes |
+//! | `events` | blocks and changes of modes beside the motion of a run |
 //! | `run`, `cause` | a whole run with its rows, and why one ends early |
 //!
 //! AFTER THIS POINT there are only rows of numbers.
@@ -30,7 +30,6 @@ pub mod branch;
 pub mod cause;
 pub mod dopri5;
 pub mod events;
-pub mod happenings;
 pub mod jump;
 pub mod linear;
 pub mod loops;
@@ -48,13 +47,12 @@ extern crate std;
 mod tests;
 
 /// The source of each module under its name, as an emitted package carries it.
-pub const SOURCES: [(&str, &str); 16] = [
+pub const SOURCES: [(&str, &str); 15] = [
     ("array", include_str!("array.rs")),
     ("bends", include_str!("bends.rs")),
     ("branch", include_str!("branch.rs")),
     ("cause", include_str!("cause.rs")),
     ("dopri5", include_str!("dopri5.rs")),
-    ("happenings", include_str!("happenings.rs")),
     ("jump", include_str!("jump.rs")),
     ("linear", include_str!("linear.rs")),
     ("loops", include_str!("loops.rs")),

@@ -35,7 +35,7 @@ pub struct Motion<S: System> {
     pub(crate) from: S::Real,
     pub(crate) to: S::Real,
     pub(crate) tolerances: Tolerances<S::States>,
-    /// Where the run was last, for the report of a failure.
+    /// The last instant of the run, for the report of a failure.
     pub(crate) last: Instant<S>,
     /// The solution of the algebraic loops that the run follows.
     pub(crate) branch: Branch<S>,
@@ -181,7 +181,7 @@ impl<S: System> Motion<S> {
         self.branch.recall(&mut self.model, false);
         let here = self.point(t, *x);
         let mut dx = zeros();
-        // Where there is no value, the solver says so.
+        // The solver reports a missing value.
         let _ = self.model.rhs(here.t, x, &here.u, &here.du, &mut dx);
         self.model.conditions(here.t, x, &here.u, &here.du)
     }

@@ -4,7 +4,6 @@ use super::array::Array;
 use super::bends::Bends;
 use super::cause::Cause;
 use super::dopri5::Dopri5;
-use super::happenings::{Happenings, Never};
 use super::jump::Lost;
 use super::loops::zeros;
 use super::model::Model;
@@ -12,6 +11,8 @@ pub use super::motion::Plan;
 use super::motion::{point, rounding, Instant, Motion};
 use super::real::Real;
 use super::system::{Fault, System};
+use core::convert::Infallible;
+use core::fmt::{Debug, Display};
 
 /// The place within a piece at which the run begins anew.
 #[derive(Clone, Copy)]
@@ -21,8 +22,71 @@ struct Event<T> {
     ends_branch: bool,
 }
 
+/// Events beside the motion of a run.
+pub trait RunEvents<S: System> {
+    /// The reason for which an event has no answer.
+    type Cause: Copy + Debug + PartialEq + Display;
+
+    /// The start of a run.
+    fn begin(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
+    /// The next instant of an event that is known beforehand, or now if an event is due.
+    fn next(&self, now: S::Real) -> S::Real;
+    /// The events of an instant.
+    fn pass(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
+    /// The same behind a corner: a step of an input may make conditions true.
+    fn corner(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
+    /// The first instant within the last step at which an event is due, and the time at which it counts: the bound of the step if that is
+    /// the same.
+    fn first_within(
+        &mut self,
+        motion: &mut Motion<S>,
+        solver: &Dopri5<S::States>,
+        bound: S::Real,
+    ) -> Option<(S::Real, S::Real)>;
+    /// The states of a row, if they are not those of the run.
+    fn row(&mut self, motion: &mut Motion<S>, t: S::Real, x: &S::States) -> Option<S::States>;
+    /// The reason for which the last event has no answer.
+    fn cause(&self) -> Option<Self::Cause>;
+}
+
+/// No events.
+#[derive(Clone, Copy, Debug)]
+pub struct NoEvents;
+
+impl<S: System> RunEvents<S> for NoEvents {
+    type Cause = Infallible;
+
+    fn begin(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault> {
+        motion.move_states(t, &zeros(), x, true)
+    }
+
+    fn next(&self, _: S::Real) -> S::Real {
+        S::Real::c(f64::INFINITY)
+    }
+
+    fn pass(&mut self, _: &mut Motion<S>, _: S::Real, _: &mut S::States) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn corner(&mut self, _: &mut Motion<S>, _: S::Real, _: &mut S::States) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn first_within(&mut self, _: &mut Motion<S>, _: &Dopri5<S::States>, _: S::Real) -> Option<(S::Real, S::Real)> {
+        None
+    }
+
+    fn row(&mut self, _: &mut Motion<S>, _: S::Real, _: &S::States) -> Option<S::States> {
+        None
+    }
+
+    fn cause(&self) -> Option<Infallible> {
+        None
+    }
+}
+
 /// One run on its way.
-pub struct Run<S: System, R, E = Never> {
+pub struct Run<S: System, R, E = NoEvents> {
     motion: Motion<S>,
     /// Events.
     events: E,
@@ -43,11 +107,11 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
     /// Prepares a run; `rows` takes the time, the outputs and the states of each row.
     pub fn new(model: Model<S>, plan: Plan<S::Real>, rows: R) -> Run<S, R> {
         const { assert!(!S::FEATURES.events, "a model with events is run by `Run::with_events`") }
-        Run::with(model, plan, rows, Never)
+        Run::with(model, plan, rows, NoEvents)
     }
 }
 
-impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: Happenings<S>> Run<S, R, E> {
+impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run<S, R, E> {
     /// Prepares a run in which these events happen.
     pub(crate) fn with(model: Model<S>, plan: Plan<S::Real>, rows: R, events: E) -> Run<S, R, E> {
         let start = plan.start;

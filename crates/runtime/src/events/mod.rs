@@ -22,10 +22,9 @@ pub mod tables;
 pub mod watch;
 
 use super::dopri5::Dopri5;
-use super::happenings::Happenings;
 use super::model::Model;
 use super::motion::Motion;
-use super::run::{Plan, Run};
+use super::run::{Plan, Run, RunEvents};
 use super::system::Fault;
 use cause::{EventCause, Happening};
 use moment::{Events, Moment};
@@ -73,7 +72,7 @@ impl<S: Switching, F: FnMut(Report<'_, S::Real>)> Reported<S, F> {
     }
 }
 
-impl<S: Switching, F: FnMut(Report<'_, S::Real>)> Happenings<S> for Reported<S, F> {
+impl<S: Switching, F: FnMut(Report<'_, S::Real>)> RunEvents<S> for Reported<S, F> {
     type Cause = EventCause;
 
     fn begin(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault> {

@@ -232,7 +232,7 @@ impl<S: Switching> Motion<S> {
         self.evaluate(at, du, S::watched)
     }
 
-    /// How long the run is.
+    /// The length of the run.
     pub(crate) fn whole(&self) -> S::Real {
         self.plan.stop - self.plan.start
     }

@@ -47,7 +47,7 @@ pub struct Combination {
     pub modes: &'static [usize],
     /// The reason if there are no equations.
     pub conflict: Option<&'static str>,
-    /// What each state is.
+    /// The kind of each state.
     pub known: &'static [Known],
     /// True for each margin that is looked at.
     pub watches: &'static [bool],
