@@ -3,7 +3,7 @@
 use super::combinations::combinations;
 use super::merged::Merged;
 use super::row::{Margins, enter_conditions, row};
-use super::table::{Block, Change, Element, Gathered, Mode, Row};
+use super::table::{Block, Change, Element, Gathered, Mode, Row, Set};
 use super::{Changes, refused};
 use crate::code::mass::with_rates_as_unknowns;
 use crate::code::subject::default_run;
@@ -145,7 +145,8 @@ fn prepare(system: &mut StateSystem) {
 /// The elements with their modes, without names.
 fn elements(changes: &Changes<'_>) -> Vec<Element> {
     let model = changes.events.model();
-    let mut first = 0;
+    let (mut first_port, mut first_mode) = (0, 0);
+    let (mut conditions, mut places) = (0.., 0..);
     let mut elements = Vec::new();
     for switched in &model.switching.elements {
         let element = &model.elements[switched.element.index()];
@@ -158,30 +159,32 @@ fn elements(changes: &Changes<'_>) -> Vec<Element> {
                     .collect(),
                 _ => vec![None; ports],
             },
-            changes: mode
-                .changes
-                .iter()
-                .map(|change| Change {
+            changes: (mode.changes.iter().zip(&mut conditions))
+                .map(|(change, condition)| Change {
+                    condition,
                     to: change.to,
-                    sets: (change.sets.iter())
-                        .map(|set| {
-                            (
-                                first + (set.port.0 - element.ports.start) as usize,
-                                number_of(set.variable),
-                            )
+                    sets: (change.sets.iter().zip(&mut places))
+                        .map(|(set, place)| Set {
+                            place,
+                            port: first_port + (set.port.0 - element.ports.start) as usize,
+                            variable: number_of(set.variable),
                         })
                         .collect(),
                 })
                 .collect(),
         });
         let modes: Vec<Mode> = modes.collect();
+        let count = modes.len();
         elements.push(Element {
             name: String::new(),
             is_junction: *element.kind == *ModelElement::JUNCTION,
+            first_port,
+            first_mode,
             ports,
             modes,
         });
-        first += ports;
+        first_port += ports;
+        first_mode += count;
     }
     elements
 }

@@ -119,6 +119,9 @@ pub(crate) struct InCombination {
 pub(crate) struct Element {
     pub(crate) name: String,
     pub(crate) is_junction: bool,
+    /// Its first port and its first mode among those of all elements.
+    pub(crate) first_port: usize,
+    pub(crate) first_mode: usize,
     pub(crate) ports: usize,
     pub(crate) modes: Vec<Mode>,
 }
@@ -130,10 +133,22 @@ pub(crate) struct Mode {
     pub(crate) changes: Vec<Change>,
 }
 
-/// A change: the mode that follows, and the ports among those of all elements that it sets, with their variables.
+/// A change of the mode.
 pub(crate) struct Change {
+    /// The number of its condition.
+    pub(crate) condition: usize,
+    /// The mode that follows.
     pub(crate) to: usize,
-    pub(crate) sets: Vec<(usize, usize)>,
+    pub(crate) sets: Vec<Set>,
+}
+
+/// A value that a change sets.
+pub(crate) struct Set {
+    /// Its place among the values that all changes set.
+    pub(crate) place: usize,
+    /// The port among those of all elements, and its variable.
+    pub(crate) port: usize,
+    pub(crate) variable: usize,
 }
 
 /// A block.

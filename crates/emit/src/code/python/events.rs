@@ -90,19 +90,21 @@ fn combinations(gathered: &Gathered) -> String {
 }
 
 fn elements(gathered: &Gathered) -> String {
-    let (mut text, mut port, mut condition, mut place) = (String::new(), 0, 0, 0);
+    let mut text = String::new();
     for element in &gathered.elements {
         let mut modes = Vec::new();
         for mode in &element.modes {
             let mut changes = Vec::new();
             for change in &mode.changes {
-                let mut sets = Vec::new();
-                for (set, variable) in &change.sets {
-                    sets.push(format!("({place}, {set}, {variable})"));
-                    place += 1;
-                }
-                changes.push(format!("_Change({condition}, {}, [{}])", change.to, sets.join(", ")));
-                condition += 1;
+                let sets = change.sets.iter();
+                let sets = sets.map(|set| format!("({}, {}, {})", set.place, set.port, set.variable));
+                let sets: Vec<String> = sets.collect();
+                changes.push(format!(
+                    "_Change({}, {}, [{}])",
+                    change.condition,
+                    change.to,
+                    sets.join(", ")
+                ));
             }
             let given = mode.given.iter();
             let given: Vec<String> = given
@@ -117,12 +119,12 @@ fn elements(gathered: &Gathered) -> String {
         }
         let _ = writeln!(
             text,
-            "    _Element({}, {}, {port}, [\n{}    ]),",
+            "    _Element({}, {}, {}, [\n{}    ]),",
             string(&element.name),
             boolean(element.is_junction),
+            element.first_port,
             modes.concat()
         );
-        port += element.ports;
     }
     text
 }

@@ -22,7 +22,7 @@ pub(super) fn boolean(holds: bool) -> &'static str {
     if holds { "True" } else { "False" }
 }
 
-/// How Python calls the programs, in the methods of the class.
+/// The calls of the programs in the methods of the class.
 pub(super) const SCRIPT: Script = Script {
     prefix: "_",
     argument: |array, out| {

@@ -83,28 +83,25 @@ fn combinations(gathered: &Gathered) -> String {
 /// The elements with their modes and changes.
 fn elements(gathered: &Gathered) -> String {
     let mut text = String::new();
-    let (mut mode_number, mut port, mut condition, mut set_number) = (0, 0, 0, 0);
     for element in &gathered.elements {
         let mut modes = String::new();
         for mode in &element.modes {
             let mut changes = String::new();
             for change in &mode.changes {
-                let mut sets = String::new();
-                for (set, variable) in &change.sets {
-                    let _ = write!(
-                        sets,
-                        "Set {{ place: {set_number}, port: {set}, variable: {variable} }}, "
-                    );
-                    set_number += 1;
-                }
+                let sets = change.sets.iter();
+                let sets = sets.map(|set| {
+                    format!(
+                        "Set {{ place: {}, port: {}, variable: {} }}",
+                        set.place, set.port, set.variable
+                    )
+                });
+                let (condition, sets) = (change.condition, sets.collect::<Vec<String>>().join(", "));
                 let margin = only_margin(&gathered.conditions[condition]);
                 let _ = writeln!(
                     changes,
                     "                        Change {{ condition: {condition}, to: {}, sets: &[{}], margin: {margin:?} }},",
-                    change.to,
-                    sets.trim_end_matches(", ")
+                    change.to, sets
                 );
-                condition += 1;
             }
             let given: Vec<String> = mode.given.iter().map(|given| format!("{given:?}")).collect();
             let _ = write!(
@@ -118,11 +115,9 @@ fn elements(gathered: &Gathered) -> String {
         let _ = write!(
             text,
             "        Element {{\n            name: {:?},\n            is_junction: {},\n            modes: &[\n{modes}            ],\n            \
-             first_mode: {mode_number},\n            first_port: {port},\n            ports: {},\n        }},\n",
-            element.name, element.is_junction, element.ports
+             first_mode: {},\n            first_port: {},\n            ports: {},\n        }},\n",
+            element.name, element.is_junction, element.first_mode, element.first_port, element.ports
         );
-        mode_number += element.modes.len();
-        port += element.ports;
     }
     text
 }
