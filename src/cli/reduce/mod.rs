@@ -131,7 +131,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(compilation.map(), written)
 }
 
-/// What is asked of the states, by the options and by the answers of a dialogue.
+/// The request for the states, by the options and by the answers of a dialogue.
 fn states(arguments: &Arguments) -> Result<StateArguments, Outcome> {
     if !arguments.interactive {
         return Ok(arguments.states.clone());

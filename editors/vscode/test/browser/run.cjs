@@ -8,6 +8,7 @@
 "use strict";
 const { execFileSync, spawn } = require("node:child_process");
 const fs = require("node:fs");
+const net = require("node:net");
 const os = require("node:os");
 const path = require("node:path");
 
@@ -17,7 +18,6 @@ const puppeteer = require(path.join(folder, "node_modules/puppeteer-core"));
 const server = path.join(folder, "node_modules/code-server/out/node/entry.js");
 const extension = path.join(__dirname, "../../out/lgm.vsix");
 const pictures = path.join(folder, "pictures");
-const port = 8467;
 const patience = 60_000;
 
 const MODEL = `/// Two sources that hold one node.
@@ -78,7 +78,17 @@ function isDrawn(name) {
   return [...document.querySelectorAll("svg text")].some((one) => one.textContent.includes(name) && one.getClientRects().length > 0);
 }
 
-async function drive(page, file) {
+/** A port that nobody uses. */
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = net.createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+async function drive(page, file, port) {
   const picture = (name) => page.screenshot({ path: path.join(pictures, `${name}.png`) });
   const chord = async (modifier, ...keys) => {
     await page.keyboard.down(modifier);
@@ -136,6 +146,7 @@ async function drive(page, file) {
 }
 
 async function main() {
+  const port = await freePort();
   fs.mkdirSync(pictures, { recursive: true });
   const home = fs.mkdtempSync(path.join(os.tmpdir(), "lgm-editor-"));
   const file = path.join(home, "models", "held.lgm");
@@ -165,7 +176,7 @@ async function main() {
   const page = await browser.newPage();
   try {
     await until("the server", () => fetch(`http://127.0.0.1:${port}/healthz`).then((answer) => answer.ok, () => false));
-    await drive(page, file);
+    await drive(page, file, port);
   } catch (fault) {
     await page.screenshot({ path: path.join(pictures, "fault.png") });
     throw fault;
