@@ -11,7 +11,7 @@
 //!    dependent storage and algebraic loops over the arithmetic of [`algebra`], and writes down the
 //!    [`equations::StateSystem`].
 //! 5. [`analysis`] draws conclusions from it, [`kernels`] compiles it to functions of arrays, [`simulate`] runs it, and
-//!    [`emit`] prints it.
+//!    [`emit`] prints it, with sizes of states from [`trial_runs`].
 //!
 //! Every stage returns its [`diagnostic::Diagnostic`]s beside its value. A text with errors is elaborated as far as it could be
 //! read, so that one run reports as many faults as it can; from [`bond`] on, stages run only if there are no errors up to there.
@@ -19,6 +19,7 @@
 
 pub mod cli;
 pub mod rendering;
+pub mod trial_runs;
 
 pub use lgm_algebra::{self as algebra, expr, units};
 pub use lgm_analysis as analysis;

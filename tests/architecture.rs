@@ -132,31 +132,52 @@ fn sources() -> Vec<PathBuf> {
     source_folders().iter().flat_map(|folder| files_of(folder)).collect()
 }
 
+/// Names of the packages that a crate depends on, through others too.
+fn dependencies(name: &str) -> Vec<String> {
+    let package = format!("lgm-{name}");
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--package",
+            &package,
+        ])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let listed = String::from_utf8(tree.stdout).unwrap();
+    let packages: Vec<String> = listed
+        .lines()
+        .filter_map(|line| Some(line.split(' ').next()?.to_string()))
+        .collect();
+    assert!(packages.contains(&package), "{listed}");
+    packages
+}
+
 #[test]
 fn pure_crates_depend_on_nothing_of_the_world() {
     for name in PURE {
-        let package = format!("lgm-{name}");
-        let tree = Command::new(env!("CARGO"))
-            .args([
-                "tree",
-                "--offline",
-                "--edges",
-                "normal",
-                "--prefix",
-                "none",
-                "--package",
-                &package,
-            ])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .unwrap();
-        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
-        let listed = String::from_utf8(tree.stdout).unwrap();
-        let packages: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
-        assert!(packages.contains(&package.as_str()), "{listed}");
-        let foreign: Vec<_> = packages.iter().filter(|package| FOREIGN.contains(package)).collect();
-        assert!(foreign.is_empty(), "{package} depends on {foreign:?}");
+        let packages = dependencies(name);
+        let foreign: Vec<_> = packages
+            .iter()
+            .filter(|package| FOREIGN.contains(&package.as_str()))
+            .collect();
+        assert!(foreign.is_empty(), "{name} depends on {foreign:?}");
     }
+}
+
+#[test]
+fn code_is_emitted_without_runs() {
+    let packages = dependencies("emit");
+    assert!(
+        !packages.iter().any(|package| package == "lgm-simulate"),
+        "{packages:?}"
+    );
 }
 
 #[test]

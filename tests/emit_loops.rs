@@ -12,6 +12,7 @@ use lgm::equations::{StateSystem, StateVariable};
 use lgm::expr::Function;
 use lgm::kernels::{KernelOptions, Kernels};
 use lgm::simulate::{Method, Plan, Silent, simulate};
+use lgm::trial_runs::Simulated;
 use shapes::Shapes;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,7 +84,7 @@ fn write(system: &StateSystem, target: Target, folder: &Path) {
         version: "0",
         hash: "none".to_string(),
     };
-    let package = code::package(system, &origin, target, &CodeOptions::default(), None).unwrap();
+    let package = code::package(system, &origin, target, &CodeOptions::default(), None, &Simulated).unwrap();
     for file in package.files {
         let path = folder.join(file.path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

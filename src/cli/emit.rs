@@ -7,6 +7,7 @@ use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::simulate::length_by_modes;
 use crate::Whole;
 use crate::cli::outcome::Outcome;
+use crate::trial_runs::Simulated;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lgm_emit::code::{self, Changes, CodeOptions, Origin, Target};
 use lgm_equations::switching::Events;
@@ -124,7 +125,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         options,
         lines: lines_of_blocks(events, &map),
     });
-    let package = || code::package(&system, &origin, arguments.target, &options, changes.as_ref());
+    let (target, changes) = (arguments.target, changes.as_ref());
+    let package = || code::package(&system, &origin, target, &options, changes, &Simulated);
     let written = stack::deep(package).and_then(|mut package| {
         let is_archive = package.library.is_some() && is_fmu(&arguments.output);
         add_library(&mut package);

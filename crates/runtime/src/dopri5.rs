@@ -49,6 +49,10 @@ const DENSE: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
+/// The scale of a state of which nothing is expected, in SI units: far below everything that is measured, and far above the
+/// smallest doubles.
+pub const UNKNOWN_SCALE: f64 = 1e-30;
+
 /// The allowed error of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances<X: Array> {

@@ -41,7 +41,6 @@ pub use inputs::signals::{Corner, Side, Signals};
 pub use inputs::table::{Table, TableReference, read_samples, read_table, table_reference};
 pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
 pub use run::expected::state_scales;
-pub use run::scales::LEAST;
 pub use run::trial::trial_sizes;
 pub use simulator::{Simulator, simulate};
 pub use switching::{Balance, Event, Finished, Switched, run_switched};

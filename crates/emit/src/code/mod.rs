@@ -23,13 +23,14 @@ mod rust;
 mod scripts;
 mod subject;
 mod template;
+mod trials;
 
 pub use events::Changes;
 pub use fmu::archive;
 pub use subject::Origin;
+pub use trials::{TrialRuns, UNKNOWN_SPAN};
 
 use lgm_model::system::StateSystem;
-use lgm_simulate::with_default_slack;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 pub use package::{CodeFile, CodeOptions, Package, SharedLibrary};
@@ -93,17 +94,19 @@ fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
         .help("compare it with `lgm simulate`; C, Rust and FMUs follow a solution to its end, and Python stops there")
 }
 
-/// The code of a system for a target; a diagnostic where the target cannot express it. A model with events has `changes`.
+/// The code of a system for a target; a diagnostic if the target cannot express it. A model with events has `changes`; `trials` gives
+/// the sizes that only runs show.
 pub fn package(
     system: &StateSystem,
     origin: &Origin,
     target: Target,
     options: &CodeOptions,
     changes: Option<&Changes<'_>>,
+    trials: &dyn TrialRuns,
 ) -> Result<Package, Diagnostic> {
     let is_program = !matches!(target, Target::Latex | Target::Json);
     if let Some(changes) = changes.filter(|_| is_program) {
-        return changing_package(system, origin, target, options, changes);
+        return changing_package(system, origin, target, options, changes, trials);
     }
     let resolved;
     let system = match system.mass_matrix {
@@ -117,9 +120,9 @@ pub fn package(
     let widened = match target {
         // What is read shows ranges as they are.
         Target::Latex | Target::Json => None,
-        _ => with_default_slack(system, &subject::default_run(system)),
+        _ => trials.widened(system),
     };
-    let subject = Subject::new(widened.as_ref().unwrap_or(system), origin);
+    let subject = Subject::new(widened.as_ref().unwrap_or(system), origin, trials);
     let mut package = match target {
         Target::C => c::package(&subject, options, None),
         Target::Rust => rust::package(&subject, None),
@@ -166,6 +169,7 @@ fn changing_package(
     target: Target,
     options: &CodeOptions,
     changes: &Changes<'_>,
+    trials: &dyn TrialRuns,
 ) -> Result<Package, Diagnostic> {
     let refuse = |reason: &str, help: &str| Err(events::refused(&system.model, reason, help));
     if !matches!(
@@ -183,14 +187,14 @@ fn changing_package(
         let help = "leave out `--fixed-step`: instants of events are located within steps of controlled length";
         return refuse("steps of fixed length have no bound on their operations then", help);
     }
-    let gathered = events::gather(changes, system)?;
+    let gathered = events::gather(changes, system, trials)?;
     mind_loops(&gathered.system, target)?;
     let mut further = gathered.further();
     if matches!(target, Target::Fmu2 | Target::Fmu3) {
         // Every state is a variable of an FMU.
         further.columns = None;
     }
-    let subject = Subject::with(&gathered.system, origin, &further);
+    let subject = Subject::with(&gathered.system, origin, &further, trials);
     if target == Target::Python {
         python::mind_events(&subject, &gathered)?;
     }

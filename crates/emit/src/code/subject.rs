@@ -3,6 +3,7 @@
 use super::functions::wrapped;
 use super::names::{Rules, Scope};
 use super::template::values;
+use super::trials::{TrialRuns, UNKNOWN_SPAN};
 use crate::rows::Columns;
 use crate::shortest;
 use lgm_algebra::expr::{ExprId, print, to_f64};
@@ -12,7 +13,6 @@ use lgm_kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, Sp
 use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
 use lgm_runtime::loops::OVER_BENDS;
-use lgm_simulate::{Plan, state_scales, trial_sizes};
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -68,6 +68,7 @@ pub(crate) struct Named {
 pub(crate) struct Subject<'a> {
     pub(crate) system: &'a StateSystem,
     pub(crate) origin: &'a Origin,
+    trials: &'a dyn TrialRuns,
     /// The model's own comment in one line; empty where it has none.
     pub(crate) description: String,
     pub(crate) kernels: Kernels,
@@ -99,9 +100,6 @@ pub(crate) struct Subject<'a> {
 /// The most parts of the way of a jump, as `lgm simulate` has them.
 pub(crate) const JUMP_PARTS: u64 = lgm_runtime::jump::PARTS as u64;
 
-/// How long a run is in seconds where the model does not say.
-pub(crate) const UNKNOWN_SPAN: f64 = 10.0;
-
 /// The results of a model with events beside the equations of its first combination of modes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Further {
@@ -127,12 +125,17 @@ pub(crate) struct HeldBetween {
 }
 
 impl<'a> Subject<'a> {
-    pub(crate) fn new(system: &'a StateSystem, origin: &'a Origin) -> Subject<'a> {
-        Subject::with(system, origin, &Further::default())
+    pub(crate) fn new(system: &'a StateSystem, origin: &'a Origin, trials: &'a dyn TrialRuns) -> Subject<'a> {
+        Subject::with(system, origin, &Further::default(), trials)
     }
 
     /// The same of a model with events.
-    pub(crate) fn with(system: &'a StateSystem, origin: &'a Origin, further: &Further) -> Subject<'a> {
+    pub(crate) fn with(
+        system: &'a StateSystem,
+        origin: &'a Origin,
+        further: &Further,
+        trials: &'a dyn TrialRuns,
+    ) -> Subject<'a> {
         let interpreted = KernelOptions { native: false };
         let kernels = Kernels::new(system, &interpreted);
         let layout = Layout::new(system);
@@ -181,6 +184,7 @@ impl<'a> Subject<'a> {
             trial: OnceLock::new(),
             kernels,
             origin,
+            trials,
             system,
         }
     }
@@ -303,13 +307,12 @@ impl<'a> Subject<'a> {
     /// The scales that the states begin with, found with the parameters and over the time of the model; a negative one stays.
     pub(crate) fn scales(&self) -> &[f64] {
         self.scales
-            .get_or_init(|| state_scales(self.system, &self.kernels, &default_run(self.system)))
+            .get_or_init(|| self.trials.scales(self.system, &self.kernels))
     }
 
     /// The sizes of the states that a short run with the same parameters over the same time shows; 0 where it shows none.
     pub(crate) fn trial_sizes(&self) -> &[f64] {
-        self.trial
-            .get_or_init(|| trial_sizes(self.system, &self.kernels, &default_run(self.system)))
+        self.trial.get_or_init(|| self.trials.sizes(self.system, &self.kernels))
     }
 
     /// The most working memory that any of these programs needs.
@@ -540,14 +543,4 @@ fn quantity_table(first: usize, subject: &Subject<'_>) -> String {
         }
     }
     table
-}
-
-/// The run that a model asks for, or one of [`UNKNOWN_SPAN`].
-pub(crate) fn default_run(system: &StateSystem) -> Plan {
-    let start = system.experiment.start.unwrap_or(0.0);
-    Plan {
-        start,
-        stop: system.experiment.stop.unwrap_or(start + UNKNOWN_SPAN),
-        ..Plan::default()
-    }
 }

@@ -1,6 +1,7 @@
 //! A run from event to event: sampled blocks, `when` blocks whose condition has become true, and changes of modes.
 
 use super::super::array::Array;
+use super::super::dopri5::UNKNOWN_SCALE;
 use super::super::loops::zeros;
 use super::super::real::Real;
 use super::super::system::Fault;
@@ -12,8 +13,7 @@ use core::fmt::Write;
 
 /// A share of the run within which nothing real happens as often as events accumulate.
 const NO_TIME: f64 = 1e-5;
-/// A scale below this is none that was seen or expected, and a state that was not seen yet has this share of what is expected.
-const UNKNOWN_SCALE: f64 = 1e-30;
+/// The share of an expected size that is the scale of a state before it was seen.
 const UNSEEN: f64 = 1e-3;
 
 /// A text of a number.

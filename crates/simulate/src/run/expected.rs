@@ -5,13 +5,14 @@ use crate::inputs::signals::{Corner, Side, Signals};
 use crate::loops::joint::euler;
 use crate::motion::{BEYOND, Motion, symbols_behind};
 use crate::plan::Plan;
-use crate::run::scales::{LEAST, UNSEEN, nominal_sizes};
+use crate::run::scales::{UNSEEN, nominal_sizes};
 use crate::solvers::implicit::Implicit;
 use crate::solvers::linear_factors::Balanced;
 use crate::zero_crossings::corners::own_corners;
 use lgm_kernels::{Arguments, Kernels};
 use lgm_model::system::StateSystem;
 use lgm_numerics::search::scattered;
+use lgm_runtime::dopri5::UNKNOWN_SCALE;
 
 /// Samples of the inputs over the run.
 const SAMPLES: usize = 256;
@@ -354,7 +355,7 @@ pub fn state_scales(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec
     }
     let scales = nominal.iter().zip(&sizes);
     scales
-        .map(|(nominal, size)| nominal.map_or((UNSEEN * size).max(LEAST), |nominal| -nominal))
+        .map(|(nominal, size)| nominal.map_or((UNSEEN * size).max(UNKNOWN_SCALE), |nominal| -nominal))
         .collect()
 }
 

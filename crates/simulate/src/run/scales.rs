@@ -10,16 +10,13 @@ use crate::plan::Plan;
 use lgm_algebra::expr::ExprId;
 use lgm_kernels::{Arguments, KernelOptions, Layout, expression};
 use lgm_model::system::StateSystem;
+use lgm_runtime::dopri5::UNKNOWN_SCALE;
 
 /// The absolute tolerance as a share of the relative one times the scale.
 pub const SHARE: f64 = 1e-3;
 
 /// The share of what is expected of a state that counts as its scale before it was seen.
 pub const UNSEEN: f64 = 1e-3;
-
-/// The scale of a state of which nothing is expected, in SI units: far below everything that is measured, and far above the
-/// smallest doubles.
-pub const LEAST: f64 = 1e-30;
 
 /// Loop unknowns and rates are no smaller than this share of the largest one: what balances to zero is rounding.
 const NOISE: f64 = 1e-6;
@@ -121,9 +118,9 @@ impl Scales {
     pub fn expect_of_unknown(&mut self, rates: &[f64], left: f64) -> bool {
         let mut are_any = false;
         for (at, rate) in rates.iter().enumerate() {
-            if self.scale(at) <= LEAST && *rate != 0.0 {
+            if self.scale(at) <= UNKNOWN_SCALE && *rate != 0.0 {
                 self.expected[at] = (rate * left).abs();
-                are_any |= self.scale(at) > LEAST;
+                are_any |= self.scale(at) > UNKNOWN_SCALE;
             }
         }
         are_any
@@ -131,7 +128,7 @@ impl Scales {
 
     /// Of what size a state is.
     pub fn scale(&self, at: usize) -> f64 {
-        let own = self.seen[at].max(UNSEEN * self.expected[at]).max(LEAST);
+        let own = self.seen[at].max(UNSEEN * self.expected[at]).max(UNKNOWN_SCALE);
         self.nominal[at].unwrap_or(own)
     }
 
@@ -171,7 +168,7 @@ impl Scales {
             all.resize(first.len(), atol);
             return all;
         }
-        let largest = (states..first.len()).map(of_rest).fold(LEAST, f64::max);
+        let largest = (states..first.len()).map(of_rest).fold(UNKNOWN_SCALE, f64::max);
         all.extend((states..first.len()).map(|at| SHARE * self.rtol * of_rest(at).max(NOISE * largest)));
         let sizes: Vec<f64> = (states..first.len()).map(|at| size_of(1.0, at)).collect();
         self.as_chains(&sizes, &mut all[states..]);

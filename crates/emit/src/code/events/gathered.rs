@@ -6,13 +6,12 @@ use super::row::{Margins, enter_conditions, row};
 use super::table::{Block, Change, Element, Gathered, Mode, Row, Set};
 use super::{Changes, refused};
 use crate::code::mass::with_rates_as_unknowns;
-use crate::code::subject::default_run;
+use crate::code::trials::TrialRuns;
 use lgm_algebra::expr::SymbolId;
 use lgm_equations::switching::Condition;
 use lgm_model::switching::{Target, Trigger};
 use lgm_model::system::StateSystem;
 use lgm_model::{Element as ModelElement, Law, Variable};
-use lgm_simulate::with_default_slack;
 use lgm_source::diagnostic::Diagnostic;
 use std::sync::Arc;
 
@@ -24,14 +23,18 @@ fn number_of(variable: Variable) -> usize {
 }
 
 /// Gathers the equations of all combinations; an error where a program cannot hold them.
-pub(crate) fn gather(changes: &Changes<'_>, first: &StateSystem) -> Result<Gathered, Diagnostic> {
+pub(crate) fn gather(
+    changes: &Changes<'_>,
+    first: &StateSystem,
+    trials: &dyn TrialRuns,
+) -> Result<Gathered, Diagnostic> {
     let events = changes.events;
     let model = events.model();
     let mut made = combinations(changes)?;
     refuse_foreign(first, &made)?;
     for (_, found) in &mut made {
         if let Ok(found) = found {
-            prepare(&mut found.system);
+            prepare(&mut found.system, trials);
         }
     }
     let mut elements = elements(changes);
@@ -133,11 +136,11 @@ fn refuse_foreign(first: &StateSystem, made: &[super::combinations::Made]) -> Re
 }
 
 /// The equations of a combination as programs have them.
-fn prepare(system: &mut StateSystem) {
+fn prepare(system: &mut StateSystem, trials: &dyn TrialRuns) {
     if system.mass_matrix.is_some() {
         *system = with_rates_as_unknowns(system);
     }
-    if let Some(widened) = with_default_slack(system, &default_run(system)) {
+    if let Some(widened) = trials.widened(system) {
         *system = widened;
     }
 }

@@ -5,7 +5,7 @@ use lgm_algebra::expr::print;
 use lgm_kernels::{Arguments, Sensitivities, SparseKernel};
 use lgm_model::SiUnit;
 use lgm_model::system::{State, StateVariable};
-use lgm_simulate::LEAST;
+use lgm_runtime::dopri5::UNKNOWN_SCALE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The size of a state of which nothing is known, in SI units.
@@ -434,7 +434,7 @@ pub(super) fn nominals(subject: &Subject<'_>) -> Vec<f64> {
         };
         match (*scale, start.max(*scale).max(*seen).max(least)) {
             (given, _) if given < 0.0 => -given,
-            (_, known) if known > LEAST => known,
+            (_, known) if known > UNKNOWN_SCALE => known,
             // Nothing is known of it.
             _ => UNKNOWN,
         }
