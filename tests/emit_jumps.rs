@@ -118,6 +118,12 @@ fn refused() -> [(String, &'static str); 2] {
     ]
 }
 
+/// The same as programs say it that hand their equations to a library's solver.
+fn refused_by_scripts() -> [(String, &'static str); 2] {
+    let [(square, _), ahead] = refused();
+    [(square, "is not in proportion to the step"), ahead]
+}
+
 /// Where a rising function is zero.
 fn zero(from: f64, to: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut from, mut to) = (from, to);
@@ -260,7 +266,7 @@ fn emitted_matlab_conserves_what_steps_move() {
         let rows = Rows::read(&fs::read_to_string(folder.join("run.csv")).unwrap());
         assert_known("MATLAB", &known, &rows, 1e-8);
     }
-    for (text, cause) in refused() {
+    for (text, cause) in refused_by_scripts() {
         let folder = emitted(scratch.path(), &text, "matlab", &[]);
         assert_refused(
             "MATLAB",
@@ -283,7 +289,7 @@ fn emitted_python_conserves_what_steps_move() {
     for known in known() {
         assert_known("Python", &known, &Rows::read(&must(&mut run(&known.text))), 1e-8);
     }
-    for (text, cause) in refused() {
+    for (text, cause) in refused_by_scripts() {
         assert_refused("Python", &run(&text).output().unwrap(), cause);
     }
 }

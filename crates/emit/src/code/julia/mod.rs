@@ -8,9 +8,7 @@ use super::functions::Functions;
 use super::names::legal;
 use super::planned::entry_literals;
 use super::scripts::{Programs, Script, ScriptPlan, add_trimmed, column_names, guess_lists, script_plan};
-use super::subject::{
-    JUMP_PARTS, Named, Parameter, ReadmeTables, Subject, names, parameter_remark, readme_tables_from,
-};
+use super::subject::{Named, Parameter, ReadmeTables, Subject, names, parameter_remark, readme_tables_from};
 use super::template::{Template, template, values};
 use dialect::{Julia, RULES, comment, helpers, literal, string};
 use lgm_kernels::operation::Space;
@@ -21,9 +19,6 @@ const MODULE: Template<Module> = template!("@name@.jl", "model.jl");
 const RUN: Template<Common> = template!("run_@name@.jl", "run.jl");
 
 const README: Template<Readme> = template!("README.md", "README.md");
-
-/// What steps of inputs do to states where that depends on the point: a part of the module.
-const JUMP: Template<Jump> = template!("", "jump.jl");
 
 values! {
     /// What all files know.
@@ -55,21 +50,12 @@ values! {
         parameter_cases: String,
         jacobian_rows: String,
         jacobian_columns: String,
-        jump: String,
         start_given: String,
         guesses: String,
         columns_list: String,
         column_states: String,
         helpers: String,
         programs: String,
-    }
-}
-
-values! {
-    struct Jump {
-        jump_parts: String,
-        jump_guesses: String,
-        state_kinds: String,
     }
 }
 
@@ -147,12 +133,6 @@ fn module(subject: &Subject<'_>, members: &[String], common: Common) -> Module {
         .map(|state| state.start_given.to_string())
         .collect();
     let guesses = guess_lists(subject, literal, |list| format!("Float64[{}]", list.join(", ")));
-    let kinds: Vec<String> = subject.kinds().iter().map(|kind| (kind + 1).to_string()).collect();
-    let jump = Jump {
-        jump_parts: JUMP_PARTS.to_string(),
-        jump_guesses: guesses.clone(),
-        state_kinds: format!("[{}]", kinds.join(", ")),
-    };
     // In documentation, a dollar would be an interpolation.
     let documented = |text: &str| string(text).trim_matches('"').to_string();
     let [parameter_fields, parameter_lines, parameter_cases] = parameter_texts(subject, members);
@@ -174,10 +154,6 @@ fn module(subject: &Subject<'_>, members: &[String], common: Common) -> Module {
         parameter_cases,
         jacobian_rows,
         jacobian_columns,
-        jump: match subject.jumps() {
-            true => JUMP.text(&jump),
-            false => String::new(),
-        },
         start_given: format!("Bool[{}]", given.join(", ")),
         guesses,
         columns_list: strings(column_names(subject).iter().map(String::as_str)),

@@ -67,8 +67,6 @@ struct Model
     s::Vector{Float64}
     w::Vector{Float64}
     is_solved::Base.RefValue{Bool}
-    "The size of an unknown of the loops below which its value does not matter."
-    small::Base.RefValue{Float64}
     u::Vector{Float64}
     du::Vector{Float64}
     starts::Vector{Float64}
@@ -88,7 +86,7 @@ function Model(given::Parameters = Parameters())
             throw(Fault("the starts of dependent storage contradict"))
     end
 @end@
-    return Model(p, s, zeros(@unknowns@), Ref(false), Ref(1e-13), zeros(@inputs@), zeros(@inputs@), starts)
+    return Model(p, s, zeros(@unknowns@), Ref(false), zeros(@inputs@), zeros(@inputs@), starts)
 end
 
 "The time derivatives of the states for inputs `u` with the time derivatives `du`."
@@ -213,6 +211,9 @@ function loop_matrix(model::Model, t, x, u, du)
     return matrix
 end
 
+"The size of an unknown of the loops below which its value does not matter."
+const SMALL = 1e-13
+
 """
 The largest correction in units of what does not matter of its unknown, which is no less than a size that does not matter of any.
 """
@@ -253,13 +254,13 @@ function iterate!(model::Model, t, x, u, du, fallback)
             # At rest a turbulent law has no slope, or an infinite one; beside it there is one.
             over_bends < @asides@ || return false
             over_bends, last = over_bends + 1, Inf
-            is_tiny = @. (model.w != 0) & (abs(model.w) <= model.small[])
+            is_tiny = @. (model.w != 0) & (abs(model.w) <= SMALL)
             aside = 0.001 .* (1 .+ mod.(0:(@unknowns@ - 1), 7)) .* ifelse.(iszero.(model.w), 1.0, abs.(model.w))
             model.w .= any(is_tiny) ? ifelse.(is_tiny, 0.0, model.w) : model.w .+ aside
             continue
         end
         step, before = factors \ wanted, copy(model.w)
-        now, plain = size_of_step(step, before, 0.0), size_of_step(step, before, model.small[])
+        now, plain = size_of_step(step, before, 0.0), size_of_step(step, before, SMALL)
         # Whether every residual is zero but for the rounding of the terms that it sums.
         terms = abs.(matrix) * abs.(before) .+ abs.(wanted .- matrix * before)
         is_zero = all(abs.(wanted) .<= 8 * eps() .* terms)
@@ -281,7 +282,7 @@ function iterate!(model::Model, t, x, u, du, fallback)
             wanted = residuals(model, t, x, u, du)
             all(isfinite, wanted) || continue
             following = factors \ wanted
-            if size_of_step(following, before, model.small[]) <= (1 - 0.25 * share) * plain
+            if size_of_step(following, before, SMALL) <= (1 - 0.25 * share) * plain
                 last = size_of_step(following, before, 0.0)
                 is_better = true
                 break
@@ -402,22 +403,6 @@ function changes(model::Model, times)
     return found
 end
 @end@
-
-@jump@"The states after a step of the inputs at a time: moved by E times the step."
-function moved(model::Model, t, before, x, is_start, rtol)
-    after, slope = inputs!(zeros(@inputs@), zeros(@inputs@), model, t)
-    least = 64 * eps() .* max.(abs.(before), abs.(after)) .+ 16 * eps(float(t)) .* abs.(slope)
-    step = ifelse.(abs.(after .- before) .> least, after .- before, 0.0)
-    (MOVES && any(!iszero, step)) || return copy(x)
-@if jumps@
-    reached = jumped(model, t, before, step, x, is_start, rtol)
-@else@
-    # E is the same everywhere; at zero nothing else is rounded with it.
-    still, rest = zeros(@inputs@), zero(x)
-    reached = x .+ (rates!(zero(x), model, t, rest, still, step) .- rates!(zero(x), model, t, rest, still, still))
-@end@
-    return ifelse.(START_GIVEN .& is_start, x, reached)
-end
 
 "A, B, C, D, E, F of x' = A x + B u + E u', y = C x + D u + F u', where the equations are linear."
 function matrices(model::Model)

@@ -19,7 +19,7 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
     times = collect(range(start, stop; length = points))
     corners = together(float(start), @name@.corners(model, start, stop))
     begun = popfirst!(corners)[2]
-    x = @name@.moved(model, begun, zeros(@inputs@), model.starts, true, rtol)
+    x = moved(model, begun, zeros(@inputs@), model.starts, true)
     states = zeros(@states@, points)
     states[:, 1] .= x
     # A negative scale was given by the model, and stays.
@@ -75,7 +75,7 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
         begun = finish
         if !isnan(after)
             before, _ = @name@.inputs!(zeros(@inputs@), zeros(@inputs@), model, last)
-            x = @name@.moved(model, after, before, x, false, rtol)
+            x = moved(model, after, before, x, false)
             begun = after
         end
         while row <= points && times[row] <= finish + 64 * eps(finish)
@@ -92,6 +92,79 @@ function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points
     return times, outputs, states
 end
 
+"The states after a step of the inputs at a time: moved by E times the step."
+function moved(model, t, before, x, is_start)
+    after, slope = @name@.inputs!(zeros(@inputs@), zeros(@inputs@), model, t)
+    least = 64 * eps() .* max.(abs.(before), abs.(after)) .+ 16 * eps(float(t)) .* abs.(slope)
+    step = ifelse.(abs.(after .- before) .> least, after .- before, 0.0)
+    (@name@.MOVES && any(!iszero, step)) || return copy(x)
+@if jumps@
+    # Before a run all inputs are 0: unknowns of loops are not where an earlier run left them.
+    model.is_solved[] = model.is_solved[] && !is_start
+    @name@.rates!(zero(x), model, t, x, before, zero(step))
+    reached = jumped(model, t, before, step, x)
+@else@
+    # E is the same everywhere; at zero nothing else is rounded with it.
+    still, rest = zeros(@inputs@), zero(x)
+    reached = x .+ (@name@.rates!(zero(x), model, t, rest, still, step) .- @name@.rates!(zero(x), model, t, rest, still, still))
+@end@
+    return ifelse.(@name@.START_GIVEN .& is_start, x, reached)
+end
+
+@if jumps@
+"""
+The states after steps of inputs whose share in each state depends on the point: the limit of ever faster ramps.
+
+The right sides are affine in the rates u' of the inputs, x' = f(x, u) + E(x, u) u': storage that sources determine gives and takes
+charge and momentum at once. So the states go along dx/ds = E(x, u) step while the share s of the steps goes from 0 to 1. Conserved charges
+and momenta determine the states at the end, whichever way the inputs take. If a second way ends elsewhere, the steps do not say where
+the states come to.
+"""
+function jumped(model, t, before, step, x)
+    sign, begun = ifelse.(iseven.(cumsum(step .!= 0)), -1.0, 1.0), copy(model.w)
+    sizes, ends = abs.(x), Vector{Float64}[]
+    for ahead in (0.5 .* sign, 0.0 .* sign)
+        unknowns = [copy(begun) for _ in 1:3]
+        slope(x, _, share) = slope_on_way(model, t, before, step, ahead, unknowns, x, share)
+        sizes = largest_of_kind(max.(sizes, abs.(slope(x, nothing, 0.0))))
+        solution = solve(ODEProblem(slope, copy(x), (0.0, 1.0)), DP8(); reltol = 1e-12, abstol = 1e-14 .* sizes)
+        solution.t[end] < 1 && fail_at(t, 1, "was not found: the laws have no solution on the way there")
+        push!(ends, copy(solution.u[end]))
+    end
+    apart = findfirst(.!(abs.(ends[1] .- ends[2]) .<= 1e-8 .* sizes))
+    apart === nothing || fail_at(t, apart, "depends on which of them is ahead")
+    return ends[2]
+end
+
+"What the states grow by for the share of the way, from right sides at rest and at two high rates."
+function slope_on_way(model, t, before, step, ahead, unknowns, x, share)
+    fast = 2.0^40
+    u = before .+ share .* (1 .+ ahead .* (1 - share)) .* step
+    du = fast .* (1 .+ ahead .* (1 - 2 * share)) .* step
+    rates = Vector{Float64}[]
+    for factor in 0:2
+        model.w .= unknowns[factor + 1]
+        push!(rates, copy(@name@.rates!(zero(x), model, t, x, u, factor .* du)))
+        unknowns[factor + 1] = copy(model.w)
+    end
+    model.w .= unknowns[1]
+    slow, moved = (rates[2] .- rates[1]) ./ fast, (rates[3] .- rates[2]) ./ fast
+    rounding = 64 * eps() .* abs.(rates[3]) ./ fast
+    allowed = 1e-6 .* abs.(moved) .+ 1e-9 .* largest_of_kind(max.(abs.(x), abs.(moved))) .+ rounding
+    faulty = findfirst(.!(abs.(moved .- slow) .<= allowed))
+    faulty === nothing || fail_at(t, faulty, "is not in proportion to the step")
+    return moved
+end
+
+"The largest of each state's kind: states of one unit are of one."
+largest_of_kind(sizes) = [maximum(sizes[@name@.STATE_UNITS .== unit]; init = floatmin(Float64)) for unit in @name@.STATE_UNITS]
+
+function fail_at(t, at, why)
+    state = @name@.STATES[at]
+    throw(@name@.Fault("the run ends at $t s: an input steps, and what that adds to $state $why; `lgm simulate` may know it"))
+end
+
+@end@
 "The first and the last of corners that are as near as rounding, which are passed at once; those at the start in front."
 function together(start, corners)
     pairs = [(start, start)]

@@ -40,8 +40,6 @@ function model = @name@(given)
     memory('is_solved') = false;
 @if loops@
     memory('guesses') = @guesses@;
-    % The size of an unknown below which its value does not matter.
-    memory('small') = 1e-13;
 @end@
     model = struct();
     model.name = @name_string@;
@@ -127,11 +125,11 @@ function w = unknowns(p, s, memory, t, x, u, du)
     % The unknowns of the algebraic loops; the first time they are looked for from several values.
 @if loops@
     if memory('is_solved')
-        [w, found] = newton(p, s, memory('w'), memory('small'), t, x, u, du);
+        [w, found] = newton(p, s, memory('w'), t, x, u, du);
     else
         guesses = memory('guesses');
         for at = 1:size(guesses, 2)
-            [w, found] = newton(p, s, guesses(:, at), memory('small'), t, x, u, du);
+            [w, found] = newton(p, s, guesses(:, at), t, x, u, du);
             if found
                 break
             end
@@ -159,21 +157,23 @@ function matrix = loop_matrix_at(p, s, t, x, u, du, w)
     matrix = full(sparse(@loop_places@, entries, @unknowns@, @unknowns@));
 end
 
-function [w, found] = newton(p, s, w, small, t, x, u, du)
+function [w, found] = newton(p, s, w, t, x, u, du)
     % Nearer to a solution until rounding ends it; the length of a step is halved until the next correction is smaller.
-    [w, found, fallback] = iterate(p, s, w, small, t, x, u, du);
+    [w, found, fallback] = iterate(p, s, w, t, x, u, du);
     if ~found && ~isempty(fallback)
         w = fallback;
         found = true;
     end
 end
 
-function [w, found, fallback] = iterate(p, s, w, small, t, x, u, du)
+function [w, found, fallback] = iterate(p, s, w, t, x, u, du)
     % Corrections are measured by their unknowns, whatever size these are of: a charge may be 1e-12 C. What is zero, or balances to
     % zero, has no digits to be right. So where corrections are small by a measure of no unit, they are made as long as they become
     % much smaller; and the first of these places is as good as a solution if the iteration comes to nothing.
     found = false;
     fallback = [];
+    % The size of an unknown below which its value does not matter.
+    small = 1e-13;
     last = Inf;
     last_step = Inf(size(w));
     over_bends = 0;

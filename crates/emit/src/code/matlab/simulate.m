@@ -23,7 +23,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
     states = zeros(options.points, numel(model.starts));
     corners = together(start, model.corners(start, stop));
     begin = corners(1, 2);
-    x = moved(model, begin, zeros(size(model.inputs, 1), 1), model.starts, true, options.rtol);
+    x = moved(model, begin, zeros(size(model.inputs, 1), 1), model.starts, true);
     states(1, :) = x';
     row = 2;
     seen = abs(x);
@@ -60,7 +60,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
         end
         begin = finish;
         if ~isnan(pair(2))
-            x = moved(model, pair(2), model.inputs_at(last), x, false, options.rtol);
+            x = moved(model, pair(2), model.inputs_at(last), x, false);
             begin = pair(2);
         end
         while row <= options.points && times(row) <= finish + 64 * eps(finish)
@@ -150,7 +150,7 @@ function [values, is_end, direction] = crossing(model, t, x)
     direction = zeros(size(values));
 end
 
-function x = moved(model, t, before, x, is_start, rtol)
+function x = moved(model, t, before, x, is_start)
     % The states after a step of the inputs: moved by e times the step.
     [after, rates] = model.inputs_at(t);
     least = 64 * eps * max(abs(before), abs(after)) + 16 * eps(t) * abs(rates);
@@ -161,7 +161,12 @@ function x = moved(model, t, before, x, is_start, rtol)
     end
     given = x;
 @if jumps@
-    x = @name@_jump(model, t, before, step, x, is_start, rtol);
+    if isKey(model.memory, 'guesses')
+        % Before a run all inputs are 0: unknowns of loops are not where an earlier run left them.
+        model.memory('is_solved') = model.memory('is_solved') && ~is_start;
+        model.rhs(t, x, before, 0 * step);
+    end
+    x = @name@_jump(model, t, before, step, x);
 @else@
     % e is the same everywhere; at zero nothing else is rounded with it.
     none = 0 * step;
