@@ -8,10 +8,12 @@
 
 use crate::bond::BondGraph;
 use crate::causality::elimination::{Row, add_scaled, find};
+use crate::causality::structure::port_column;
 use crate::causality::{Causality, Request};
 use crate::formulation::outputs::Plan;
 use crate::formulation::problem::Problem;
-use crate::formulation::run::run;
+use crate::formulation::run::{is_controlled, run};
+use crate::index_reduction::{Layout, solve_structure, solved_variable};
 use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::to_f64;
 use lgm_algebra::{DoubleValues, FromExpression};
@@ -83,6 +85,15 @@ pub(crate) fn improved(
     (exchanged.then_some(choice.independent), diagnostic)
 }
 
+/// Returns true if the structure gives each dependent storage from one variable alone, as a capacitor beside a source has its voltage.
+fn has_no_choice(model: &Model, causality: &Causality, field: &mut DoubleValues) -> bool {
+    let solved = solve_structure(model, causality, field, Layout::of(causality), &[]);
+    solved.is_ok_and(|solved| {
+        let row = |port: &PortId| solved.row(port_column(*port, solved_variable(causality, *port)));
+        causality.tied.is_empty() && causality.dependent.iter().all(|port| row(port).len() <= 1)
+    })
+}
+
 impl Choice<'_> {
     fn of<'a>(model: &'a Model, graph: &BondGraph, causality: &Causality) -> Option<Choice<'a>> {
         if causality.dependent.is_empty() || crate::nonlinear::applies(model) {
@@ -91,6 +102,9 @@ impl Choice<'_> {
         let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
         let values = entries.map(|entry| (entry.symbol, to_f64(&entry.value)));
         let mut field = DoubleValues::new(values.collect());
+        if !is_controlled(model) && has_no_choice(model, causality, &mut field) {
+            return None;
+        }
         // Outputs have no part in this.
         let mut bare = model.clone();
         bare.outputs.clear();
