@@ -118,13 +118,16 @@ pub fn score(drawing: &Drawing) -> (Score, Vec<String>) {
     for rail in &drawing.rails {
         lines.push(("rail".to_string(), vec![(rail.from, rail.to)]));
     }
+    // A vector is painted as two lines beside its path.
+    let vectors = drawing.edges.iter().filter(|edge| edge.width > 1);
+    let doubled: Vec<Line> = vectors.map(|edge| (edge.name.clone(), edge.lines())).collect();
     for (at, label) in drawing.labels.iter().enumerate() {
         for other in &drawing.labels[at + 1..] {
             if label.at.overlaps(&other.at) {
                 found.push(format!("`{}` over `{}`", label.text, other.text));
             }
         }
-        for (name, pieces) in &lines {
+        for (name, pieces) in lines.iter().chain(&doubled) {
             // The frame of a coupler lies on its own line.
             let is_own = label.kind == LabelKind::Coupler && *name == format!("coupler {}", label.title);
             if !is_own && pieces.iter().any(|(a, b)| label.at.is_crossed(*a, *b)) {
