@@ -60,7 +60,7 @@ fn apart(a: (Point, Point), b: (Point, Point)) -> f64 {
     }
 }
 
-/// Lines that pass through a half arrow or a stroke of another bond, or right beside it.
+/// Lines that pass through a half arrow or a stroke of another bond, or right beside it; and those of couplers through a node.
 fn marked(drawing: &Drawing) -> Vec<String> {
     let mut found = Vec::new();
     for (at, edge) in drawing.edges.iter().enumerate() {
@@ -76,6 +76,20 @@ fn marked(drawing: &Drawing) -> Vec<String> {
                 if pieces(path).into_iter().any(|piece| apart(piece, mark) < NEAR) {
                     found.push(format!("{name} lies at a mark of {} -> {}", edge.from, edge.to));
                 }
+            }
+        }
+    }
+    for node in drawing.nodes.iter().filter(|node| node.shape == lgm::draw::Shape::Dot) {
+        let radius = if node.width > 1 { 7.4 } else { 4.2 };
+        for coupling in &drawing.couplings {
+            if pieces(&coupling.path)
+                .into_iter()
+                .any(|piece| away(node.at, piece) < radius)
+            {
+                found.push(format!(
+                    "the line of coupler {} passes through the node {}",
+                    coupling.element, node.id
+                ));
             }
         }
     }

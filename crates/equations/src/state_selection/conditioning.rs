@@ -13,7 +13,7 @@ use crate::causality::{Causality, Request};
 use crate::formulation::outputs::Plan;
 use crate::formulation::problem::Problem;
 use crate::formulation::run::{is_controlled, run};
-use crate::index_reduction::{Layout, solve_structure, solved_variable};
+use crate::index_reduction::solved_variable;
 use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::to_f64;
 use lgm_algebra::{DoubleValues, FromExpression};
@@ -33,6 +33,9 @@ const ROUNDING: f64 = 1e-12;
 
 /// More entries than this in dependent storage are not looked at: they belong to meshes without amplifiers.
 const ENTRIES: usize = 1_000_000;
+
+/// The most variables that are followed from a dependent one to those that are given.
+const LONGEST: usize = 64;
 
 /// Dependent storage over the states, in numbers.
 struct Choice<'a> {
@@ -86,25 +89,45 @@ pub(crate) fn improved(
 }
 
 /// Returns true if the structure gives each dependent storage from one variable alone, as a capacitor beside a source has its voltage.
-fn has_no_choice(model: &Model, causality: &Causality, field: &mut DoubleValues) -> bool {
-    let solved = solve_structure(model, causality, field, Layout::of(causality), &[]);
-    solved.is_ok_and(|solved| {
-        let row = |port: &PortId| solved.row(port_column(*port, solved_variable(causality, *port)));
-        causality.tied.is_empty() && causality.dependent.iter().all(|port| row(port).len() <= 1)
-    })
+///
+/// A variable is determined by the equation that it was solved with, and by those of the other variables in it. So it depends on no
+/// more than is given in these equations. Long chains of them are not followed to their ends.
+fn has_no_choice(causality: &Causality) -> bool {
+    let structure = &causality.structure;
+    let mut row_of: Vec<Option<u32>> = vec![None; structure.columns];
+    for (row, column) in &causality.pivots {
+        row_of[*column as usize] = Some(*row);
+    }
+    let is_single = |port: &PortId| {
+        let (mut given, mut seen) = (None, FxHashSet::default());
+        let mut stack = vec![port_column(*port, solved_variable(causality, *port))];
+        while let Some(column) = stack.pop() {
+            if !seen.insert(column) {
+                continue;
+            }
+            match row_of[column as usize] {
+                Some(row) => stack.extend(structure.rows[row as usize].iter().map(|entry| entry.0)),
+                None if given.is_none() => given = Some(column),
+                None => return false,
+            }
+            if seen.len() > LONGEST {
+                return false;
+            }
+        }
+        true
+    };
+    causality.tied.is_empty() && causality.dependent.iter().all(is_single)
 }
 
 impl Choice<'_> {
     fn of<'a>(model: &'a Model, graph: &BondGraph, causality: &Causality) -> Option<Choice<'a>> {
-        if causality.dependent.is_empty() || crate::nonlinear::applies(model) {
+        let is_settled = causality.dependent.is_empty() || !is_controlled(model) && has_no_choice(causality);
+        if is_settled || crate::nonlinear::applies(model) {
             return None;
         }
         let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
         let values = entries.map(|entry| (entry.symbol, to_f64(&entry.value)));
         let mut field = DoubleValues::new(values.collect());
-        if !is_controlled(model) && has_no_choice(model, causality, &mut field) {
-            return None;
-        }
         // Outputs have no part in this.
         let mut bare = model.clone();
         bare.outputs.clear();
