@@ -1,8 +1,8 @@
 //! The stages of one text, made once when an answer first needs them.
 
+use crate::answers::Problem;
 use crate::equations::loops::{self, Loop};
 use crate::equations::storage::{Storages, declared_at};
-use crate::{Problem, problems};
 use lgm_compilation::{Compilation, Request};
 use lgm_elaborate::analysis::{Analysis, Definition};
 use lgm_equations::Options;
@@ -97,9 +97,9 @@ impl Snapshot {
         self.diagnostics.get_or_init(|| self.compilation.diagnostics())
     }
 
-    /// The same with what is found by names alone, as an editor lists it.
-    pub(crate) fn listed(&self) -> &[Problem] {
-        self.problems.get_or_init(|| problems::problems(self))
+    /// The problems that an editor lists, found once.
+    pub(crate) fn listed(&self, find: impl FnOnce() -> Vec<Problem>) -> &[Problem] {
+        self.problems.get_or_init(find)
     }
 
     /// Which storage each declaration stands for; none where there are no equations.
