@@ -3,6 +3,9 @@
 //! A ladder of sections, each with three elements and numbers of its own, is open in the server over pipes. A key is typed again and
 //! again in the middle of it; the time from the edit to the diagnostics of that version, to the answer to completion and to hover is
 //! taken, and the median shown. Times of the machine's other work are in them: compare rows of one run.
+//!
+//! Then each example is opened, a comment and a number of it are edited, and the slowest are shown. Beside the time that passes stands
+//! that of the server on a processor, where the system reports it.
 
 #[path = "../tests/lsp/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
@@ -11,12 +14,16 @@ mod client;
 use client::Client;
 use serde_json::{Value, json};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const URI: &str = "file:///work/ladder.lgm";
 
 /// How often a key is typed at each size.
 const KEYS: i64 = 21;
+
+/// No example should take longer from a key to its diagnostics, in milliseconds.
+const WANTED: f64 = 50.0;
 
 /// How many edits the memory is watched over.
 const EDITS: i64 = 10_000;
@@ -78,12 +85,13 @@ fn size(elements: usize) {
     // The line of a capacitor in the middle.
     let section = elements / 6;
     let line = 4 + 3 * section - 1;
-    let mut times = [const { Vec::new() }; 3];
+    let (mut times, mut busy) = ([const { Vec::new() }; 3], Vec::new());
     for version in 2..2 + KEYS {
-        let began = Instant::now();
+        let (began, before) = (Instant::now(), worked(&client));
         key(&mut client, line, version);
         client.pushed(URI, Some(version));
         times[0].push(began.elapsed());
+        busy.push(worked_since(&client, before));
         let began = Instant::now();
         client.ask("textDocument/completion", at(line, 2)).expect("completion");
         times[1].push(began.elapsed());
@@ -91,9 +99,9 @@ fn size(elements: usize) {
         client.ask("textDocument/hover", at(line, 3)).expect("hover");
         times[2].push(began.elapsed());
     }
-    let [diagnostics, completion, hover] = times.map(median);
+    let ([diagnostics, completion, hover], busy) = (times.map(median), median(busy));
     let held = memory(&client).map_or("-".to_string(), |held| format!("{held:.0}"));
-    println!("| {elements} | {first:.0} | {diagnostics:.1} | {completion:.1} | {hover:.1} | {held} |");
+    println!("| {elements} | {first:.0} | {diagnostics:.1} | {busy:.1} | {completion:.1} | {hover:.1} | {held} |");
     client.end();
 }
 
@@ -117,11 +125,112 @@ fn growth() {
     client.end();
 }
 
+/// The models in a folder and in those below it.
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the examples") {
+        let path = entry.expect("an example").path();
+        match path.is_dir() {
+            true => found.extend(models(&path)),
+            false if path.extension().is_some_and(|extension| extension == "lgm") => found.push(path),
+            false => {}
+        }
+    }
+    found
+}
+
+/// Line and column of a digit in the middle of a text, of those that begin a number in no comment and no index.
+fn digit(text: &str) -> Option<(usize, usize)> {
+    let mut found = Vec::new();
+    for (line, words) in text.lines().enumerate() {
+        let code = words.split("//").next().unwrap_or_default().as_bytes();
+        let begins = |pair: &[u8]| matches!(pair[0], b' ' | b'(' | b'*') && pair[1].is_ascii_digit();
+        let columns = code.windows(2).enumerate().filter(|(_, pair)| begins(pair));
+        found.extend(columns.map(|(column, _)| (line, column + 1)));
+    }
+    found.get(found.len() / 2).copied()
+}
+
+/// Milliseconds that a server was on a processor, all of its threads together; none where the system does not say.
+fn worked(client: &Client) -> Option<f64> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", client.process())).ok()?;
+    let one = |task: PathBuf| -> Option<f64> {
+        let text = fs::read_to_string(task.join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse().ok()
+    };
+    let all = tasks.filter_map(|task| one(task.ok()?.path()));
+    Some(all.sum::<f64>() / 1e6)
+}
+
+/// The same since then; zero where the system does not say.
+fn worked_since(client: &Client, before: Option<f64>) -> Duration {
+    let own = worked(client).zip(before).map_or(0.0, |(after, before)| after - before);
+    Duration::from_secs_f64(own.max(0.0) / 1e3)
+}
+
+/// Milliseconds from an edit to the diagnostics, and those on a processor: medians over some keys.
+fn typed(client: &mut Client, uri: &str, version: &mut i64, edit: impl Fn(i64) -> Value) -> [f64; 2] {
+    let (mut passed, mut busy) = (Vec::new(), Vec::new());
+    for key in 0..KEYS {
+        *version += 1;
+        let (began, before) = (Instant::now(), worked(client));
+        client.change(uri, *version, json!([edit(key)]));
+        client.pushed(uri, Some(*version));
+        passed.push(began.elapsed());
+        busy.push(worked_since(client, before));
+    }
+    [median(passed), median(busy)]
+}
+
+/// Edits of all examples: the slowest, and how many take longer than is wanted.
+fn examples() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut rows = Vec::new();
+    for path in models(&folder) {
+        let text = fs::read_to_string(&path).expect("an example");
+        let (mut client, uri, mut version) = (Client::start("utf-8", Some(&folder)), client::uri(&path), 1);
+        client.open(&uri, &text);
+        client.pushed(&uri, Some(1));
+        let edited = |from: (usize, usize), to: (usize, usize), text: &str| {
+            let place = |(line, character)| json!({ "line": line, "character": character });
+            json!({ "range": { "start": place(from), "end": place(to) }, "text": text })
+        };
+        let comment = typed(&mut client, &uri, &mut version, |key| match key % 2 {
+            0 => edited((0, 0), (0, 0), "// a\n"),
+            _ => edited((0, 0), (1, 0), ""),
+        });
+        // The last of an odd number of keys has left a line in front.
+        let number = digit(&text).map(|(line, column)| {
+            let from = (line + KEYS as usize % 2, column);
+            typed(&mut client, &uri, &mut version, |key| {
+                edited(from, (from.0, column + 1), &(1 + key % 9).to_string())
+            })
+        });
+        client.end();
+        let name = path.strip_prefix(&folder).unwrap_or(&path).display().to_string();
+        rows.push((name, [comment, number.unwrap_or([0.0; 2])].concat()));
+    }
+    rows.sort_by(|a, b| b.1[1].max(b.1[3]).total_cmp(&a.1[1].max(a.1[3])));
+    println!(
+        "\n| example | comment to diagnostics, ms | on a processor, ms | number to diagnostics, ms | on a processor, ms |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: |");
+    for (name, times) in rows.iter().take(10) {
+        let times: Vec<String> = times.iter().map(|time| format!("{time:.1}")).collect();
+        println!("| {name} | {} |", times.join(" | "));
+    }
+    let slow = rows.iter().filter(|row| row.1[0].max(row.1[2]) > WANTED).count();
+    println!("\n{} examples, {slow} of them slower than {WANTED} ms", rows.len());
+}
+
 fn main() {
-    println!("| elements | start to diagnostics, ms | key to diagnostics, ms | completion, ms | hover, ms | MB |");
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
+    println!(
+        "| elements | start to diagnostics, ms | key to diagnostics, ms | on a processor, ms | completion, ms | hover, ms | MB |"
+    );
+    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for elements in [100, 1_000, 10_000] {
         size(elements);
     }
+    examples();
     growth();
 }

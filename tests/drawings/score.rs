@@ -60,7 +60,7 @@ fn apart(a: (Point, Point), b: (Point, Point)) -> f64 {
     }
 }
 
-/// Lines that pass through a half arrow or a stroke of another bond, or right beside it.
+/// Lines that pass through a half arrow or a stroke of another bond, or right beside it; and those of couplers through a node.
 fn marked(drawing: &Drawing) -> Vec<String> {
     let mut found = Vec::new();
     for (at, edge) in drawing.edges.iter().enumerate() {
@@ -76,6 +76,20 @@ fn marked(drawing: &Drawing) -> Vec<String> {
                 if pieces(path).into_iter().any(|piece| apart(piece, mark) < NEAR) {
                     found.push(format!("{name} lies at a mark of {} -> {}", edge.from, edge.to));
                 }
+            }
+        }
+    }
+    for node in drawing.nodes.iter().filter(|node| node.shape == lgm::draw::Shape::Dot) {
+        let radius = if node.width > 1 { 7.4 } else { 4.2 };
+        for coupling in &drawing.couplings {
+            if pieces(&coupling.path)
+                .into_iter()
+                .any(|piece| away(node.at, piece) < radius)
+            {
+                found.push(format!(
+                    "the line of coupler {} passes through the node {}",
+                    coupling.element, node.id
+                ));
             }
         }
     }
@@ -118,13 +132,16 @@ pub fn score(drawing: &Drawing) -> (Score, Vec<String>) {
     for rail in &drawing.rails {
         lines.push(("rail".to_string(), vec![(rail.from, rail.to)]));
     }
+    // A vector is painted as two lines beside its path.
+    let vectors = drawing.edges.iter().filter(|edge| edge.width > 1);
+    let doubled: Vec<Line> = vectors.map(|edge| (edge.name.clone(), edge.lines())).collect();
     for (at, label) in drawing.labels.iter().enumerate() {
         for other in &drawing.labels[at + 1..] {
             if label.at.overlaps(&other.at) {
                 found.push(format!("`{}` over `{}`", label.text, other.text));
             }
         }
-        for (name, pieces) in &lines {
+        for (name, pieces) in lines.iter().chain(&doubled) {
             // The frame of a coupler lies on its own line.
             let is_own = label.kind == LabelKind::Coupler && *name == format!("coupler {}", label.title);
             if !is_own && pieces.iter().any(|(a, b)| label.at.is_crossed(*a, *b)) {

@@ -86,10 +86,22 @@ impl Compilation {
     /// Reads and parses the root text and all that it imports; everything else waits until it is asked for.
     ///
     /// The map holds the root text, and the texts of options that `request` names.
-    pub fn new(files: &dyn Sources, mut map: SourceMap, root: SourceId, mut request: Request) -> Compilation {
+    pub fn new(files: &dyn Sources, map: SourceMap, root: SourceId, request: Request) -> Compilation {
+        Compilation::after(None, files, map, root, request)
+    }
+
+    /// The same for a text that was edited, with the compilation of the text before: what the edit left alone is not parsed again.
+    pub fn after(
+        before: Option<&Compilation>,
+        files: &dyn Sources,
+        mut map: SourceMap,
+        root: SourceId,
+        mut request: Request,
+    ) -> Compilation {
         request.settings.cancellation = request.cancellation.clone();
         request.equations.cancellation = request.cancellation.clone();
-        let (program, loading) = stack::deep(|| lgm_elaborate::load(files, &mut map, root));
+        let before = before.map(|before| (&*before.map, &*before.program));
+        let (program, loading) = stack::deep(|| lgm_elaborate::load_again(files, &mut map, root, before));
         Compilation::of(Arc::new(map), root, request, Arc::new(program), loading)
     }
 

@@ -53,7 +53,24 @@ pub(crate) fn marks(path: &[Point], stroke: Option<Stroke>, width: usize) -> Mar
     }
 }
 
+/// How far the two lines of a vector are from its path.
+pub(crate) const BESIDE: f64 = 3.0;
+
 impl Edge {
+    /// The straight lines that it is painted with: two beside its path if it stands for a vector.
+    pub fn lines(&self) -> Vec<Line> {
+        let sides: &[f64] = if self.width > 1 { &[BESIDE, -BESIDE] } else { &[0.0] };
+        let beside = |pair: &[Point]| {
+            let way = unit(pair[0], pair[1]);
+            let line = |side: &f64| {
+                let moved = |at: Point| at.moved(-way.y * side, way.x * side);
+                (moved(pair[0]), moved(pair[1]))
+            };
+            sides.iter().map(line).collect::<Vec<Line>>()
+        };
+        self.path.windows(2).flat_map(beside).collect()
+    }
+
     /// The half arrow and the strokes of a bond; nothing for a branch.
     pub fn marks(&self) -> Marks {
         match self.stroke {

@@ -43,7 +43,7 @@ pub use modal_rules::{MODAL_ARGUMENTS, modal_words};
 pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
 pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
-pub use program::{Program, load};
+pub use program::{Program, load, load_again};
 pub use unused::{check_unused, node_for};
 
 use context::Context;

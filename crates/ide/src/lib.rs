@@ -39,7 +39,7 @@ pub use snapshot::Snapshot;
 impl Snapshot {
     /// Every fault and remark, of the root and of what it imports: the same as the terminal prints.
     pub fn problems(&self) -> Vec<Problem> {
-        problems::problems(self)
+        self.listed(|| problems::problems(self)).to_vec()
     }
 
     /// What is known of the place.

@@ -1,5 +1,6 @@
 //! The stages of one text, made once when an answer first needs them.
 
+use crate::answers::Problem;
 use crate::equations::loops::{self, Loop};
 use crate::equations::storage::{Storages, declared_at};
 use lgm_compilation::{Compilation, Request};
@@ -18,6 +19,7 @@ pub struct Snapshot {
     compilation: Compilation,
     analysis: OnceLock<Analysis>,
     diagnostics: OnceLock<Vec<Diagnostic>>,
+    problems: OnceLock<Vec<Problem>>,
     storages: OnceLock<Option<Storages>>,
     solved: OnceLock<Option<Vec<Option<Variable>>>>,
     loops: OnceLock<Vec<Loop>>,
@@ -26,6 +28,18 @@ pub struct Snapshot {
 impl Snapshot {
     /// Reads a root text and what it imports. The path, if it has one, says where its imports lie.
     pub fn new(
+        files: &dyn Sources,
+        path: Option<PathBuf>,
+        name: &str,
+        text: &str,
+        cancellation: Cancellation,
+    ) -> Snapshot {
+        Snapshot::after(None, files, path, name, text, cancellation)
+    }
+
+    /// The same for a text that was edited, with a snapshot of it from before: what the edit left alone is not parsed again.
+    pub fn after(
+        before: Option<&Snapshot>,
         files: &dyn Sources,
         path: Option<PathBuf>,
         name: &str,
@@ -45,7 +59,8 @@ impl Snapshot {
             cancellation,
             ..Request::default()
         };
-        Snapshot::of(Compilation::new(files, map, root, request))
+        let before = before.map(|before| &before.compilation);
+        Snapshot::of(Compilation::after(before, files, map, root, request))
     }
 
     fn of(compilation: Compilation) -> Snapshot {
@@ -53,6 +68,7 @@ impl Snapshot {
             compilation,
             analysis: OnceLock::new(),
             diagnostics: OnceLock::new(),
+            problems: OnceLock::new(),
             storages: OnceLock::new(),
             solved: OnceLock::new(),
             loops: OnceLock::new(),
@@ -79,6 +95,11 @@ impl Snapshot {
     /// Everything that was found on the way to the equations.
     pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
         self.diagnostics.get_or_init(|| self.compilation.diagnostics())
+    }
+
+    /// The problems that an editor lists, found once.
+    pub(crate) fn listed(&self, find: impl FnOnce() -> Vec<Problem>) -> &[Problem] {
+        self.problems.get_or_init(find)
     }
 
     /// Which storage each declaration stands for; none where there are no equations.

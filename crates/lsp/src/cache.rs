@@ -30,14 +30,23 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    fn new(world: &World, uri: &str, text: &Arc<str>, cancellation: Cancellation) -> Option<Entry> {
+    /// Makes the snapshot of a text; one of the text before an edit shortens that.
+    fn new(
+        before: Option<&Entry>,
+        world: &World,
+        uri: &str,
+        text: &Arc<str>,
+        cancellation: Cancellation,
+    ) -> Option<Entry> {
         let document = world.documents.get(uri)?;
         let files = Files::new(world, document.path.as_deref());
         let name = document
             .path
             .as_ref()
             .map_or(uri.to_string(), |path| path.display().to_string());
-        let snapshot = Snapshot::new(&files, document.path.clone(), &name, text, cancellation.clone());
+        let before = before.map(|before| &before.snapshot);
+        let path = document.path.clone();
+        let snapshot = Snapshot::after(before, &files, path, &name, text, cancellation.clone());
         Some(Entry {
             snapshot,
             problems: None,
@@ -233,7 +242,9 @@ impl Cache {
         self.shared.work_begins(&cancellation, &self.purpose);
         let done = guarded(|| {
             let text = &world.documents.get(uri)?.text;
-            let mut entry = kept.or_else(|| Entry::new(world, uri, text, cancellation.clone()))?;
+            let steady = self.steady.get(uri).and_then(|steady| steady.entry.as_ref());
+            let before = steady.or(self.stale.last());
+            let mut entry = kept.or_else(|| Entry::new(before, world, uri, text, cancellation.clone()))?;
             let result = work(&mut entry);
             Some((entry, result))
         });
@@ -293,7 +304,8 @@ impl Cache {
             .unwrap_or_default();
         self.shared.work_begins(&cancellation, &self.purpose);
         let done = guarded(|| {
-            let mut entry = known.or_else(|| Entry::new(world, uri, &text, cancellation.clone()))?;
+            let before = self.stale.last();
+            let mut entry = known.or_else(|| Entry::new(before, world, uri, &text, cancellation.clone()))?;
             let held = Some((&mut entry, &hunks[..]));
             let result = work(Pair { now, held });
             Some((entry, result))

@@ -20,6 +20,8 @@ pub struct Name {
 pub struct Ast {
     /// Top-level items in source order.
     pub items: Vec<Item>,
+    /// True if nothing was reported of the text.
+    pub(crate) is_faultless: bool,
 }
 
 /// A top-level item.

@@ -8,12 +8,14 @@
 //! is bounded (1024 levels), so that recursion over it is safe; [`ast::ExprKind::Missing`] stands only where an error
 //! was reported. Names are not resolved and units are not looked up.
 
+mod again;
 pub mod ast;
 mod build;
 mod driver;
 mod explain;
 mod format;
 mod grammar;
+mod moving;
 mod nesting;
 mod recover;
 #[cfg(test)]
@@ -25,6 +27,7 @@ mod tests;
 pub mod token;
 pub mod visit;
 
+pub use again::parse_again;
 use build::{Context, Parsed};
 pub use format::format;
 use lgm_source::diagnostic::{Diagnostic, in_source_order};
@@ -57,7 +60,8 @@ pub fn parse(source: SourceId, text: &str) -> (ast::Ast, Vec<Diagnostic>) {
         diagnostics.extend(context.take_diagnostics());
     }
     in_source_order(&mut diagnostics);
-    (ast::Ast { items }, diagnostics)
+    let is_faultless = diagnostics.is_empty();
+    (ast::Ast { items, is_faultless }, diagnostics)
 }
 
 /// Parses one expression, such as the value of `--set` or `--input`.

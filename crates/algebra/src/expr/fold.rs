@@ -19,6 +19,9 @@ pub enum Evaluated {
     NotFinite(Option<Function>),
 }
 
+/// A look-up of the values of a node's children.
+type Get<'a, V> = dyn Fn(ExprId) -> Result<V, Evaluated> + 'a;
+
 impl Exprs {
     /// Every expression that the roots are built from, roots included, children before parents.
     pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
@@ -66,15 +69,30 @@ impl Exprs {
     pub fn fold<V: Clone, E>(
         &self,
         roots: &[ExprId],
+        visit: impl FnMut(ExprId, &Node, &dyn Fn(ExprId) -> V) -> Result<V, E>,
+    ) -> Result<Vec<V>, E> {
+        self.fold_over(&self.reachable(roots), roots, visit)
+    }
+
+    /// The same over what is reachable from the roots.
+    fn fold_over<V: Clone, E>(
+        &self,
+        reachable: &[ExprId],
+        roots: &[ExprId],
         mut visit: impl FnMut(ExprId, &Node, &dyn Fn(ExprId) -> V) -> Result<V, E>,
     ) -> Result<Vec<V>, E> {
-        let mut values: FxHashMap<ExprId, V> = FxHashMap::default();
-        for id in self.reachable(roots) {
-            let lookup = |child: ExprId| values[&child].clone();
-            let value = visit(id, self.node(id), &lookup)?;
-            values.insert(id, value);
+        let place = |id: &ExprId| {
+            reachable
+                .binary_search(id)
+                .expect("invariant: what is reachable is whole")
+        };
+        let mut values: Vec<V> = Vec::with_capacity(reachable.len());
+        for id in reachable {
+            let lookup = |child: ExprId| values[place(&child)].clone();
+            let value = visit(*id, self.node(*id), &lookup)?;
+            values.push(value);
         }
-        Ok(roots.iter().map(|id| values[id].clone()).collect())
+        Ok(roots.iter().map(|id| values[place(id)].clone()).collect())
     }
 
     /// How many nodes each expression, and each of its parts, has when it is written out: those that are shared count
@@ -153,12 +171,12 @@ impl Exprs {
     /// [`Exprs::fold`] where a part may have no value, which is a fault of all that needs it.
     fn evaluate<V: Clone>(
         &self,
+        reachable: &[ExprId],
         roots: &[ExprId],
-        visit: impl Fn(&Node, &dyn Fn(ExprId) -> Result<V, Evaluated>) -> Result<V, Evaluated>,
+        visit: impl Fn(&Node, &Get<V>) -> Result<V, Evaluated>,
     ) -> Result<Vec<V>, Evaluated> {
-        let found = self.fold(roots, |_, node, get: &dyn Fn(ExprId) -> Result<V, Evaluated>| {
-            Ok::<_, Infallible>(visit(node, get))
-        });
+        let visit = |_, node: &Node, get: &Get<V>| Ok::<_, Infallible>(visit(node, get));
+        let found = self.fold_over(reachable, roots, visit);
         let Ok(found) = found;
         found.into_iter().collect()
     }
@@ -169,23 +187,35 @@ impl Exprs {
         roots: &[ExprId],
         value: &dyn Fn(SymbolId) -> Option<f64>,
     ) -> Result<Vec<f64>, Evaluated> {
-        self.evaluate_with(roots, value, true)
+        self.evaluate_with(&self.reachable(roots), roots, value, true)
     }
 
     /// The same, but a division by zero is infinite: a branch that is not taken needs no value. Symbols without a value are
     /// no number.
     pub fn evaluate_unchecked(&self, roots: &[ExprId], value: &dyn Fn(SymbolId) -> Option<f64>) -> Vec<f64> {
-        self.evaluate_with(roots, &|symbol| Some(value(symbol).unwrap_or(f64::NAN)), false)
-            .expect("invariant: nothing is checked")
+        self.evaluate_over(&self.reachable(roots), roots, value)
+    }
+
+    /// The same for roots that are evaluated many times: the list of what is reachable from them is made once.
+    pub fn evaluate_over(
+        &self,
+        reachable: &[ExprId],
+        roots: &[ExprId],
+        value: &dyn Fn(SymbolId) -> Option<f64>,
+    ) -> Vec<f64> {
+        let value = |symbol| Some(value(symbol).unwrap_or(f64::NAN));
+        let found = self.evaluate_with(reachable, roots, &value, false);
+        found.expect("invariant: nothing is checked")
     }
 
     fn evaluate_with(
         &self,
+        reachable: &[ExprId],
         roots: &[ExprId],
         value: &dyn Fn(SymbolId) -> Option<f64>,
         checked: bool,
     ) -> Result<Vec<f64>, Evaluated> {
-        self.evaluate(roots, |node, get: &dyn Fn(ExprId) -> Result<f64, Evaluated>| {
+        self.evaluate(reachable, roots, |node, get: &Get<f64>| {
             Ok(match node {
                 Node::Number(number) => number.to_f64().unwrap_or(f64::NAN),
                 Node::Pi => std::f64::consts::PI,
@@ -229,7 +259,8 @@ impl Exprs {
         let exact = |number: f64, function: Option<Function>| {
             BigRational::from_float(number).ok_or(Evaluated::NotFinite(function))
         };
-        self.evaluate(roots, |node, get: &dyn Fn(ExprId) -> Result<BigRational, Evaluated>| {
+        let reachable = self.reachable(roots);
+        self.evaluate(&reachable, roots, |node, get: &Get<BigRational>| {
             Ok(match node {
                 Node::Number(number) => (**number).clone(),
                 Node::Pi => exact(std::f64::consts::PI, None)?,

@@ -49,6 +49,8 @@ const LONGEST_MERGED: usize = 256;
 pub struct Exprs {
     nodes: IndexSet<Node, FxBuildHasher>,
     symbols: Vec<Symbol>,
+    /// 0, once it was asked for: most sums look for it.
+    zero: Option<ExprId>,
 }
 
 impl Exprs {
@@ -125,7 +127,9 @@ impl Exprs {
 
     /// 0
     pub fn zero(&mut self) -> ExprId {
-        self.integer(0)
+        let zero = self.zero.unwrap_or_else(|| self.integer(0));
+        self.zero = Some(zero);
+        zero
     }
 
     /// 1

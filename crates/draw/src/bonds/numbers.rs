@@ -1,7 +1,7 @@
 //! The numbers of bonds, beside their lines.
 
 use crate::drawing::{Anchor, Drawing, Edge, Label, LabelKind, Point, Rect};
-use crate::marks::Line;
+use crate::marks::{BESIDE, Line};
 use crate::metrics::{SMALL, width};
 
 /// The height of the box of a number.
@@ -16,14 +16,9 @@ const AWAY: [f64; 3] = [0.0, 5.0, 12.0];
 /// Writes the numbers of all bonds, as `lgm causality` counts them, where there is room. A bond without room beside it stays without.
 pub(super) fn write(drawing: &mut Drawing) {
     let mut taken: Vec<Rect> = drawing.labels.iter().map(|label| label.at).collect();
-    let mut lines: Vec<Line> = Vec::new();
-    for path in drawing
-        .edges
-        .iter()
-        .map(|edge| &edge.path)
-        .chain(drawing.signals.iter().map(|signal| &signal.path))
-    {
-        lines.extend(path.windows(2).map(|pair| (pair[0], pair[1])));
+    let mut lines: Vec<Line> = drawing.edges.iter().flat_map(Edge::lines).collect();
+    for signal in &drawing.signals {
+        lines.extend(signal.path.windows(2).map(|pair| (pair[0], pair[1])));
     }
     for marks in drawing.edges.iter().map(Edge::marks) {
         lines.extend(marks.barb.into_iter().chain(marks.strokes));
@@ -81,7 +76,8 @@ fn places(edge: &Edge, w: f64) -> Vec<Rect> {
     let length = |piece: &Line| piece.0.distance(piece.1);
     pieces.sort_by(|a, b| length(b).total_cmp(&length(a)));
     let mut found = Vec::new();
-    for away in AWAY {
+    let beside = if edge.width > 1 { BESIDE } else { 0.0 };
+    for away in AWAY.map(|away| away + beside) {
         for (from, to) in &pieces {
             let far = from.distance(*to).max(1e-9);
             let across = Point::new(-(to.y - from.y) / far, (to.x - from.x) / far);

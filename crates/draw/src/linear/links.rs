@@ -6,6 +6,9 @@ use crate::drawing::{Coupling, Drawing, Edge, Point, Rect};
 /// The distance between a joint and the middle of the gap between two columns.
 const ASIDE: f64 = 3.0;
 
+/// The room of a node: the ring around that of a vector, and a little more.
+const NODE: f64 = 20.0;
+
 /// Links every coupler that has a branch between two nodes. `cuts` are gaps between columns, and `lanes` the depth of each coupler.
 pub(super) fn add(graph: &Graph, cuts: &[f64], lanes: &[f64], drawing: &mut Drawing) {
     for (at, coupler) in graph.couplers.iter().enumerate() {
@@ -82,13 +85,18 @@ fn joint(drawing: &Drawing, edge: &Edge, cuts: &[f64], lane: f64) -> Option<Poin
         let marks = marks
             .filter(|(base, tip)| Rect::around(base.towards(*tip, 0.5), 22.0, 22.0).is_crossed(top, bottom))
             .count();
+        let nodes = drawing
+            .nodes
+            .iter()
+            .filter(|node| Rect::around(node.at, NODE, NODE).is_crossed(top, bottom))
+            .count();
         let others = drawing.edges.iter().flat_map(|edge| edge.path.windows(2));
         let crossed = others.filter(|pair| {
             let (low, high) = (pair[0].x.min(pair[1].x), pair[0].x.max(pair[1].x));
             let near = (pair[0].y + pair[1].y) / 2.0;
             low - 2.0 < *x && *x < high + 2.0 && near > a.y + 1e-6 && near < lane
         });
-        1000 * texts + 300 * marks + crossed.count()
+        1000 * texts + 300 * (marks + nodes) + crossed.count()
     };
     let best = inside.min_by_key(cost);
     Some(Point::new(best.unwrap_or((left + right) / 2.0), a.y))

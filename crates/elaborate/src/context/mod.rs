@@ -41,7 +41,7 @@ pub(crate) struct Context<'a> {
     pub sources: &'a SourceMap,
     pub chosen: &'a ast::Model,
     pub reports: Reports,
-    pub arena: Arena,
+    pub arena: Arena<'a>,
     pub dims: Dimensions,
     /// Units by their places.
     units: FxHashMap<Span, Option<Rc<Unit>>>,

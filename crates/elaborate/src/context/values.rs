@@ -3,7 +3,6 @@
 use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::units::Dimension;
 use lgm_model::SiUnit;
-use lgm_source::Span;
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -318,10 +317,10 @@ pub(crate) fn entry_names(name: &str, value: &Value) -> Vec<String> {
 
 /// Expressions under construction, and the literals met so far, so that each is read once.
 #[derive(Debug, Default)]
-pub(crate) struct Arena {
+pub(crate) struct Arena<'a> {
     pub exprs: Exprs,
-    /// Value in SI and dimension of each literal, by its place.
-    pub literals: FxHashMap<Span, Scalar>,
+    /// Value in SI and dimension of each literal without a fault, by its words with the unit.
+    pub literals: FxHashMap<&'a str, Scalar>,
 }
 
 /// The largest power of ten, and the most letters, of a literal that is read: beyond the range and the digits of doubles.

@@ -108,7 +108,14 @@ impl<'a> Evaluator<'a> {
     }
 
     fn literal(&mut self, span: Span, text: &str, unit: Option<&'a UnitExpr>) -> Value {
-        if let Some(scalar) = self.arena.literals.get(&span) {
+        let words = self.sources.slice(span);
+        // What was put together elsewhere has no words of its own.
+        let has_words = match (words.strip_prefix(text), unit) {
+            (Some(rest), None) => rest.is_empty(),
+            (Some(rest), Some(_)) => rest.trim_start().starts_with('[') && rest.ends_with(']'),
+            (None, _) => false,
+        };
+        if let Some(scalar) = self.arena.literals.get(words).filter(|_| has_words) {
             return Value::Scalar(*scalar);
         }
         let Some(number) = decimal(text) else {
@@ -136,7 +143,9 @@ impl<'a> Evaluator<'a> {
             expr: self.arena.exprs.number(number),
             dim,
         };
-        self.arena.literals.insert(span, scalar);
+        if has_words {
+            self.arena.literals.insert(words, scalar);
+        }
         Value::Scalar(scalar)
     }
 

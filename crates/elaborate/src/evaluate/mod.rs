@@ -59,7 +59,7 @@ pub(crate) struct Evaluator<'a> {
     /// The names of the law that is being read.
     pub law: Option<LawScope<'a>>,
     /// The laws that were read. They are kept here because a law may be read while something else is evaluated.
-    pub templates: Templates,
+    pub templates: Templates<'a>,
     /// Reads the law of an element, unless that was done.
     read_law: for<'e> fn(&'e mut Evaluator<'a>, ElementId),
     /// Dimensions of signals and states that were found without evaluating them.
@@ -111,7 +111,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The law templates, with what their values are filled into.
-    pub(crate) fn templates_and_context(&mut self) -> (&Templates, &mut Context<'a>) {
+    pub(crate) fn templates_and_context(&mut self) -> (&Templates<'a>, &mut Context<'a>) {
         (&self.templates, &mut self.cx)
     }
 

@@ -48,15 +48,15 @@ pub(crate) struct Template {
 }
 
 /// All laws met so far.
-pub(crate) struct Templates {
-    pub arena: Arena,
+pub(crate) struct Templates<'a> {
+    pub arena: Arena<'a>,
     pub known: FxHashMap<Box<[u32]>, Rc<Template>>,
     pub key: Vec<u32>,
     /// Values that were found to be good storage values.
     pub good: FxHashMap<ExprId, bool>,
 }
 
-impl Templates {
+impl Templates<'_> {
     pub fn new() -> Self {
         Templates {
             arena: Arena::default(),

@@ -130,6 +130,16 @@ impl Program {
 ///
 /// AFTER THIS POINT every import has been followed, and each name of a definition stands for one item.
 pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Program, Vec<Diagnostic>) {
+    load_again(files, map, root, None)
+}
+
+/// The same for a root text that was edited: what the edit left alone is taken from the program that was made of the text before it.
+pub fn load_again(
+    files: &dyn Sources,
+    map: &mut SourceMap,
+    root: SourceId,
+    before: Option<(&SourceMap, &Program)>,
+) -> (Program, Vec<Diagnostic>) {
     let mut loader = Loader {
         files,
         // A text without a place of its own stands in the folder where the compiler was started.
@@ -149,7 +159,14 @@ pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Progra
     }
     let title = loader.map.get(root).name.clone();
     let path = loader.map.get(root).path.as_deref().map(normal);
-    let parsed = loader.parse(root);
+    let again = before.and_then(|(map, program)| {
+        let File { source, ast, .. } = program.files.get(program.root)?;
+        lgm_syntax::parse_again(root, &loader.map.get(root).text, (&map.get(*source).text, ast))
+    });
+    let parsed = match again {
+        Some(ast) => (root, Arc::new(ast)),
+        None => loader.parse(root),
+    };
     loader.program.root = loader.file(parsed, path, title, false);
     let Loader {
         mut program,

@@ -13,6 +13,7 @@ use lgm_source::diagnostic::{Diagnostic, Label};
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt::{self, Display};
 
 /// What is wrong with the values of a model: errors LGM0403 and LGM0420, warnings LGM0427, LGM0428 and LGM0429.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
@@ -37,17 +38,17 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
             (integral.nominal, "the nominal value"),
         ] {
             if let Some(value) = value {
-                work.value(value, &format!("{what} of `{name}`"), path.span);
+                work.value(value, &format_args!("{what} of `{name}`"), path.span);
             }
         }
     }
     for input in &model.inputs {
         if let Some(signal) = input.signal {
-            work.value(signal, &format!("the signal of `{}`", input.name), input.span);
+            work.value(signal, &format_args!("the signal of `{}`", input.name), input.span);
         }
     }
     for output in &model.outputs {
-        work.value(output.value, &format!("output `{}`", output.name), output.span);
+        work.value(output.value, &format_args!("output `{}`", output.name), output.span);
     }
     work.diagnostics
 }
@@ -85,6 +86,15 @@ const PLACES: usize = 8;
 /// Larger matrices are not asked whether their energy can be negative: in exact numbers that takes too long.
 const LARGEST_WEIGHED: usize = 64;
 
+/// The name of an element as messages write it; made where something is wrong.
+struct Quoted<'a>(&'a Model, ElementId);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.0.element_name(self.1))
+    }
+}
+
 struct ValueCheck<'a> {
     blame: Blame<'a>,
     /// Parameters that were reported, so that what follows from them is not.
@@ -108,69 +118,67 @@ impl ValueCheck<'_> {
                 }
                 self.bad.insert(entry.symbol);
                 let name = &model.exprs.symbol_info(entry.symbol).name;
-                self.out_of_range(&format!("parameter `{name}`"), &entry.value, parameter.value_span, &[]);
+                self.out_of_range(
+                    &format_args!("parameter `{name}`"),
+                    &entry.value,
+                    parameter.value_span,
+                    &[],
+                );
             }
         }
     }
 
     fn element(&mut self, id: ElementId, element: &Element) {
-        let name = || format!("`{}`", self.blame.model.element_name(id));
+        let name = &Quoted(self.blame.model, id);
         let span = element.law_span;
         match &element.law {
             Law::Storage { value, form, .. } => {
-                if self.matrix(value, &name(), span) {
-                    self.storage(&name(), span, value, *form);
+                if self.matrix(value, name, span) {
+                    self.storage(name, span, value, *form);
                 }
             }
             Law::Dissipator(Dissipator::Resistance(value) | Dissipator::Conductance(value)) => {
-                let name = name();
-                self.matrix(value, &name, span);
+                self.matrix(value, name, span);
             }
             Law::Dissipator(Dissipator::Implicit(efforts, flows)) => {
-                let name = name();
-                let _ = self.matrix(efforts, &name, span) && self.matrix(flows, &name, span);
+                let _ = self.matrix(efforts, name, span) && self.matrix(flows, name, span);
             }
             Law::Coupler { matrix, .. } => {
-                let name = name();
-                if self.matrix(matrix, &name, span) {
-                    self.coupler(&name, span, matrix);
+                if self.matrix(matrix, name, span) {
+                    self.coupler(name, span, matrix);
                 }
             }
             Law::Source { values, .. } => {
-                let name = name();
                 for value in values {
-                    self.value(*value, &format!("the value of {name}"), span);
+                    self.value(*value, &format_args!("the value of {name}"), span);
                 }
             }
             Law::Nonlinear(law) => {
-                let name = name();
                 for residual in &law.residuals {
-                    self.value(*residual, &format!("the law of {name}"), span);
+                    self.value(*residual, &format_args!("the law of {name}"), span);
                 }
             }
         }
         for start in element.start.iter().flatten() {
-            let name = format!("the start of `{}`", self.blame.model.element_name(id));
-            self.value(*start, &name, element.start_span.unwrap_or(span));
+            let place = element.start_span.unwrap_or(span);
+            self.value(*start, &format_args!("the start of {name}"), place);
         }
         for nominal in element.nominal.iter().flatten() {
-            let name = format!("the nominal value of `{}`", self.blame.model.element_name(id));
-            self.value(*nominal, &name, span);
+            self.value(*nominal, &format_args!("the nominal value of {name}"), span);
         }
     }
 
     /// Whether every entry has a value that can be used.
-    fn matrix(&mut self, matrix: &Matrix, name: &str, span: Span) -> bool {
-        let what = format!("the value of {name}");
+    fn matrix(&mut self, matrix: &Matrix, name: &dyn Display, span: Span) -> bool {
         let mut good = true;
         for entry in &matrix.entries {
-            good &= self.value(*entry, &what, span);
+            good &= self.value(*entry, &format_args!("the value of {name}"), span);
         }
         good
     }
 
     /// Whether an expression has a value where the parameters alone decide that.
-    fn value(&mut self, root: ExprId, what: &str, span: Span) -> bool {
+    fn value(&mut self, root: ExprId, what: &dyn Display, span: Span) -> bool {
         if let Some(known) = self.seen.get(&root) {
             return *known;
         }
@@ -179,7 +187,7 @@ impl ValueCheck<'_> {
         good
     }
 
-    fn look(&mut self, root: ExprId, what: &str, span: Span) -> bool {
+    fn look(&mut self, root: ExprId, what: &dyn Display, span: Span) -> bool {
         let exprs = &self.blame.model.exprs;
         if !self.bad.is_empty() && exprs.symbols_of(&[root]).iter().any(|symbol| self.bad.contains(symbol)) {
             return false;
@@ -229,7 +237,7 @@ impl ValueCheck<'_> {
         (divides && is_zero).then_some((part, Evaluated::DivisionByZero))
     }
 
-    fn undefined(&mut self, what: &str, span: Span, root: ExprId, part: ExprId, fault: &Evaluated) {
+    fn undefined(&mut self, what: &dyn Display, span: Span, root: ExprId, part: ExprId, fault: &Evaluated) {
         let exprs = &self.blame.model.exprs;
         let cause = match exprs.node(part) {
             Node::Power(base, _) => *base,
@@ -283,7 +291,7 @@ impl ValueCheck<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    fn out_of_range(&mut self, what: &str, value: &BigRational, span: Span, roots: &[ExprId]) {
+    fn out_of_range(&mut self, what: &dyn Display, value: &BigRational, span: Span, roots: &[ExprId]) {
         let side = match to_f64(value).is_finite() {
             true => "too small",
             false => "too large",
@@ -308,7 +316,7 @@ impl ValueCheck<'_> {
             .collect()
     }
 
-    fn storage(&mut self, name: &str, span: Span, value: &Matrix, form: StorageForm) {
+    fn storage(&mut self, name: &dyn Display, span: Span, value: &Matrix, form: StorageForm) {
         let known = value.rows == 1 && !self.weighed.insert((value.entries[0], form == StorageForm::Direct));
         if known || value.rows > LARGEST_WEIGHED {
             return;
@@ -353,7 +361,7 @@ impl ValueCheck<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    fn coupler(&mut self, name: &str, span: Span, matrix: &Matrix) {
+    fn coupler(&mut self, name: &dyn Display, span: Span, matrix: &Matrix) {
         let numbers = matrix.entries.iter().map(|entry| self.blame.exact(*entry));
         if !numbers
             .into_iter()

@@ -447,7 +447,12 @@ pub(crate) fn numeric(
         let doubles = values.iter().map(|(symbol, value)| (*symbol, to_f64(value))).collect();
         let mut field = DoubleValues::new(doubles);
         let written = write_equations(model, system, run, &mut field, &mut Shortening::unread());
+        // Most rows have no constant part.
+        let is_offset = |id: &&ExprId| !system.exprs.is_zero(**id);
         let number = |id: &ExprId| {
+            if !is_offset(&id) {
+                return 0.0;
+            }
             system
                 .exprs
                 .evaluate_exact(&[*id], &|symbol| values.get(&symbol).cloned())
@@ -459,7 +464,7 @@ pub(crate) fn numeric(
         };
         if let Some(form) = &mut form {
             let all = written.x_offset.iter().chain(&written.y_offset);
-            steady = !all.into_iter().any(|id| system.exprs.changes_with_time(*id));
+            steady = !all.filter(is_offset).any(|id| system.exprs.changes_with_time(*id));
             if steady {
                 form.x_offset = offsets(&written.x_offset);
                 form.y_offset = offsets(&written.y_offset);

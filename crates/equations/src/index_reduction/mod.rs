@@ -23,7 +23,7 @@ pub(crate) use defect::{Defect, are_tied, defects};
 pub use explicit::reduce;
 pub(crate) use layout::Layout;
 pub use layout::{Refusal, Solve};
-pub(crate) use replay::{UNDETERMINED, solve_structure};
+pub(crate) use replay::{UNDETERMINED, solve_structure, solved_variable};
 pub(crate) use rows::substitute;
 
 /// The columns that reduction leaves: co-energies z of independent storage, source values u, their rates u', and the

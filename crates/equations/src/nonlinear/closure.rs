@@ -153,6 +153,10 @@ struct Chain {
     rows: Vec<Vec<(u32, ExprId)>>,
     /// Unknowns, states, time.
     columns: Vec<SymbolId>,
+    /// The residuals, then their derivatives by the unknowns; a search evaluates them at hundreds of places.
+    searched: Vec<ExprId>,
+    /// What these are made of.
+    reachable: Vec<ExprId>,
 }
 
 impl Chain {
@@ -161,7 +165,7 @@ impl Chain {
         columns.extend(system.states.iter().map(|state| state.symbol));
         columns.push(system.time);
         let mut gradient = Gradient::new(&mut system.exprs, &columns);
-        let rows = followers
+        let rows: Vec<Vec<(u32, ExprId)>> = followers
             .iter()
             .map(|follower| {
                 let row = gradient.row(&mut system.exprs, follower.residual);
@@ -169,10 +173,19 @@ impl Chain {
                     .to_vec()
             })
             .collect();
+        let mut searched: Vec<ExprId> = followers.iter().map(|follower| follower.residual).collect();
+        let entries = rows.iter().flatten();
+        searched.extend(
+            entries
+                .filter(|entry| (entry.0 as usize) < followers.len())
+                .map(|entry| entry.1),
+        );
         Chain {
+            reachable: system.exprs.reachable(&searched),
             followers,
             rows,
             columns,
+            searched,
         }
     }
 
@@ -195,18 +208,17 @@ impl Chain {
         let count = self.followers.len();
         let mut values = values.clone();
         values.extend(self.columns.iter().copied().zip(at.iter().copied()));
-        let roots: Vec<ExprId> = self.followers.iter().map(|follower| follower.residual).collect();
-        let found = evaluate(&system.exprs, &roots, &values);
+        let value = |symbol| values.get(&symbol).copied();
+        let mut found = system.exprs.evaluate_over(&self.reachable, &self.searched, &value);
+        let mut partials = found.split_off(count).into_iter();
         let mut jacobian = DMatrix::zeros(count, count);
         for (row, list) in self.rows.iter().enumerate() {
-            let entries: Vec<(u32, ExprId)> = list
+            let columns = list
                 .iter()
-                .filter(|entry| (entry.0 as usize) < count)
-                .copied()
-                .collect();
-            let ids: Vec<ExprId> = entries.iter().map(|entry| entry.1).collect();
-            for ((column, _), value) in entries.iter().zip(evaluate(&system.exprs, &ids, &values)) {
-                jacobian[(row, *column as usize)] = value;
+                .map(|entry| entry.0 as usize)
+                .filter(|column| *column < count);
+            for (column, partial) in columns.zip(&mut partials) {
+                jacobian[(row, column)] = partial;
             }
         }
         (found, jacobian)

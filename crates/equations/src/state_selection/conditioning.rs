@@ -8,10 +8,12 @@
 
 use crate::bond::BondGraph;
 use crate::causality::elimination::{Row, add_scaled, find};
+use crate::causality::structure::port_column;
 use crate::causality::{Causality, Request};
 use crate::formulation::outputs::Plan;
 use crate::formulation::problem::Problem;
-use crate::formulation::run::run;
+use crate::formulation::run::{is_controlled, run};
+use crate::index_reduction::solved_variable;
 use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::to_f64;
 use lgm_algebra::{DoubleValues, FromExpression};
@@ -31,6 +33,9 @@ const ROUNDING: f64 = 1e-12;
 
 /// More entries than this in dependent storage are not looked at: they belong to meshes without amplifiers.
 const ENTRIES: usize = 1_000_000;
+
+/// The most variables that are followed from a dependent one to those that are given.
+const LONGEST: usize = 64;
 
 /// Dependent storage over the states, in numbers.
 struct Choice<'a> {
@@ -83,9 +88,41 @@ pub(crate) fn improved(
     (exchanged.then_some(choice.independent), diagnostic)
 }
 
+/// Returns true if the structure gives each dependent storage from one variable alone, as a capacitor beside a source has its voltage.
+///
+/// A variable is determined by the equation that it was solved with, and by those of the other variables in it. So it depends on no
+/// more than is given in these equations. Long chains of them are not followed to their ends.
+fn has_no_choice(causality: &Causality) -> bool {
+    let structure = &causality.structure;
+    let mut row_of: Vec<Option<u32>> = vec![None; structure.columns];
+    for (row, column) in &causality.pivots {
+        row_of[*column as usize] = Some(*row);
+    }
+    let is_single = |port: &PortId| {
+        let (mut given, mut seen) = (None, FxHashSet::default());
+        let mut stack = vec![port_column(*port, solved_variable(causality, *port))];
+        while let Some(column) = stack.pop() {
+            if !seen.insert(column) {
+                continue;
+            }
+            match row_of[column as usize] {
+                Some(row) => stack.extend(structure.rows[row as usize].iter().map(|entry| entry.0)),
+                None if given.is_none() => given = Some(column),
+                None => return false,
+            }
+            if seen.len() > LONGEST {
+                return false;
+            }
+        }
+        true
+    };
+    causality.tied.is_empty() && causality.dependent.iter().all(is_single)
+}
+
 impl Choice<'_> {
     fn of<'a>(model: &'a Model, graph: &BondGraph, causality: &Causality) -> Option<Choice<'a>> {
-        if causality.dependent.is_empty() || crate::nonlinear::applies(model) {
+        let is_settled = causality.dependent.is_empty() || !is_controlled(model) && has_no_choice(causality);
+        if is_settled || crate::nonlinear::applies(model) {
             return None;
         }
         let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
