@@ -121,6 +121,8 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
 fn print_modes(arguments: &Arguments) -> Outcome {
     let wanted = Options {
         symbolic: !arguments.sensitivity.is_empty(),
+        // Linearisation takes nonlinear outputs too.
+        linear_outputs: !arguments.linearize.is_asked_for(),
         ..wanted()
     };
     let texts = SourceMap::default();

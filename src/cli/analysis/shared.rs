@@ -44,7 +44,7 @@ impl LinearModel {
     pub(super) fn whole(&self, symbolic: bool) -> Result<(SourceMap, Whole), Outcome> {
         let wanted = Options {
             symbolic,
-            linear_outputs: true,
+            linear_outputs: !self.linearize.is_asked_for(),
             ..Options::default()
         };
         let texts = SourceMap::default();
