@@ -175,6 +175,16 @@ impl ModelArguments {
         }
     }
 
+    /// The remark that a text on the way out has the values of the file and not those of `--set`; none if there are none of these.
+    pub(super) fn unwritten_values(&self) -> Option<Diagnostic> {
+        let given = self.set.iter().map(|set| format!("`--set {set}`"));
+        let given = given.collect::<Vec<_>>().join(", ");
+        (!given.is_empty()).then(|| {
+            Diagnostic::information(Code::LGM0940, format!("{given}: the text keeps the values of the file"))
+                .help("give the values again with the new text, or change them in it")
+        })
+    }
+
     /// Returns true if the model is read from standard input.
     pub(super) fn is_standard_input(&self) -> bool {
         self.file.as_os_str() == "-"

@@ -182,6 +182,9 @@ fn augment(arguments: &Arguments, compilation: &Compilation, stiffness: f64) -> 
         }
         None => None,
     };
+    if let (Format::Lgm, Some(remark)) = (arguments.format, arguments.model.unwritten_values()) {
+        report::print(compilation.map(), &[remark]);
+    }
     let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
         Format::Lgm => out.write_all(augmented.text.as_bytes()),
         Format::Json => write_json(&augmented_json(&augmented, compared.as_ref()), out),
@@ -210,6 +213,7 @@ fn model_text(
         .note(reason.clone())
     });
     report::print(compilation.map(), &left.collect::<Vec<_>>());
+    report::print(compilation.map(), arguments.model.unwritten_values().as_slice());
     if *rewritten.text == *source.text {
         return Ok(rewritten.text);
     }
