@@ -123,7 +123,8 @@ fn without_numbers() -> Box<Diagnostic> {
     Box::new(
         fault
             .note(format!(
-                "between an input and an output there may be {} states, with coefficients inside the range of doubles",
+                "between an input and an output there may be {} states, with coefficients inside the range of doubles; and zeros that \
+                 lie many times at one place have too few digits",
                 lgm_analysis::MOST_STATES_OF_ZEROS
             ))
             .help("ask for `lgm response` at some frequencies, or for the poles near one of them: `lgm modes --near W --count N`"),

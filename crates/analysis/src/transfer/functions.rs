@@ -71,9 +71,37 @@ pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usiz
     Some(SymbolicTransfer { exprs, functions })
 }
 
-/// The transfer functions for the values of the parameters, exactly and in lowest terms; none if these values are not known exactly, or
-/// if the functions are too long.
-pub(crate) fn exact_transfer(
+/// After so many pairs that are too long by themselves, no other is tried.
+const MOST_FAILURES: usize = 3;
+
+/// The transfer functions for the values of the parameters, exactly and in lowest terms, one for each pair, inputs outermost. None for a
+/// pair if the values are not known exactly, or if its function is too long. Pairs that are too long together are taken one by one.
+pub(crate) fn exact_transfers(
+    system: &StateSystem,
+    inputs: &[usize],
+    outputs: &[usize],
+) -> Vec<Option<TransferFunction<BigRational>>> {
+    if let Some(all) = exact_transfer(system, inputs, outputs) {
+        return all.into_iter().map(Some).collect();
+    }
+    let pairs = inputs
+        .iter()
+        .flat_map(|input| outputs.iter().map(|output| (*input, *output)));
+    let is_one = inputs.len() * outputs.len() == 1;
+    let mut failures = if is_one { MOST_FAILURES } else { 0 };
+    let one = |(input, output)| {
+        if failures == MOST_FAILURES {
+            return None;
+        }
+        let found = exact_transfer(system, &[input], &[output]).and_then(|mut list| list.pop());
+        failures += usize::from(found.is_none());
+        found
+    };
+    pairs.map(one).collect()
+}
+
+/// The same for all pairs at once.
+fn exact_transfer(
     system: &StateSystem,
     inputs: &[usize],
     outputs: &[usize],

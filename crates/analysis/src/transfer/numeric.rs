@@ -1,25 +1,28 @@
 //! Coefficients in numbers.
 
-use super::functions::{TransferFunction, exact_transfer};
-use super::zpk::factored;
+use super::functions::{TransferFunction, exact_transfers};
+use super::zpk::factored_pair;
 use lgm_algebra::expr::to_f64;
 use lgm_model::system::StateSystem;
 use num_rational::BigRational;
 
-/// The transfer functions in numbers. Where the values of the parameters are known exactly, each coefficient is rounded once, and the
-/// highest one of the denominator is 1; elsewhere coefficients are multiplied out from zeros and poles. None if numbers leave the range
-/// of doubles, or if the poles cannot be found.
+/// The transfer functions in numbers. If the values of the parameters are known exactly, each coefficient is rounded once, and the
+/// highest one of the denominator is 1; otherwise coefficients are multiplied out from zeros and poles. None if numbers leave the range
+/// of doubles, or if zeros and poles are not found or do not give the values of the function.
 pub fn numeric_transfer(
     system: &StateSystem,
     inputs: &[usize],
     outputs: &[usize],
 ) -> Option<Vec<TransferFunction<f64>>> {
-    if let Some(exact) = exact_transfer(system, inputs, outputs) {
-        let functions = exact.into_iter().map(rounded);
-        return functions.collect();
-    }
-    let functions = factored(system, inputs, outputs)?.into_iter();
-    functions.map(|function| function.multiplied_out()).collect()
+    let pairs = inputs
+        .iter()
+        .flat_map(|input| outputs.iter().map(move |output| (*input, *output)));
+    let exact = exact_transfers(system, inputs, outputs).into_iter();
+    let functions = exact.zip(pairs).map(|(exact, (input, output))| match exact {
+        Some(exact) => rounded(exact),
+        None => factored_pair(system, None, input, output)?.multiplied_out(),
+    });
+    functions.collect()
 }
 
 /// Divided by the highest coefficient of the denominator.

@@ -1,6 +1,6 @@
 //! Zeros, poles and gain.
 
-use super::functions::{TransferFunction, exact_transfer};
+use super::functions::{TransferFunction, exact_transfers};
 use super::zeros::Single;
 use crate::between::states_between;
 use crate::modes::poles::{balance, eigenvalues};
@@ -17,6 +17,12 @@ pub const MOST_STATES: usize = 500;
 
 /// Zeros and poles that are nearer to each other than this, beside their size, are one where no exact values say how many are.
 const NEAR: f64 = 1e-10;
+
+/// Values from zeros and poles may differ by this share from those of the equations.
+const AGREED: f64 = 1e-6;
+
+/// Values below this are not compared: they are sums that leave the range of doubles.
+const LEAST_VALUE: f64 = 1e-200;
 
 /// Parts of a root that are smaller than this beside its size are zero.
 const ROUNDING: f64 = 1e-14;
@@ -42,6 +48,38 @@ impl Factored {
     /// By how many the poles outnumber the zeros.
     pub fn relative_degree(&self) -> i32 {
         self.poles.len() as i32 - self.zeros.len() as i32
+    }
+
+    /// The value at a frequency in rad/s, from logarithms: products of many factors leave the range of doubles.
+    fn value(&self, omega: f64) -> Complex<f64> {
+        let s = Complex::new(0.0, omega);
+        let sum = |roots: &[Complex<f64>]| roots.iter().map(|root| (s - root).ln()).sum::<Complex<f64>>();
+        (sum(&self.zeros) - sum(&self.poles)).exp() * self.gain
+    }
+
+    /// Returns true if zeros, poles and gain give the values of the transfer function that its equations give, at frequencies over the
+    /// range of the poles.
+    fn has_values_of(&self, form: &LinearForm<f64>) -> bool {
+        let mut sizes: Vec<f64> = self
+            .poles
+            .iter()
+            .map(|pole| pole.norm())
+            .filter(|size| *size > 0.0)
+            .collect();
+        sizes.sort_by(f64::total_cmp);
+        let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else {
+            return true;
+        };
+        let middle = sizes[sizes.len() / 2];
+        // Factors keep away from poles and zeros on the axis.
+        [0.137 * least, 1.137 * least, 1.137 * middle, 1.137 * most, 7.37 * most]
+            .into_iter()
+            .all(|omega| match value_at(form, omega, self.input, self.output) {
+                Some(value) if value.norm() > LEAST_VALUE => {
+                    (self.value(omega) - value).norm() <= AGREED * value.norm()
+                }
+                _ => true,
+            })
     }
 
     /// The coefficients of numerator and denominator; none if they leave the range of doubles.
@@ -73,18 +111,29 @@ impl Factored {
 }
 
 /// Zeros, poles and gain from each of the inputs to each of the outputs, inputs outermost. None if there are no matrices in numbers,
-/// more than [`MOST_STATES`] states, or eigenvalues that cannot be found.
+/// more than [`MOST_STATES`] states, or eigenvalues that cannot be found; or if they do not give the values of the transfer function, as
+/// zeros that lie many times at one place do not.
 pub fn factored(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Option<Vec<Factored>> {
-    let form = system.numeric.as_ref()?;
-    let exact = exact_transfer(system, inputs, outputs);
+    system.numeric.as_ref()?;
+    let exact = exact_transfers(system, inputs, outputs).into_iter();
     let pairs = inputs
         .iter()
         .flat_map(|input| outputs.iter().map(move |output| (*input, *output)));
-    let pairs = pairs.enumerate().map(|(at, (input, output))| {
-        let exact = exact.as_ref().map(|list| &list[at]);
-        of_pair(form, exact, input, output)
-    });
-    pairs.collect()
+    exact
+        .zip(pairs)
+        .map(|(exact, (input, output))| factored_pair(system, exact.as_ref(), input, output))
+        .collect()
+}
+
+/// The same of one pair, of which the exact function may be known.
+pub(super) fn factored_pair(
+    system: &StateSystem,
+    exact: Option<&TransferFunction<BigRational>>,
+    input: usize,
+    output: usize,
+) -> Option<Factored> {
+    let form = system.numeric.as_ref()?;
+    of_pair(form, exact, input, output).filter(|found| found.has_values_of(form))
 }
 
 fn of_pair(
