@@ -22,7 +22,8 @@ pub fn build(exprs: &mut Exprs, leaves: &[ExprId], time: SymbolId, steps: &[Step
     for (operation, a, b, c) in steps {
         let pick = |index: u16| made[made.len() - 1 - index as usize % made.len().min(12)];
         let (a, b, c) = (pick(*a), pick(*b), pick(*c));
-        let kinds = if rational { 14 } else { 33 };
+        // The number of arms below, of rational expressions and of all.
+        let kinds = if rational { 14 } else { 34 };
         let expression = match operation % kinds {
             0 | 1 => exprs.sum([a, b, c]),
             2 => exprs.sub(a, b),
@@ -78,6 +79,7 @@ pub fn build(exprs: &mut Exprs, leaves: &[ExprId], time: SymbolId, steps: &[Step
             29 => exprs.call(Function::Step, [a, time]),
             30 => exprs.call(Function::Pulse, [a, b, time]),
             31 => exprs.call(Function::Ramp, [a, time]),
+            32 => exprs.call(Function::Asinh, [a]),
             _ => {
                 let exponent = exprs.number(BigRational::new((i64::from(*operation) - 90).into(), 4.into()));
                 exprs.power(a, exponent)
@@ -132,6 +134,7 @@ fn value_of(node: &Node, x: &[f64], symbol: &dyn Fn(SymbolId) -> f64) -> f64 {
             Function::Sinh => x[0].sinh(),
             Function::Cosh => x[0].cosh(),
             Function::Tanh => x[0].tanh(),
+            Function::Asinh => x[0].asinh(),
             Function::Exp => x[0].exp(),
             Function::Log => x[0].ln(),
             Function::Sqrt => x[0].sqrt(),

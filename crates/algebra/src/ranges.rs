@@ -95,6 +95,7 @@ impl Range {
             Function::Tanh => first.through(f64::tanh),
             Function::Atan => first.through(f64::atan),
             Function::Sinh => first.through(f64::sinh),
+            Function::Asinh => first.through(f64::asinh),
             Function::Exp => first.through(f64::exp),
             Function::Cosh => first.size().through(f64::cosh),
             Function::Abs => first.size(),

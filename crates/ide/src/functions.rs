@@ -63,6 +63,7 @@ const WORDS: &[(&str, &str)] = &[
     ("sinh", "`sinh(x)`: the hyperbolic sine"),
     ("cosh", "`cosh(x)`: the hyperbolic cosine"),
     ("tanh", "`tanh(x)`: the hyperbolic tangent"),
+    ("asinh", "`asinh(x)`: the number whose hyperbolic sine is `x`"),
     (
         "displacement",
         "`displacement(body, x)`: how far a modal block is displaced at a position",

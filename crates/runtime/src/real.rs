@@ -54,6 +54,8 @@ pub trait Real:
     fn cosh(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
+    /// The inverse hyperbolic sine.
+    fn asinh(self) -> Self;
     /// The exponential function.
     fn exp(self) -> Self;
     /// The natural logarithm.
@@ -164,6 +166,6 @@ macro_rules! real {
 }
 
 real!(f64: abs = fabs, floor = floor, sqrt = sqrt, sin = sin, cos = cos, tan = tan, asin = asin, acos = acos, atan = atan,
-    sinh = sinh, cosh = cosh, tanh = tanh, exp = exp, ln = log);
+    sinh = sinh, cosh = cosh, tanh = tanh, asinh = asinh, exp = exp, ln = log);
 real!(f32: abs = fabsf, floor = floorf, sqrt = sqrtf, sin = sinf, cos = cosf, tan = tanf, asin = asinf, acos = acosf,
-    atan = atanf, sinh = sinhf, cosh = coshf, tanh = tanhf, exp = expf, ln = logf);
+    atan = atanf, sinh = sinhf, cosh = coshf, tanh = tanhf, asinh = asinhf, exp = expf, ln = logf);

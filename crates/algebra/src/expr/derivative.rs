@@ -235,6 +235,13 @@ impl Exprs {
                 let square = self.power(id, two);
                 self.sub(one, square)
             }
+            Function::Asinh => {
+                let two = self.integer(2);
+                let square = self.power(x, two);
+                let inner = self.add(one, square);
+                let root = self.call(Function::Sqrt, [inner]);
+                self.div(one, root)
+            }
             Function::Exp => id,
             Function::Log => self.div(one, x),
             Function::Sqrt => {

@@ -71,6 +71,7 @@ pub fn call(function: Function, arguments: &[f64]) -> f64 {
         Function::Sinh => first.sinh(),
         Function::Cosh => first.cosh(),
         Function::Tanh => first.tanh(),
+        Function::Asinh => first.asinh(),
         Function::Exp => first.exp(),
         Function::Log => first.ln(),
         Function::Sqrt => first.sqrt(),

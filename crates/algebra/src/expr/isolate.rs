@@ -241,13 +241,8 @@ impl Exprs {
                 let (cosine, margin) = (self.call(Function::Cos, [right]), self.within_quarter(turned));
                 self.guarded(margin, End::Within, cosine)
             }
-            Function::Sinh => {
-                let square = self.power(right, two);
-                let inner = self.add(square, one);
-                let root = self.call(Function::Sqrt, [inner]);
-                let sum = self.add(right, root);
-                self.call(Function::Log, [sum])
-            }
+            Function::Sinh => self.call(Function::Asinh, [right]),
+            Function::Asinh => self.call(Function::Sinh, [right]),
             Function::Tanh => {
                 let (above, below) = (self.add(one, right), self.sub(one, right));
                 let quotient = self.div(above, below);
@@ -367,7 +362,8 @@ mod tests {
             &[-1.3, 0.4],
         );
         round_trip(|exprs, x| exprs.call(Function::Tanh, [x]), &[-1.3, 0.4]);
-        round_trip(|exprs, x| exprs.call(Function::Sinh, [x]), &[-1.3, 0.4]);
+        round_trip(|exprs, x| exprs.call(Function::Sinh, [x]), &[-30.0, -1.3, 0.4]);
+        round_trip(|exprs, x| exprs.call(Function::Asinh, [x]), &[-1e9, -1.3, 0.4]);
     }
 
     #[test]

@@ -333,7 +333,13 @@ impl Exprs {
                         return self.number(root);
                     }
                 }
-                Function::Sin | Function::Tan | Function::Asin | Function::Atan | Function::Sinh | Function::Tanh
+                Function::Sin
+                | Function::Tan
+                | Function::Asin
+                | Function::Atan
+                | Function::Sinh
+                | Function::Tanh
+                | Function::Asinh
                     if value.is_zero() =>
                 {
                     return self.zero();

@@ -53,6 +53,7 @@ pub enum Function {
     Sinh,
     Cosh,
     Tanh,
+    Asinh,
     Exp,
     Log,
     Sqrt,
@@ -76,7 +77,7 @@ pub enum Function {
 
 impl Function {
     /// All of them with their names in the language and the numbers of arguments that are written (`None`: one or more).
-    pub const ALL: [(Function, &'static str, Option<usize>); 23] = [
+    pub const ALL: [(Function, &'static str, Option<usize>); 24] = [
         (Function::Sin, "sin", Some(1)),
         (Function::Cos, "cos", Some(1)),
         (Function::Tan, "tan", Some(1)),
@@ -87,6 +88,7 @@ impl Function {
         (Function::Sinh, "sinh", Some(1)),
         (Function::Cosh, "cosh", Some(1)),
         (Function::Tanh, "tanh", Some(1)),
+        (Function::Asinh, "asinh", Some(1)),
         (Function::Exp, "exp", Some(1)),
         (Function::Log, "log", Some(1)),
         (Function::Sqrt, "sqrt", Some(1)),

@@ -74,6 +74,7 @@ pub(crate) fn function_name(operation: Unary) -> &'static str {
         Unary::Sinh => "sinh",
         Unary::Cosh => "cosh",
         Unary::Tanh => "tanh",
+        Unary::Asinh => "asinh",
         Unary::Exp => "exp",
         Unary::Log => "log",
         Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),

@@ -72,6 +72,7 @@ fn call(function: Function, arguments: &[Dual]) -> Option<Dual> {
         Function::Sinh => along(x.cosh()),
         Function::Cosh => along(x.sinh()),
         Function::Tanh => along(1.0 - value * value),
+        Function::Asinh => along(1.0 / 1.0f64.hypot(x)),
         Function::Exp => along(value),
         Function::Log => along(1.0 / x),
         Function::Sqrt => along(0.5 / value),

@@ -223,6 +223,10 @@ impl Bounds {
             Function::Sinh => self.chain(x.rising(f64::sinh), hyperbolic_cosine(x)),
             Function::Cosh => self.chain(hyperbolic_cosine(x), x.rising(f64::sinh)),
             Function::Tanh => self.chain(x.rising(f64::tanh), hyperbolic_cosine(x).integer_power(2).inverse()),
+            Function::Asinh => {
+                let slope = one.add(x.integer_power(2)).rising(f64::sqrt).inverse();
+                self.chain(x.rising(f64::asinh), slope)
+            }
             Function::Exp => self.chain(x.rising(f64::exp), x.rising(f64::exp)),
             Function::Log => self.chain(x.within(0.0, f64::INFINITY).rising(f64::ln), x.inverse()),
             Function::Sqrt => {
@@ -381,7 +385,7 @@ mod tests {
     #[test]
     fn values_and_slopes_are_within_their_bounds() {
         use Function::*;
-        for function in [Sin, Cos, Atan, Sinh, Cosh, Tanh, Exp, Abs] {
+        for function in [Sin, Cos, Atan, Sinh, Cosh, Tanh, Asinh, Exp, Abs] {
             for (from, to) in [(-0.4, 0.3), (0.1, 0.2), (-3.0, 4.0), (2.0, 2.5), (-9.0, -1.0)] {
                 check(function, from, to);
             }

@@ -121,7 +121,7 @@ macro_rules! library {
     };
 }
 
-library!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Exp Log);
+library!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Exp Log);
 
 /// The address of a function of two numbers that machine code calls.
 pub(super) fn library_binary(operation: Binary) -> Option<*const u8> {

@@ -244,6 +244,7 @@ impl<'a> Lowering<'a> {
             Function::Sinh => Unary::Sinh,
             Function::Cosh => Unary::Cosh,
             Function::Tanh => Unary::Tanh,
+            Function::Asinh => Unary::Asinh,
             Function::Exp => Unary::Exp,
             Function::Log => Unary::Log,
             Function::Sqrt => Unary::SquareRoot,

@@ -44,6 +44,7 @@ pub enum Unary {
     Sinh,
     Cosh,
     Tanh,
+    Asinh,
     Exp,
     Log,
 }
@@ -87,7 +88,7 @@ impl Space {
 
 impl Unary {
     /// All of them, in order.
-    pub const ALL: [Unary; 17] = [
+    pub const ALL: [Unary; 18] = [
         Unary::Negate,
         Unary::Absolute,
         Unary::Sign,
@@ -103,6 +104,7 @@ impl Unary {
         Unary::Sinh,
         Unary::Cosh,
         Unary::Tanh,
+        Unary::Asinh,
         Unary::Exp,
         Unary::Log,
     ];
@@ -126,6 +128,7 @@ impl Unary {
             Unary::Sinh => a.sinh(),
             Unary::Cosh => a.cosh(),
             Unary::Tanh => a.tanh(),
+            Unary::Asinh => a.asinh(),
             Unary::Exp => a.exp(),
             Unary::Log => a.ln(),
         }

@@ -84,7 +84,7 @@
 ((call function: (identifier) @function.builtin)
   (#any-of? @function.builtin
     "across" "through" "effort" "flow" "power" "energy" "displacement" "velocity" "force" "shear" "moment"
-    "der" "int" "before" "sin" "cos" "tan" "asin" "acos" "atan" "atan2" "sinh" "cosh" "tanh" "exp" "log" "sqrt"
+    "der" "int" "before" "sin" "cos" "tan" "asin" "acos" "atan" "atan2" "sinh" "cosh" "tanh" "asinh" "exp" "log" "sqrt"
     "abs" "sign" "min" "max" "floor" "step" "pulse" "ramp" "transpose" "diag" "identity"))
 (over function: (identifier) @function)
 (call function: (identifier) @function)

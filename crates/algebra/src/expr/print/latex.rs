@@ -82,6 +82,7 @@ impl Style for Latex {
             Function::Sinh => ("\\sinh\\left(", "\\right)"),
             Function::Cosh => ("\\cosh\\left(", "\\right)"),
             Function::Tanh => ("\\tanh\\left(", "\\right)"),
+            Function::Asinh => ("\\operatorname{arsinh}\\left(", "\\right)"),
             Function::Exp => ("\\exp\\left(", "\\right)"),
             Function::Log => ("\\ln\\left(", "\\right)"),
             Function::Min => ("\\min\\left(", "\\right)"),

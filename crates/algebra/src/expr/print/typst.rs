@@ -86,6 +86,7 @@ impl Style for Typst {
             Function::Sinh => "sinh(",
             Function::Cosh => "cosh(",
             Function::Tanh => "tanh(",
+            Function::Asinh => "op(\"arsinh\")(",
             Function::Exp => "exp(",
             Function::Min => "min(",
             Function::Max => "max(",

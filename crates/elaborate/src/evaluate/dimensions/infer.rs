@@ -171,8 +171,8 @@ impl<'a> Evaluator<'a> {
                     "abs" | "floor" | "transpose" => self.dimension_of(argument, place, depth),
                     "min" | "max" => self.first_known(arguments.iter().map(|entry| &entry.value), place, depth),
                     "sign" => DimId::NONE,
-                    // The others take pure numbers and give them; an argument without a unit gives an unknown.
-                    "sin" | "cos" | "tan" | "exp" | "log" | "tanh" | "atan" => {
+                    // These take pure numbers and give them; an argument without a unit gives an unknown.
+                    "sin" | "cos" | "tan" | "exp" | "log" | "tanh" | "asinh" | "atan" => {
                         let dim = self.dimension_of(argument, place, depth);
                         if dim.says_something() { DimId::NONE } else { dim }
                     }

@@ -62,6 +62,7 @@ pub(super) const RULES: Rules = Rules {
         "all",
         "any",
         "asin",
+        "asinh",
         "atan",
         "atan2",
         "ceil",

@@ -2,8 +2,8 @@
 
 use super::super::dialect::{Array, Binding, Dialect, Lane, Text, function_name_of_two};
 use super::super::names::Rules;
-use lgm_kernels::operation::Binary;
 use lgm_kernels::operation::Space;
+use lgm_kernels::operation::{Binary, Unary};
 
 /// Words that are no names, and functions and types of the language.
 pub(super) const RULES: Rules = Rules {
@@ -183,6 +183,22 @@ impl Dialect for Names<'_> {
             .parse()
             .expect("invariant: programs without loops have no computed index");
         Text::atom(names[index].clone())
+    }
+
+    fn unary(&self, operation: Unary, a: &Text) -> Text {
+        match operation {
+            // The language has none. Each form is good to the rounding of 1 on its side of 0, where both are 0: no event is needed there.
+            Unary::Asinh => {
+                let (power, term) = (a.within(Binding::Atom), a.within(Binding::Product));
+                let root = format!("sqrt({power}^2 + 1)");
+                let (below, above) = (format!("-log({root} - {term})"), format!("log({root} + {term})"));
+                Text::atom(format!(
+                    "noEvent(if {} < 0 then {below} else {above})",
+                    a.within(Binding::Sum)
+                ))
+            }
+            _ => Text::atom(format!("{}({})", self.name_of_one(operation), a.text)),
+        }
     }
 
     fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {

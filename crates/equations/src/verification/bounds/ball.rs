@@ -165,6 +165,7 @@ impl Ball {
             Function::Sinh => x.monotone(f64::sinh, x.value.cosh()),
             Function::Cosh => Ball::new(x.value.abs(), x.error).monotone(f64::cosh, x.value.sinh()),
             Function::Tanh => x.monotone(f64::tanh, 1.0 - x.value.tanh().powi(2)),
+            Function::Asinh => x.monotone(f64::asinh, 1.0 / 1.0f64.hypot(x.value)),
             Function::Exp => x.monotone(f64::exp, x.value.exp()),
             Function::Log if x.least() > 0.0 => {
                 let found = x.monotone(f64::ln, 1.0 / x.value);

@@ -150,6 +150,7 @@ fn call(function: Function, arguments: &[Rated]) -> Option<Rated> {
         Function::Sinh => of(Function::Cosh),
         Function::Cosh => of(Function::Sinh),
         Function::Tanh => one - value * value,
+        Function::Asinh => (one + x * x).power(-half),
         Function::Exp => value,
         Function::Log => x.invert(),
         Function::Sqrt => half * value.invert(),
