@@ -35,7 +35,7 @@ pub use lgm_simulate as simulate;
 pub use lgm_source::{self as source, codes, diagnostic};
 pub use lgm_syntax as syntax;
 
-pub use lgm_compilation::{Compilation, Request, Whole};
+pub use lgm_compilation::{Compilation, Request, Whole, stretched};
 
 use diagnostic::Diagnostic;
 use equations::StateSystem;

@@ -61,6 +61,7 @@ fn text_in_plain_ascii() {
         unicode: false,
         width: 80,
         flat: false,
+        ..TextOptions::default()
     };
     let shown = text(&oscillator(4), &options);
     assert!(shown.is_ascii());

@@ -103,6 +103,7 @@ mod starts;
 mod starts_conserved;
 mod state_choice;
 mod steep_laws;
+mod stretched;
 mod support;
 mod switching;
 mod syntax_errors;

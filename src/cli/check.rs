@@ -6,6 +6,7 @@ use super::request::ModelArguments;
 use crate::Request;
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
+use lgm_compilation::stretched::Stretched;
 use lgm_equations::Options;
 use lgm_model::counts::{Count, Counts};
 use lgm_model::system::StateSystem;
@@ -57,11 +58,21 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let (map, diagnostics, stats) = match &compilation {
         Err((map, diagnostics)) => (map, diagnostics.clone(), None),
         Ok(compilation) => {
-            let diagnostics = compilation.diagnostics();
+            let stretched = Stretched::of(compilation, Stretched::WORTHWHILE);
+            let stretched = stretched.and_then(|stretched| stretched_stats(&stretched));
+            let diagnostics = match &stretched {
+                Some(_) => compilation.diagnostics_of_others(),
+                None => compilation.diagnostics(),
+            };
             let wanted = arguments.stats && report::outcome(&diagnostics) == Outcome::Success;
-            let stats = compilation.model().filter(|_| wanted);
-            let stats = stats.map(|model| (model.counts, compilation.system().map(reduced)));
-            (compilation.map(), diagnostics, stats)
+            let stats = || match stretched {
+                Some(stats) => Some(stats),
+                None => {
+                    let model = compilation.model()?;
+                    Some((model.counts, compilation.system().map(reduced)))
+                }
+            };
+            (compilation.map(), diagnostics, wanted.then(stats).flatten())
         }
     };
     let outcome = report::outcome(&diagnostics);
@@ -109,6 +120,19 @@ fn reduced(system: &StateSystem) -> Reduced {
     }
 }
 
+/// How large a model of many sections is, and what is left of it.
+fn stretched_stats(stretched: &Stretched) -> Option<(Counts, Option<Reduced>)> {
+    let one =
+        |pick: fn(&Reduced) -> usize| stretched.at(|each| each.system().map_or(0, |system| pick(&reduced(system))));
+    let reduced = Reduced {
+        states: one(|left| left.states)?,
+        dependent: one(|left| left.dependent)?,
+        loops: one(|left| left.loops)?,
+        outputs: one(|left| left.outputs)?,
+    };
+    Some((stretched.counts()?, Some(reduced)))
+}
+
 fn stats_json(counts: &Counts, reduced: &Option<Reduced>) -> Value {
     let of = |count: &Count| {
         json!({
@@ -126,27 +150,44 @@ fn stats_json(counts: &Counts, reduced: &Option<Reduced>) -> Value {
 }
 
 fn write_counts(counts: &Counts, reduced: &Option<Reduced>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{:<12}{:>9}{:>7}{:>10}{:>14}{:>7}{:>7}{:>7}",
-        "", "branches", "nodes", "elements", "constitutive", "loop", "node", "total"
-    )?;
-    for (name, count) in [
+    let titles = ["branches", "nodes", "elements", "constitutive", "loop", "node", "total"];
+    let rows = [
         ("scalar", counts.scalar),
         ("vector", counts.vector),
         ("as written", counts.written),
-    ] {
-        writeln!(
-            out,
-            "{name:<12}{:>9}{:>7}{:>10}{:>14}{:>7}{:>7}{:>7}",
-            count.branches,
-            count.nodes,
-            count.elements,
-            count.constitutive,
+    ]
+    .map(|(name, count)| {
+        let Count {
+            branches,
+            nodes,
+            elements,
+            constitutive,
+        } = count;
+        let numbers = [
+            branches,
+            nodes,
+            elements,
+            constitutive,
             count.loops(),
             count.cuts(),
-            count.equations()
-        )?;
+            count.equations(),
+        ];
+        (name, numbers.map(|number| number.to_string()))
+    });
+    let width = |at: usize| {
+        let longest = rows.iter().map(|(_, numbers)| numbers[at].len() + 1).max();
+        longest.unwrap_or(0).max([9, 7, 10, 14, 7, 7, 7][at])
+    };
+    let mut line = |name: &str, cells: [&str; 7]| {
+        write!(out, "{name:<12}")?;
+        for (at, cell) in cells.iter().enumerate() {
+            write!(out, "{cell:>0$}", width(at))?;
+        }
+        writeln!(out)
+    };
+    line("", titles)?;
+    for (name, numbers) in &rows {
+        line(name, numbers.each_ref().map(|number| number.as_str()))?;
     }
     if let Some(left) = reduced {
         let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });

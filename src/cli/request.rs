@@ -349,7 +349,19 @@ impl ModelArguments {
 
     /// The compilation that a report on the model asks; misuse of the options is printed, and is the outcome.
     pub(super) fn asked(&self, states: &StateArguments, wanted: Options) -> Result<Compilation, Outcome> {
-        let compilation = self.compilation(SourceMap::default(), |settings, _| Request {
+        self.read_for(states, wanted).map_err(|(map, diagnostics)| {
+            report::print(&map, &diagnostics);
+            report::outcome(&diagnostics)
+        })
+    }
+
+    /// The same for what is only tried: misuse is not reported yet.
+    pub(super) fn asked_quietly(&self, states: &StateArguments, wanted: Options) -> Option<Compilation> {
+        self.read_for(states, wanted).ok()
+    }
+
+    fn read_for(&self, states: &StateArguments, wanted: Options) -> Result<Compilation, (SourceMap, Vec<Diagnostic>)> {
+        self.compilation(SourceMap::default(), |settings, _| Request {
             settings,
             equations: Options {
                 states: states.request(),
@@ -357,10 +369,6 @@ impl ModelArguments {
                 ..wanted
             },
             ..Request::default()
-        });
-        compilation.map_err(|(map, diagnostics)| {
-            report::print(&map, &diagnostics);
-            report::outcome(&diagnostics)
         })
     }
 

@@ -1,6 +1,7 @@
 //! [`Compilation`]: a text and what each stage makes of it, computed when first asked for, and once.
 
 mod curves;
+pub mod stretched;
 
 pub use curves::unknown_curves;
 use lgm_analysis::{LinearizeRequest, linearize};
@@ -213,11 +214,24 @@ impl Compilation {
         all.extend(self.experiment_faults());
         all.extend(self.verification().iter().cloned());
         all.extend(last.diagnostics.iter().cloned());
+        self.add_others(&mut all);
+        in_source_order(&mut all);
+        all
+    }
+
+    /// Adds what is found beside the chosen model, if that was asked for.
+    fn add_others(&self, all: &mut Vec<Diagnostic>) {
         if self.request.every_model {
-            self.add_other_models(&mut all);
+            self.add_other_models(all);
             let unused = || lgm_elaborate::check_unused(&self.program, &self.map, &self.request.cancellation);
-            add_new(&mut all, stack::deep(unused));
+            add_new(all, stack::deep(unused));
         }
+    }
+
+    /// What is found beside the chosen model, whose own diagnostics are known: in the texts, in other models, and in what no model uses.
+    pub fn diagnostics_of_others(&self) -> Vec<Diagnostic> {
+        let mut all = self.loading.clone();
+        self.add_others(&mut all);
         in_source_order(&mut all);
         all
     }

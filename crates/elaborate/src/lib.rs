@@ -34,6 +34,7 @@ mod normalize;
 mod options;
 mod outputs;
 mod program;
+mod sections;
 mod syntax_queries;
 mod units;
 mod unused;
@@ -44,6 +45,7 @@ pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
 pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
 pub use program::{Program, load, load_again};
+pub use sections::Sections;
 pub use unused::{check_unused, node_for};
 
 use context::Context;

@@ -2,7 +2,8 @@
 
 use super::{Matrices, MatrixOptions, double, expression, formula, members, shortest, significant};
 use crate::patterns::gathered;
-use crate::text_tables::{TextOptions, entry_list, section, whole_matrix};
+use crate::text_pieces::{Entries, Pieces};
+use crate::text_tables::{TextOptions, whole_matrix};
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
 use lgm_model::system::{
@@ -15,11 +16,13 @@ use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// Matrices with more entries than these are listed on request only.
-const MOST_ENTRIES: usize = 5000;
-
 /// Writes the equations: what there is, the equations one by one, the matrices where they exist.
 pub fn text(system: &StateSystem, options: &TextOptions) -> String {
+    pieces(system, options).text()
+}
+
+/// The parts of the text in their order.
+pub(crate) fn pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
     let shortened;
     let system = if options.matrices.numeric {
         shortened = with_short_numbers(system);
@@ -27,14 +30,17 @@ pub fn text(system: &StateSystem, options: &TextOptions) -> String {
     } else {
         system
     };
-    let mut out = format!("model {}\n", system.model);
+    let mut out = Pieces::default();
+    out.push_str(&format!("model {}\n", system.model));
     if !system.events.modes.is_empty() {
         writeln!(out, "\nin the modes: {}", system.events.words()).expect("invariant: a text takes every line");
     }
     if let Some(form) = system.block_form.as_ref().filter(|_| options.matrices.blocks) {
         parameters(system, &mut out);
         inputs_and_outputs(system, options, &mut out);
-        super::blocks::text(system, form, options, &mut out);
+        let mut blocks = String::new();
+        super::blocks::text(system, form, options, &mut blocks);
+        out.push_str(&blocks);
         return out;
     }
     declarations(system, options, &mut out);
@@ -45,7 +51,7 @@ pub fn text(system: &StateSystem, options: &TextOptions) -> String {
     }
     operating_point(system, &mut out);
     equations(system, options, &mut out);
-    dependent_storage(system, &mut out);
+    dependent_storage(system, options, &mut out);
     match Matrices::of(system, options.matrices) {
         Some(Matrices::Symbolic(form)) => {
             let zero = |id: ExprId| system.exprs.is_zero(id);
@@ -121,13 +127,13 @@ fn no_matrices(system: &StateSystem, options: MatrixOptions) -> &'static str {
     }
 }
 
-fn declarations(system: &StateSystem, options: &TextOptions, out: &mut String) {
+fn declarations(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
     parameters(system, out);
     states(system, options, out);
     inputs_and_outputs(system, options, out);
 }
 
-fn parameters(system: &StateSystem, out: &mut String) {
+fn parameters(system: &StateSystem, out: &mut Pieces) {
     let row = |parameter: &Parameter| {
         let value = shaped(parameter, &|entry| shortest(double(&entry.value)));
         let unit = parameter
@@ -152,11 +158,11 @@ fn parameters(system: &StateSystem, out: &mut String) {
     };
     let (constants, parameters): (Vec<&Parameter>, Vec<&Parameter>) =
         system.parameters.iter().partition(|parameter| parameter.is_constant);
-    section("parameters", parameters.into_iter().map(row).collect(), out);
-    section("constants", constants.into_iter().map(row).collect(), out);
+    out.section("parameters", parameters.into_iter().map(row).collect());
+    out.section("constants", constants.into_iter().map(row).collect());
 }
 
-fn states(system: &StateSystem, options: &TextOptions, out: &mut String) {
+fn states(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
     let states = system.states.iter().map(|state| {
         let what = match (state.variable, &state.written) {
             (_, Some(written)) => written.to_string(),
@@ -172,9 +178,9 @@ fn states(system: &StateSystem, options: &TextOptions, out: &mut String) {
 }
 
 /// A section whose rows may repeat over indices.
-fn repeating(title: &str, rows: Vec<Vec<String>>, options: &TextOptions, out: &mut String) {
+fn repeating(title: &str, rows: Vec<Vec<String>>, options: &TextOptions, out: &mut Pieces) {
     let rows = if options.flat { rows } else { gathered(rows) };
-    section(title, rows, out);
+    out.section(title, rows);
 }
 
 /// A unit as a column shows it: empty where there is none.
@@ -182,7 +188,7 @@ fn words(unit: &Option<SiUnit>) -> String {
     unit.as_deref().unwrap_or_default().to_string()
 }
 
-fn inputs_and_outputs(system: &StateSystem, options: &TextOptions, out: &mut String) {
+fn inputs_and_outputs(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
     let inputs = system.inputs.iter();
     let inputs = inputs.map(|input| {
         let mut row = vec![input.name.to_string(), words(&input.unit)];
@@ -198,7 +204,7 @@ fn inputs_and_outputs(system: &StateSystem, options: &TextOptions, out: &mut Str
 }
 
 /// Where linearised equations hold.
-fn operating_point(system: &StateSystem, out: &mut String) {
+fn operating_point(system: &StateSystem, out: &mut Pieces) {
     let Some(point) = &system.linearized_at else { return };
     let kind = match point.is_equilibrium {
         true => "linearised at this equilibrium",
@@ -222,7 +228,7 @@ fn operating_point(system: &StateSystem, out: &mut String) {
     all.extend(rows(&point.inputs));
     all.extend(rows(&point.outputs));
     let title = format!("{kind}; in what follows, states, inputs and outputs are deviations from it");
-    section(&title, all, out);
+    out.section(&title, all);
 }
 
 /// A number, a list or a list of rows, by the shape of the parameter.
@@ -241,7 +247,7 @@ fn shaped(parameter: &Parameter, entry: &dyn Fn(&ParameterEntry) -> String) -> S
     }
 }
 
-fn equations(system: &StateSystem, options: &TextOptions, out: &mut String) {
+fn equations(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
     let exprs = &system.exprs;
     let right = |value: ExprId| format!("= {}", expression(exprs, value));
     let assignments = system.read_assignments().iter().map(|assignment| {
@@ -262,7 +268,7 @@ fn equations(system: &StateSystem, options: &TextOptions, out: &mut String) {
     repeating("output equations", outputs.collect(), options, out);
 }
 
-fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprId], out: &mut String) {
+fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprId], out: &mut Pieces) {
     let names: Vec<&str> = each
         .unknowns
         .iter()
@@ -277,25 +283,27 @@ fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprI
 
 /// What a storage without a state of its own follows from.
 pub(super) fn follows(dependent: &DependentStorage) -> String {
-    let on = match dependent.on.is_empty() {
-        true => "the sources alone".to_string(),
-        false => dependent.on.join(" and "),
-    };
-    format!("{} follows {on}", dependent.element)
+    format!("{} follows {}", dependent.element, followed(dependent))
 }
 
-fn dependent_storage(system: &StateSystem, out: &mut String) {
-    if system.dependent.is_empty() {
-        return;
+/// What determines a storage without a state of its own.
+fn followed(dependent: &DependentStorage) -> String {
+    match dependent.on.is_empty() {
+        true => "the sources alone".to_string(),
+        false => dependent.on.join(" and "),
     }
-    out.push_str("\ndependent storage\n");
-    for dependent in &system.dependent {
-        let _ = write!(out, "  {}", follows(dependent));
+}
+
+fn dependent_storage(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
+    let rows = system.dependent.iter().map(|dependent| {
+        let mut about = format!("follows {}", followed(dependent));
         if !dependent.equivalent.is_empty() {
-            let _ = write!(out, ": equivalent {}", dependent.equivalent);
+            about.push_str(&format!(": equivalent {}", dependent.equivalent));
         }
-        out.push('\n');
-    }
+        vec![dependent.element.to_string(), about]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    out.lines("dependent storage", if options.flat { rows } else { gathered(rows) });
 }
 
 /// Names of the rows and of the columns of a matrix.
@@ -323,13 +331,13 @@ fn matrices<T: Copy>(
     options: &TextOptions,
     entry: &dyn Fn(T) -> String,
     is_zero: &dyn Fn(T) -> bool,
-    out: &mut String,
+    out: &mut Pieces,
 ) {
     // Nobody reads more, and the equations say the same.
     let most = if options.matrices.sparse {
         usize::MAX
     } else {
-        MOST_ENTRIES
+        options.most_entries
     };
     let is_empty = |matrix: &SparseMatrix<T>| !matrix.rows.iter().flatten().any(|(_, value)| !is_zero(*value));
     let term = |matrix: &SparseMatrix<T>, text: &str| {
@@ -363,7 +371,10 @@ fn matrices<T: Copy>(
             })
             .flatten();
         out.push('\n');
-        out.push_str(&shown.unwrap_or_else(|| entry_list(name, matrix, most, entry, is_zero)));
+        match shown {
+            Some(shown) => out.push_str(&shown),
+            None => out.entries(Entries::of(name, matrix, most, entry, is_zero)),
+        }
     }
     for (name, offset, matrix) in [("x_offset", &form.x_offset, "A"), ("y_offset", &form.y_offset, "C")] {
         let Some(offset) = offset else { continue };
@@ -375,6 +386,9 @@ fn matrices<T: Copy>(
             .then(|| whole_matrix(name, &column, &labels(system, matrix).0, None, options, entry))
             .flatten();
         out.push('\n');
-        out.push_str(&shown.unwrap_or_else(|| entry_list(name, &column, most, entry, is_zero)));
+        match shown {
+            Some(shown) => out.push_str(&shown),
+            None => out.entries(Entries::of(name, &column, most, entry, is_zero)),
+        }
     }
 }

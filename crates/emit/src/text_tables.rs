@@ -13,6 +13,8 @@ pub struct TextOptions {
     pub unicode: bool,
     /// Matrices wider than this are given entry by entry.
     pub width: usize,
+    /// Matrices with more entries than these are listed on request only.
+    pub most_entries: usize,
     /// A row for each state, equation and output; rows that repeat over indices are one row otherwise.
     pub flat: bool,
 }
@@ -23,6 +25,7 @@ impl Default for TextOptions {
             matrices: MatrixOptions::default(),
             unicode: true,
             width: 120,
+            most_entries: 5000,
             flat: false,
         }
     }
@@ -128,41 +131,6 @@ pub(super) fn whole_matrix<T: Copy>(
         let _ = writeln!(out, "  {label:<label_width$} {open} {} {close}", row.join("  "));
     }
     Some(out)
-}
-
-/// `A[1,3] = ...` for every entry that is not zero, counted from 1 as in the language; their number if there are more than `most`.
-pub(super) fn entry_list<T: Copy>(
-    name: &str,
-    matrix: &SparseMatrix<T>,
-    most: usize,
-    entry: &dyn Fn(T) -> String,
-    is_zero: &dyn Fn(T) -> bool,
-) -> String {
-    let mut out = format!("{name} is {} by {}", matrix.rows.len(), matrix.columns);
-    let entries: Vec<(usize, u32, T)> = matrix
-        .rows
-        .iter()
-        .enumerate()
-        .flat_map(|(row, entries)| entries.iter().map(move |(column, value)| (row + 1, column + 1, *value)))
-        .filter(|(_, _, value)| !is_zero(*value))
-        .collect();
-    if entries.is_empty() {
-        out.push_str(", all zero\n");
-        return out;
-    }
-    if entries.len() > most {
-        let _ = writeln!(
-            out,
-            ", with {} entries that are not zero: `--sparse` lists them",
-            entries.len()
-        );
-        return out;
-    }
-    out.push_str(", zero but for\n");
-    for (row, column, value) in entries {
-        let _ = writeln!(out, "  {name}[{row},{column}] = {}", entry(value));
-    }
-    out
 }
 
 #[cfg(test)]

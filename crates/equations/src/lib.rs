@@ -57,3 +57,4 @@ pub use verification::balance::power_balance;
 pub use verification::flat_graph::{FlatGraph, Powers, Seen, Violation};
 pub use verification::instants::Instant;
 pub use verification::linear::verify;
+pub use verification::reach::{Reach, Term, reaches};

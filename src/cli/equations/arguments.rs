@@ -2,6 +2,7 @@
 
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
 use clap::ValueEnum;
+use lgm_emit::MatrixOptions;
 use std::path::PathBuf;
 
 /// Prints the state equations of a model.
@@ -58,6 +59,17 @@ pub(in crate::cli) struct Arguments {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// What is shown of the matrices.
+    pub(super) fn matrices(&self) -> MatrixOptions {
+        MatrixOptions {
+            numeric: self.numeric,
+            sparse: self.sparse,
+            blocks: self.blocks,
+        }
+    }
 }
 
 fn period(text: &str) -> Result<f64, String> {

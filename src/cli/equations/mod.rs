@@ -11,6 +11,7 @@ use arguments::Format;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
+use lgm_compilation::stretched::Stretched;
 use lgm_emit::{self, MatrixOptions, TextOptions};
 use lgm_equations::{Options, with_numbers};
 use std::io::IsTerminal;
@@ -36,6 +37,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         blocks: arguments.blocks,
         ..Options::default()
     };
+    if let Some(outcome) = many_sections(arguments, &wanted) {
+        return outcome;
+    }
     let compiled = arguments
         .model
         .compiled(&arguments.states, &arguments.linearize, wanted);
@@ -47,11 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         true => with_numbers(&system),
         false => system,
     };
-    let matrices = MatrixOptions {
-        numeric: arguments.numeric,
-        sparse: arguments.sparse,
-        blocks: arguments.blocks,
-    };
+    let matrices = arguments.matrices();
     let out = arguments.output.as_deref();
     let written = write_result(out, &mut |stream| match arguments.format {
         Format::Json => lgm_emit::json(&system, matrices, stream),
@@ -68,6 +68,23 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     // The process ends here: to give a large system's memory back piece by piece would take longer than to print it.
     std::mem::forget(system);
     report::after_writing(&map, written)
+}
+
+/// Prints the equations of a model of many equal sections without making each of them; none where the model or the format need them.
+fn many_sections(arguments: &Arguments, wanted: &Options) -> Option<Outcome> {
+    let is_text = matches!(arguments.format, Format::Text) && !arguments.flat && !arguments.sparse;
+    if !is_text || arguments.linearize.is_asked_for() || arguments.model.is_standard_input() {
+        return None;
+    }
+    let compilation = arguments.model.asked_quietly(&arguments.states, wanted.clone())?;
+    let stretched = Stretched::of(&compilation, Stretched::WORTHWHILE)?;
+    let states = stretched.at(|each| each.system().map_or(0, |system| system.states.len()))?;
+    let out = arguments.output.as_deref();
+    let options = layout(arguments.matrices(), out.is_some());
+    let counts = (Stretched::FIRST, stretched.count());
+    let text = lgm_emit::stretched_text(&stretched.systems(), counts, states, &options)?;
+    let written = write_result(out, &mut |stream| stream.write_all(text.as_bytes()));
+    Some(report::after_writing(compilation.map(), written))
 }
 
 /// As wide as the terminal, with the brackets that it has; a file gets the best there is.

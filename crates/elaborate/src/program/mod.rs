@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 const DEEPEST_IMPORT: usize = 256;
 
 /// Every text of one compilation, parsed, with the definitions that are in scope.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Program {
     pub(crate) files: Vec<File>,
     /// Where the root text lies in `files`.
@@ -47,7 +47,7 @@ pub struct Program {
 }
 
 /// One parsed text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct File {
     pub source: SourceId,
     /// Shared with other compilations if it is one of the library.
@@ -65,6 +65,11 @@ pub(crate) struct ItemRef {
 impl Program {
     pub(crate) fn item(&self, at: ItemRef) -> &Item {
         &self.files[at.file as usize].ast.items[at.item as usize]
+    }
+
+    /// Whether models use tables of modes.
+    pub(crate) fn has_tables(&self) -> bool {
+        !self.mode_tables.is_empty()
     }
 
     /// The tree of a text.

@@ -22,7 +22,7 @@ const MOST_FAULTS: usize = 10;
 const SAME_POSITION: f64 = 1e-12;
 
 /// A table of modes: a name for each column, and a number in every field.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ModeTable {
     source: SourceId,
     /// The name that diagnostics show.
@@ -35,7 +35,7 @@ pub(crate) struct ModeTable {
 }
 
 /// The heading of a column.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub name: Text,
     pub span: Span,
@@ -44,7 +44,7 @@ pub(crate) struct Column {
     pub at: Vec<Coordinate>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Coordinate {
     /// In SI units.
     pub value: BigRational,

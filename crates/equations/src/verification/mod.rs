@@ -11,6 +11,7 @@ pub(crate) mod instants;
 pub(crate) mod linear;
 pub(crate) mod nonlinear;
 pub(crate) mod points;
+pub(crate) mod reach;
 pub(crate) mod report;
 pub(crate) mod residuals;
 pub(crate) mod rounding;

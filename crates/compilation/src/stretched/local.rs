@@ -1,0 +1,83 @@
+//! Locality: the variables of a short model follow from states that are near them.
+
+use lgm_elaborate::Sections;
+use lgm_equations::{Reach, Term};
+use lgm_model::system::StateSystem;
+use lgm_model::{Model, Variable};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far the sections of one equation of the flat graph lie apart: those of the elements at one node.
+pub(super) const NEIGHBOURS: i64 = 2 * Sections::MOST_SHIFT;
+
+/// How far the states that a variable follows from lie from it, in sections.
+const REACH: i64 = 6;
+
+/// The width of a border, in sections: fixed indices and what is near them.
+const BORDER: i64 = Sections::MOST_FIXED + NEIGHBOURS;
+
+/// The middle is wider than what an equation reaches with all variables in it, to both sides of a section.
+const _: () = assert!(super::Stretched::FIRST as i64 - 2 * BORDER > 2 * (REACH + NEIGHBOURS));
+
+/// A name without the index of its section, and the index: of `cell[3].c.v` they are `cell[].c.v` and 3.
+type Place = (String, Option<i64>);
+
+fn place(name: &str) -> Place {
+    let root = name.split('.').next().unwrap_or_default();
+    let index = root.split_once('[').and_then(|(front, rest)| {
+        let index = rest.strip_suffix(']')?.parse().ok()?;
+        Some((format!("{front}[]{}", &name[root.len()..]), index))
+    });
+    match index {
+        Some((class, index)) => (class, Some(index)),
+        None => (name.to_string(), None),
+    }
+}
+
+/// A sum with its indices beside that of the variable that it stands for; exact factors are written out.
+type Moved = BTreeSet<(String, Option<i64>, String)>;
+
+/// The variables of a section with what they follow from.
+type Section = BTreeMap<(String, bool), Moved>;
+
+/// Returns true if the variables of ports are local in a model with `count` sections, and repeat in its middle.
+pub(super) fn are_local(model: &Model, system: &StateSystem, reaches: &[Reach], count: i64) -> bool {
+    let is_border = |index: i64| index <= BORDER || index > count - BORDER;
+    let is_near = |own: Option<i64>, other: Option<i64>| match (own, other) {
+        (_, None) => true,
+        (None, Some(other)) => is_border(other),
+        (Some(own), Some(other)) => (own - other).abs() <= REACH || (is_border(own) && is_border(other)),
+    };
+    let states: Vec<Place> = system.states.iter().map(|state| place(&state.name)).collect();
+    let mut sections: BTreeMap<i64, Section> = BTreeMap::new();
+    for reach in reaches {
+        let port = &model.ports[reach.port.index()];
+        let (element, own) = place(&model.element_name(port.element));
+        let first = model.elements[port.element.index()].ports.start;
+        let mut sum = Moved::new();
+        for (term, factor) in &reach.terms {
+            let (class, other) = match term {
+                Term::State(at) => match states.get(*at) {
+                    Some(state) => state.clone(),
+                    None => return false,
+                },
+                Term::Input(at) => (format!("input {at}"), None),
+                Term::InputRate(at) => (format!("rate of input {at}"), None),
+                Term::One => (String::new(), None),
+            };
+            if !is_near(own, other) {
+                return false;
+            }
+            let beside = own.and_then(|own| Some(other? - own));
+            sum.insert((class, beside, factor.to_string()));
+        }
+        if let Some(own) = own {
+            let variable = (
+                format!("{element} {}", reach.port.0 - first),
+                reach.variable == Variable::Effort,
+            );
+            sections.entry(own).or_default().insert(variable, sum);
+        }
+    }
+    let middle: Vec<Option<&Section>> = (BORDER + 1..=count - BORDER).map(|at| sections.get(&at)).collect();
+    middle.windows(2).all(|pair| pair[0].is_some() && pair[0] == pair[1])
+}
