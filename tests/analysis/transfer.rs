@@ -357,6 +357,45 @@ fn functions_in_numbers_have_the_values_of_the_equations() {
     }
 }
 
+/// The force on the second wall has the zero -k/b once for each mass, and critical damping has a pole twice.
+#[test]
+fn roots_that_lie_several_times_at_one_place_keep_their_digits() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "chain.lgm", CHAIN);
+    let words = [
+        "transfer",
+        file.to_str().unwrap(),
+        "--from",
+        "F",
+        "--to",
+        "Fw",
+        "--as",
+        "zpk",
+    ];
+    for count in [3, 10, 30] {
+        let found = json(&[&words[..], &["--set", &format!("N={count}")]].concat());
+        assert_eq!(
+            roots(&found["zeros"]),
+            vec![Complex64::new(-200.0, 0.0); count],
+            "{count}"
+        );
+        assert_eq!(roots(&found["poles"]).len(), 2 * count);
+    }
+    let oscillator = example("oscillator.lgm");
+    let words = [
+        "transfer",
+        oscillator.to_str().unwrap(),
+        "--from",
+        "F",
+        "--to",
+        "y",
+        "--as",
+        "zpk",
+    ];
+    let critical = json(&[&words[..], &["--set", "m=2", "--set", "b=20", "--set", "k=50"]].concat());
+    assert_eq!(roots(&critical["poles"]), vec![Complex64::new(-5.0, 0.0); 2]);
+}
+
 #[test]
 fn names_and_linearity_are_asked_for() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));

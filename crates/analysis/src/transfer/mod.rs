@@ -2,6 +2,7 @@
 
 mod elimination;
 mod functions;
+mod multiple;
 mod numeric;
 mod zeros;
 mod zpk;

@@ -1,6 +1,7 @@
 //! Zeros, poles and gain.
 
 use super::functions::{TransferFunction, exact_transfers};
+use super::multiple::with_multiple_roots;
 use super::zeros::Single;
 use crate::between::states_between;
 use crate::modes::poles::{balance, eigenvalues};
@@ -173,6 +174,8 @@ fn of_pair(
             cancel(&mut found, &|cancelled, _| cancelled < count);
             set_to_zero(&mut found.zeros, &exact.numerator);
             set_to_zero(&mut found.poles, &exact.denominator);
+            found.zeros = with_multiple_roots(found.zeros, &exact.numerator)?;
+            found.poles = with_multiple_roots(found.poles, &exact.denominator)?;
         }
         None => cancel(&mut found, &|_, distance| distance <= NEAR),
     }
