@@ -6,6 +6,9 @@ use lgm_model::system::StateSystem;
 use lgm_model::{Model, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The number of sections of the first short model.
+pub(super) const SECTIONS: i64 = 48;
+
 /// How far the sections of one equation of the flat graph lie apart: those of the elements at one node.
 pub(super) const NEIGHBOURS: i64 = 2 * Sections::MOST_SHIFT;
 
@@ -16,7 +19,7 @@ const REACH: i64 = 6;
 const BORDER: i64 = Sections::MOST_FIXED + NEIGHBOURS;
 
 /// The middle is wider than what an equation reaches with all variables in it, to both sides of a section.
-const _: () = assert!(super::Stretched::FIRST as i64 - 2 * BORDER > 2 * (REACH + NEIGHBOURS));
+const _: () = assert!(SECTIONS - 2 * BORDER > 2 * (REACH + NEIGHBOURS));
 
 /// A name without the index of its section, and the index: of `cell[3].c.v` they are `cell[].c.v` and 3.
 type Place = (String, Option<i64>);
@@ -39,9 +42,9 @@ type Moved = BTreeSet<(String, Option<i64>, String)>;
 /// The variables of a section with what they follow from.
 type Section = BTreeMap<(String, bool), Moved>;
 
-/// Returns true if the variables of ports are local in a model with `count` sections, and repeat in its middle.
-pub(super) fn are_local(model: &Model, system: &StateSystem, reaches: &[Reach], count: i64) -> bool {
-    let is_border = |index: i64| index <= BORDER || index > count - BORDER;
+/// Returns true if the variables of ports are local in the first short model, and repeat in its middle.
+pub(super) fn are_local(model: &Model, system: &StateSystem, reaches: &[Reach]) -> bool {
+    let is_border = |index: i64| index <= BORDER || index > SECTIONS - BORDER;
     let is_near = |own: Option<i64>, other: Option<i64>| match (own, other) {
         (_, None) => true,
         (None, Some(other)) => is_border(other),
@@ -78,6 +81,6 @@ pub(super) fn are_local(model: &Model, system: &StateSystem, reaches: &[Reach], 
             sections.entry(own).or_default().insert(variable, sum);
         }
     }
-    let middle: Vec<Option<&Section>> = (BORDER + 1..=count - BORDER).map(|at| sections.get(&at)).collect();
+    let middle: Vec<Option<&Section>> = (BORDER + 1..=SECTIONS - BORDER).map(|at| sections.get(&at)).collect();
     middle.windows(2).all(|pair| pair[0].is_some() && pair[0] == pair[1])
 }

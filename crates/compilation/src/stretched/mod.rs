@@ -44,7 +44,7 @@ pub struct Stretched {
 
 impl Stretched {
     /// The number of sections of the first short model.
-    pub const FIRST: u64 = 48;
+    pub const FIRST: u64 = local::SECTIONS as u64;
 
     /// How many short models there are; each has one section more than the one before it.
     pub const SIZES: u64 = 6;
@@ -165,5 +165,5 @@ fn is_local(compilation: &Compilation) -> bool {
     };
     let states = compilation.request.equations.states;
     let reaches = stack::deep(|| lgm_equations::reaches(model, graph, &compilation.retained(), states));
-    reaches.is_some_and(|reaches| local::are_local(model, system, &reaches, Stretched::FIRST as i64))
+    reaches.is_some_and(|reaches| local::are_local(model, system, &reaches))
 }

@@ -34,10 +34,10 @@ pub struct Sections {
 
 impl Sections {
     /// The largest size, end of a loop or index that does not go with the number of sections.
-    pub const MOST_FIXED: i64 = 8;
+    pub const MOST_FIXED: i64 = shortener::MOST_FIXED;
 
     /// The largest number beside the index of a loop; beside the number of sections it may be twice as large.
-    pub const MOST_SHIFT: i64 = 2;
+    pub const MOST_SHIFT: i64 = shortener::MOST_SHIFT;
 
     /// The number of sections of the chosen model, if it has so many at least and is of the kind that can be shortened.
     pub fn find(program: &Program, map: &SourceMap, settings: &Settings, least: u64) -> Option<Sections> {

@@ -1,7 +1,6 @@
 //! Statements with another number of sections, or none where one does not follow the rules.
 
 use crate::program::Program;
-use crate::sections::Sections;
 use lgm_source::SourceId;
 use lgm_syntax::ast::{
     Argument, Assigned, Attribute, Declared, Expr, ExprKind, For, Indexed, Instance, Item, JunctionDecl, Statement,
@@ -9,6 +8,12 @@ use lgm_syntax::ast::{
 };
 use lgm_syntax::visit::child_expressions;
 use std::sync::Arc;
+
+/// The largest size, end of a loop or index that does not go with the number of sections.
+pub(super) const MOST_FIXED: i64 = 8;
+
+/// The largest number beside the index of a loop; beside the number of sections it may be twice as large.
+pub(super) const MOST_SHIFT: i64 = 2;
 
 /// A model is written anew with `short` sections in the place of `long`.
 pub(super) struct Shortener<'a> {
@@ -232,7 +237,6 @@ impl Shortener<'_> {
 
     /// Returns true for a size, an end of a loop or an index that goes with the section, in a loop, and with a border elsewhere.
     fn is_place(&self, expr: &Expr, index: Index<'_>) -> bool {
-        let shift = Sections::MOST_SHIFT;
         match (self.whole(expr, index), index) {
             (
                 Some(Whole {
@@ -241,7 +245,7 @@ impl Shortener<'_> {
                     number,
                 }),
                 Some(_),
-            ) => number.abs() <= shift,
+            ) => number.abs() <= MOST_SHIFT,
             (
                 Some(Whole {
                     sections: 1,
@@ -249,7 +253,7 @@ impl Shortener<'_> {
                     number,
                 }),
                 None,
-            ) => number.abs() <= 2 * shift,
+            ) => number.abs() <= 2 * MOST_SHIFT,
             (
                 Some(Whole {
                     sections: 0,
@@ -257,7 +261,7 @@ impl Shortener<'_> {
                     number,
                 }),
                 None,
-            ) => number <= Sections::MOST_FIXED,
+            ) => number <= MOST_FIXED,
             _ => false,
         }
     }
