@@ -61,12 +61,9 @@ impl Factored {
     /// Returns true if zeros, poles and gain give the values of the transfer function that its equations give, at frequencies over the
     /// range of the poles.
     fn has_values_of(&self, form: &LinearForm<f64>) -> bool {
-        let mut sizes: Vec<f64> = self
-            .poles
-            .iter()
-            .map(|pole| pole.norm())
-            .filter(|size| *size > 0.0)
-            .collect();
+        let most = self.poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+        let sizes = self.poles.iter().map(|pole| pole.norm());
+        let mut sizes: Vec<f64> = sizes.filter(|size| *size > AT_ZERO * most).collect();
         sizes.sort_by(f64::total_cmp);
         let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else {
             return true;
