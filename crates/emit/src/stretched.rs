@@ -162,8 +162,12 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        let begins = at == 0 || b"[ :".contains(&bytes[at - 1]);
-        if bytes[at].is_ascii_digit() && begins && (depth > 0 || at > ranges) {
+        let before = &bytes[..at];
+        let begins = match depth {
+            0 => at > ranges && (before.ends_with(b" ") || before.ends_with(b":")),
+            _ => before.ends_with(b"[") || before.ends_with(b", "),
+        };
+        if bytes[at].is_ascii_digit() && begins {
             let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
             let ends = bytes.get(at + length).is_none_or(|byte| b"],:".contains(byte));
             if let (true, Ok(index)) = (ends, text[at..at + length].parse()) {
