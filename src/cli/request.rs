@@ -163,6 +163,25 @@ impl StateArguments {
     }
 }
 
+/// The equations of a compilation; diagnostics are printed, and errors are the outcome.
+pub(super) fn equations_of(compilation: Compilation) -> Result<(SourceMap, StateSystem), Outcome> {
+    let diagnostics = compilation.diagnostics_of_model();
+    let (map, whole) = compilation.into_parts();
+    reported(map, whole.map(|whole| whole.system), &diagnostics)
+}
+
+fn reported(
+    map: SourceMap,
+    system: Option<StateSystem>,
+    diagnostics: &[Diagnostic],
+) -> Result<(SourceMap, StateSystem), Outcome> {
+    report::print(&map, diagnostics);
+    match (system, report::outcome(diagnostics)) {
+        (Some(system), Outcome::Success) => Ok((map, system)),
+        (_, outcome) => Err(outcome),
+    }
+}
+
 impl ModelArguments {
     /// The only or last model of a file, as it is.
     pub(super) fn of_file(file: PathBuf) -> ModelArguments {
@@ -245,11 +264,7 @@ impl ModelArguments {
         wanted: Options,
     ) -> Result<(SourceMap, StateSystem), Outcome> {
         let (map, system, diagnostics) = self.compile(states, linearize, wanted);
-        report::print(&map, &diagnostics);
-        match (system, report::outcome(&diagnostics)) {
-            (Some(system), Outcome::Success) => Ok((map, system)),
-            (_, outcome) => Err(outcome),
-        }
+        reported(map, system, &diagnostics)
     }
 
     /// The equations with signals of inputs, each a text of the map, and with the model and the graph that the equations were made from.
@@ -349,19 +364,7 @@ impl ModelArguments {
 
     /// The compilation that a report on the model asks; misuse of the options is printed, and is the outcome.
     pub(super) fn asked(&self, states: &StateArguments, wanted: Options) -> Result<Compilation, Outcome> {
-        self.read_for(states, wanted).map_err(|(map, diagnostics)| {
-            report::print(&map, &diagnostics);
-            report::outcome(&diagnostics)
-        })
-    }
-
-    /// The same for what is only tried: misuse is not reported yet.
-    pub(super) fn asked_quietly(&self, states: &StateArguments, wanted: Options) -> Option<Compilation> {
-        self.read_for(states, wanted).ok()
-    }
-
-    fn read_for(&self, states: &StateArguments, wanted: Options) -> Result<Compilation, (SourceMap, Vec<Diagnostic>)> {
-        self.compilation(SourceMap::default(), |settings, _| Request {
+        let compilation = self.compilation(SourceMap::default(), |settings, _| Request {
             settings,
             equations: Options {
                 states: states.request(),
@@ -369,6 +372,10 @@ impl ModelArguments {
                 ..wanted
             },
             ..Request::default()
+        });
+        compilation.map_err(|(map, diagnostics)| {
+            report::print(&map, &diagnostics);
+            report::outcome(&diagnostics)
         })
     }
 

@@ -8,12 +8,15 @@ mod partitioned;
 pub(super) use arguments::Arguments;
 use arguments::Format;
 
+use crate::Compilation;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
+use crate::cli::request::equations_of;
 use lgm_compilation::stretched::Stretched;
 use lgm_emit::{self, MatrixOptions, TextOptions};
-use lgm_equations::{Options, with_numbers};
+use lgm_equations::{Options, StateSystem, with_numbers};
+use lgm_source::SourceMap;
 use std::io::IsTerminal;
 
 /// Runs the command.
@@ -37,13 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         blocks: arguments.blocks,
         ..Options::default()
     };
-    if let Some(outcome) = many_sections(arguments, &wanted) {
-        return outcome;
-    }
-    let compiled = arguments
-        .model
-        .compiled(&arguments.states, &arguments.linearize, wanted);
-    let (map, system) = match compiled {
+    let (map, system) = match compiled(arguments, wanted) {
         Ok(compiled) => compiled,
         Err(outcome) => return outcome,
     };
@@ -70,14 +67,26 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(&map, written)
 }
 
-/// Prints the equations of a model of many equal sections without making each of them; none where the model or the format need them.
-fn many_sections(arguments: &Arguments, wanted: &Options) -> Option<Outcome> {
-    let is_text = matches!(arguments.format, Format::Text) && !arguments.flat && !arguments.sparse;
-    if !is_text || arguments.linearize.is_asked_for() || arguments.model.is_standard_input() {
+/// The equations; the outcome of the command if they cannot be had, or if they were printed for all sections at once.
+fn compiled(arguments: &Arguments, wanted: Options) -> Result<(SourceMap, StateSystem), Outcome> {
+    if arguments.linearize.is_asked_for() {
+        return arguments
+            .model
+            .compiled(&arguments.states, &arguments.linearize, wanted);
+    }
+    let compilation = arguments.model.asked(&arguments.states, wanted)?;
+    match many_sections(arguments, &compilation) {
+        Some(outcome) => Err(outcome),
+        None => equations_of(compilation),
+    }
+}
+
+/// Prints the equations of a model of many equal sections without making each of them; none if the model or the format needs them.
+fn many_sections(arguments: &Arguments, compilation: &Compilation) -> Option<Outcome> {
+    if !matches!(arguments.format, Format::Text) || arguments.flat || arguments.sparse {
         return None;
     }
-    let compilation = arguments.model.asked_quietly(&arguments.states, wanted.clone())?;
-    let stretched = Stretched::of(&compilation, Stretched::WORTHWHILE)?;
+    let stretched = Stretched::of(compilation, Stretched::WORTHWHILE)?;
     let states = stretched.at(|each| each.system().map_or(0, |system| system.states.len()))?;
     let out = arguments.output.as_deref();
     let options = layout(arguments.matrices(), out.is_some());
