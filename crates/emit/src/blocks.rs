@@ -1,7 +1,7 @@
 //! The equations in blocks, as text and as LaTeX: vectors of states, and the matrices between them in brackets.
 
 use super::{MatrixOptions, double, expression, significant};
-use crate::text_tables::{TextOptions, section, whole_matrix};
+use crate::text::tables::{TextOptions, section, whole_matrix};
 use lgm_algebra::expr::{ExprId, Node, print};
 use lgm_model::blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, BlockTerm, BlockVector};
 use lgm_model::system::StateSystem;

@@ -15,21 +15,15 @@ mod latex_lines;
 mod latex_words;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
-mod patterns;
 pub mod plot;
 pub mod rows;
-mod stretched;
 mod text;
-mod text_pieces;
-mod text_tables;
 
 pub use html::{html, html_body};
 pub use json::json;
 pub use json_format::{write_compact, write_in_lines};
 pub use latex::{columns, latex, latex_body};
-pub use stretched::stretched_text;
-pub use text::text;
-pub use text_tables::TextOptions;
+pub use text::{TextOptions, stretched_text, text};
 
 use lgm_algebra::expr::{ExprId, Exprs, print};
 use lgm_model::ParameterEntry;

@@ -1,9 +1,14 @@
 //! The equations as a person reads them in a terminal.
 
-use super::{Matrices, MatrixOptions, double, expression, formula, members, shortest, significant};
-use crate::patterns::gathered;
-use crate::text_pieces::{Entries, Pieces};
-use crate::text_tables::{TextOptions, whole_matrix};
+mod patterns;
+mod pieces;
+mod stretched;
+pub(crate) mod tables;
+
+pub use stretched::stretched_text;
+pub use tables::TextOptions;
+
+use crate::{Matrices, MatrixOptions, double, expression, formula, members, shortest, significant};
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
 use lgm_model::system::{
@@ -13,8 +18,11 @@ use lgm_model::{Parameter, ParameterEntry};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
+use patterns::gathered;
+use pieces::{Entries, Pieces};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
+use tables::whole_matrix;
 
 /// Writes the equations: what there is, the equations one by one, the matrices where they exist.
 pub fn text(system: &StateSystem, options: &TextOptions) -> String {
@@ -39,7 +47,7 @@ pub(crate) fn pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
         parameters(system, &mut out);
         inputs_and_outputs(system, options, &mut out);
         let mut blocks = String::new();
-        super::blocks::text(system, form, options, &mut blocks);
+        crate::blocks::text(system, form, options, &mut blocks);
         out.push_str(&blocks);
         return out;
     }
@@ -286,7 +294,7 @@ pub(super) fn follows(dependent: &DependentStorage) -> String {
     format!("{} follows {}", dependent.element, followed(dependent))
 }
 
-/// What determines a storage without a state of its own.
+/// The elements that determine a storage without a state of its own.
 fn followed(dependent: &DependentStorage) -> String {
     match dependent.on.is_empty() {
         true => "the sources alone".to_string(),

@@ -1,6 +1,6 @@
 //! The parts of the text of a system, before they are laid out.
 
-use crate::text_tables::{section, table};
+use super::tables::section;
 use lgm_model::system::SparseMatrix;
 use std::fmt::{self, Write};
 
@@ -13,12 +13,19 @@ pub(crate) struct Pieces(Vec<Piece>);
 pub(crate) enum Piece {
     /// Lines as they are.
     Text(String),
-    /// A titled table.
-    Section(String, Vec<Vec<String>>),
-    /// A titled list; the cells of a line are words of it.
-    Lines(String, Vec<Vec<String>>),
+    /// Titled rows of cells.
+    Rows(String, Style, Vec<Vec<String>>),
     /// The entries of a matrix.
     Entries(Entries),
+}
+
+/// The layout of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Cells of one column are equally wide.
+    Table,
+    /// The cells of a row are words of a line.
+    Lines,
 }
 
 /// The entries of a matrix that are not zero.
@@ -27,7 +34,7 @@ pub(crate) struct Entries {
     pub(crate) name: String,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    /// How many of them there are.
+    /// The number of entries.
     pub(crate) count: usize,
     /// The entries, counted from 1 as in the language; none if there are too many to be read.
     pub(crate) list: Option<Vec<(usize, usize, String)>>,
@@ -50,11 +57,11 @@ impl Pieces {
     }
 
     pub(crate) fn section(&mut self, title: &str, rows: Vec<Vec<String>>) {
-        self.0.push(Piece::Section(title.to_string(), rows));
+        self.0.push(Piece::Rows(title.to_string(), Style::Table, rows));
     }
 
     pub(crate) fn lines(&mut self, title: &str, rows: Vec<Vec<String>>) {
-        self.0.push(Piece::Lines(title.to_string(), rows));
+        self.0.push(Piece::Rows(title.to_string(), Style::Lines, rows));
     }
 
     pub(crate) fn entries(&mut self, entries: Entries) {
@@ -81,12 +88,9 @@ impl Piece {
     pub(crate) fn write(self, out: &mut String) {
         match self {
             Piece::Text(text) => out.push_str(&text),
-            Piece::Section(title, rows) => section(&title, rows, out),
-            Piece::Lines(_, rows) if rows.is_empty() => {}
-            Piece::Lines(title, rows) => {
-                let rows: Vec<Vec<String>> = rows.into_iter().map(|row| vec![row.join(" ")]).collect();
-                out.push_str(&format!("\n{title}\n"));
-                table(&rows, out);
+            Piece::Rows(title, Style::Table, rows) => section(&title, rows, out),
+            Piece::Rows(title, Style::Lines, rows) => {
+                section(&title, rows.into_iter().map(|row| vec![row.join(" ")]).collect(), out);
             }
             Piece::Entries(entries) => entries.write(out),
         }

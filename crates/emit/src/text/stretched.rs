@@ -1,17 +1,17 @@
 //! The text of a system of many equal sections, from the texts of the same system with a few of them.
 //!
-//! A row stands for all those that repeat over an index ([`crate::patterns`]), so that the texts differ in numbers alone: in indices and ends
+//! A row stands for all those that repeat over an index ([`super::patterns`]), so that the texts differ in numbers alone: in indices and ends
 //! of ranges, which stay or go with the number of sections, and in sizes of matrices. Any other difference means that the
 //! system has no such text.
 
-use crate::text::pieces;
-use crate::text_pieces::{Entries, Piece};
-use crate::text_tables::TextOptions;
+use super::pieces;
+use super::pieces::{Entries, Piece};
+use super::tables::TextOptions;
 use crate::{MatrixOptions, SPARSE_STATES};
 use lgm_model::system::StateSystem;
 
-/// What [`text`](crate::text()) writes for `count` sections, if `systems` are the systems of `first` sections, one section more, and so
-/// on; `states` are those of the long system.
+/// The result of [`text`](crate::text()) for `count` sections, if `systems` are the systems of `first` sections, one section more, and
+/// so on; `states` are those of the long system.
 pub fn stretched_text(
     systems: &[&StateSystem],
     (first, count): (u64, u64),
@@ -51,23 +51,14 @@ fn stretched(parts: Vec<Piece>, (more, most): (i64, usize)) -> Option<Piece> {
             let text = first.clone();
             parts.iter().all(is_same).then_some(Piece::Text(text))
         }
-        Piece::Section(title, _) => {
-            let title = title.clone();
+        Piece::Rows(title, style, _) => {
+            let (title, style) = (title.clone(), *style);
             let rows = parts.into_iter().map(|part| match part {
-                Piece::Section(other, rows) if other == title => Some(rows),
+                Piece::Rows(other, own, rows) if other == title && own == style => Some(rows),
                 _ => None,
             });
             let rows = table(rows.collect::<Option<_>>()?, more)?;
-            Some(Piece::Section(title, rows))
-        }
-        Piece::Lines(title, _) => {
-            let title = title.clone();
-            let rows = parts.into_iter().map(|part| match part {
-                Piece::Lines(other, rows) if other == title => Some(rows),
-                _ => None,
-            });
-            let rows = table(rows.collect::<Option<_>>()?, more)?;
-            Some(Piece::Lines(title, rows))
+            Some(Piece::Rows(title, style, rows))
         }
         Piece::Entries(_) => {
             let entries = parts.into_iter().map(|part| match part {

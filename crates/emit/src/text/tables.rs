@@ -56,7 +56,7 @@ pub(super) fn blanks(cell: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(cell.chars().count()))
 }
 
-pub(super) fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
+pub(crate) fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
     if !rows.is_empty() {
         let _ = write!(out, "\n{title}\n");
         table(&rows, out);
@@ -64,7 +64,7 @@ pub(super) fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
 }
 
 /// The matrix with aligned columns and labels; none where it is wider than the width option.
-pub(super) fn whole_matrix<T: Copy>(
+pub(crate) fn whole_matrix<T: Copy>(
     name: &str,
     matrix: &SparseMatrix<T>,
     row_labels: &[String],
