@@ -59,10 +59,7 @@ pub fn assigned<'m>(model: &'m Model, graph: &'m BondGraph, options: &Options) -
             general: false,
         };
     }
-    let request = Request {
-        retain,
-        ..Request::default()
-    };
+    let request = Request::retaining(retain);
     let (causality, general, found) = decide(model, graph, &request);
     diagnostics.extend(found);
     Assigned {

@@ -32,6 +32,16 @@ pub struct Request {
     pub tied: Vec<PortId>,
 }
 
+impl Request {
+    /// The request that these elements keep their states, most wanted first.
+    pub fn retaining(elements: impl Into<Vec<lgm_model::ElementId>>) -> Request {
+        Request {
+            retain: elements.into(),
+            ..Request::default()
+        }
+    }
+}
+
 /// Assigns causality. `modulus` samples a coupler's entry in the prime field.
 ///
 /// Errors: sources that contradict each other (LGM0301).

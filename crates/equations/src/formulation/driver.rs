@@ -76,10 +76,7 @@ pub(crate) fn formulate_with_known_starts(
         if let Some(known) = &system
             && !has_errors(&found)
         {
-            let request = Request {
-                retain: retained(model, options, &mut Vec::new()),
-                ..Request::default()
-            };
+            let request = Request::retaining(retained(model, options, &mut Vec::new()));
             let ports = decide(model, graph, &request).0.independent;
             let given: Vec<bool> = known.states.iter().map(|state| state.start_given).collect();
             (system, _, found, _) = started(&with_starts(model, known, &solved, &ports), graph, options);
@@ -151,10 +148,7 @@ fn formulate_model(
         let system = crate::nonlinear::formulate(model, options, &retain, links, &mut diagnostics);
         return (system.filter(|_| !has_errors(&diagnostics)), diagnostics);
     }
-    let request = Request {
-        retain,
-        ..Request::default()
-    };
+    let request = Request::retaining(retain);
     diagnostics.extend(values::check(model));
     if has_errors(&diagnostics) {
         return (None, diagnostics);

@@ -34,10 +34,7 @@ pub(crate) fn dependence(model: &Model, graph: &BondGraph, options: &Options) ->
     if nonlinear::applies(model) {
         return nonlinear::dependence(model, options, &retain);
     }
-    let request = Request {
-        retain,
-        ..Request::default()
-    };
+    let request = Request::retaining(retain);
     let (causality, general, found) = decide(model, graph, &request);
     if has_errors(&found) {
         return None;

@@ -155,7 +155,7 @@ struct Chain {
     columns: Vec<SymbolId>,
     /// The residuals, then their derivatives by the unknowns; a search evaluates them at hundreds of places.
     searched: Vec<ExprId>,
-    /// What these are made of.
+    /// The expressions that these are made of.
     reachable: Vec<ExprId>,
 }
 

@@ -33,10 +33,7 @@ pub fn power_balance(
         let found = crate::verification::nonlinear::power(model, system, retain, states, instants);
         return found.map_err(|diagnostic| *diagnostic);
     }
-    let request = Request {
-        retain: retain.to_vec(),
-        ..Request::default()
-    };
+    let request = Request::retaining(retain);
     let (causality, _, _) = decide(model, graph, &request);
     let problem = Problem {
         model,

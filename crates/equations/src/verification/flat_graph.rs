@@ -127,10 +127,7 @@ impl<'a> FlatGraph<'a> {
                 kind: Kind::Nonlinear(Box::new(formulation)),
             }));
         }
-        let request = Request {
-            retain: retain.to_vec(),
-            ..Request::default()
-        };
+        let request = Request::retaining(retain);
         let (causality, _, _) = decide(model, graph, &request);
         let mut parameters = Symbols::default();
         for entry in model.parameters.iter().flat_map(|parameter| &parameter.entries) {

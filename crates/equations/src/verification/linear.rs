@@ -43,10 +43,7 @@ pub fn verify(
         return crate::verification::nonlinear::verify(model, system, retain, states);
     }
     let mut result = Verification::default();
-    let request = Request {
-        retain: retain.to_vec(),
-        ..Request::default()
-    };
+    let request = Request::retaining(retain);
     let (causality, general, _) = decide(model, graph, &request);
     let problem = Problem {
         model,

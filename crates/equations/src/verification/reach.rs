@@ -21,7 +21,7 @@ pub struct Reach {
     pub port: PortId,
     /// Its effort or its flow.
     pub variable: Variable,
-    /// What it follows from, with exact factors.
+    /// The given variables that it follows from, with exact factors.
     pub terms: Vec<(Term, BigRational)>,
 }
 
@@ -46,10 +46,7 @@ pub fn reaches(model: &Model, graph: &BondGraph, retain: &[ElementId], states: S
     if crate::nonlinear::applies(model) {
         return None;
     }
-    let request = Request {
-        retain: retain.to_vec(),
-        ..Request::default()
-    };
+    let request = Request::retaining(retain);
     let (causality, _, _) = decide(model, graph, &request);
     let problem = Problem {
         model,
