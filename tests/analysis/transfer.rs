@@ -338,7 +338,12 @@ fn functions_in_numbers_have_the_values_of_the_equations() {
                     &[&["transfer"][..], &words, form, &["--format", "json"]].concat(),
                 );
                 if !output.status.success() {
-                    assert!(err(&output).contains("LGM0709"), "{size} {form:?}: {}", err(&output));
+                    let is_known = text == CHAIN || form == ["--numeric"] && size == "N=14";
+                    assert!(
+                        !is_known && err(&output).contains("LGM0709"),
+                        "{size} {form:?}: {}",
+                        err(&output)
+                    );
                     continue;
                 }
                 let list: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -71,8 +71,8 @@ pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usiz
     Some(SymbolicTransfer { exprs, functions })
 }
 
-/// After so many pairs that are too long by themselves, no other is tried.
-const MOST_FAILURES: usize = 3;
+/// The most pairs that are taken one by one; a pair takes a second or two at most.
+const MOST_PAIRS: usize = 16;
 
 /// The transfer functions for the values of the parameters, exactly and in lowest terms, one for each pair, inputs outermost. None for a
 /// pair if the values are not known exactly, or if its function is too long. Pairs that are too long together are taken one by one.
@@ -87,15 +87,10 @@ pub(crate) fn exact_transfers(
     let pairs = inputs
         .iter()
         .flat_map(|input| outputs.iter().map(|output| (*input, *output)));
-    let is_one = inputs.len() * outputs.len() == 1;
-    let mut failures = if is_one { MOST_FAILURES } else { 0 };
+    let is_tried = (2..=MOST_PAIRS).contains(&(inputs.len() * outputs.len()));
     let one = |(input, output)| {
-        if failures == MOST_FAILURES {
-            return None;
-        }
-        let found = exact_transfer(system, &[input], &[output]).and_then(|mut list| list.pop());
-        failures += usize::from(found.is_none());
-        found
+        let found = is_tried.then(|| exact_transfer(system, &[input], &[output]))?;
+        found?.pop()
     };
     pairs.map(one).collect()
 }
