@@ -128,15 +128,15 @@ function jumped(model, t, before, step, x)
         slope(x, _, share) = slope_on_way(model, t, before, step, ahead, unknowns, x, share)
         sizes = largest_of_kind(max.(sizes, abs.(slope(x, nothing, 0.0))))
         solution = solve(ODEProblem(slope, copy(x), (0.0, 1.0)), DP8(); reltol = 1e-12, abstol = 1e-14 .* sizes)
-        solution.t[end] < 1 && fail_at(t, 1, "was not found: the laws have no solution on the way there")
+        solution.t[end] < 1 && fail_at(t, "the states after that were not found: the laws have no solution on the way there")
         push!(ends, copy(solution.u[end]))
     end
     apart = findfirst(.!(abs.(ends[1] .- ends[2]) .<= 1e-8 .* sizes))
-    apart === nothing || fail_at(t, apart, "depends on which of them is ahead")
+    apart === nothing || fail_at(t, "what that adds to $(@name@.STATES[apart]) depends on which of them is ahead")
     return ends[2]
 end
 
-"What the states grow by for the share of the way, from right sides at rest and at two high rates."
+"Growth of the states for the share of the way, from right sides at rest and at two high rates."
 function slope_on_way(model, t, before, step, ahead, unknowns, x, share)
     fast = 2.0^40
     u = before .+ share .* (1 .+ ahead .* (1 - share)) .* step
@@ -152,16 +152,15 @@ function slope_on_way(model, t, before, step, ahead, unknowns, x, share)
     rounding = 64 * eps() .* abs.(rates[3]) ./ fast
     allowed = 1e-6 .* abs.(moved) .+ 1e-9 .* largest_of_kind(max.(abs.(x), abs.(moved))) .+ rounding
     faulty = findfirst(.!(abs.(moved .- slow) .<= allowed))
-    faulty === nothing || fail_at(t, faulty, "is not in proportion to the step")
+    faulty === nothing || fail_at(t, "what that adds to $(@name@.STATES[faulty]) is not in proportion to the step")
     return moved
 end
 
 "The largest of each state's kind: states of one unit are of one."
 largest_of_kind(sizes) = [maximum(sizes[@name@.STATE_UNITS .== unit]; init = floatmin(Float64)) for unit in @name@.STATE_UNITS]
 
-function fail_at(t, at, why)
-    state = @name@.STATES[at]
-    throw(@name@.Fault("the run ends at $t s: an input steps, and what that adds to $state $why; `lgm simulate` may know it"))
+function fail_at(t, why)
+    throw(@name@.Fault("the run ends at $t s: an input steps, and $why; `lgm simulate` may know it"))
 end
 
 @end@

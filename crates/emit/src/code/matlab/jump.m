@@ -27,19 +27,19 @@ function x = @name@_jump(model, t, before, step, x)
         settings = odeset('RelTol', 1e-12, 'AbsTol', 1e-14 * sizes);
         [shares, found] = ode45(slope, [0, 0.5, 1], x, settings);
         if shares(end) < 1
-            fail(model, t, 1, 'was not found: the laws have no solution on the way there');
+            fail(t, 'the states after that were not found: the laws have no solution on the way there');
         end
         ends(:, way) = found(end, :)';
     end
     apart = find(~(abs(ends(:, 1) - ends(:, 2)) <= 1e-8 * sizes), 1);
     if ~isempty(apart)
-        fail(model, t, apart, 'depends on which of them is ahead');
+        fail(t, sprintf('what that adds to %s depends on which of them is ahead', model.states{apart, 1}));
     end
     x = ends(:, 2);
 end
 
 function moved = slope_on_way(model, t, before, step, ahead, kinds, known, share, x)
-    % What the states grow by for the share of the way, from right sides at rest and at two high rates.
+    % Growth of the states for the share of the way, from right sides at rest and at two high rates.
     fast = 2^40;
     u = before + share * (1 + ahead * (1 - share)) .* step;
     du = fast * (1 + ahead * (1 - 2 * share)) .* step;
@@ -60,7 +60,7 @@ function moved = slope_on_way(model, t, before, step, ahead, kinds, known, share
     allowed = 1e-6 * abs(moved) + 1e-9 * largest(kinds, max(abs(x), abs(moved))) + rounding;
     faulty = find(~(abs(moved - slow) <= allowed), 1);
     if ~isempty(faulty)
-        fail(model, t, faulty, 'is not in proportion to the step');
+        fail(t, sprintf('what that adds to %s is not in proportion to the step', model.states{faulty, 1}));
     end
 end
 
@@ -69,7 +69,6 @@ function sizes = largest(kinds, sizes)
     sizes = max(largest_of_kind(kinds(:)), realmin);
 end
 
-function fail(model, t, at, why)
-    error('lgm:jump', 'the run ends at %g s: an input steps, and what that adds to %s %s; `lgm simulate` may know it', t, ...
-        model.states{at, 1}, why);
+function fail(t, why)
+    error('lgm:jump', 'the run ends at %g s: an input steps, and %s; `lgm simulate` may know it', t, why);
 end
