@@ -339,6 +339,19 @@ fn a_text_that_was_not_compared_is_warned_of() {
 }
 
 #[test]
+fn values_that_the_text_does_not_have_are_named() {
+    let lever = example("seeds/lever_arm");
+    let (out, error, code) = said(&[&lever, "--format", "lgm", "--set", "m1=7"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(
+        !out.contains("m1 = 7") && error.contains("`--set m1=7`: the text keeps the values of the file"),
+        "{out}{error}"
+    );
+    let (_, error, _) = said(&[&lever, "--format", "lgm"]);
+    assert!(!error.contains("keeps the values"), "{error}");
+}
+
+#[test]
 fn the_page_shows_what_is_printed() {
     let page = fs::read_to_string(format!("{}/docs/reduction.md", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let blocks = page

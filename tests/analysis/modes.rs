@@ -282,3 +282,19 @@ model Beam {
         assert!(err(&output).contains("LGM0905"), "{}", err(&output));
     }
 }
+
+#[test]
+fn linearised_outputs_are_not_left_out() {
+    let text = "model Pendulum {
+  param g = 9.81 [m/s^2]; param l = 1 [m];
+  input u = 0;
+  state w = int(u - g/l*sin(a));
+  state a = int(w);
+  output x = l*sin(a);
+}";
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "pendulum.lgm", text);
+    let output = lgm(Path::new("."), &["modes", file.to_str().unwrap(), "--equilibrium"]);
+    ends_with(&output, 0);
+    assert!(!err(&output).contains("LGM0505"), "{}", err(&output));
+}
