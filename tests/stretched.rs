@@ -79,18 +79,18 @@ fn without_matrices(text: String, numeric: bool) -> String {
     }
 }
 
-/// What a random array is made of.
+/// The parts of a random array.
 #[derive(Clone, Debug)]
 struct Array {
     /// Inductors alone, turned round, or in series with resistors.
     series: u8,
-    /// Whether there are resistors beside the capacitors.
+    /// True for resistors beside the capacitors.
     leaks: bool,
-    /// Whether an input acts on each section.
+    /// True for an input at each section.
     driven: bool,
-    /// Whether two masses of each section move together.
+    /// True for two masses of each section that move together.
     pairs: bool,
-    /// Whether it is an array of components.
+    /// True for an array of components.
     component: bool,
     /// Numbers, parameters, or the length divided by the number of sections.
     values: u8,

@@ -120,7 +120,7 @@ fn reduced(system: &StateSystem) -> Reduced {
     }
 }
 
-/// How large a model of many sections is, and what is left of it.
+/// The size of a model of many sections, and that of its equations.
 fn stretched_stats(stretched: &Stretched) -> Option<(Counts, Option<Reduced>)> {
     let one =
         |pick: fn(&Reduced) -> usize| stretched.at(|each| each.system().map_or(0, |system| pick(&reduced(system))));

@@ -228,7 +228,7 @@ impl Compilation {
         }
     }
 
-    /// What is found beside the chosen model, whose own diagnostics are known: in the texts, in other models, and in what no model uses.
+    /// Diagnostics beside those of the chosen model, which are known: of the texts, of other models, and of definitions that no model uses.
     pub fn diagnostics_of_others(&self) -> Vec<Diagnostic> {
         let mut all = self.loading.clone();
         self.add_others(&mut all);

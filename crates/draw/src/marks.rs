@@ -53,7 +53,7 @@ pub(crate) fn marks(path: &[Point], stroke: Option<Stroke>, width: usize) -> Mar
     }
 }
 
-/// How far the two lines of a vector are from its path.
+/// The distance of the two lines of a vector from its path.
 pub(crate) const BESIDE: f64 = 3.0;
 
 impl Edge {

@@ -35,7 +35,7 @@ pub fn parse_again(source: SourceId, text: &str, (before, known): (&str, &Ast)) 
     })
 }
 
-/// What differs between two texts.
+/// The difference between two texts.
 struct Edit {
     /// The bytes of the text before it.
     old: Range<usize>,
@@ -63,7 +63,7 @@ impl Edit {
         }
     }
 
-    /// Where a byte behind the edit is now.
+    /// The new place of a byte behind the edit.
     fn moved(&self, at: usize) -> usize {
         (at as i64 + self.by) as usize
     }
@@ -244,7 +244,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// What is put in: comments of all kinds, parts of models, signs that change what is around them.
+    /// Pieces that are put in: comments of all kinds, parts of models, signs that change what is around them.
     const PIECES: [&str; 20] = [
         "",
         "",

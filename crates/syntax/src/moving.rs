@@ -4,7 +4,7 @@ use crate::ast::*;
 use lgm_source::Span;
 use std::sync::Arc;
 
-/// What has places in the text.
+/// A part of a tree with places in the text.
 pub trait Move {
     /// Adds this many bytes to every place.
     fn shift(&mut self, by: i64);

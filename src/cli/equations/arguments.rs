@@ -62,7 +62,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 impl Arguments {
-    /// What is shown of the matrices.
+    /// The shown part of the matrices.
     pub(super) fn matrices(&self) -> MatrixOptions {
         MatrixOptions {
             numeric: self.numeric,

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The number of sections of the first short model.
 pub(super) const SECTIONS: i64 = 48;
 
-/// How far the sections of one equation of the flat graph lie apart: those of the elements at one node.
+/// The distance of the sections in one equation of the flat graph: those of the elements at one node.
 pub(super) const NEIGHBOURS: i64 = 2 * Sections::MOST_SHIFT;
 
-/// How far the states that a variable follows from lie from it, in sections.
+/// The distance of a variable to the states that it follows from, in sections.
 const REACH: i64 = 6;
 
 /// The width of a border, in sections: fixed indices and what is near them.

@@ -22,7 +22,7 @@
 //! for odd numbers only. Each of the six models must have one solution and the same number of states a section. A pair of variables that
 //! repeats through sections of rational ratios does so after 1, 2, 3, 4 or 6 of them, and so shows in six models.
 //!
-//! Where any of this does not hold there is no [`Stretched`], and the model is compiled flat.
+//! If any of this does not hold there is no [`Stretched`], and the model is compiled flat.
 
 mod local;
 
@@ -46,7 +46,7 @@ impl Stretched {
     /// The number of sections of the first short model.
     pub const FIRST: u64 = local::SECTIONS as u64;
 
-    /// How many short models there are; each has one section more than the one before it.
+    /// The number of short models; each has one section more than the one before it.
     pub const SIZES: u64 = 6;
 
     /// From so many sections on this takes less time than to compile the model as it is.
@@ -127,7 +127,7 @@ impl Stretched {
             .flatten()
     }
 
-    /// How large the long model is.
+    /// The size of the long model.
     pub fn counts(&self) -> Option<Counts> {
         let count = |of: fn(&Counts) -> &Count| {
             let one =

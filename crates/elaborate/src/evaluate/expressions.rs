@@ -109,7 +109,7 @@ impl<'a> Evaluator<'a> {
 
     fn literal(&mut self, span: Span, text: &str, unit: Option<&'a UnitExpr>) -> Value {
         let words = self.sources.slice(span);
-        // What was put together elsewhere has no words of its own.
+        // An expression that was put together elsewhere has no words of its own.
         let has_words = match (words.strip_prefix(text), unit) {
             (Some(rest), None) => rest.is_empty(),
             (Some(rest), Some(_)) => rest.trim_start().starts_with('[') && rest.ends_with(']'),

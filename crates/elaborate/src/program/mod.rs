@@ -67,7 +67,7 @@ impl Program {
         &self.files[at.file as usize].ast.items[at.item as usize]
     }
 
-    /// Whether models use tables of modes.
+    /// Returns true if models use tables of modes.
     pub(crate) fn has_tables(&self) -> bool {
         !self.mode_tables.is_empty()
     }

@@ -28,7 +28,7 @@ pub struct Sections {
     /// The constant that holds it.
     name: Arc<str>,
     count: i64,
-    /// Where the model stands among the items of the root text.
+    /// The place of the model among the items of the root text.
     item: usize,
 }
 
