@@ -298,3 +298,40 @@ fn linearised_outputs_are_not_left_out() {
     ends_with(&output, 0);
     assert!(!err(&output).contains("LGM0505"), "{}", err(&output));
 }
+
+#[test]
+fn poles_of_equal_stages_are_where_those_of_one_stage_are() {
+    let chain = |stage: &str, count: usize| {
+        format!(
+            "model Stages {{
+               param R = 3 [ohm]; param C = 0.1 [F]; param L = 2 [H];
+               input u [V] = 1;
+               node a[{count}], m[{count}], b[{count}] : electrical;
+               source : VoltageSource(u) a[1] -> gnd;
+               for i in 1:{count} {{ r[i] : Resistor(R) a[i] -> m[i]; {stage} c[i] : Capacitor(C) b[i] -> gnd; }}
+               for i in 1:{} {{ buffer[i] : VoltageSource(across(c[i])) a[i + 1] -> gnd; }}
+               output y = across(c[{count}]);
+             }}",
+            count - 1
+        )
+    };
+    let scratch = tempfile::tempdir().unwrap();
+    let poles = |text: &str| {
+        let file = written(scratch.path(), "stages.lgm", text);
+        let answer = json(&["modes", file.to_str().unwrap()]);
+        let all = answer["poles"].as_array().unwrap().iter();
+        let all = all.map(|pole| Complex64::new(number(&pole["real"]), number(&pole["imaginary"])));
+        all.collect::<Vec<_>>()
+    };
+    // A root of multiplicity k is lost in rounding to the k-th root of it, 1e-4 for the fourth.
+    let lags = poles(&chain("w[i] : Resistor(R) m[i] -> b[i];", 4));
+    assert_eq!(lags.len(), 4);
+    let lag = Complex64::new(-1.0 / (6.0 * 0.1), 0.0);
+    assert!(lags.iter().all(|pole| (pole - lag).norm() < 1e-12), "{lags:?}");
+    let vibrations = poles(&chain("w[i] : Inductor(L) m[i] -> b[i];", 3));
+    assert_eq!(vibrations.len(), 6);
+    let pair = Complex64::new(-0.75, (1.0 / 0.2 - 0.75f64.powi(2)).sqrt());
+    let off = |pole: &Complex64| (pole - pair).norm().min((pole - pair.conj()).norm());
+    assert!(vibrations.iter().all(|pole| off(pole) < 1e-12), "{vibrations:?}");
+    assert_eq!(vibrations.iter().filter(|pole| pole.im > 0.0).count(), 3);
+}

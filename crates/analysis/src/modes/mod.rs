@@ -2,6 +2,7 @@
 
 pub mod duration;
 mod find;
+mod multiple;
 mod near;
 pub mod poles;
 mod range;

@@ -3,6 +3,7 @@
 //! Where rows of A are combinations of others, over a prime field and so for the exact values, the states of these rows follow from the others
 //! and from what is conserved: they are eliminated, each with a pole that is 0. The remaining matrix has all other poles.
 
+use super::multiple::with_multiple_poles;
 use super::poles::{balance, eigenvalues, poles};
 use crate::prime::{add_multiple, of_system, transposed};
 use crate::state_space::StateSpace;
@@ -15,7 +16,7 @@ use num_complex::Complex;
 /// More states than this take too long.
 const MOST: usize = 400;
 
-/// All poles; those that are 0 for the values of the parameters are 0 exactly. None where an iteration does not converge.
+/// All poles; for the values of the parameters, those that are 0 are 0 exactly, and those at one place are there. None where an iteration does not converge.
 pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if a.rows.len() > MOST || !a.rows.iter().flatten().all(|entry| entry.1.is_finite()) {
         return poles(a);
@@ -30,10 +31,8 @@ pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
         zeros += exact.len() - rest.len();
         (numbers, exact) = (fewer, rest);
     }
-    if zeros == 0 {
-        return poles(a);
-    }
-    let mut all = eigenvalues(numbers)?;
+    let found = if zeros == 0 { poles(a)? } else { eigenvalues(numbers)? };
+    let mut all = with_multiple_poles(found, &exact);
     all.extend(vec![Complex::default(); zeros]);
     Some(all)
 }
