@@ -188,3 +188,25 @@ fn results_are_as_short_as_in_the_documents() {
         "docs/forms.md is not what is printed: run with UPDATE_FORMS=1, and read the change"
     );
 }
+
+#[test]
+fn flows_through_resistances_are_differences_over_them() {
+    let model = "model Heat {
+          param C1 = 0.1 [J/K]; param C2 = 5 [J/K]; param R12 = 2 [K/W]; param R2 = 10 [K/W]; param R1 = 30 [K/W];
+          input P [W] = 5; input Ta [K] = 25;
+          node die, case, air : thermal;
+          p : HeatSource(P) gnd -> die; ambient : TemperatureSource(Ta) air -> gnd;
+          d : ThermalCapacitor(C1) die -> gnd; c : ThermalCapacitor(C2) case -> gnd;
+          inner : ThermalResistor(R12) die -> case; outer : ThermalResistor(R2) case -> air; leak : ThermalResistor(R1) die -> air;
+        }";
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", model.to_string(), None);
+    let (system, _) = lgm::compile(&NoFiles, &mut map, root, &Request::default());
+    let system = system.expect("the model has equations");
+    let found: Vec<String> = system.derivatives.iter().map(|id| text(&system.exprs, *id)).collect();
+    let flows = [
+        "(P + (c.T - d.T)/R12 + (Ta - d.T)/R1)/C1",
+        "((Ta - c.T)/R2 - (c.T - d.T)/R12)/C2",
+    ];
+    assert_eq!(found, flows);
+}

@@ -328,7 +328,8 @@ pub fn cargo(folder: &Path, target: &Path, words: &[&str]) -> Command {
     cargo.env_remove("CARGO_ENCODED_RUSTFLAGS");
     cargo
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
-        .env("CARGO_PROFILE_DEV_DEBUG", "false");
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .env("CARGO_INCREMENTAL", "0");
     cargo
 }
 

@@ -360,20 +360,26 @@ impl Collector<'_> {
     fn gain(&mut self, part: &[Term], shared: &Powers) -> Saved {
         let others = part.len() as i64 - 1;
         let numbers: Vec<&BigRational> = part.iter().map(|term| &term.number).collect();
-        let number = number_length(&common_number(&numbers).abs()) as i64;
-        let lengths: Vec<Saved> = shared.iter().map(|each| self.length(each)).collect();
+        let common = common_number(&numbers);
+        let number = number_length(&common.abs()) as i64;
         let mut gain = Saved {
             operations: others * i64::from(number > 0),
             characters: others * number,
         };
-        for length in lengths {
+        for length in shared.iter().map(|each| self.length(each)) {
             gain.operations += others * length.operations;
             gain.characters += others * length.characters;
         }
-        // A 1 is left where a term is the common factor itself, and there are parentheses.
-        let ones = part.iter().filter(|term| term.powers == *shared).count() as i64;
-        gain.operations -= ones;
-        gain.characters -= ones + 3;
+        // `x/a` without x is `1/a`, of as many operations. A 1 is left of the common factor itself, and there are parentheses.
+        let is_above = number > 0 || shared.values().any(|exponent| *exponent > 0);
+        let is_empty = |term: &&Term| {
+            let above = term.powers.iter().filter(|each| *each.1 > 0);
+            let mut rest = above.map(|(factor, own)| own - shared.get(factor).copied().unwrap_or(0));
+            (&term.number / &common).abs().is_one() && rest.all(|power| power <= 0)
+        };
+        let empty = part.iter().filter(is_empty).count() as i64;
+        gain.operations -= if is_above { empty } else { 0 };
+        gain.characters -= empty + 3;
         gain
     }
 
