@@ -210,3 +210,27 @@ fn flows_through_resistances_are_differences_over_them() {
     ];
     assert_eq!(found, flows);
 }
+
+#[test]
+fn flows_through_networks_are_differences_over_their_resistances() {
+    // A star of resistances: the closed forms by hand, from the conductances of the triangle that it equals.
+    let model = "model Star {
+          param C1=1 [F]; param C2=2 [F]; param C3=2 [F]; param R1=1 [ohm]; param R2=2 [ohm]; param R3=3 [ohm]; param R4=4 [ohm];
+          input u [V] = 1;
+          node s, a, m, b, c : electrical;
+          src : VoltageSource(u) s -> gnd; r4 : Resistor(R4) s -> a;
+          c1 : Capacitor(C1) a -> gnd; c2 : Capacitor(C2) b -> gnd; c3 : Capacitor(C3) c -> gnd;
+          r1 : Resistor(R1) a -> m; r2 : Resistor(R2) b -> m; r3 : Resistor(R3) c -> m;
+        }";
+    let mut map = SourceMap::default();
+    let root = map.add("model.lgm", model.to_string(), None);
+    let (system, _) = lgm::compile(&NoFiles, &mut map, root, &Request::default());
+    let system = system.expect("the model has equations");
+    let found: Vec<String> = system.derivatives.iter().map(|id| text(&system.exprs, *id)).collect();
+    let flows = [
+        "((u - c1.v)/R4 + (R3*(c2.v - c1.v) + R2*(c3.v - c1.v))/(R1*(R2 + R3) + R2*R3))/C1",
+        "(R3*(c1.v - c2.v) - R1*(c2.v - c3.v))/(C2*(R1*(R2 + R3) + R2*R3))",
+        "(R1*(c2.v - c3.v) + R2*(c1.v - c3.v))/(C3*(R1*(R2 + R3) + R2*R3))",
+    ];
+    assert_eq!(found, flows);
+}

@@ -5,9 +5,13 @@
 //! ([`are_equal`]). The work is bounded by counts, and what is beyond them stays as it was.
 
 mod collect;
+mod differences;
 mod fourier;
 mod length;
+mod names;
 mod numbers;
+mod parts;
+mod terms;
 mod written;
 
 use crate::simplification::angles;
@@ -136,9 +140,14 @@ impl Shortening {
             return best;
         }
         *effort -= cost;
-        let Some(written) = written::by_hand(exprs, lowest).filter(|id| !is_large(exprs, *id)) else {
+        let Some(mut written) = written::by_hand(exprs, lowest).filter(|id| !is_large(exprs, *id)) else {
             return best;
         };
+        if let Some(flows) =
+            differences::of_differences(exprs, lowest).filter(|flows| is_shorter(exprs, *flows, written))
+        {
+            written = flows;
+        }
         // An expression as it was built stays unless it is longer. The signs of lowest terms are by the order of declarations.
         let is_better = match best == lowest {
             true => !is_plainer(exprs, best, written),

@@ -3,16 +3,16 @@
 //! A term is a number times powers of factors, negative ones below the line. Factors of all terms stand in front of the sum. Within it, the
 //! factors that most terms of a part share are taken out of that part, as long as it saves operations.
 
-use super::length::Length;
-use super::numbers::{common_number, number_length};
+use super::length::{Length, Saved};
+use super::names::name_of;
+use super::numbers::common_number;
+use super::terms::{Part, Term, is_reversed, joined, places, shared_powers};
 use crate::simplification::factor::{Factor, Powers, as_written, multiply};
-use lgm_algebra::expr::{ExprId, Exprs, Function, Node, operations, text};
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHashMap;
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 /// Sums of more terms than this stay as they are.
 pub(super) const LONGEST: usize = 500;
@@ -26,62 +26,17 @@ const SQUARED: usize = 16;
 /// Products of two sums are looked for in sums of at most this many terms.
 const PAIRED: usize = 40;
 
-/// A term of a sum.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Term {
-    pub(super) number: BigRational,
-    pub(super) powers: Powers,
-}
-
-impl Term {
-    pub(super) fn number(number: BigRational) -> Term {
-        Term {
-            number,
-            powers: Powers::new(),
-        }
-    }
-
-    /// The product with other powers.
-    pub(super) fn times(&self, number: &BigRational, powers: &Powers) -> Term {
-        let mut product = self.clone();
-        product.number *= number;
-        for (factor, exponent) in powers {
-            multiply(&mut product.powers, *factor, *exponent);
-        }
-        product
-    }
-
-    /// The root of the term or of the opposite one.
-    fn root(&self) -> Option<Term> {
-        let number = self.number.abs();
-        let root = BigRational::new(number.numer().sqrt(), number.denom().sqrt());
-        let is_square = &root * &root == number && self.powers.values().all(|exponent| exponent % 2 == 0);
-        let halves = self.powers.iter().map(|each| (*each.0, each.1 / 2));
-        is_square.then(|| Term {
-            number: root,
-            powers: halves.collect(),
-        })
-    }
-
-    /// The product with a power of another term.
-    pub(super) fn times_power(&self, other: &Term, exponent: i32) -> Term {
-        let powers = other.powers.iter().map(|each| (*each.0, each.1 * exponent)).collect();
-        self.times(&other.number.pow(exponent), &powers)
-    }
-}
-
 /// The writer of terms in few operations.
 pub(super) struct Collector<'e> {
     pub(super) exprs: &'e mut Exprs,
     /// The lengths of factors.
-    lengths: FxHashMap<ExprId, Saved>,
-}
-
-/// The savings of another form: operations, and characters among forms of as many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Saved {
-    operations: i64,
-    characters: i64,
+    pub(super) lengths: FxHashMap<ExprId, Saved>,
+    /// Sums by their names.
+    sums: FxHashMap<String, ExprId>,
+    /// True if parts are chosen by what they save together with others.
+    pub(super) looks_ahead: bool,
+    /// True if that has made a difference.
+    pub(super) looking_ahead_matters: bool,
 }
 
 impl Collector<'_> {
@@ -89,6 +44,9 @@ impl Collector<'_> {
         Collector {
             exprs,
             lengths: FxHashMap::default(),
+            sums: FxHashMap::default(),
+            looks_ahead: true,
+            looking_ahead_matters: false,
         }
     }
 
@@ -209,6 +167,15 @@ impl Collector<'_> {
         self.exprs.mul(two, angle)
     }
 
+    /// An expression as a factor. A sum is one factor in whatever order its terms are.
+    pub(super) fn factor(&mut self, id: ExprId) -> Factor {
+        let known = match self.exprs.node(id) {
+            Node::Sum(_) => *self.sums.entry(name_of(self.exprs, id)).or_insert(id),
+            _ => id,
+        };
+        Factor::new(self.exprs, known)
+    }
+
     /// The terms added up: those that are known to be positive first.
     fn plain_sum(&mut self, terms: &[Term]) -> ExprId {
         let mut terms: Vec<&Term> = terms.iter().collect();
@@ -311,7 +278,7 @@ impl Collector<'_> {
             product.number = -product.number;
         }
         let sum = self.plain_sum(&rest);
-        let sum = Factor::new(self.exprs, sum);
+        let sum = self.factor(sum);
         multiply(&mut product.powers, sum, 1);
         product
     }
@@ -324,72 +291,6 @@ impl Collector<'_> {
             number: common_number(&numbers),
             powers,
         }
-    }
-
-    /// The places of the terms, not all, out of which it saves most to take what they share. Each has the same power of some
-    /// factor: a polynomial in a velocity stays one.
-    fn best_part(&mut self, terms: &[Term]) -> Option<Vec<usize>> {
-        let places = places(terms);
-        let mut best: Option<(Saved, Vec<String>, Vec<usize>)> = None;
-        for list in places.into_values() {
-            // Factors of all terms that still stand here are to stay with the terms.
-            if list.len() < 2 || list.len() == terms.len() {
-                continue;
-            }
-            let part: Vec<Term> = list.iter().map(|k| terms[*k].clone()).collect();
-            let shared = shared_powers(&part);
-            let gain = self.gain(&part, &shared);
-            if gain <= Saved::default() {
-                continue;
-            }
-            let is_best = match &best {
-                None => true,
-                Some(known) if gain != known.0 => gain > known.0,
-                // The order of declarations decides nothing: names do.
-                Some(known) => self.words(&shared) < known.1,
-            };
-            if is_best {
-                let words = self.words(&shared);
-                best = Some((gain, words, list));
-            }
-        }
-        best.map(|found| found.2)
-    }
-
-    /// The savings if powers are taken out of terms that share them.
-    fn gain(&mut self, part: &[Term], shared: &Powers) -> Saved {
-        let others = part.len() as i64 - 1;
-        let numbers: Vec<&BigRational> = part.iter().map(|term| &term.number).collect();
-        let common = common_number(&numbers);
-        let number = number_length(&common.abs()) as i64;
-        let mut gain = Saved {
-            operations: others * i64::from(number > 0),
-            characters: others * number,
-        };
-        for length in shared.iter().map(|each| self.length(each)) {
-            gain.operations += others * length.operations;
-            gain.characters += others * length.characters;
-        }
-        // `x/a` without x is `1/a`, of as many operations. A 1 is left of the common factor itself, and there are parentheses.
-        let is_above = number > 0 || shared.values().any(|exponent| *exponent > 0);
-        let is_empty = |term: &&Term| {
-            let above = term.powers.iter().filter(|each| *each.1 > 0);
-            let mut rest = above.map(|(factor, own)| own - shared.get(factor).copied().unwrap_or(0));
-            (&term.number / &common).abs().is_one() && rest.all(|power| power <= 0)
-        };
-        let empty = part.iter().filter(is_empty).count() as i64;
-        gain.operations -= if is_above { empty } else { 0 };
-        gain.characters -= empty + 3;
-        gain
-    }
-
-    /// Powers by the names in them.
-    fn words(&self, powers: &Powers) -> Vec<String> {
-        let exprs = &*self.exprs;
-        let word = |(factor, exponent): (&Factor, &i32)| format!("{}^{exponent}", text(exprs, factor.id));
-        let mut words: Vec<String> = powers.iter().map(word).collect();
-        words.sort_unstable();
-        words
     }
 
     /// `a^2 - 2*a*b + b^2` as `(a - b)^2`, among other terms too.
@@ -454,27 +355,6 @@ impl Collector<'_> {
         }
         None
     }
-
-    /// A power with the sign of the product beside it.
-    fn length(&mut self, (factor, exponent): (&Factor, &i32)) -> Saved {
-        let exprs = &*self.exprs;
-        let own = *self.lengths.entry(factor.id).or_insert_with(|| {
-            let parentheses = if matches!(exprs.node(factor.id), Node::Sum(_)) {
-                2
-            } else {
-                0
-            };
-            Saved {
-                operations: operations(exprs, factor.id).min(1_000) as i64,
-                characters: (text(exprs, factor.id).len() + parentheses) as i64,
-            }
-        });
-        let is_power = i64::from(exponent.abs() != 1);
-        Saved {
-            operations: own.operations + 1 + is_power,
-            characters: own.characters + 1 + 2 * is_power,
-        }
-    }
 }
 
 /// True if a term of an expression has a minus sign.
@@ -512,89 +392,4 @@ fn sum_with_minus(exprs: &Exprs, term: ExprId) -> Option<ExprId> {
     };
     let sums = list.iter().copied().filter(has_minus);
     sums.min_by_key(|id| Factor::new(exprs, *id))
-}
-
-/// True if a sum is written with the opposite sign: most terms are positive or, of as many, the one that comes first by its names.
-fn is_reversed(terms: &[Term]) -> bool {
-    let negative = terms.iter().filter(|term| term.number.is_negative()).count();
-    let first = || terms.iter().min_by(|a, b| a.powers.cmp(&b.powers));
-    match (2 * negative).cmp(&terms.len()) {
-        Ordering::Less => false,
-        Ordering::Equal => first().is_some_and(|term| term.number.is_negative()),
-        Ordering::Greater => true,
-    }
-}
-
-/// The places of the terms that have the same power of a factor.
-fn places(terms: &[Term]) -> BTreeMap<(Factor, i32), Vec<usize>> {
-    let mut places: BTreeMap<(Factor, i32), Vec<usize>> = BTreeMap::new();
-    for (k, term) in terms.iter().enumerate() {
-        for (factor, exponent) in &term.powers {
-            places.entry((*factor, *exponent)).or_default().push(k);
-        }
-    }
-    places
-}
-
-/// Some terms of a sum as what they share times a rest, whose first term has no number.
-struct Part {
-    places: Vec<usize>,
-    shared: Term,
-    rest: Vec<Term>,
-}
-
-impl Part {
-    fn new(terms: &[Term], places: Vec<usize>) -> Part {
-        let own: Vec<Term> = places.iter().map(|k| terms[*k].clone()).collect();
-        let powers = shared_powers(&own);
-        let inverse: Powers = powers.iter().map(|each| (*each.0, -each.1)).collect();
-        let one = BigRational::one();
-        let mut rest: Vec<Term> = own.iter().map(|term| term.times(&one, &inverse)).collect();
-        rest.sort_by(|a, b| a.powers.cmp(&b.powers));
-        let number = rest[0].number.clone();
-        rest.iter_mut().for_each(|term| term.number /= &number);
-        Part {
-            places,
-            shared: Term { number, powers },
-            rest,
-        }
-    }
-}
-
-/// Equal powers added up, zeros left out; in the order of their first places.
-pub(super) fn joined(terms: Vec<Term>) -> Vec<Term> {
-    let mut places: BTreeMap<Powers, usize> = BTreeMap::new();
-    let mut list: Vec<Term> = Vec::with_capacity(terms.len());
-    for term in terms {
-        match places.get(&term.powers) {
-            Some(place) => list[*place].number += term.number,
-            None => {
-                places.insert(term.powers.clone(), list.len());
-                list.push(term);
-            }
-        }
-    }
-    list.retain(|term| !term.number.is_zero());
-    list
-}
-
-/// The powers that all terms share: the lesser of positive ones, and of negative ones.
-pub(super) fn shared_powers(terms: &[Term]) -> Powers {
-    let Some((first, others)) = terms.split_first() else {
-        return Powers::new();
-    };
-    let shared = first.powers.iter().filter_map(|(factor, own)| {
-        let mut exponent = *own;
-        for term in others {
-            let other = *term.powers.get(factor)?;
-            if (other > 0) != (exponent > 0) {
-                return None;
-            }
-            if other.abs() < exponent.abs() {
-                exponent = other;
-            }
-        }
-        Some((*factor, exponent))
-    });
-    shared.collect()
 }

@@ -4,7 +4,7 @@
 //! coefficients, and there is one such sum for each function. Whether sin(u) or cos(u) divides it shows on lines of frequencies:
 //! 1 - cos(2*u) is twice the square of sin(u), sin(a)*cos(b) - cos(a)*sin(b) is sin(a - b).
 
-use super::collect::Term;
+use super::terms::Term;
 use crate::simplification::factor::{Factor, multiply};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_bigint::BigInt;

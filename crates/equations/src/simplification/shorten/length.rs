@@ -40,6 +40,13 @@ impl Length {
     }
 }
 
+/// The savings of another form: operations, and characters among forms of as many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Saved {
+    pub(super) operations: i64,
+    pub(super) characters: i64,
+}
+
 /// Numbers of no more significant digits than this count as they are; each further digit counts as an operation. A person leaves decimals
 /// apart whose common denominator would make long integers of them.
 const DIGITS: u64 = 4;

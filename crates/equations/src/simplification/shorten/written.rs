@@ -5,10 +5,11 @@
 //! across the line; each polynomial is written in the shortest of several forms; then common factors are collected
 //! ([`super::collect`]). Every step is an identity of exact numbers.
 
-use super::collect::{self, Collector, Term, shared_powers};
+use super::collect::{self, Collector};
 use super::fourier::{self, Angles, Frequency, Series, Waves};
 use super::length::Length;
 use super::numbers;
+use super::terms::{Term, shared_powers};
 use crate::simplification::factor::{Factor, Powers, multiply};
 use indexmap::IndexMap;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
@@ -47,19 +48,25 @@ pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     let mut best: Option<(Length, Term)> = None;
     // A sine that divides all may be the sine of a multiple, which is shorter as it is.
     let attempts: &[bool] = if arguments.is_empty() { &[true] } else { &[true, false] };
-    for divides in attempts {
-        let term = writer.fraction(&number, &parts, *divides)?;
-        let length = writer.collector.written(&term);
-        let exprs = &*writer.collector.exprs;
-        if best.as_ref().is_none_or(|known| length.is_less(exprs, known.0)) {
-            best = Some((length, term));
+    for looks_ahead in [true, false] {
+        if !looks_ahead && !writer.collector.looking_ahead_matters {
+            break;
+        }
+        writer.collector.looks_ahead = looks_ahead;
+        for divides in attempts {
+            let term = writer.fraction(&number, &parts, *divides)?;
+            let length = writer.collector.written(&term);
+            let exprs = &*writer.collector.exprs;
+            if best.as_ref().is_none_or(|known| length.is_less(exprs, known.0)) {
+                best = Some((length, term));
+            }
         }
     }
     best.map(|(_, term)| writer.collector.whole(&term))
 }
 
 /// The bases of a product with their whole exponents; numbers are bases as well.
-fn factors_of(exprs: &Exprs, id: ExprId) -> Vec<(ExprId, i32)> {
+pub(super) fn factors_of(exprs: &Exprs, id: ExprId) -> Vec<(ExprId, i32)> {
     let list = match exprs.node(id) {
         Node::Product(list) => list.to_vec(),
         _ => vec![id],
@@ -83,7 +90,7 @@ fn terms_of(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
 }
 
 /// The numbers among factors, multiplied, and the other factors.
-fn number_apart(exprs: &Exprs, factors: Vec<(ExprId, i32)>) -> Option<(BigRational, Vec<(ExprId, i32)>)> {
+pub(super) fn number_apart(exprs: &Exprs, factors: Vec<(ExprId, i32)>) -> Option<(BigRational, Vec<(ExprId, i32)>)> {
     let mut number = BigRational::one();
     let mut others = Vec::with_capacity(factors.len());
     for (id, exponent) in factors {

@@ -1,0 +1,131 @@
+//! Sums over states and inputs whose coefficients are shorter for differences: the equations of networks of resistances.
+//!
+//! `f*x + g*y` is `f*(x - y) + (f + g)*y`. A flow through a resistance has one coefficient for both of its ends, and a coefficient that sums
+//! several flows is shorter without one of them.
+
+use super::collect::Collector;
+use super::names::name_of;
+use super::terms::Term;
+use super::written::{by_hand, factors_of, number_apart};
+use crate::simplification::factor::multiply;
+use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolKind};
+use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};
+use num_rational::BigRational;
+use num_traits::Signed;
+
+/// Sums over more variables than this stay as they are.
+const VARIABLES: usize = 8;
+
+/// Term operations for one sum.
+const OPERATIONS: u64 = 100_000;
+
+/// A coefficient, and the variable that it multiplies or the difference from another one.
+struct Flow {
+    coefficient: RationalFunction,
+    variable: ExprId,
+    /// The other end, and true for a difference and not a sum.
+    against: Option<(ExprId, bool)>,
+}
+
+impl Flow {
+    /// The term of a sum as a number and factors with their exponents; the number is positive if a difference takes the sign.
+    fn term(&self, exprs: &mut Exprs, field: &RationalFunctions) -> Option<(BigRational, Vec<(ExprId, i32)>)> {
+        let coefficient = field.to_expression(exprs, &self.coefficient);
+        let coefficient = by_hand(exprs, coefficient).unwrap_or(coefficient);
+        let (mut number, mut factors) = number_apart(exprs, factors_of(exprs, coefficient))?;
+        let driver = match self.against {
+            None => self.variable,
+            Some((end, true)) if number.is_negative() => {
+                number = -number;
+                exprs.sub(end, self.variable)
+            }
+            Some((end, true)) => exprs.sub(self.variable, end),
+            Some((end, false)) => exprs.add(self.variable, end),
+        };
+        factors.push((driver, 1));
+        Some((number, factors))
+    }
+}
+
+/// An expression in lowest terms as a sum of flows; none where no difference makes a coefficient shorter.
+pub(super) fn of_differences(exprs: &mut Exprs, lowest: ExprId) -> Option<ExprId> {
+    // Collecting finds those over a product.
+    let is_sum = |base: ExprId| matches!(exprs.node(base), Node::Sum(_));
+    let has_sum_below = factors_of(exprs, lowest)
+        .iter()
+        .any(|(base, power)| *power < 0 && is_sum(*base));
+    if !has_sum_below {
+        return None;
+    }
+    let affine = exprs.affine(lowest, &|exprs, id| match exprs.node(id) {
+        Node::Symbol(symbol) => matches!(exprs.symbol_info(*symbol).kind, SymbolKind::State | SymbolKind::Input),
+        _ => false,
+    })?;
+    if !(2..=VARIABLES).contains(&affine.terms.len()) || !exprs.is_zero(affine.rest) {
+        return None;
+    }
+    let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
+    let mut flows = Vec::with_capacity(affine.terms.len());
+    for (variable, coefficient) in affine.terms {
+        let coefficient = field.from_expression(exprs, coefficient).ok()?;
+        flows.push(Flow {
+            coefficient,
+            variable,
+            against: None,
+        });
+    }
+    // The order of declarations decides nothing: names do.
+    flows.sort_by_cached_key(|flow| name_of(exprs, flow.variable));
+    let mut is_shorter = false;
+    while let Some((end, flow, sum, is_opposite)) = best_difference(&mut field, &flows) {
+        is_shorter = true;
+        flows[flow].against = Some((flows[end].variable, is_opposite));
+        flows[end].coefficient = sum;
+    }
+    if !is_shorter || field.exhausted() {
+        return None;
+    }
+    let kept = flows.iter().filter(|flow| !flow.coefficient.is_zero());
+    let terms: Vec<_> = kept.map(|flow| flow.term(exprs, &field)).collect::<Option<_>>()?;
+    let mut collector = Collector::new(exprs);
+    let terms = terms.into_iter().map(|(number, factors)| {
+        let mut term = Term::number(number);
+        for (base, power) in factors {
+            let factor = collector.factor(base);
+            multiply(&mut term.powers, factor, power);
+        }
+        term
+    });
+    let terms = terms.collect();
+    let whole = collector.as_term(terms);
+    Some(collector.whole(&whole))
+}
+
+/// The difference that makes a coefficient shorter by most: the end whose coefficient that is, the flow, the new coefficient, and true for a
+/// difference and not a sum of both variables.
+fn best_difference(field: &mut RationalFunctions, flows: &[Flow]) -> Option<(usize, usize, RationalFunction, bool)> {
+    let size = |f: &RationalFunction| f.numerator().term_count() + f.denominator().term_count();
+    let mut best: Option<(usize, (usize, usize, RationalFunction, bool))> = None;
+    for (end, of_end) in flows.iter().enumerate().filter(|each| each.1.against.is_none()) {
+        for (flow, of_flow) in flows.iter().enumerate() {
+            if flow == end || of_flow.against.is_some() || of_flow.coefficient.is_zero() || of_end.coefficient.is_zero()
+            {
+                continue;
+            }
+            for is_opposite in [true, false] {
+                let sum = match is_opposite {
+                    true => field.add(&of_end.coefficient, &of_flow.coefficient),
+                    false => field.sub(&of_end.coefficient, &of_flow.coefficient),
+                };
+                let own = if sum.is_zero() { 0 } else { size(&sum) };
+                let Some(saved) = size(&of_end.coefficient).checked_sub(own).filter(|saved| *saved > 0) else {
+                    continue;
+                };
+                if best.as_ref().is_none_or(|known| saved > known.0) {
+                    best = Some((saved, (end, flow, sum, is_opposite)));
+                }
+            }
+        }
+    }
+    best.map(|found| found.1)
+}

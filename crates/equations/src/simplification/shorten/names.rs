@@ -1,0 +1,38 @@
+//! Names of expressions, by which the order of declarations decides nothing.
+
+use lgm_algebra::expr::{ExprId, Exprs, Node, text};
+
+/// A name of an expression that does not depend on the order of its terms. Numbers in names are equally long, so that elements of arrays stand
+/// in the order of their indices.
+pub(super) fn name_of(exprs: &Exprs, id: ExprId) -> String {
+    let node = exprs.node(id);
+    let mut parts: Vec<String> = node.children().map(|child| name_of(exprs, child)).collect();
+    let sign = match node {
+        Node::Sum(_) => "+",
+        Node::Product(_) => "*",
+        Node::Symbol(symbol) => return in_order(&exprs.symbol_info(*symbol).name),
+        _ if parts.is_empty() => return text(exprs, id),
+        Node::Call(function, _) => return format!("{function:?}({})", parts.join(", ")),
+        _ => return format!("({})", parts.join(", ")),
+    };
+    parts.sort_unstable();
+    format!("({})", parts.join(sign))
+}
+
+/// A name whose numbers have zeros in front of them.
+fn in_order(name: &str) -> String {
+    let mut written = String::with_capacity(name.len() + 8);
+    let mut digits = String::new();
+    for letter in name.chars().chain([' ']) {
+        if letter.is_ascii_digit() {
+            digits.push(letter);
+            continue;
+        }
+        if !digits.is_empty() {
+            written.push_str(&format!("{digits:0>12}"));
+            digits.clear();
+        }
+        written.push(letter);
+    }
+    written
+}
