@@ -382,3 +382,32 @@ fn examples_of_the_help_run() {
         assert!(!printed(line).is_empty(), "{line}");
     }
 }
+
+/// Elements inside of sections are of one declaration, and stay in the text: the report says no more than the text does.
+#[test]
+fn the_report_says_what_stays_in_the_text() {
+    let text = "component Section(L [H], C [F]) {
+  port p, n : electrical;
+  a : Capacitor(C/2) p -> gnd;  l : Inductor(L) p -> n;  b : Capacitor(C/2) n -> gnd;
+}
+model Line {
+  const N = 2;
+  param L = 1 [mH];  param C = 0.4 [uF];
+  input j [A] = 1;
+  node v[N + 1] : electrical;
+  src : CurrentSource(j) gnd -> v[1];
+  for i in 1:N { s[i] : Section(L, C) (p = v[i], n = v[i + 1]); }
+  load : Resistor(50) v[N + 1] -> gnd;
+  output y = across(load);
+}";
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("line.lgm");
+    fs::write(&file, text).unwrap();
+    let (out, error, code) = said(&[file.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(
+        out.contains("stays in the text: s[1].b alone would do the same"),
+        "{out}"
+    );
+    assert!(!out.contains("merged"), "{out}");
+}

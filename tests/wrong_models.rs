@@ -567,3 +567,29 @@ model M {{ param p = {p};  param q = {q};  node x, y : translational;
         &["`through(s.a)` changes with `s.b.int_v`"],
     );
 }
+
+// ---- Nothing of something ----------------------------------------------------------------------------------------
+
+/// A loop over an empty range makes nothing, and an array may have no entries: what needs one is told so.
+#[test]
+fn empty_ranges_and_arrays_are_named_where_something_is_missed() {
+    let empty = "this range is empty";
+    let source = "src : CurrentSource(1) gnd -> a; e : Resistor(1) a -> gnd;";
+    let of = |rest: &str| format!("model M {{ const N = 0; node a : electrical; {rest} }}");
+    let fault = |text: &str, code: &str, words: &[&str]| says(&of(text), Severity::Error, code, words);
+    let text = "for k in 1:N { r[k] : Resistor(1) a -> gnd; } output y = across(r[N]);";
+    let words = [
+        "in a loop that makes nothing",
+        empty,
+        "write an `if` around what needs `r`",
+    ];
+    fault(&format!("{source} {text}"), "LGM0116", &words);
+    let text = "node n[N] : electrical; output y = across(n[1]);";
+    let words = [
+        "the index 1 is that of an array without entries",
+        "a size of 0 is allowed",
+    ];
+    fault(&format!("{source} {text}"), "LGM0121", &words);
+    let text = "for k in 1:N { r[k] : Resistor(1) a -> gnd; } output y = across(a);";
+    fault(text, "LGM0312", &["this range is empty, and its loop makes nothing"]);
+}

@@ -260,3 +260,125 @@ fn a_decay_is_fitted_with_its_errors() {
         1e-4,
     );
 }
+
+/// Point masses on massless rods: no mass has the velocity of a joint.
+const DOUBLE_PENDULUM: &str = "model DoublePendulum {
+  param m1 = 1 [kg];  param m2 = 0.7 [kg];  param l1 = 0.5 [m];  param l2 = 0.4 [m];  param g = 9.81 [m/s^2];
+  input tau [N.m] = 0;
+  node j1, j2 : rotational;
+  node p1[2] vector, p2[2] vector : translational;
+  state th1 = int(across(j1));
+  state th2 = int(across(j2));
+  t1 : Transformer([[l1*cos(th1)], [l1*sin(th1)]]) j1 -> gnd, p1 -> gnd;
+  t2 : Transformer([[l2*cos(th2)], [l2*sin(th2)]]) j2 -> gnd, p2 -> p1;
+  b1 : Mass(m1) p1 -> gnd;  b2 : Mass(m2) p2 -> gnd;
+  w1 : ForceSource([0, -m1*g]) gnd -> p1;  w2 : ForceSource([0, -m2*g]) gnd -> p2;
+  mot : TorqueSource(tau) gnd -> j1;
+  output a = th1;
+}";
+
+/// A pendulum on a cart, with a spring and friction.
+const CART: &str = "model Cart {
+  param M = 2 [kg];  param m = 0.5 [kg];  param l = 0.6 [m];  param b = 0.3 [N.s/m];  param k = 12 [N/m];
+  param c = 0.02 [N.m.s/rad];  param g = 9.81 [m/s^2];
+  input F [N] = 0;
+  node joint : rotational;
+  node bob[2] vector, xy[2] vector : translational;
+  state theta = int(across(joint));
+  arm : Transformer([[l*cos(theta)], [l*sin(theta)]]) joint -> gnd, bob -> xy;
+  rail : VelocitySource(0) xy[2] -> gnd;
+  cart : Mass(M) xy[1] -> gnd;  friction : Damper(b) xy[1] -> gnd;  spring : Spring(k) xy[1] -> gnd;
+  push : ForceSource(F) gnd -> xy[1];
+  mass : Mass(m) bob -> gnd;  weight : ForceSource([0, -m*g]) gnd -> bob;
+  pin : RotaryDamper(c) joint -> gnd;
+  output y = theta;
+}";
+
+#[test]
+fn masses_on_rods_have_lagranges_equations() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "double.lgm", DOUBLE_PENDULUM);
+    let found = json(&["second-order", file.to_str().unwrap()]);
+    let wanted = value!({
+        "schema": "lgm-mechanism/1",
+        "velocities": ["j1.w", "j2.w"],
+        "displacements": ["th1", "th2"],
+        "M": [["l1^2*(m1 + m2)", "m2*l1*l2*cos(th1 - th2)"], ["m2*l1*l2*cos(th1 - th2)", "m2*l2^2"]],
+        "C": [["0", "m2*l1*l2*j2.w*sin(th1 - th2)"], ["-m2*l1*l2*j1.w*sin(th1 - th2)", "0"]],
+        "D": [["0", "0"], ["0", "0"]],
+        "g": ["l1*g*sin(th1)*(m1 + m2)", "m2*l2*g*sin(th2)"],
+        "Q": ["tau", "0"]
+    });
+    assert_eq!(found, wanted);
+    let found = json(&["second-order", file.to_str().unwrap(), "--at", "th1=0,th2=0"]);
+    assert_eq!(
+        found["M"],
+        value!([["l1^2*(m1 + m2)", "m2*l1*l2"], ["m2*l1*l2", "m2*l2^2"]])
+    );
+    assert_eq!(found["K"], value!([["l1*g*(m1 + m2)", "0"], ["0", "m2*l2*g"]]));
+}
+
+#[test]
+fn a_pendulum_on_a_cart_has_equations_of_second_order() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "cart.lgm", CART);
+    let found = json(&["second-order", file.to_str().unwrap()]);
+    assert_eq!(found["velocities"], value!(["cart.v", "joint.w"]));
+    assert_eq!(
+        found["M"],
+        value!([["M + m", "m*l*cos(theta)"], ["m*l*cos(theta)", "m*l^2"]])
+    );
+    assert_eq!(found["C"], value!([["0", "-m*l*joint.w*sin(theta)"], ["0", "0"]]));
+    assert_eq!(found["D"], value!([["b", "0"], ["0", "c"]]));
+    assert_eq!(found["g"], value!(["spring.F", "m*l*g*sin(theta)"]));
+    assert_eq!(found["Q"], value!(["F", "0"]));
+    let found = json(&["second-order", file.to_str().unwrap(), "--equilibrium"]);
+    assert_eq!(found["coordinates"], value!(["cart", "joint"]));
+    assert_eq!(found["M"], value!([["M + m", "m*l"], ["m*l", "m*l^2"]]));
+    assert_eq!(found["B"], value!([["b", "0"], ["0", "c"]]));
+    assert_eq!(found["K"], value!([["k", "0"], ["0", "m*l*g"]]));
+    assert_eq!(found["input"], value!([["1"], ["0"]]));
+}
+
+#[test]
+fn a_mass_on_a_spring_swings_in_polar_coordinates() {
+    // The rates are shorter when they are solved for: M is that of the kinetic energy all the same.
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Spring {
+  param m = 1.3 [kg];  param l0 = 0.5 [m];  param k = 40 [N/m];  param g = 9.81 [m/s^2];  param d = 0.2 [N.s/m];
+  node joint : rotational;
+  node r, a[2] vector, p[2] vector : translational;
+  state th = int(across(joint)), start = 0.8;
+  state L = int(across(r)), start = 0.6;
+  turn : Transformer([[L*cos(th)], [L*sin(th)]]) joint -> gnd, a -> gnd;
+  slide : Transformer([[sin(th)], [-cos(th)]]) r -> gnd, p -> a;
+  mass : Mass(m) p -> gnd;  weight : ForceSource([0, -m*g]) gnd -> p;
+  spring : ForceSource(-k*(L - l0)) gnd -> r;  loss : Damper(d) r -> gnd;
+  output angle = th;
+}";
+    let file = written(scratch.path(), "spring.lgm", text);
+    let found = json(&["second-order", file.to_str().unwrap()]);
+    assert_eq!(found["M"], value!([["m*L^2", "0"], ["0", "m"]]));
+    assert_eq!(found["C"], value!([["m*L*r.v", "m*L*joint.w"], ["-m*L*joint.w", "0"]]));
+    assert_eq!(found["D"], value!([["0", "0"], ["0", "d"]]));
+    assert_eq!(found["g"], value!(["m*g*L*sin(th)", "k*(L - l0) - m*g*cos(th)"]));
+}
+
+#[test]
+fn mechanisms_without_such_equations_are_named() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let fault = err(&lgm(package, &["second-order", "examples/four_bar.lgm"]));
+    assert!(fault.contains("LGM0715") && fault.contains("closed chain"), "{fault}");
+    let scratch = tempfile::tempdir().unwrap();
+    let links = |text: &str| {
+        let text = text.replace("th1));", "th1)), start = 3;");
+        text.replace("  output", "  third : Spring(3) p2 -> gnd;\n  output")
+    };
+    written(scratch.path(), "m.lgm", &links(DOUBLE_PENDULUM));
+    // The displacements of the spring are states beside the angles: forces, which stand in g.
+    let output = lgm(scratch.path(), &["second-order", "m.lgm", "--format", "json"]);
+    ends_with(&output, 0);
+    let found: Value = serde_json::from_str(&crate::support::command::out(&output)).unwrap();
+    assert_eq!(found["M"][1][1], "m2*l2^2");
+    assert!(found["g"][0].as_str().unwrap().contains("third.F[1]"), "{found}");
+}

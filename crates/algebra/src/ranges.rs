@@ -108,7 +108,10 @@ impl Range {
                     .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
                 Range::between(low, high)
             }
-            _ => Range::anything(),
+            Function::Tan | Function::Asin | Function::Acos | Function::Atan2 => Range::anything(),
+            Function::Log | Function::Sign | Function::Floor => Range::anything(),
+            Function::Step | Function::Pulse | Function::Ramp => Range::anything(),
+            Function::Int | Function::Der => Range::anything(),
         }
     }
 }

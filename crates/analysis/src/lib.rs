@@ -24,7 +24,7 @@ pub use linearize::{LinearizeRequest, linearize};
 pub use margins::{Margins, Peak, margins, peaks, shown_range};
 pub use modes::duration::{Duration, MOST_STATES, duration};
 pub use modes::poles::poles;
-pub use modes::{Mode, ModeRequest, StorageOutputs, modes, with_storage_outputs};
+pub use modes::{Mode, ModeRequest, StorageOutputs, integrals_of_outputs, modes, with_storage_outputs};
 pub use one_port::{
     Behind, Branch, Conversion, Equivalent, EquivalentKind, Place, Probe, Ratio, Reduction, Rule, Step, Test,
     conversion, equivalent, observe, probe, stepwise,

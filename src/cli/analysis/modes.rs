@@ -11,7 +11,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
 use lgm_algebra::expr::SymbolId;
-use lgm_analysis::{Mode, ModeRequest, modes};
+use lgm_analysis::{Mode, ModeRequest, integrals_of_outputs, modes};
 use lgm_emit::significant;
 use lgm_equations::{Options, StateSystem};
 use lgm_source::SourceMap;
@@ -21,6 +21,7 @@ use lgm_source::nearest::did_you_mean;
 use num_complex::Complex;
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Names of shapes and energies that are listed of one mode; smaller ones are left out.
 const SHOWN: usize = 6;
@@ -137,7 +138,7 @@ fn print_modes(arguments: &Arguments) -> Outcome {
     };
     report::print(&map, &diagnostics);
     let outcome = report::outcome(&diagnostics);
-    let (Some((system, found)), Outcome::Success) = (found, outcome) else {
+    let (Some((system, found, integrals)), Outcome::Success) = (found, outcome) else {
         return outcome;
     };
     match write_profile(arguments, &map, (&system, declared), &found) {
@@ -145,8 +146,19 @@ fn print_modes(arguments: &Arguments) -> Outcome {
         fault => return fault,
     }
     let written = write_result(None, &mut |out| match arguments.format {
-        Format::Text => write_modes(arguments, &system, &found, out),
-        Format::Json => write_json(&modes_json(arguments, &system, &found), out),
+        Format::Text => {
+            write_modes(arguments, &system, &found, out)?;
+            integrals
+                .iter()
+                .try_for_each(|name| writeln!(out, "{name}: integral of an output, with a pole at 0 of its own"))
+        }
+        Format::Json => {
+            let mut value = modes_json(arguments, &system, &found);
+            if !integrals.is_empty() {
+                value["integrals"] = integrals.iter().map(|name| &**name).collect();
+            }
+            write_json(&value, out)
+        }
     });
     report::after_writing(&map, written)
 }
@@ -170,7 +182,10 @@ fn write_profile(
     }
 }
 
-fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) -> Option<(StateSystem, Vec<Mode>)> {
+/// Equations, their modes, and the integrals of outputs, each with a pole at 0.
+type Found = (StateSystem, Vec<Mode>, Vec<Arc<str>>);
+
+fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
     let (system, storage) = match arguments.shapes || arguments.profile.is_some() {
         true => {
             let symbolic = !arguments.sensitivity.is_empty();
@@ -191,7 +206,10 @@ fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) 
         storage,
     };
     match modes(&system, &request, diagnostics) {
-        Ok(found) => Some((system, found)),
+        Ok(found) => {
+            let integrals = integrals_of_outputs(&whole.model, &system);
+            Some((system, found, integrals))
+        }
         Err(fault) => {
             diagnostics.push(*fault);
             None

@@ -1,7 +1,6 @@
 //! `lgm second-order`
 
 use super::shared::{Format, LinearModel, with_storage, write_json};
-use crate::Whole;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
@@ -9,7 +8,6 @@ use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};
 use lgm_analysis::{Eliminated, Mechanism, SecondOrder, mechanism, second_order};
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
-use lgm_source::SourceMap;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -53,17 +51,17 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         Err(outcome) => return outcome,
     };
     let LinearModel { states, linearize, .. } = &arguments.model;
-    if !whole.system.linear && !linearize.is_asked_for() {
-        return print_mechanism(arguments, &map, &whole);
-    }
     let mut diagnostics = Vec::new();
     let eliminated = arguments.eliminate.map(|left| match left {
         Left::P => Eliminated::Inertias,
         Left::Q => Eliminated::Compliances,
     });
-    let first = whole.model.outputs.len();
-    let found = with_storage(&whole, states, linearize, true, &mut diagnostics).and_then(|(model, system, _)| {
-        let found = second_order(&model, &system, first, (eliminated, arguments.numeric));
+    let is_mechanism = !whole.system.linear && !linearize.is_asked_for();
+    let found = with_storage(&whole, states, linearize, true, &mut diagnostics).and_then(|(model, system, storage)| {
+        let found = match is_mechanism {
+            true => mechanism(&model, &system, &storage).map(Found::Mechanism),
+            false => second_order(&model, &system, &storage, (eliminated, arguments.numeric)).map(Found::Linear),
+        };
         let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
         Some((system, found))
     });
@@ -74,23 +72,27 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
             outcome => outcome,
         };
     };
-    let written = write_result(None, &mut |out| match arguments.format {
-        Format::Json => write_json(&as_json(arguments, &system, &found), out),
-        Format::Text => write_text(arguments, &system, &found, out),
+    let written = write_result(None, &mut |out| match (&found, arguments.format) {
+        (Found::Linear(found), Format::Json) => write_json(&as_json(arguments, &system, found), out),
+        (Found::Linear(found), Format::Text) => write_text(arguments, &system, found, out),
+        (Found::Mechanism(found), _) => write_mechanism(arguments, &system, found, out),
     });
     report::after_writing(&map, written)
 }
 
+/// The equations of either kind.
+enum Found {
+    Linear(SecondOrder),
+    Mechanism(Mechanism),
+}
+
 /// Lagrange's equations.
-fn print_mechanism(arguments: &Arguments, map: &SourceMap, whole: &Whole) -> Outcome {
-    let system = &whole.system;
-    let found = match mechanism(&whole.model, system) {
-        Ok(found) => found,
-        Err(fault) => {
-            report::print(map, std::slice::from_ref(&*fault));
-            return report::outcome(&[*fault]);
-        }
-    };
+fn write_mechanism(
+    arguments: &Arguments,
+    system: &StateSystem,
+    found: &Mechanism,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let column = |list: &[ExprId]| list.iter().map(|id| vec![*id]).collect::<Vec<_>>();
     let (potential, forces) = (column(&found.potential), column(&found.forces));
     let parts: [(&str, &[Vec<ExprId>]); 5] = [
@@ -101,9 +103,9 @@ fn print_mechanism(arguments: &Arguments, map: &SourceMap, whole: &Whole) -> Out
         ("Q", &forces),
     ];
     let parts = parts.map(|(name, rows)| (name, entries(arguments, system, &found.exprs, rows)));
-    let written = write_result(None, &mut |out| match arguments.format {
+    match arguments.format {
         Format::Json => {
-            let mut value = mechanism_json(&found);
+            let mut value = mechanism_json(found);
             for (name, rows) in &parts {
                 value[name] = match *name {
                     "g" | "Q" => rows.iter().flatten().cloned().collect(),
@@ -118,13 +120,9 @@ fn print_mechanism(arguments: &Arguments, map: &SourceMap, whole: &Whole) -> Out
             let displacements: Vec<&str> = displacements.map(|name| name.as_deref().unwrap_or("-")).collect();
             writeln!(out, "v: {}", found.velocities.join(", "))?;
             writeln!(out, "q: {}", displacements.join(", "))?;
-            for (name, rows) in &parts {
-                write_rows(name, rows, out)?;
-            }
-            Ok(())
+            parts.iter().try_for_each(|(name, rows)| write_rows(name, rows, out))
         }
-    });
-    report::after_writing(map, written)
+    }
 }
 
 fn mechanism_json(found: &Mechanism) -> Value {

@@ -20,7 +20,7 @@ use compare::comparison;
 use found::{declared, reduced};
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
-use lgm_explain::reduce::{Reduction, json, reduced_text, text};
+use lgm_explain::reduce::{Reduction, json, reduced_text, report_what_stays, text};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::stack;
@@ -107,12 +107,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if let (Some(stiffness), Some(_)) = (arguments.augment, compilation.system()) {
         return augment(arguments, &compilation, stiffness);
     }
-    let Some(found) = reduced(&compilation, arguments.merge_conserved) else {
+    let Some(mut found) = reduced(&compilation, arguments.merge_conserved) else {
         return match report::outcome(&diagnostics) {
             Outcome::Success => Outcome::Failure,
             outcome => outcome,
         };
     };
+    if let Some(declared) = declared(&compilation, &found.report.model) {
+        stack::deep(|| report_what_stays(&mut found, declared));
+    }
     let content = match arguments.format {
         Format::Lgm => match model_text(arguments, &compilation, &found) {
             Ok(text) => text,

@@ -2,6 +2,7 @@
 
 pub mod duration;
 mod find;
+mod integrals;
 mod multiple;
 mod near;
 pub mod poles;
@@ -13,6 +14,7 @@ mod vectors;
 mod zero;
 
 pub use find::{Mode, ModeRequest, modes};
+pub use integrals::integrals_of_outputs;
 pub(crate) use storage::energy_matrix;
 pub use storage::{StorageOutputs, with_storage_outputs};
 pub(crate) use vectors::vectors_of;

@@ -3,7 +3,7 @@
 use super::rounding::ROUNDING;
 use lgm_algebra::expr::{SymbolId, SymbolKind, to_f64};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
-use lgm_model::{Law, Measure, Model, Output, PortId, StorageForm, Variable};
+use lgm_model::{ElementId, Law, Measure, Model, Output, PortId, StorageForm, Variable};
 use nalgebra::{DMatrix, DVector};
 use num_complex::Complex;
 use rustc_hash::FxHashMap;
@@ -23,11 +23,12 @@ enum Energy {
 /// A storage element, and the outputs that are added for it.
 #[derive(Clone, Debug)]
 pub struct StorageOutputs {
+    pub(crate) id: ElementId,
     element: Arc<str>,
     energy: Energy,
     /// The first of its outputs: all co-energy variables, then their conjugates if these are needed.
-    first: usize,
-    ports: usize,
+    pub(crate) first: usize,
+    pub(crate) ports: usize,
 }
 
 /// The model with the co-energy variables of all storage as further outputs.
@@ -66,7 +67,7 @@ pub fn with_storage_outputs(model: &Model) -> (Model, Vec<StorageOutputs>) {
             }
             _ => continue,
         };
-        let id = lgm_model::ElementId(index as u32);
+        let id = ElementId(index as u32);
         if element.is_velocity() {
             continue;
         }
@@ -79,6 +80,7 @@ pub fn with_storage_outputs(model: &Model) -> (Model, Vec<StorageOutputs>) {
             }
         }
         found.push(StorageOutputs {
+            id,
             element: model.element_name(id).into(),
             energy,
             first,

@@ -1,16 +1,20 @@
 //! Lagrange's equations of a mechanism: `M(q) v' + C(q, v) v + D v + g(q) = Q(q, u)`, with q' = v.
 //!
-//! They are read off the equations with masses on the left. C follows from M by Christoffel's symbols, so that `M' - 2 C` is skew; D is what is
-//! linear in the velocities. At random points it is checked that nothing is left over.
+//! M is that of the kinetic energy: masses that hang on others by transformers move with the velocities that are states. C follows from M by
+//! Christoffel's symbols, so that `M' - 2 C` is skew; D is what is linear in the velocities. At some points it is checked that nothing is
+//! left over.
 
 use super::partition::partition;
+use super::{energies, moving};
+use crate::modes::StorageOutputs;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, Node, SymbolId};
-use lgm_equations::lowest_terms;
-use lgm_model::Model;
-use lgm_model::system::{MassForm, StateSystem};
+use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions, are_equal};
+use lgm_equations::{is_large, lowest_terms};
+use lgm_model::system::{SparseMatrix, StateSystem};
+use lgm_model::{Model, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Lagrange's equations over the parameters.
@@ -40,6 +44,12 @@ const MOST: usize = 12;
 /// Tolerance of a residual beside its largest term.
 const LEFT_OVER: f64 = 1e-8;
 
+/// Points at which the equations are checked.
+const TRIED: u32 = 9;
+
+/// Term operations for the masses.
+const OPERATIONS: u64 = 2_000_000;
+
 fn no_mechanism(note: &str) -> Box<Diagnostic> {
     let fault = Diagnostic::error(
         Code::LGM0715,
@@ -49,54 +59,48 @@ fn no_mechanism(note: &str) -> Box<Diagnostic> {
     Box::new(fault.note(note.to_string()).help(help))
 }
 
-/// Velocities with their displacements.
-struct Motions {
-    velocities: Vec<usize>,
-    displacements: Vec<Option<usize>>,
+/// The equations over the symbols of states, inputs and parameters: shared parts are written out.
+struct Written {
+    exprs: Exprs,
+    /// The values of the shared parts of the rates and outputs, and of those of the equations over masses.
+    known: FxHashMap<SymbolId, ExprId>,
 }
 
-/// Lagrange's equations of a system that has masses on the left. States that are neither velocities nor displacements, as the forces of springs,
-/// stand in g.
-pub fn mechanism(model: &Model, system: &StateSystem) -> Result<Mechanism, Box<Diagnostic>> {
-    let form = system.mass_form.as_ref();
-    let form = form.ok_or_else(|| no_mechanism("no masses depend on each other or on displacements"))?;
-    let mut exprs = system.exprs.clone();
-    let known = assigned(&mut exprs, form);
-    let whole = |exprs: &mut Exprs, id: ExprId| exprs.substitute(&[id], |symbol| known.get(&symbol).copied())[0];
-    let motions = motions(model, system, form, &mut exprs, &known)?;
-    let places: FxHashMap<usize, usize> = motions
-        .velocities
-        .iter()
-        .enumerate()
-        .map(|(at, state)| (*state, at))
-        .collect();
-    let count = places.len();
-    let zero = exprs.zero();
-    let mut mass = vec![vec![zero; count]; count];
-    let mut rights = Vec::with_capacity(count);
-    for (row, state) in motions.velocities.iter().enumerate() {
-        let equation = &form.equations[*state];
-        for (column, factor) in &equation.terms {
-            let Some(column) = places.get(&(*column as usize)) else {
-                return Err(no_mechanism("a rate that is no acceleration stands beside masses"));
-            };
-            mass[row][*column] = whole(&mut exprs, *factor);
-        }
-        rights.push(whole(&mut exprs, equation.right));
+impl Written {
+    fn whole(&mut self, id: ExprId) -> ExprId {
+        let known = &self.known;
+        self.exprs.substitute(&[id], |symbol| known.get(&symbol).copied())[0]
     }
+}
+
+/// Lagrange's equations of a system whose outputs are those of [`with_storage_outputs`](crate::with_storage_outputs). States that are neither
+/// velocities nor displacements, as the forces of springs, stand in g.
+pub fn mechanism(
+    model: &Model,
+    system: &StateSystem,
+    storage: &[StorageOutputs],
+) -> Result<Mechanism, Box<Diagnostic>> {
+    let mut written = Written::of(system);
+    let (velocities, mass) = masses(model, system, storage, &mut written)?;
+    let displacements = displacements(system, &velocities, &mass, &mut written)?;
+    let (mass, rights) = equations(system, &velocities, mass, &mut written)?;
+    let mut exprs = written.exprs;
     let symbol = |state: usize| system.states[state].symbol;
-    let v: Vec<SymbolId> = motions.velocities.iter().map(|state| symbol(*state)).collect();
-    let q: Vec<Option<SymbolId>> = motions.displacements.iter().map(|state| state.map(symbol)).collect();
+    let v: Vec<SymbolId> = velocities.iter().map(|state| symbol(*state)).collect();
+    let q: Vec<Option<SymbolId>> = displacements.iter().map(|state| state.map(symbol)).collect();
+    let zero = exprs.zero();
     let coriolis = christoffel(&mut exprs, &mass, &v, &q).ok_or_else(|| no_mechanism("M has no derivatives"))?;
     let is_velocity = |symbol: SymbolId| v.contains(&symbol).then_some(zero);
-    let is_input = |symbol: SymbolId| system.inputs.iter().any(|input| input.symbol == symbol).then_some(zero);
+    let inputs = system.inputs.iter().map(|input| input.symbol);
+    let given: FxHashSet<SymbolId> = inputs.chain(system.input_rates.iter().copied()).collect();
+    let is_input = |symbol: SymbolId| given.contains(&symbol).then_some(zero);
     let mut gradient = Gradient::new(&mut exprs, &v);
     let (mut damping, mut potential, mut forces) = (Vec::new(), Vec::new(), Vec::new());
     for right in &rights {
         let row = gradient
             .row(&mut exprs, *right)
             .map_err(|_| no_mechanism("a force has no derivative"))?;
-        let mut list = vec![zero; count];
+        let mut list = vec![zero; v.len()];
         for (column, rate) in row.iter() {
             let rest = exprs.substitute(&[*rate], |symbol| is_velocity(symbol).or(is_input(symbol)))[0];
             list[*column as usize] = exprs.neg(rest);
@@ -107,18 +111,11 @@ pub fn mechanism(model: &Model, system: &StateSystem) -> Result<Mechanism, Box<D
         potential.push(exprs.neg(unforced));
         forces.push(exprs.sub(at_rest, unforced));
     }
+    let name = |state: usize| system.states[state].name.clone();
     let mut found = Mechanism {
         exprs,
-        velocities: motions
-            .velocities
-            .iter()
-            .map(|state| system.states[*state].name.clone())
-            .collect(),
-        displacements: motions
-            .displacements
-            .iter()
-            .map(|at| at.map(|at| system.states[at].name.clone()))
-            .collect(),
+        velocities: velocities.iter().map(|state| name(*state)).collect(),
+        displacements: displacements.iter().map(|state| state.map(name)).collect(),
         mass,
         coriolis,
         damping,
@@ -130,44 +127,216 @@ pub fn mechanism(model: &Model, system: &StateSystem) -> Result<Mechanism, Box<D
     Ok(found)
 }
 
-/// The values of the named parts, each over symbols that are not named parts themselves.
-fn assigned(exprs: &mut Exprs, form: &MassForm) -> FxHashMap<SymbolId, ExprId> {
-    let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
-    for assignment in &form.assignments {
-        let value = exprs.substitute(&[assignment.value], |symbol| known.get(&symbol).copied())[0];
-        known.insert(assignment.symbol, value);
+impl Written {
+    fn of(system: &StateSystem) -> Written {
+        let mut written = Written {
+            exprs: system.exprs.clone(),
+            known: FxHashMap::default(),
+        };
+        let of_form = system.mass_form.iter().flat_map(|form| &form.assignments);
+        for assignment in system.assignments.iter().chain(of_form) {
+            let value = written.whole(assignment.value);
+            written.known.insert(assignment.symbol, value);
+        }
+        written
     }
-    known
 }
 
-/// States whose rates are other states are displacements of these.
-fn motions(
+/// The states that are velocities, and M: `J' m J` over all storage, where J has the co-energy variables over the velocities.
+fn masses(
     model: &Model,
     system: &StateSystem,
-    form: &MassForm,
-    exprs: &mut Exprs,
-    known: &FxHashMap<SymbolId, ExprId>,
-) -> Result<Motions, Box<Diagnostic>> {
-    let velocities = partition(model, system).p;
-    let mut displaced: FxHashMap<SymbolId, usize> = FxHashMap::default();
-    for (at, equation) in form.equations.iter().enumerate() {
-        let right = exprs.substitute(&[equation.right], |symbol| known.get(&symbol).copied())[0];
-        let is_own = matches!(equation.terms[..], [(state, factor)] if state as usize == at && exprs.is_one(factor));
-        if let (Node::Symbol(symbol), true) = (exprs.node(right), is_own) {
-            displaced.entry(*symbol).or_insert(at);
+    storage: &[StorageOutputs],
+    written: &mut Written,
+) -> Result<(Vec<usize>, Vec<Vec<ExprId>>), Box<Diagnostic>> {
+    let symbols: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
+    let mut gradient = Gradient::new(&mut written.exprs, &symbols);
+    let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
+    let too_long = || no_mechanism("the masses are too long to be written out");
+    let mut c = SparseMatrix {
+        rows: vec![Vec::new(); system.outputs.len()],
+        columns: symbols.len(),
+    };
+    for each in storage {
+        for output in each.first..each.first + each.ports {
+            let value = written.whole(system.output_values[output]);
+            let row = gradient.row(&mut written.exprs, value);
+            let row = row.map_err(|_| no_mechanism("a velocity has no derivative"))?;
+            for (column, rate) in row.iter() {
+                let rate = lowest_terms(&mut written.exprs, *rate);
+                let rate = field.from_expression(&written.exprs, rate).map_err(|_| too_long())?;
+                c.rows[output].push((*column, rate));
+            }
         }
     }
-    let all = velocities
-        .iter()
-        .map(|state| displaced.get(&system.states[*state].symbol).copied());
-    let displacements: Vec<Option<usize>> = all.collect();
+    let moving = moving(model, &c, storage);
+    let parts = partition(model, system);
+    let is_velocity = |state: &usize| {
+        let is_moving = moving.get(&(*state as u32)) == Some(&Variable::Flow);
+        let is_own = system.states[*state].variable.is_co_energy() && parts.x.contains(state);
+        parts.p.contains(state) || is_moving && is_own
+    };
+    let velocities: Vec<usize> = (0..symbols.len()).filter(is_velocity).collect();
     if velocities.is_empty() || velocities.len() > MOST {
-        return Err(no_mechanism("there are from 1 to 12 velocities of inertias"));
+        let note = format!(
+            "there are {} velocities of inertias, and 1 to {MOST} may be",
+            velocities.len()
+        );
+        return Err(no_mechanism(&note));
     }
-    Ok(Motions {
-        velocities,
-        displacements,
-    })
+    if let Some(state) = velocities
+        .iter()
+        .find(|state| !system.states[**state].variable.is_co_energy())
+    {
+        let note = format!("`{}` is no velocity of a linear inertia", system.states[*state].name);
+        return Err(no_mechanism(&note));
+    }
+    let rows = energies(
+        model,
+        &mut field,
+        (&written.exprs, None),
+        (&c, storage),
+        (&velocities, None),
+    )?;
+    if field.exhausted() {
+        return Err(too_long());
+    }
+    let exprs = &mut written.exprs;
+    let mut entry = |value: &RationalFunction| {
+        let id = field.to_expression(exprs, value);
+        lowest_terms(exprs, id)
+    };
+    let rows = rows.iter().map(|row| row.iter().map(&mut entry).collect()).collect();
+    Ok((velocities, rows))
+}
+
+/// The states whose rates are the velocities; the masses depend on nothing else.
+fn displacements(
+    system: &StateSystem,
+    velocities: &[usize],
+    mass: &[Vec<ExprId>],
+    written: &mut Written,
+) -> Result<Vec<Option<usize>>, Box<Diagnostic>> {
+    let roots: Vec<ExprId> = mass.iter().flatten().copied().collect();
+    let parameters = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let parameters: FxHashSet<SymbolId> = parameters.map(|entry| entry.symbol).collect();
+    let mut depends = written.exprs.symbols_of(&roots);
+    depends.retain(|symbol| !parameters.contains(symbol));
+    let mut displaced: FxHashMap<SymbolId, usize> = FxHashMap::default();
+    for (at, rate) in system.derivatives.iter().enumerate() {
+        let rate = written.whole(*rate);
+        if let Node::Symbol(velocity) = written.exprs.node(rate) {
+            // Of several integrals of a velocity, M depends on the one that counts.
+            let is_needed = depends.contains(&system.states[at].symbol);
+            match displaced.contains_key(velocity) && !is_needed {
+                true => {}
+                false => _ = displaced.insert(*velocity, at),
+            }
+        }
+    }
+    let of = |state: &usize| displaced.get(&system.states[*state].symbol).copied();
+    let found: Vec<Option<usize>> = velocities.iter().map(of).collect();
+    let is_displacement = |symbol: &SymbolId| found.iter().flatten().any(|at| system.states[*at].symbol == *symbol);
+    match depends.iter().find(|symbol| !is_displacement(symbol)) {
+        Some(symbol) => {
+            let name = written.exprs.symbol_info(*symbol).name.clone();
+            let note = match system.loops.iter().any(|each| each.unknowns.contains(symbol)) {
+                true => format!("M depends on `{name}`, which follows from the equation of a closed chain"),
+                false => format!("M depends on `{name}`, whose rate is none of the velocities"),
+            };
+            Err(no_mechanism(&note))
+        }
+        None => Ok(found),
+    }
+}
+
+/// M, and what it times the accelerations is.
+///
+/// Equations over masses that have these masses, or multiples, are taken as they are. Elsewhere M is multiplied by the rates.
+fn equations(
+    system: &StateSystem,
+    velocities: &[usize],
+    mut mass: Vec<Vec<ExprId>>,
+    written: &mut Written,
+) -> Result<(Vec<Vec<ExprId>>, Vec<ExprId>), Box<Diagnostic>> {
+    let mut rights = Vec::with_capacity(velocities.len());
+    for (row, state) in velocities.iter().enumerate() {
+        let found = match row_of_form(system, velocities, *state, written) {
+            Some((own, right)) => right_of_row(&mut mass[row], &own, right, row, &mut written.exprs),
+            None => None,
+        };
+        let right = match found {
+            Some(right) => right,
+            None => {
+                let mut terms = Vec::with_capacity(velocities.len());
+                for (column, other) in velocities.iter().enumerate() {
+                    let rate = written.whole(system.derivatives[*other]);
+                    terms.push(written.exprs.mul(mass[row][column], rate));
+                }
+                written.exprs.sum(terms)
+            }
+        };
+        let right = lowest_terms(&mut written.exprs, right);
+        if is_large(&written.exprs, right) {
+            return Err(no_mechanism("the forces are too long to be written out"));
+        }
+        rights.push(right);
+    }
+    let unknowns: FxHashSet<SymbolId> = system
+        .loops
+        .iter()
+        .flat_map(|each| each.unknowns.iter().copied())
+        .collect();
+    let symbols = written.exprs.symbols_of(&rights);
+    match symbols.iter().find(|symbol| unknowns.contains(symbol)) {
+        Some(symbol) => Err(no_mechanism(&format!(
+            "the forces depend on `{}`, which follows from an equation that has no closed solution",
+            written.exprs.symbol_info(*symbol).name
+        ))),
+        None => Ok((mass, rights)),
+    }
+}
+
+/// The equation of a state in the form over masses: coefficients of all accelerations, and the right side.
+fn row_of_form(
+    system: &StateSystem,
+    velocities: &[usize],
+    state: usize,
+    written: &mut Written,
+) -> Option<(Vec<ExprId>, ExprId)> {
+    let equation = &system.mass_form.as_ref()?.equations[state];
+    let mut own = vec![written.exprs.zero(); velocities.len()];
+    for (column, factor) in &equation.terms {
+        let place = velocities.iter().position(|other| *other == *column as usize)?;
+        own[place] = written.whole(*factor);
+    }
+    Some((own, written.whole(equation.right)))
+}
+
+/// The right side of a row of M, from an equation that is a multiple of it; none if it is not. Of equal masses those of the equation are kept.
+fn right_of_row(
+    mass: &mut Vec<ExprId>,
+    own: &[ExprId],
+    right: ExprId,
+    diagonal: usize,
+    exprs: &mut Exprs,
+) -> Option<ExprId> {
+    let (wanted, given) = (mass[diagonal], own[diagonal]);
+    if exprs.is_zero(given) {
+        return None;
+    }
+    for (entry, other) in mass.iter().zip(own) {
+        let (one, two) = (exprs.mul(*entry, given), exprs.mul(*other, wanted));
+        if !are_equal(exprs, one, two) {
+            return None;
+        }
+    }
+    if are_equal(exprs, wanted, given) {
+        *mass = own.to_vec();
+        return Some(right);
+    }
+    let ratio = exprs.div(wanted, given);
+    Some(exprs.mul(right, ratio))
 }
 
 /// `C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k/2`
@@ -218,43 +387,47 @@ impl Mechanism {
     fn check(&mut self, system: &StateSystem, rights: &[ExprId], v: &[SymbolId]) -> Result<(), Box<Diagnostic>> {
         let count = v.len();
         let parameters = crate::values::parameter_values(system);
-        let mut roots: Vec<ExprId> = self
-            .mass
-            .iter()
-            .chain(&self.coriolis)
-            .chain(&self.damping)
-            .flatten()
-            .copied()
-            .collect();
+        let matrices = [&self.mass, &self.coriolis, &self.damping];
+        let mut roots: Vec<ExprId> = matrices.into_iter().flatten().flatten().copied().collect();
         roots.extend(self.potential.iter().chain(&self.forces).chain(rights));
-        for point in 1..=3 {
+        let mut checked = 0;
+        for point in 1..=TRIED {
             let value = |symbol: SymbolId| {
                 // Fractions of multiples of an irrational number lie everywhere.
                 let place = (f64::from(symbol.0 + 1) * 0.618_033_988_749_894_9 * f64::from(point)).fract();
                 parameters.get(&symbol).copied().or(Some(place - 0.35))
             };
             let found = self.exprs.evaluate_unchecked(&roots, &value);
+            if found.iter().any(|value| !value.is_finite()) {
+                continue;
+            }
+            checked += 1;
             let (matrices, lists) = found.split_at(3 * count * count);
             let entry = |matrix: usize, row: usize, column: usize| matrices[(matrix * count + row) * count + column];
-            let largest = found.iter().map(|value| value.abs()).fold(0.0, f64::max);
             for row in 0..count {
-                let mut left = lists[row] - lists[count + row] + lists[2 * count + row];
-                for (column, velocity) in v.iter().enumerate().take(count) {
+                let mut terms = vec![lists[row], -lists[count + row], lists[2 * count + row]];
+                for (column, velocity) in v.iter().enumerate() {
                     let speed = value(*velocity).unwrap_or(0.0);
-                    left += (entry(1, row, column) + entry(2, row, column)) * speed;
+                    terms.extend([entry(1, row, column) * speed, entry(2, row, column) * speed]);
                     let skew = entry(0, row, column) - entry(0, column, row);
-                    if skew.is_nan() || skew.abs() > LEFT_OVER * largest {
+                    if skew.abs() > LEFT_OVER * (entry(0, row, row).abs() + entry(0, column, column).abs()) {
                         return Err(no_mechanism("the masses are not symmetric"));
                     }
                 }
-                if left.is_nan() || left.abs() > LEFT_OVER * largest {
+                let largest = terms.iter().map(|value| value.abs()).fold(0.0, f64::max);
+                if terms.iter().sum::<f64>().abs() > LEFT_OVER * largest {
                     return Err(no_mechanism(
                         "some forces are no inertial forces, and not linear in the velocities",
                     ));
                 }
             }
         }
-        Ok(())
+        match checked {
+            0 => Err(no_mechanism(
+                "the equations have no finite values where they were tried",
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn shorten(&mut self) {

@@ -12,11 +12,13 @@ mod partition;
 pub use mechanism::{Mechanism, mechanism};
 pub use partition::{Partition, block, partition};
 
+use crate::modes::StorageOutputs;
 use crate::values::{exact_form, try_map};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};
+use lgm_equations::is_large;
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
-use lgm_model::{ElementId, Law, Measure, Model, StorageForm, Variable};
+use lgm_model::{ElementId, Law, Model, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use matrix::{Rows, combined, is_zero, product, solution, transposed};
@@ -80,11 +82,11 @@ struct Parts {
 }
 
 /// The equations of a linear system in power variables, whose outputs are those of
-/// [`with_storage_outputs`](crate::with_storage_outputs) from the first one given on; over the parameters, or for their values.
+/// [`with_storage_outputs`](crate::with_storage_outputs); over the parameters, or for their values.
 pub fn second_order(
     model: &Model,
     system: &StateSystem,
-    first_output: usize,
+    storage: &[StorageOutputs],
     (wanted, is_numeric): (Option<Eliminated>, bool),
 ) -> Result<SecondOrder, Box<Diagnostic>> {
     let form = system
@@ -111,44 +113,40 @@ pub fn second_order(
         }
     };
     let form = read.ok_or_else(|| refused("the matrices have no values", "look at `lgm equations`"))?;
-    let (inertias, compliances) = classes(model, system, &form)?;
-    let fewer = match inertias.len() <= compliances.len() && !inertias.is_empty() {
+    let Classes {
+        inertias,
+        compliances,
+        displacements,
+    } = classes(model, system, &form, storage);
+    let is_fewer = inertias.len() <= compliances.len() || !displacements.is_empty();
+    let fewer = match is_fewer && !inertias.is_empty() {
         true => Eliminated::Compliances,
         false => Eliminated::Inertias,
     };
+    // Displacements that forces depend on are left out as those of compliances are.
+    let springs = [&compliances[..], &displacements].concat();
     let first = wanted.unwrap_or(fewer);
     let mut of = |eliminated: Eliminated| {
         let (kept, others) = match eliminated {
-            Eliminated::Compliances => (&inertias, &compliances),
+            Eliminated::Compliances => (&inertias, &springs),
             Eliminated::Inertias => (&compliances, &inertias),
         };
         if kept.is_empty() {
             return Err("there is no storage of the kind whose displacements are asked for".into());
+        }
+        if eliminated == Eliminated::Inertias && !displacements.is_empty() {
+            return Err("forces depend on displacements that are states of no storage".into());
         }
         let parts = Parts::of(&form, kept, others, system.declared_inputs().count());
         // A displacement of a compliance is its own, and not that of others that follow it.
         let owners = kept.iter().map(|state| system.states[*state].element.clone());
         let owners = (eliminated == Eliminated::Inertias).then(|| owners.collect::<Vec<_>>());
         let own = (kept.as_slice(), owners.as_deref());
-        let energy = energies(model, &mut field, (&exprs, values), &form, first_output, own);
+        let energy = energies(model, &mut field, (&exprs, values), (&form.c, storage), own);
         let energy = energy.map_err(Fault::Whole)?;
         Ok((kept, parts.eliminated(&mut field, &energy, eliminated)?))
     };
-    let found = of(first);
-    let found = match found {
-        Err(Fault::OfKind(reason)) => match (of(first.other()), wanted) {
-            (Ok(found), None) => Ok(found),
-            (Ok(_), Some(_)) => Err(refused(reason, first.other().help())),
-            (Err(Fault::OfKind(_)), _) => Err(refused(
-                reason,
-                "the displacements of the other kind have none either; `lgm equations` has those of first order",
-            )),
-            (Err(Fault::Whole(fault)), _) => Err(fault),
-        },
-        Err(Fault::Whole(fault)) => Err(fault),
-        Ok(found) => Ok(found),
-    };
-    let (kept, found) = found?;
+    let (kept, found) = of_either(first, wanted, &mut of)?;
     let [gyroscopic, circulatory] = [&found[1], &found[2]].map(|rows| skew(&mut field, rows));
     if field.exhausted() {
         return Err(refused(
@@ -162,6 +160,13 @@ pub fn second_order(
     };
     let [mass, damping, stiffness, input, input_integral, input_derivative] = found.map(|rows| written(&rows));
     let [gyroscopic, circulatory] = [gyroscopic, circulatory].map(|rows| written(&rows));
+    let whole = [&mass, &damping, &stiffness, &input, &input_integral, &input_derivative];
+    if whole.into_iter().flatten().flatten().any(|id| is_large(&exprs, *id)) {
+        return Err(refused(
+            "the entries are too long to be written out",
+            "write `--numeric` for their values, or declare some of the parameters as `const`",
+        ));
+    }
     Ok(SecondOrder {
         exprs,
         coordinates: kept.iter().map(|state| system.states[*state].element.clone()).collect(),
@@ -174,6 +179,27 @@ pub fn second_order(
         input_integral,
         input_derivative,
     })
+}
+
+/// The equations of the first kind, or of the other one if no kind was asked for and the first has none.
+fn of_either<T>(
+    first: Eliminated,
+    wanted: Option<Eliminated>,
+    of: &mut dyn FnMut(Eliminated) -> Result<T, Fault>,
+) -> Result<T, Box<Diagnostic>> {
+    match of(first) {
+        Err(Fault::OfKind(reason)) => match (of(first.other()), wanted) {
+            (Ok(found), None) => Ok(found),
+            (Ok(_), Some(_)) => Err(refused(reason, first.other().help())),
+            (Err(Fault::OfKind(_)), _) => Err(refused(
+                reason,
+                "the displacements of the other kind have none either; `lgm equations` has those of first order",
+            )),
+            (Err(Fault::Whole(fault)), _) => Err(fault),
+        },
+        Err(Fault::Whole(fault)) => Err(fault),
+        Ok(found) => Ok(found),
+    }
 }
 
 /// The values of all parameters.
@@ -237,47 +263,79 @@ fn refused(message: &str, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0715, message).help(help))
 }
 
-/// The states of inertias and of compliances. Integrals that nothing depends on are left out.
-fn classes(
-    model: &Model,
-    system: &StateSystem,
-    form: &LinearForm<Entry>,
-) -> Result<(Vec<usize>, Vec<usize>), Box<Diagnostic>> {
-    let (mut inertias, mut compliances) = (Vec::new(), Vec::new());
-    let mut integrals = Vec::new();
+/// The states by what they are in equations of second order.
+struct Classes {
+    inertias: Vec<usize>,
+    compliances: Vec<usize>,
+    /// States of no storage that others depend on, such as the angle of a pendulum.
+    displacements: Vec<usize>,
+}
+
+/// The classes of the states. Integrals that nothing else depends on are in none.
+fn classes(model: &Model, system: &StateSystem, form: &LinearForm<Entry>, storage: &[StorageOutputs]) -> Classes {
+    let moving = moving(model, &form.c, storage);
+    let (mut inertias, mut compliances, mut integrals) = (Vec::new(), Vec::new(), Vec::new());
+    let ids: FxHashMap<String, ElementId> = (0..model.elements.len() as u32)
+        .map(|id| (model.element_name(ElementId(id)), ElementId(id)))
+        .collect();
     for (at, state) in system.states.iter().enumerate() {
-        let ids = (0..model.elements.len() as u32).map(ElementId);
-        let element = ids.into_iter().find(|id| *model.element_name(*id) == *state.element);
-        let law = element.map(|id| &model.elements[id.index()].law);
-        match law {
-            Some(Law::Storage { co_energy, .. }) if state.variable.is_co_energy() => match co_energy {
-                Variable::Flow => inertias.push(at),
-                Variable::Effort => compliances.push(at),
-            },
-            _ => integrals.push(at),
-        }
-    }
-    for (row, entries) in form.a.rows.iter().enumerate() {
-        let reads = |column: usize| {
-            entries
-                .iter()
-                .any(|entry| entry.0 as usize == column && !entry.1.is_zero())
+        let law = ids.get(&*state.element).map(|id| &model.elements[id.index()].law);
+        let variable = match law {
+            Some(Law::Storage { co_energy, .. }) => Some(*co_energy),
+            _ => moving.get(&(at as u32)).copied(),
         };
-        let known = integrals
-            .iter()
-            .find(|column| !integrals.contains(&row) && reads(**column));
-        if let Some(state) = known {
-            let message = format!(
-                "`{}` is a state of no storage, and others depend on it",
-                system.states[*state].name
-            );
-            return Err(refused(
-                &message,
-                "equations of second order hold linear inertias and compliances alone",
-            ));
+        match variable.filter(|_| state.variable.is_co_energy()) {
+            Some(Variable::Flow) => inertias.push(at),
+            Some(Variable::Effort) => compliances.push(at),
+            None => integrals.push(at),
         }
     }
-    Ok((inertias, compliances))
+    let mut displacements = Vec::new();
+    let mut readers = [&inertias[..], &compliances].concat();
+    while let Some(reader) = readers.pop() {
+        let read = form.a.rows[reader].iter().filter(|entry| !entry.1.is_zero());
+        for column in read.map(|entry| entry.0 as usize) {
+            if integrals.contains(&column) && !displacements.contains(&column) {
+                displacements.push(column);
+                readers.push(column);
+            }
+        }
+    }
+    displacements.sort_unstable();
+    Classes {
+        inertias,
+        compliances,
+        displacements,
+    }
+}
+
+/// The states that co-energy variables of storage follow, with what these are; flows if there are both.
+///
+/// The velocity of a displacement that moduli depend on is such a state without a storage of its own.
+fn moving(model: &Model, c: &SparseMatrix<Entry>, storage: &[StorageOutputs]) -> FxHashMap<u32, Variable> {
+    let mut found: FxHashMap<u32, Variable> = FxHashMap::default();
+    for each in storage {
+        let ports = model.elements[each.id.index()].ports.clone();
+        let variables = variables(&model.elements[each.id.index()].law, ports.len());
+        for (output, variable) in (each.first..).zip(variables) {
+            for (column, _) in c.rows[output].iter().filter(|entry| !entry.1.is_zero()) {
+                let known = found.entry(*column).or_insert(variable);
+                if variable == Variable::Flow {
+                    *known = variable;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The co-energy variables of a storage.
+fn variables(law: &Law, ports: usize) -> Vec<Variable> {
+    match law {
+        Law::Storage { co_energy, .. } => vec![*co_energy; ports],
+        Law::Nonlinear(law) => law.storage.iter().flatten().map(|port| port.0).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The energies of the kept states as a matrix W: `z' W z/2`, with what storage without a state has of them; or those of some elements alone.
@@ -285,53 +343,35 @@ fn energies(
     model: &Model,
     field: &mut RationalFunctions,
     (exprs, numbers): (&Exprs, Option<&FxHashMap<SymbolId, BigRational>>),
-    form: &LinearForm<Entry>,
-    first_output: usize,
+    (c, storage): (&SparseMatrix<Entry>, &[StorageOutputs]),
     (kept, owners): (&[usize], Option<&[Arc<str>]>),
 ) -> Result<Rows<Entry>, Box<Diagnostic>> {
     let mut sum = vec![vec![Entry::zero(); kept.len()]; kept.len()];
-    let symbols: Vec<_> = model.outputs.iter().map(|output| output.value).collect();
-    let port_of = |at: usize| {
-        let measured = model.measures.iter().find(|(symbol, _)| {
-            matches!(model.exprs.node(symbols[at]), lgm_algebra::expr::Node::Symbol(own) if own == symbol)
-        });
-        match measured.map(|measured| measured.1) {
-            Some(Measure::PortEffort(port) | Measure::PortFlow(port)) => Some(port),
-            _ => None,
-        }
-    };
-    let mut at = first_output;
-    while at < symbols.len() {
-        let Some(port) = port_of(at) else {
-            at += 1;
+    for each in storage {
+        let name = model.element_name(each.id);
+        if owners.is_some_and(|owners| owners.iter().all(|owner| **owner != *name)) {
             continue;
-        };
-        let id = model.ports[port.index()].element;
-        let element = &model.elements[id.index()];
-        let count = element.ports.len();
-        if let Some(owners) = owners {
-            let name = model.element_name(id);
-            if owners.iter().all(|owner| **owner != *name) {
-                at += count;
-                continue;
-            }
         }
-        let Law::Storage {
-            value, form: entered, ..
-        } = &element.law
-        else {
-            return Err(refused(
-                "there is storage that is not linear",
-                "equations of second order hold linear inertias and compliances alone",
-            ));
-        };
-        // The co-energy variables of the element over the kept states, and its value.
-        let rows: Rows<Entry> = (at..at + count)
+        let count = each.ports;
+        // The co-energy variables of the element over the kept states.
+        let rows: Rows<Entry> = (each.first..each.first + count)
             .map(|output| {
-                let get = |state: &usize| form.c.get(output, *state).cloned().unwrap_or(Entry::zero());
+                let get = |state: &usize| c.get(output, *state).cloned().unwrap_or(Entry::zero());
                 kept.iter().map(get).collect()
             })
             .collect();
+        if is_zero(field, &rows) {
+            continue;
+        }
+        let Law::Storage {
+            value, form: entered, ..
+        } = &model.elements[each.id.index()].law
+        else {
+            return Err(refused(
+                &format!("the storage `{name}` is not linear, and follows these displacements"),
+                "equations of second order hold linear inertias and compliances alone",
+            ));
+        };
         let mut values: Rows<Entry> = Vec::new();
         for row in 0..count {
             let mut list = Vec::new();
@@ -356,7 +396,6 @@ fn energies(
         };
         let part = product(field, &transposed(&rows, kept.len()), &weighted, kept.len());
         sum = combined(field, &sum, &part, false);
-        at += count;
     }
     Ok(sum)
 }
@@ -399,7 +438,7 @@ impl Parts {
         } else {
             let found = solution(field, &transposed(&self.ko, others), &transposed(&right, others), kept);
             let found = found.ok_or(
-                "these displacements alone have no equations of second order: what is left out has losses of its own",
+                "these displacements alone have no equations of second order: what is left out has losses or states of its own",
             )?;
             transposed(&found, kept)
         };

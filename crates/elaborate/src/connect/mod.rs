@@ -89,6 +89,11 @@ impl GraphCheck<'_, '_> {
                 .label(self.node_span(id), "declared here, and never bonded")
                 .help("draw its bonds, or leave it out"),
         };
+        let empty = self.reports.empty_loops.iter().find(|each| each.frame == place.frame);
+        let diagnostic = match empty {
+            Some(empty) => diagnostic.label(empty.range, "this range is empty, and its loop makes nothing"),
+            None => diagnostic,
+        };
         self.reports.here = place;
         self.report(diagnostic);
     }

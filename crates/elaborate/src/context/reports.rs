@@ -41,6 +41,16 @@ pub(crate) struct Reports {
     pub law_use: Option<(String, Span)>,
     /// Options that give a parameter another shape than its declaration: what is said of them, and where.
     pub reshaped: Vec<(String, Span)>,
+    /// The loops that make nothing.
+    pub empty_loops: Vec<EmptyLoop>,
+}
+
+/// A loop whose range is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EmptyLoop {
+    pub frame: FrameId,
+    pub range: Span,
+    pub body: Span,
 }
 
 impl Reports {
@@ -85,6 +95,14 @@ impl Reports {
             here: Place::MODEL,
             law_use: None,
             reshaped: Vec::new(),
+            empty_loops: Vec::new(),
+        }
+    }
+
+    /// Remembers a loop that makes nothing.
+    pub fn add_empty_loop(&mut self, found: EmptyLoop) {
+        if !self.empty_loops.contains(&found) {
+            self.empty_loops.push(found);
         }
     }
 

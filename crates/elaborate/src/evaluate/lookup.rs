@@ -1,5 +1,6 @@
 //! From names to what they stand for: loop indices, values of the frame, nodes and instances.
 
+use crate::context::reports::EmptyLoop;
 use crate::context::values::{DimId, Value};
 use crate::context::{
     AtPlace, FrameId, GraphPart, Indices, NodeShape, NodeView, Origin, Place, ValueSlot, index_text, pair,
@@ -303,7 +304,24 @@ impl<'a> Evaluator<'a> {
         let statements = self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize].statements;
         let mut diagnostic =
             Diagnostic::error(Code::LGM0116, format!("`{name}` does not exist here")).label(span, "it is needed here");
-        if let Some(declared) = declared_at(statements, name) {
+        let declared = declared_at(statements, name);
+        let is_around = |each: &&EmptyLoop| {
+            let is_within = |span: Span| {
+                span.source == each.body.source && span.start >= each.body.start && span.end <= each.body.end
+            };
+            each.frame == frame && declared.is_some_and(is_within)
+        };
+        if let (Some(declared), Some(around)) = (declared, self.reports.empty_loops.iter().find(is_around)) {
+            let diagnostic = diagnostic
+                .label(declared, "declared here, in a loop that makes nothing")
+                .label(around.range, "this range is empty: its end is below its start")
+                .help(format!(
+                    "write an `if` around what needs `{name}`, or a range with an entry, such as `1:1`"
+                ));
+            self.report(diagnostic);
+            return;
+        }
+        if let Some(declared) = declared {
             diagnostic = diagnostic.label(
                 declared,
                 "declared here, in a branch of an `if` that was not taken, or in a cycle with what needs it",
@@ -407,6 +425,16 @@ impl<'a> Evaluator<'a> {
                 return None;
             }
         };
+        if size == 0 {
+            let diagnostic = Diagnostic::error(
+                Code::LGM0121,
+                format!("the index {index} is that of an array without entries"),
+            )
+            .label(span, "the size of this array is 0")
+            .help("a size of 0 is allowed, and so is an empty range `1:0`: write an `if` around what needs an entry");
+            self.report(diagnostic);
+            return None;
+        }
         if index < 1 || index > size {
             let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {index} lies outside 1:{size}"))
                 .label(

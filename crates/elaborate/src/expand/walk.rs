@@ -1,5 +1,6 @@
 //! The walk over a body: its values and nodes first, then its instances, through loops and conditions.
 
+use crate::context::reports::EmptyLoop;
 use crate::context::{AtPlace, EnvId, FrameId, Place};
 use crate::expand::{Deferred, Expansion};
 use lgm_syntax::ast::{self, Statement, StatementKind};
@@ -97,6 +98,13 @@ impl<'a> Expansion<'_, 'a> {
         let (Some(from), Some(to)) = (self.integer(&block.from, place), self.integer(&block.to, place)) else {
             return;
         };
+        if let (true, [first, ..]) = (to < from, &block.body[..]) {
+            self.reports.add_empty_loop(EmptyLoop {
+                frame: place.frame,
+                range: block.from.span.to(block.to.span),
+                body: first.span.to(block.body[block.body.len() - 1].span),
+            });
+        }
         if to < from || block.body.is_empty() || (walk == Walk::Declare && !declares(&block.body)) {
             return;
         }

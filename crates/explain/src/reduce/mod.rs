@@ -13,5 +13,5 @@ mod text;
 pub use json::json;
 pub use make::reduction;
 pub use report::{Class, Conserved, Dependent, GainedPath, Merge, MergeKind, Reduction, ReductionReport};
-pub use rewrite::{Rewritten, reduced_text};
+pub use rewrite::{Rewritten, reduced_text, report_what_stays};
 pub use text::text;

@@ -105,7 +105,7 @@ impl Drop for Code {
 }
 
 macro_rules! library {
-    ($($operation:ident)*) => {
+    ($($operation:ident)*; within $($within:ident)*) => {
         /// The address of a function that machine code calls.
         pub(super) fn library_unary(operation: Unary) -> Option<*const u8> {
             match operation {
@@ -115,13 +115,13 @@ macro_rules! library {
                     }
                     Some(function as *const u8)
                 })*
-                _ => None,
+                $(Unary::$within => None,)*
             }
         }
     };
 }
 
-library!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Exp Log);
+library!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Exp Log; within Negate Absolute Sign Floor SquareRoot Not);
 
 /// The address of a function of two numbers that machine code calls.
 pub(super) fn library_binary(operation: Binary) -> Option<*const u8> {
@@ -134,6 +134,8 @@ pub(super) fn library_binary(operation: Binary) -> Option<*const u8> {
     match operation {
         Binary::Atan2 => Some(atan2 as *const u8),
         Binary::Power => Some(power as *const u8),
-        _ => None,
+        Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide => None,
+        Binary::Minimum | Binary::Maximum | Binary::And | Binary::Or => None,
+        Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual => None,
     }
 }

@@ -8,8 +8,10 @@ use num_traits::{One, Signed};
 /// Returns true if an expression has a value wherever its symbols have: no logarithm, root or quotient of what may be of either sign.
 pub(in crate::nonlinear) fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> bool {
     exprs.reachable(&[id]).into_iter().all(|id| match exprs.node(id) {
-        Node::Call(Function::Log | Function::Asin | Function::Acos | Function::Tan, list) => !varies(exprs, list[0]),
-        Node::Call(Function::Sqrt, list) => is_size(exprs, list[0]) || !varies(exprs, list[0]),
+        Node::Call(function, list) => match is_defined_for_all(*function) {
+            true => true,
+            false => !varies(exprs, list[0]) || *function == Function::Sqrt && is_size(exprs, list[0]),
+        },
         Node::Power(base, exponent) => {
             let power = exprs.as_number(*exponent);
             let is_whole = power.is_some_and(|power| power.is_integer() && power.is_positive());
@@ -18,6 +20,17 @@ pub(in crate::nonlinear) fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> 
         }
         _ => true,
     })
+}
+
+/// Returns true if a function has a value for all arguments.
+fn is_defined_for_all(function: Function) -> bool {
+    match function {
+        Function::Log | Function::Asin | Function::Acos | Function::Tan | Function::Sqrt => false,
+        Function::Sin | Function::Cos | Function::Atan | Function::Atan2 => true,
+        Function::Sinh | Function::Cosh | Function::Tanh | Function::Asinh | Function::Exp => true,
+        Function::Abs | Function::Sign | Function::Min | Function::Max | Function::Floor => true,
+        Function::Step | Function::Pulse | Function::Ramp | Function::Int | Function::Der => true,
+    }
 }
 
 /// Returns true if an expression holds the root of a size, whose slope is infinite where that is zero.

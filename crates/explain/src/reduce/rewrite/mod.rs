@@ -81,6 +81,30 @@ pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, dec
     Rewritten { text, left }
 }
 
+/// Says in the report of the elements that stay in the text that they do; `declared` is the model in the tree of its text.
+pub fn report_what_stays(reduction: &mut Reduction<'_>, declared: &ast::Model) {
+    let model = &*reduction.assigned.model;
+    let names = Names::of(model, declared);
+    let remains = Remains::of(model, &names);
+    let mut said: Vec<(String, String, String)> = Vec::new();
+    for merge in &reduction.merges {
+        if let Some(reason) = obstacle(reduction, &names, &remains, merge) {
+            let names = [merge.removed, merge.kept].map(|port| element_name(model, port));
+            let done = format!("stays in the text: {} alone would do the same, but {reason}", names[1]);
+            let [removed, kept] = names;
+            said.push((removed, kept, done));
+        }
+    }
+    let report = &mut reduction.report;
+    for (removed, kept, done) in said {
+        let dependent = report.dependent.iter_mut().filter(|found| found.element == removed);
+        dependent.for_each(|found| found.done.clone_from(&done));
+        let is_of = |of: &[String]| of.len() == 2 && of.contains(&removed) && of.contains(&kept);
+        let conserved = report.conserved.iter_mut().filter(|found| is_of(&found.of));
+        conserved.for_each(|found| found.done.clone_from(&done));
+    }
+}
+
 fn element_name(model: &Model, port: PortId) -> String {
     model.element_name(model.ports[port.index()].element)
 }
