@@ -4,7 +4,9 @@
 //! the same relative text are one pattern, for all its indices. Since a pattern with an index put in is the text of its row, letter for letter,
 //! nothing can be lost or changed.
 
+use super::Names;
 use rustc_hash::FxHashMap;
+use std::fmt;
 
 /// Fewer rows than these stay as they are.
 const LEAST: usize = 3;
@@ -18,11 +20,86 @@ type Indices = Vec<i64>;
 /// Rows of one pattern: the indices and the place of each.
 type Members = Vec<(Indices, usize)>;
 
-/// Rows of texts, the first of which begins with the name of the row; those that repeat are one row that ends with its indices.
-pub(crate) fn gathered(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
-    let letters = letters(&rows);
+/// A row, or one that stands for all values of its indices.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row<P> {
+    /// Texts in the syntax of the language, the first of which begins with the name of the row.
+    pub(crate) cells: Vec<String>,
+    /// The values of its indices; empty for a single row.
+    pub(crate) ranges: Vec<Range>,
+    /// The cells of the row that `of` is about, unless these are they.
+    pub(crate) own: Option<Vec<String>>,
+    /// What else is known of the row.
+    pub(crate) of: P,
+}
+
+/// The values of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) letter: &'static str,
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} in {}:{}", self.letter, self.first, self.last)
+    }
+}
+
+/// The cells of a row that stands for others, and the values of its indices.
+type Pattern = (Vec<String>, Vec<Range>);
+
+/// The letters that indices may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Letters {
+    /// None: each row stays.
+    None,
+    /// All that are no names.
+    Free,
+    /// All that are no last parts of names either, such as the current of `l[1].i`.
+    Apart,
+}
+
+impl Letters {
+    /// No letters for flat rows.
+    pub(crate) fn or_flat(self, flat: bool) -> Letters {
+        if flat { Letters::None } else { self }
+    }
+}
+
+/// Rows of texts with what else is known of each; those that repeat are one row.
+pub(crate) fn gathered<P>(rows: Vec<(Vec<String>, P)>, letters: Letters) -> Vec<Row<P>> {
+    let (mut shown, hidden) = match letters {
+        Letters::None => Default::default(),
+        _ => repeated(&rows, letters),
+    };
+    let mut kept = Vec::new();
+    for (at, (cells, of)) in rows.into_iter().enumerate() {
+        match shown.remove(&at) {
+            Some((pattern, ranges)) => kept.push(Row {
+                cells: pattern,
+                ranges,
+                own: Some(cells),
+                of,
+            }),
+            None if hidden.get(at) == Some(&true) => {}
+            None => kept.push(Row {
+                cells,
+                ranges: Vec::new(),
+                own: None,
+                of,
+            }),
+        }
+    }
+    kept
+}
+
+/// Patterns by the place of the first row of each, and the rows that they stand for.
+fn repeated<P>(rows: &[(Vec<String>, P)], of: Letters) -> (FxHashMap<usize, Pattern>, Vec<bool>) {
+    let letters = letters(rows, of);
     let mut patterns: FxHashMap<(usize, Vec<String>), Members> = FxHashMap::default();
-    for (at, row) in rows.iter().enumerate() {
+    for (at, (row, _)) in rows.iter().enumerate() {
         let own = row.first().map(|name| indices_of(name)).unwrap_or_default();
         if !own.is_empty() && own.len() <= letters.len() {
             let relative: Vec<String> = row.iter().map(|text| relative(text, &own, &letters)).collect();
@@ -30,7 +107,7 @@ pub(crate) fn gathered(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
         }
     }
     // The first row of each part of a pattern, with what is shown there; the other rows of the part are left out.
-    let mut shown: FxHashMap<usize, Vec<String>> = FxHashMap::default();
+    let mut shown = FxHashMap::default();
     let mut hidden = vec![false; rows.len()];
     for ((_, relative), members) in patterns {
         for part in boxes(members) {
@@ -43,23 +120,26 @@ pub(crate) fn gathered(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
                 .copied()
                 .min()
                 .expect("invariant: a part of a pattern has rows");
+            let pattern = with_ranges(&relative, &part, &letters);
+            if Names::between(&rows[first].0, &pattern.0).is_none() {
+                continue;
+            }
             part.rows.iter().for_each(|row| hidden[*row] = true);
-            hidden[first] = false;
-            shown.insert(first, with_ranges(&relative, &part, &letters));
+            shown.insert(first, pattern);
         }
     }
-    let kept = rows.into_iter().enumerate().filter(|(at, _)| !hidden[*at]);
-    kept.map(|(at, row)| shown.remove(&at).unwrap_or(row)).collect()
+    (shown, hidden)
 }
 
 /// Letters that are no names in the rows.
-fn letters(rows: &[Vec<String>]) -> Vec<&'static str> {
+fn letters<P>(rows: &[(Vec<String>, P)], of: Letters) -> Vec<&'static str> {
+    let joins = if of == Letters::Apart { "_" } else { "_." };
     let is_name = |letter: &&str| {
         let has = |text: &String| {
-            text.split(|c: char| !(c.is_alphanumeric() || "_.".contains(c)))
+            text.split(|c: char| !(c.is_alphanumeric() || joins.contains(c)))
                 .any(|word| word == *letter)
         };
-        rows.iter().flatten().any(has)
+        rows.iter().flat_map(|(row, _)| row).any(has)
     };
     LETTERS.into_iter().filter(|letter| !is_name(letter)).collect()
 }
@@ -160,24 +240,21 @@ fn boxes(members: Members) -> Vec<Part> {
     parts
 }
 
-/// The row of a pattern: indices that do not vary are numbers, and the others have their ranges behind it.
-fn with_ranges(relative: &[String], part: &Part, letters: &[&str]) -> Vec<String> {
+/// The row of a pattern: indices that do not vary are numbers, and the others have ranges.
+fn with_ranges(relative: &[String], part: &Part, letters: &[&'static str]) -> Pattern {
     let mut row: Vec<String> = relative.to_vec();
     let mut ranges = Vec::new();
-    for ((first, last), letter) in part.ranges.iter().zip(letters) {
+    for ((first, last), letter) in part.ranges.iter().copied().zip(letters) {
         match first == last {
-            true => row.iter_mut().for_each(|text| *text = put_in(text, letter, *first)),
-            false => ranges.push(format!("{letter} in {first}:{last}")),
+            true => row.iter_mut().for_each(|text| *text = put_in(text, letter, first)),
+            false => ranges.push(Range { letter, first, last }),
         }
     }
-    if let Some(last) = row.last_mut() {
-        *last = format!("{}   for {}", last.trim_end(), ranges.join(", "));
-    }
-    row
+    (row, ranges)
 }
 
 /// A relative text with a number in the place of an index.
-pub(crate) fn put_in(text: &str, letter: &str, value: i64) -> String {
+fn put_in(text: &str, letter: &str, value: i64) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('[') {
@@ -207,15 +284,19 @@ pub(crate) fn put_in(text: &str, letter: &str, value: i64) -> String {
 mod tests {
     use super::*;
 
-    fn rows(text: &str) -> Vec<Vec<String>> {
-        let lines = text.lines().filter(|line| !line.trim().is_empty());
-        lines
-            .map(|line| line.trim().split(" = ").map(str::to_string).collect())
-            .collect()
-    }
-
     fn shown(text: &str) -> Vec<String> {
-        gathered(rows(text)).iter().map(|row| row.join(" = ")).collect()
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let rows = lines.map(|line| (line.split(" = ").map(str::to_string).collect(), ()));
+        let rows = gathered(rows.collect(), Letters::Free).into_iter();
+        let row = |row: Row<()>| {
+            let ranges: Vec<String> = row.ranges.iter().map(Range::to_string).collect();
+            let ranges = match ranges.is_empty() {
+                true => String::new(),
+                false => format!("   for {}", ranges.join(", ")),
+            };
+            format!("{}{ranges}", row.cells.join(" = "))
+        };
+        rows.map(row).collect()
     }
 
     #[test]
@@ -248,6 +329,16 @@ mod tests {
         assert_eq!(shown(&text), ["g[j, k] = a[j, k + 1] + i   for j in 1:3, k in 1:4"]);
         let row = "x[2, 1] = 1\nx[2, 2] = 1\nx[2, 3] = 1";
         assert_eq!(shown(row), ["x[2, j] = 1   for j in 1:3"]);
+    }
+
+    #[test]
+    fn letters_may_have_to_be_apart_from_last_parts_of_names() {
+        let rows = |letters: Letters| {
+            let rows = (1..=3).map(|at| (vec![format!("l[{at}].i"), format!("n.l[{at}].j_1")], ()));
+            gathered(rows.collect(), letters)[0].cells.clone()
+        };
+        assert_eq!(rows(Letters::Free), ["l[i].i", "n.l[i].j_1"]);
+        assert_eq!(rows(Letters::Apart), ["l[j].i", "n.l[j].j_1"]);
     }
 
     #[test]
