@@ -2,6 +2,7 @@
 //! rows again once each index has its values.
 
 use crate::support::cases::cases;
+use crate::support::command::{ends_with, err, lgm, out};
 use crate::support::points::compiled;
 use lgm::Request;
 use lgm::emit::{DocumentOptions, MatrixOptions, TextOptions, json, json_patterns, latex, text};
@@ -138,7 +139,7 @@ fn expanded_latex(latex: &str) -> Vec<String> {
             .trim_end_matches(" \\\\")
             .trim_end_matches(".\\par")
             .trim_end_matches(',');
-        let line = ["States: ", "Inputs: ", "Outputs: "]
+        let line = ["States: ", "Inputs: ", "Outputs: ", "Starts: "]
             .iter()
             .fold(line, |line, title| line.trim_start_matches(title));
         let in_equation = line.rsplit_once(", \\quad ");
@@ -201,23 +202,35 @@ fn with_latex_index(row: &str, letter: &str, value: i64) -> String {
     out
 }
 
-/// The members of a document of JSON, with all rows of lists, in order of their texts.
+/// The members of a document of JSON, with all rows of lists: those that have places in the order of these, others in that of their texts.
 fn expanded_json(json: &[u8]) -> Value {
     let mut value: Value = serde_json::from_slice(json).unwrap();
-    for (_, list) in value.as_object_mut().unwrap() {
+    for (key, list) in value.as_object_mut().unwrap() {
         let Value::Array(rows) = list else { continue };
-        let mut all = Vec::new();
+        let mut all: Vec<(Option<i64>, Value)> = Vec::new();
         for mut row in std::mem::take(rows) {
-            let ranges = row.as_object_mut().and_then(|row| row.shift_remove("for"));
-            let mut repeated = vec![row];
+            let mut taken = |key: &str| row.as_object_mut().and_then(|row| row.shift_remove(key));
+            let (place, ranges) = (taken("at").map(|place| place.as_i64().unwrap()), taken("for"));
+            let mut repeated = vec![(place, row)];
             for range in ranges.iter().flat_map(|ranges| ranges.as_array().unwrap()) {
-                let ends = (range["from"].as_i64().unwrap(), range["to"].as_i64().unwrap());
-                repeated = for_all(repeated, range["index"].as_str().unwrap(), ends, with_json_index);
+                let number = |key: &str| range[key].as_i64();
+                let (first, last) = (number("from").unwrap(), number("to").unwrap());
+                let letter = range["index"].as_str().unwrap();
+                repeated = for_all(repeated, letter, (first, last), |(place, row), letter, value| {
+                    let place = place.map(|place| place + (value - first) * number("step").unwrap());
+                    (place, with_json_index(row, letter, value))
+                });
             }
             all.extend(repeated);
         }
-        all.sort_by_key(Value::to_string);
-        *rows = all;
+        if all.iter().any(|(place, _)| place.is_some()) {
+            all.sort_by_key(|(place, _)| *place);
+            let places: Vec<Option<i64>> = all.iter().map(|(place, _)| *place).collect();
+            assert_eq!(places, (0..all.len() as i64).map(Some).collect::<Vec<_>>(), "{key}");
+        } else if !["states", "inputs", "outputs"].contains(&&**key) {
+            all.sort_by_key(|(_, row)| row.to_string());
+        }
+        *rows = all.into_iter().map(|(_, row)| row).collect();
     }
     value
 }
@@ -327,8 +340,8 @@ fn rows_that_differ_in_numbers_stay_apart() {
     }
     for line in [
         r#"{"name": "R", "value": [1.0, 2.0, 3.0]"#,
-        r#"{"name": "l[2].i", "element": "l[2]", "variable": "through", "unit": "A", "start": 2.0}"#,
-        r#""start": 7.0, "for": [{"index": "i", "from": 1, "to": 3}]}"#,
+        r#"{"name": "l[2].i", "element": "l[2]", "variable": "through", "unit": "A", "start": 2.0, "at": 3}"#,
+        r#""start": 7.0, "at": 2, "for": [{"index": "i", "from": 1, "to": 3, "step": 2}]}"#,
     ] {
         assert!(json.contains(line), "{line}\n{json}");
     }
@@ -348,4 +361,29 @@ fn the_page_shows_json_with_patterns() {
     let command = "$ lgm equations examples/line.lgm --format json --patterns --sparse\n";
     let page = fs::read_to_string(folder.join("docs/equations-json.md")).unwrap();
     assert!(page.contains(&format!("```console\n{command}{json}```\n")), "{json}");
+}
+
+#[test]
+fn patterns_are_an_option_of_json() {
+    let equations = |arguments: &[&str]| {
+        let all = [&["equations", "examples/line.lgm"], arguments].concat();
+        lgm(Path::new(env!("CARGO_MANIFEST_DIR")), &all)
+    };
+    let refused = equations(&["--format", "latex", "--patterns"]);
+    ends_with(&refused, 2);
+    let said = err(&refused);
+    assert!(said.contains("LGM0907") && said.contains("--format json"), "{said}");
+    let letters = [
+        ("json", "cell[i].l.i"),
+        ("latex", "cell[\\mathit{j}]"),
+        ("html", "<mi>j</mi>"),
+        ("text", "cell[i].l.i"),
+    ];
+    for (format, letter) in letters {
+        let patterns = if format == "json" { &["--patterns"][..] } else { &[] };
+        let short = equations(&[&["--format", format], patterns].concat());
+        let flat = equations(&["--format", format, "--flat"]);
+        assert!(out(&short).contains(letter), "{}", out(&short));
+        assert!(!out(&flat).is_empty() && !out(&flat).contains(letter), "{}", out(&flat));
+    }
 }

@@ -3,7 +3,7 @@
 use crate::DocumentOptions;
 use crate::json::Equations;
 use crate::json_format::write_in_lines;
-use crate::repeating::{Entries, Format, Growth, Letters, Piece, Row, gathered, stretched};
+use crate::repeating::{Entries, Format, Growth, Letters, Manner, Piece, Row, gathered, stretched};
 use lgm_model::system::StateSystem;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -22,6 +22,9 @@ const LISTS: [&str; 9] = [
     "assignments",
     "dependent",
 ];
+
+/// The lists that matrices count in.
+const COUNTED: [&str; 3] = ["states", "inputs", "outputs"];
 
 /// Writes the equations as [`json`](crate::json()) does, but rows that repeat over indices as one, with the key `for`.
 pub fn json_patterns(system: &StateSystem, options: &DocumentOptions, out: &mut dyn Write) -> io::Result<()> {
@@ -94,7 +97,10 @@ impl SerializeMap for Members {
     fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Self::Error> {
         let key = std::mem::take(&mut self.key);
         let piece = match to_value(value)? {
-            Value::Array(list) if LISTS.contains(&&*key) => Piece::Rows(key, (), rows(list, self.flat)),
+            Value::Array(list) if LISTS.contains(&&*key) => {
+                let rows = rows(list, &key, self.flat);
+                Piece::Rows(key, (), rows)
+            }
             Value::Object(mut members) if members.contains_key("shape") => {
                 let mut member = |name: &str| members.remove(name).unwrap_or_default();
                 let [rows, columns] = serde_json::from_value(member("shape"))?;
@@ -103,7 +109,7 @@ impl SerializeMap for Members {
             Value::Object(mut members) if key == "implicit" => {
                 for (key, value) in &mut members {
                     if let (Value::Array(list), true) = (&mut *value, LISTS.contains(&&**key)) {
-                        let rows = rows(std::mem::take(list), self.flat).into_iter();
+                        let rows = rows(std::mem::take(list), key, self.flat).into_iter();
                         *value = rows.map(entry).collect();
                     }
                 }
@@ -148,7 +154,7 @@ fn entries(
 }
 
 /// Rows that repeat as one.
-fn rows(list: Vec<Value>, flat: bool) -> Vec<Row<Value>> {
+fn rows(list: Vec<Value>, key: &str, flat: bool) -> Vec<Row<Value>> {
     let rows = list.into_iter().map(|row| {
         let mut cells = Vec::new();
         let mut rest = row.clone();
@@ -157,7 +163,11 @@ fn rows(list: Vec<Value>, flat: bool) -> Vec<Row<Value>> {
         cells.push(rest.to_string().replace('[', "(").replace(']', ")"));
         (cells, row)
     });
-    gathered(rows.collect(), Letters::Free.or_flat(flat))
+    let manner = Manner::new(Letters::Free, flat);
+    match COUNTED.contains(&key) {
+        true => gathered(rows.collect(), manner.evenly()),
+        false => gathered(rows.collect(), manner),
+    }
 }
 
 /// A row with its texts, and the values of its indices.
@@ -165,9 +175,20 @@ fn entry(row: Row<Value>) -> Value {
     let mut value = row.of;
     let mut cells = row.cells.into_iter();
     each_text(&mut value, &mut |text| *text = cells.next().unwrap_or_default());
-    if let (Value::Object(members), false) = (&mut value, row.ranges.is_empty()) {
-        let ranges = row.ranges.iter();
-        let ranges = ranges.map(|range| json!({"index": range.letter, "from": range.first, "to": range.last}));
+    let Value::Object(members) = &mut value else {
+        return value;
+    };
+    if let Some(place) = row.place {
+        members.insert("at".to_string(), json!(place));
+    }
+    if !row.ranges.is_empty() {
+        let ranges = row.ranges.iter().map(|range| {
+            let mut shown = json!({"index": range.letter, "from": range.first, "to": range.last});
+            if let Some(step) = range.step {
+                shown["step"] = json!(step);
+            }
+            shown
+        });
         members.insert("for".to_string(), ranges.collect());
     }
     value

@@ -9,7 +9,7 @@ pub(super) use parts::{After, Inline, Part, Type};
 use crate::blocks::{Notation, Tex, shape_and_shown, sides, some};
 use crate::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use crate::latex_words::number;
-use crate::repeating::{Entries, Growth, Letters, Piece, gathered, stretched};
+use crate::repeating::{Entries, Growth, Letters, Manner, Piece, gathered, stretched};
 use crate::text::followed;
 use crate::{DocumentOptions, Matrices, double, expression, formula, members};
 use lgm_algebra::expr::{ExprId, Exprs, print};
@@ -119,7 +119,7 @@ impl Document<'_> {
 
     /// Rows that may repeat over indices.
     fn rows(&mut self, title: &str, style: Style, rows: Vec<(Vec<String>, Expressions)>) {
-        let rows = gathered(rows, Letters::Apart.or_flat(self.options.flat));
+        let rows = gathered(rows, Manner::new(Letters::Apart, self.options.flat));
         self.pieces.push(Piece::Rows(title.to_string(), style, rows));
     }
 

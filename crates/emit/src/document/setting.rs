@@ -253,7 +253,9 @@ fn with_letters(formula: &str) -> String {
 /// The values of indices: `i = 2, ..., 5`.
 fn values(ranges: &[Range]) -> String {
     let range = |range: &Range| {
-        let Range { letter, first, last } = range;
+        let Range {
+            letter, first, last, ..
+        } = range;
         let between = match last - first {
             1 => String::new(),
             2 => format!("{}, ", first + 1),

@@ -9,6 +9,6 @@ mod pieces;
 mod stretched;
 
 pub(crate) use names::Names;
-pub(crate) use patterns::{Letters, Range, Row, gathered};
+pub(crate) use patterns::{Letters, Manner, Range, Row, gathered};
 pub(crate) use pieces::{Entries, Format, Piece};
 pub(crate) use stretched::{Growth, stretched};

@@ -27,6 +27,8 @@ pub(crate) struct Row<P> {
     pub(crate) cells: Vec<String>,
     /// The values of its indices; empty for a single row.
     pub(crate) ranges: Vec<Range>,
+    /// The place of the row, or of the first one that it stands for, among all rows from 0; none if places do not count.
+    pub(crate) place: Option<usize>,
     /// The cells of the row that `of` is about, unless these are they.
     pub(crate) own: Option<Vec<String>>,
     /// What else is known of the row.
@@ -39,6 +41,8 @@ pub(crate) struct Range {
     pub(crate) letter: &'static str,
     pub(crate) first: i64,
     pub(crate) last: i64,
+    /// From one value to the next so many places, if places count.
+    pub(crate) step: Option<i64>,
 }
 
 impl fmt::Display for Range {
@@ -61,25 +65,43 @@ pub(crate) enum Letters {
     Apart,
 }
 
-impl Letters {
-    /// No letters for flat rows.
-    pub(crate) fn or_flat(self, flat: bool) -> Letters {
-        if flat { Letters::None } else { self }
+/// How rows are gathered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    letters: Letters,
+    /// Rows of a pattern lie evenly, and its places are known.
+    evenly: bool,
+}
+
+impl Manner {
+    pub(crate) fn new(letters: Letters, flat: bool) -> Manner {
+        let letters = if flat { Letters::None } else { letters };
+        Manner { letters, evenly: false }
+    }
+
+    /// The same for rows whose places count.
+    pub(crate) fn evenly(self) -> Manner {
+        Manner {
+            evenly: self.letters != Letters::None,
+            ..self
+        }
     }
 }
 
 /// Rows of texts with what else is known of each; those that repeat are one row.
-pub(crate) fn gathered<P>(rows: Vec<(Vec<String>, P)>, letters: Letters) -> Vec<Row<P>> {
-    let (mut shown, hidden) = match letters {
+pub(crate) fn gathered<P>(rows: Vec<(Vec<String>, P)>, manner: Manner) -> Vec<Row<P>> {
+    let (mut shown, hidden) = match manner.letters {
         Letters::None => Default::default(),
-        _ => repeated(&rows, letters),
+        _ => repeated(&rows, manner),
     };
     let mut kept = Vec::new();
     for (at, (cells, of)) in rows.into_iter().enumerate() {
+        let place = manner.evenly.then_some(at);
         match shown.remove(&at) {
             Some((pattern, ranges)) => kept.push(Row {
                 cells: pattern,
                 ranges,
+                place,
                 own: Some(cells),
                 of,
             }),
@@ -87,6 +109,7 @@ pub(crate) fn gathered<P>(rows: Vec<(Vec<String>, P)>, letters: Letters) -> Vec<
             None => kept.push(Row {
                 cells,
                 ranges: Vec::new(),
+                place,
                 own: None,
                 of,
             }),
@@ -96,8 +119,8 @@ pub(crate) fn gathered<P>(rows: Vec<(Vec<String>, P)>, letters: Letters) -> Vec<
 }
 
 /// Patterns by the place of the first row of each, and the rows that they stand for.
-fn repeated<P>(rows: &[(Vec<String>, P)], of: Letters) -> (FxHashMap<usize, Pattern>, Vec<bool>) {
-    let letters = letters(rows, of);
+fn repeated<P>(rows: &[(Vec<String>, P)], manner: Manner) -> (FxHashMap<usize, Pattern>, Vec<bool>) {
+    let letters = letters(rows, manner.letters);
     let mut patterns: FxHashMap<(usize, Vec<String>), Members> = FxHashMap::default();
     for (at, (row, _)) in rows.iter().enumerate() {
         let own = row.first().map(|name| indices_of(name)).unwrap_or_default();
@@ -110,16 +133,16 @@ fn repeated<P>(rows: &[(Vec<String>, P)], of: Letters) -> (FxHashMap<usize, Patt
     let mut shown = FxHashMap::default();
     let mut hidden = vec![false; rows.len()];
     for ((_, relative), members) in patterns {
-        for part in boxes(members) {
+        for part in boxes(members, manner.evenly) {
             if part.rows.len() < LEAST {
                 continue;
             }
-            let first = part
-                .rows
-                .iter()
-                .copied()
-                .min()
-                .expect("invariant: a part of a pattern has rows");
+            // Places count from the row of the first indices.
+            let first = match manner.evenly {
+                true => part.rows.first(),
+                false => part.rows.iter().min(),
+            };
+            let first = *first.expect("invariant: a part of a pattern has rows");
             let pattern = with_ranges(&relative, &part, &letters);
             if Names::between(&rows[first].0, &pattern.0).is_none() {
                 continue;
@@ -206,16 +229,45 @@ fn relative(text: &str, own: &[i64], letters: &[&str]) -> String {
 /// Rows of one pattern whose indices fill a product of ranges.
 struct Part {
     ranges: Vec<(i64, i64)>,
+    /// The places between rows along each index, if places count and the index varies.
+    steps: Vec<Option<i64>>,
     rows: Vec<usize>,
+    /// The place of the first row for the last value of the index that was looked at.
+    latest: usize,
+}
+
+impl Part {
+    /// The step to a part that goes on behind this one along an index; none if it does not.
+    fn step_to(&self, next: &Part, along: usize, evenly: bool) -> Option<Option<i64>> {
+        let is_other = |at: usize| at != along;
+        let others = |part: &Part| -> Vec<_> {
+            let both = part.ranges.iter().copied().zip(part.steps.iter().copied());
+            both.enumerate()
+                .filter(|(at, _)| is_other(*at))
+                .map(|(_, each)| each)
+                .collect()
+        };
+        if self.ranges[along].1.checked_add(1) != Some(next.ranges[along].0) || others(self) != others(next) {
+            return None;
+        }
+        let step = next.rows[0] as i64 - self.latest as i64;
+        let is_even = self.steps[along].is_none_or(|before| before == step);
+        match evenly {
+            true => is_even.then_some(Some(step)),
+            false => Some(None),
+        }
+    }
 }
 
 /// Rows as few products of ranges: runs along the last index, then equal runs that follow each other along the index before it, and so on.
-fn boxes(members: Members) -> Vec<Part> {
+fn boxes(members: Members, evenly: bool) -> Vec<Part> {
     let mut parts: Vec<Part> = members
         .into_iter()
         .map(|(indices, row)| Part {
+            steps: vec![None; indices.len()],
             ranges: indices.into_iter().map(|index| (index, index)).collect(),
             rows: vec![row],
+            latest: row,
         })
         .collect();
     let count = parts.first().map_or(0, |part| part.ranges.len());
@@ -226,10 +278,14 @@ fn boxes(members: Members) -> Vec<Part> {
         };
         parts.sort_by(|a, b| others(a).cmp(&others(b)).then(a.ranges[along].cmp(&b.ranges[along])));
         let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
-        for part in parts {
-            match joined.last_mut() {
-                Some(last) if others(last) == others(&part) && last.ranges[along].1 + 1 == part.ranges[along].0 => {
+        for mut part in parts {
+            part.latest = part.rows[0];
+            let step = joined.last().and_then(|last| last.step_to(&part, along, evenly));
+            match (joined.last_mut(), step) {
+                (Some(last), Some(step)) => {
                     last.ranges[along].1 = part.ranges[along].1;
+                    last.steps[along] = step;
+                    last.latest = part.latest;
                     last.rows.extend(part.rows);
                 }
                 _ => joined.push(part),
@@ -244,10 +300,15 @@ fn boxes(members: Members) -> Vec<Part> {
 fn with_ranges(relative: &[String], part: &Part, letters: &[&'static str]) -> Pattern {
     let mut row: Vec<String> = relative.to_vec();
     let mut ranges = Vec::new();
-    for ((first, last), letter) in part.ranges.iter().copied().zip(letters) {
+    for (((first, last), step), letter) in part.ranges.iter().copied().zip(&part.steps).zip(letters) {
         match first == last {
             true => row.iter_mut().for_each(|text| *text = put_in(text, letter, first)),
-            false => ranges.push(Range { letter, first, last }),
+            false => ranges.push(Range {
+                letter,
+                first,
+                last,
+                step: *step,
+            }),
         }
     }
     (row, ranges)
@@ -287,7 +348,7 @@ mod tests {
     fn shown(text: &str) -> Vec<String> {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let rows = lines.map(|line| (line.split(" = ").map(str::to_string).collect(), ()));
-        let rows = gathered(rows.collect(), Letters::Free).into_iter();
+        let rows = gathered(rows.collect(), Manner::new(Letters::Free, false)).into_iter();
         let row = |row: Row<()>| {
             let ranges: Vec<String> = row.ranges.iter().map(Range::to_string).collect();
             let ranges = match ranges.is_empty() {
@@ -335,10 +396,34 @@ mod tests {
     fn letters_may_have_to_be_apart_from_last_parts_of_names() {
         let rows = |letters: Letters| {
             let rows = (1..=3).map(|at| (vec![format!("l[{at}].i"), format!("n.l[{at}].j_1")], ()));
-            gathered(rows.collect(), letters)[0].cells.clone()
+            gathered(rows.collect(), Manner::new(letters, false))[0].cells.clone()
         };
         assert_eq!(rows(Letters::Free), ["l[i].i", "n.l[i].j_1"]);
         assert_eq!(rows(Letters::Apart), ["l[j].i", "n.l[j].j_1"]);
+    }
+
+    #[test]
+    fn places_may_count() {
+        let rows = [
+            "a[1]", "b[1]", "a[2]", "b[2]", "a[3]", "b[3]", "x", "b[4]", "b[5]", "a[5]", "a[4]",
+        ];
+        let rows = rows.map(|name| (vec![name.to_string()], ())).to_vec();
+        let rows = gathered(rows, Manner::new(Letters::Free, false).evenly());
+        let shown = rows.iter().map(|row| {
+            let ranges = row.ranges.iter().map(|range| (range.first, range.last, range.step));
+            (&*row.cells[0], row.place, ranges.collect::<Vec<_>>())
+        });
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                ("a[i]", Some(0), vec![(1, 3, Some(2))]),
+                ("b[i]", Some(1), vec![(1, 4, Some(2))]),
+                ("x", Some(6), vec![]),
+                ("b[5]", Some(8), vec![]),
+                ("a[5]", Some(9), vec![]),
+                ("a[4]", Some(10), vec![]),
+            ]
+        );
     }
 
     #[test]

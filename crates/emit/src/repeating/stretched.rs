@@ -92,18 +92,27 @@ fn row<P>(first: Row<P>, others: &[&Row<P>], more: i64) -> Option<Row<P>> {
     let ranges = first.ranges.iter().enumerate().map(|(at, range)| {
         let all = || std::iter::once(range).chain(others.iter().map(|row| &row.ranges[at]));
         let end = |pick: fn(&Range) -> i64| index(&all().map(pick).collect::<Vec<_>>(), more);
-        all().all(|other| other.letter == range.letter).then_some(Range {
-            letter: range.letter,
+        let is_same = |other: &Range| other.letter == range.letter && other.step == range.step;
+        all().all(is_same).then_some(Range {
             first: end(|range| range.first)?,
             last: end(|range| range.last)?,
+            ..*range
         })
     });
     let ranges = ranges.collect::<Option<_>>()?;
+    let place = match first.place {
+        Some(first) => Some(size(
+            std::iter::once(Some(first)).chain(others.iter().map(|row| row.place)),
+            more,
+        )?),
+        None => None,
+    };
     let own = first.own.unwrap_or(first.cells);
     Names::between(&own, &cells)?;
     Some(Row {
         cells,
         ranges,
+        place,
         own: Some(own),
         of: first.of,
     })
@@ -156,6 +165,12 @@ fn further(numbers: &[i64], more: i64) -> Option<i64> {
         .flatten()
 }
 
+/// A size that grows evenly.
+fn size(sizes: impl Iterator<Item = Option<usize>>, more: i64) -> Option<usize> {
+    let numbers = sizes.map(|size| i64::try_from(size?).ok());
+    usize::try_from(further(&numbers.collect::<Option<Vec<_>>>()?, more)?).ok()
+}
+
 /// A part of a cell.
 #[derive(Clone, Copy, Debug)]
 enum Token<'a> {
@@ -197,10 +212,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 /// A matrix whose sizes grow with the number of sections, and whose entries are too many to be listed, or the same ones, moved.
 fn matrix<V: Clone + PartialEq>(matrices: Vec<Entries<V>>, growth: Growth) -> Option<Entries<V>> {
     let Growth { more, most } = growth;
-    let size = |pick: &dyn Fn(&Entries<V>) -> usize| -> Option<usize> {
-        let numbers = matrices.iter().map(|each| i64::try_from(pick(each)).ok());
-        usize::try_from(further(&numbers.collect::<Option<Vec<_>>>()?, more)?).ok()
-    };
+    let size = |pick: &dyn Fn(&Entries<V>) -> usize| size(matrices.iter().map(|each| Some(pick(each))), more);
     let first = matrices.first()?;
     if matrices.iter().any(|each| each.name != first.name) {
         return None;
@@ -245,14 +257,19 @@ mod tests {
                 letter: "i",
                 first: 2,
                 last: n - 1,
+                step: Some(2),
             }],
+            place: Some(7 + n as usize),
             own: None,
             of: (),
         };
         let all: Vec<Row<()>> = (49..=53).map(row).collect();
         let found = super::row(row(48), &all.iter().collect::<Vec<_>>(), 952).unwrap();
         let long = row(1000);
-        assert_eq!((found.cells, found.ranges), (long.cells, long.ranges));
+        assert_eq!(
+            (found.cells, found.ranges, found.place),
+            (long.cells, long.ranges, long.place)
+        );
         assert_eq!(found.own, Some(row(48).cells));
     }
 

@@ -7,7 +7,7 @@ pub(crate) mod tables;
 pub use stretched::stretched_text;
 pub use tables::TextOptions;
 
-use crate::repeating::{Entries, Letters, gathered};
+use crate::repeating::{Entries, Letters, Manner, gathered};
 use crate::{Matrices, MatrixOptions, double, expression, formula, members, shortest, significant};
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
@@ -188,13 +188,13 @@ fn states(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
 fn repeating(title: &str, rows: Vec<Vec<String>>, options: &TextOptions, out: &mut Pieces) {
     out.section(
         title,
-        gathered(of_nothing_else(rows), Letters::Free.or_flat(options.flat)),
+        gathered(of_nothing_else(rows), Manner::new(Letters::Free, options.flat)),
     );
 }
 
 /// A section with all its rows.
 fn single(title: &str, rows: Vec<Vec<String>>, out: &mut Pieces) {
-    out.section(title, gathered(of_nothing_else(rows), Letters::None));
+    out.section(title, gathered(of_nothing_else(rows), Manner::new(Letters::None, true)));
 }
 
 /// Rows that are their cells alone.
@@ -319,7 +319,7 @@ fn dependent_storage(system: &StateSystem, options: &TextOptions, out: &mut Piec
     let rows: Vec<Vec<String>> = rows.collect();
     out.lines(
         "dependent storage",
-        gathered(of_nothing_else(rows), Letters::Free.or_flat(options.flat)),
+        gathered(of_nothing_else(rows), Manner::new(Letters::Free, options.flat)),
     );
 }
 
