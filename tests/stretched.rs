@@ -3,7 +3,10 @@
 
 use crate::support::cases::cases;
 use lgm::diagnostic::has_errors;
-use lgm::emit::{MatrixOptions, TextOptions, stretched_text, text};
+use lgm::emit::{
+    DocumentOptions, MatrixOptions, TextOptions, json_patterns, latex, stretched_json, stretched_latex, stretched_text,
+    text,
+};
 use lgm::model::counts::Counts;
 use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
@@ -43,8 +46,16 @@ fn options(numeric: bool) -> TextOptions {
     }
 }
 
-/// The text and the counts without the long graph; in symbols the text has no matrices.
-fn short(source: &str, numeric: bool) -> Option<(String, Counts)> {
+fn document(options: &TextOptions) -> DocumentOptions {
+    DocumentOptions {
+        matrices: options.matrices,
+        most_entries: options.most_entries,
+        flat: options.flat,
+    }
+}
+
+/// The text, LaTeX, JSON and the counts without the long graph; in symbols there are no matrices in them.
+fn short(source: &str, numeric: bool) -> Option<([String; 3], Counts)> {
     let compilation = compilation(source, numeric);
     let stretched = Stretched::of(&compilation, 0)?;
     let states = stretched.at(|each| each.system().map_or(0, |system| system.states.len()))?;
@@ -53,12 +64,17 @@ fn short(source: &str, numeric: bool) -> Option<(String, Counts)> {
     if !numeric {
         options.most_entries = 0;
     }
-    let text = stretched_text(&stretched.systems(), counts, states, &options)?;
-    Some((without_matrices(text, numeric), stretched.counts()?))
+    let systems = stretched.systems();
+    let all = [
+        stretched_text(&systems, counts, states, &options)?,
+        stretched_latex(&systems, counts, states, &document(&options))?,
+        String::from_utf8(stretched_json(&systems, counts, states, &document(&options))?).unwrap(),
+    ];
+    Some((without_matrices(all, numeric), stretched.counts()?))
 }
 
 /// The same from the long graph.
-fn flat(source: &str, numeric: bool) -> (String, Counts) {
+fn flat(source: &str, numeric: bool) -> ([String; 3], Counts) {
     let compilation = compilation(source, numeric);
     let diagnostics = compilation.diagnostics();
     assert!(
@@ -68,15 +84,35 @@ fn flat(source: &str, numeric: bool) -> (String, Counts) {
     );
     let system = compilation.system().expect("there are no errors");
     let model = compilation.model().expect("there are no errors");
-    let text = text(system, &options(numeric));
-    (without_matrices(text, numeric), model.counts)
+    let options = options(numeric);
+    let mut json = Vec::new();
+    json_patterns(system, &document(&options), &mut json).unwrap();
+    let all = [
+        text(system, &options),
+        latex(system, document(&options)),
+        String::from_utf8(json).unwrap(),
+    ];
+    (without_matrices(all, numeric), model.counts)
 }
 
-fn without_matrices(text: String, numeric: bool) -> String {
-    match text.split_once("\nmatrix form") {
-        Some((equations, _)) if !numeric => equations.to_string(),
-        _ => text,
+fn without_matrices(all: [String; 3], numeric: bool) -> [String; 3] {
+    if numeric {
+        return all;
     }
+    let [text, latex, json] = all;
+    let equations = |text: String, end: &str| {
+        text.split_once(end)
+            .map_or(text.clone(), |(front, _)| front.to_string())
+    };
+    let mut value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for name in ["A", "B", "C", "D", "E", "F", "x_offset", "y_offset"] {
+        value.as_object_mut().unwrap().remove(name);
+    }
+    [
+        equations(text, "\nmatrix form"),
+        equations(latex, "\\subsection*{Matrix form}"),
+        value.to_string(),
+    ]
 }
 
 /// The parts of a random array.
@@ -330,7 +366,7 @@ fn a_model_with_faults_is_left_alone() {
 #[test]
 fn a_million_sections_are_no_more_than_a_few() {
     let source = ladder("", "", "load : Resistor(50) v[N + 1] -> gnd;").replace("270", "1000000");
-    let (text, counts) = short(&source, false).expect("the ladder repeats");
+    let ([text, latex, json], counts) = short(&source, false).expect("the ladder repeats");
     for line in [
         "der(l[1].i)       = u - 0.1*l[1].i - c[1].v",
         "der(l[i].i)       = c[i - 1].v - 0.1*l[i].i - c[i].v   for i in 2:1000000",
@@ -338,6 +374,19 @@ fn a_million_sections_are_no_more_than_a_few() {
         "y = c[1000000].v",
     ] {
         assert!(text.contains(line), "{text}");
+    }
+    for line in [
+        "\\frac{d}{dt} i_{\\mathrm{l[1]}} &= u - 0.1 \\, i_{\\mathrm{l[1]}} - v_{\\mathrm{c[1]}}",
+        "- v_{\\mathrm{c[\\mathit{j}]}}, \\quad j = 2, \\ldots, 1000000",
+        "y &= v_{\\mathrm{c[1000000]}}",
+    ] {
+        assert!(latex.contains(line), "{latex}");
+    }
+    for part in [
+        r#"{"der":"l[i].i","expr":"c[i - 1].v - 0.1*l[i].i - c[i].v","for":[{"index":"i","from":2,"to":1000000}]}"#,
+        r#"{"der":"c[1000000].v","expr":"l[1000000].i/2 - 0.01*c[1000000].v"}"#,
+    ] {
+        assert!(json.contains(part), "{json}");
     }
     assert_eq!((counts.scalar.branches, counts.scalar.nodes), (3_000_002, 2_000_002));
 }

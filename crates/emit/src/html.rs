@@ -1,7 +1,7 @@
 //! The document of a system as HTML with MathML, which browsers and editors set without any script.
 
-use crate::MatrixOptions;
-use crate::document::{Inline, Part, document};
+use crate::DocumentOptions;
+use crate::document::{Inline, Part, document, stretched_document};
 use crate::latex::aligned;
 use lgm_model::system::StateSystem;
 use pulldown_latex::config::{DisplayMode, RenderConfig};
@@ -21,18 +21,37 @@ pub(super) const FORMULAS: &str = "math { font-family: 'Latin Modern Math', 'STI
     .menv-arraylike mtd { padding: 0.25em 0.5em; }\n";
 
 /// A page of its own: headings, equations, matrices. Nothing in it is loaded from elsewhere.
-pub fn html(system: &StateSystem, options: MatrixOptions) -> String {
-    let title = escaped(&system.model);
-    let body = html_body(system, options);
+pub fn html(system: &StateSystem, options: impl Into<DocumentOptions>) -> String {
+    page(&system.model, &html_body(system, options))
+}
+
+/// The result of [`html`] for `count` sections, if `systems` are the systems of `first` sections, one section more, and so on; `states`
+/// are those of the long system.
+pub fn stretched_html(
+    systems: &[&StateSystem],
+    counts: (u64, u64),
+    states: usize,
+    options: &DocumentOptions,
+) -> Option<String> {
+    let parts = stretched_document(systems, counts, states, options)?;
+    Some(page(&systems.first()?.model, &body(&parts)))
+}
+
+fn page(title: &str, body: &str) -> String {
+    let title = escaped(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
          <style>\n{PAGE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
     )
 }
 
-/// What stands between `<body>` and `</body>` of [`html`], to be put into another page.
-pub fn html_body(system: &StateSystem, options: MatrixOptions) -> String {
-    let parts: String = document(system, options).iter().map(part).collect();
+/// The part between `<body>` and `</body>` of [`html`], to be put into another page.
+pub fn html_body(system: &StateSystem, options: impl Into<DocumentOptions>) -> String {
+    body(&document(system, &options.into()))
+}
+
+fn body(parts: &[Part]) -> String {
+    let parts: String = parts.iter().map(part).collect();
     format!("<style>\n{FORMULAS}</style>\n{parts}")
 }
 

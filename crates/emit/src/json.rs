@@ -14,7 +14,8 @@ use std::io::{self, Write};
 /// Writes the equations as JSON: keys in the order of the schema, floats as the shortest text that reads back as
 /// the same double, `null` for what is unknown, not finite or does not exist.
 pub fn json(system: &StateSystem, options: MatrixOptions, out: &mut dyn Write) -> io::Result<()> {
-    write_in_lines(out, &Equations { system, options })
+    let most = None;
+    write_in_lines(out, &Equations { system, options, most })
 }
 
 /// A list whose items are made one after another, as they are written.
@@ -58,15 +59,26 @@ impl Serialize for Expression<'_> {
     }
 }
 
-struct Equations<'a> {
-    system: &'a StateSystem,
-    options: MatrixOptions,
+/// The members of the outermost object.
+pub(super) struct Equations<'a> {
+    pub(super) system: &'a StateSystem,
+    pub(super) options: MatrixOptions,
+    /// Matrices with more entries than these are counted where they would be listed; all are listed if there is no such number.
+    pub(super) most: Option<usize>,
 }
 
 impl Serialize for Equations<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let system = self.system;
         let mut map = serializer.serialize_map(None)?;
+        self.members(&mut map)?;
+        map.end()
+    }
+}
+
+impl Equations<'_> {
+    /// Gives all members in the order of the schema.
+    pub(super) fn members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let system = self.system;
         map.serialize_entry("schema", "lgm-equations/1")?;
         map.serialize_entry("model", &*system.model)?;
         if !system.events.modes.is_empty() {
@@ -80,17 +92,17 @@ impl Serialize for Equations<'_> {
                 &Pairs(|| modes.iter().map(|each| (&*each.element, names(&each.all)))),
             )?;
         }
-        self.variables(&mut map)?;
+        self.variables(map)?;
         if let Some(point) = &system.linearized_at {
             map.serialize_entry("linearized_at", &at(point))?;
         }
         map.serialize_entry("linear", &system.linear)?;
-        self.matrices(&mut map)?;
-        self.laws(&mut map)?;
+        self.matrices(map)?;
+        self.laws(map)?;
         if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
             map.serialize_entry("blocks", &self.blocks(form))?;
         }
-        map.end()
+        Ok(())
     }
 }
 
@@ -306,7 +318,12 @@ impl<'a> Equations<'a> {
             map.serialize_entry(name, &self.matrix(member(form), &entry))?;
         }
         for (name, offset) in [("x_offset", &form.x_offset), ("y_offset", &form.y_offset)] {
-            if let Some(offset) = offset {
+            let Some(offset) = offset else { continue };
+            if self.most.is_some() && self.options.lists_entries(self.system) {
+                let rows = offset.iter().map(|value| vec![(0, *value)]).collect();
+                let column = SparseMatrix { columns: 1, rows };
+                map.serialize_entry(name, &self.matrix(&column, &entry))?;
+            } else {
                 map.serialize_entry(name, &Each(|| offset.iter().map(|value| entry(Some(*value)))))?;
             }
         }
@@ -317,6 +334,7 @@ impl<'a> Equations<'a> {
         Matrix {
             matrix,
             lists_entries: self.options.lists_entries(self.system),
+            most: self.most.unwrap_or(usize::MAX),
             entry,
         }
     }
@@ -425,7 +443,14 @@ enum Entry<'a> {
 struct Matrix<'m, T, F> {
     matrix: &'m SparseMatrix<T>,
     lists_entries: bool,
+    most: usize,
     entry: F,
+}
+
+#[derive(Serialize)]
+struct Counted {
+    shape: [usize; 2],
+    count: usize,
 }
 
 #[derive(Serialize)]
@@ -454,8 +479,13 @@ impl<'a, T: Copy, F: Fn(Option<T>) -> Entry<'a>> Serialize for Matrix<'_, T, F> 
             let rows = rows.iter().enumerate();
             rows.flat_map(|(row, entries)| entries.iter().map(move |(column, value)| (row, *column, *value)))
         };
+        let shape = [rows.len(), *columns];
+        let count = rows.iter().map(Vec::len).sum();
+        if count > self.most {
+            return Counted { shape, count }.serialize(serializer);
+        }
         let listed = Listed {
-            shape: [rows.len(), *columns],
+            shape,
             rows: Each(|| entries().map(|(row, _, _)| row)),
             cols: Each(|| entries().map(|(_, column, _)| column)),
             values: Each(|| entries().map(|(_, _, value)| (self.entry)(Some(value)))),

@@ -1,14 +1,28 @@
 //! The document of a system as LaTeX that needs nothing but amsmath.
 
-use super::MatrixOptions;
-use crate::document::{After, Inline, Part, Type, document, most_columns};
+use crate::DocumentOptions;
+use crate::document::{After, Inline, Part, Type, document, most_columns, stretched_document};
 use crate::latex_words::escaped;
 use lgm_model::system::StateSystem;
 
 /// Writes a standalone document: `\documentclass{article}` and amsmath, nothing else.
-pub fn latex(system: &StateSystem, options: MatrixOptions) -> String {
-    let columns = columns(system);
-    let parts = latex_body(system, options);
+pub fn latex(system: &StateSystem, options: impl Into<DocumentOptions>) -> String {
+    standalone(&latex_body(system, options), columns(system))
+}
+
+/// The result of [`latex`] for `count` sections, if `systems` are the systems of `first` sections, one section more, and so on; `states`
+/// are those of the long system.
+pub fn stretched_latex(
+    systems: &[&StateSystem],
+    counts: (u64, u64),
+    states: usize,
+    options: &DocumentOptions,
+) -> Option<String> {
+    let parts = stretched_document(systems, counts, states, options)?;
+    Some(standalone(&body(&parts), columns(systems.first()?)))
+}
+
+fn standalone(parts: &str, columns: usize) -> String {
     format!(
         "\\documentclass{{article}}\n\\usepackage{{amsmath}}\n\\setcounter{{MaxMatrixCols}}{{{columns}}}\n\
          \\setlength{{\\textwidth}}{{170mm}}\n\\setlength{{\\oddsidemargin}}{{-5mm}}\n\
@@ -18,8 +32,12 @@ pub fn latex(system: &StateSystem, options: MatrixOptions) -> String {
 }
 
 /// The part between `\begin{document}` and `\end{document}` of [`latex`], to be put into another document.
-pub fn latex_body(system: &StateSystem, options: MatrixOptions) -> String {
-    document(system, options).iter().map(part).collect()
+pub fn latex_body(system: &StateSystem, options: impl Into<DocumentOptions>) -> String {
+    body(&document(system, &options.into()))
+}
+
+fn body(parts: &[Part]) -> String {
+    parts.iter().map(part).collect()
 }
 
 /// The largest number of columns of a matrix, for `MaxMatrixCols`.

@@ -10,19 +10,22 @@ mod document;
 mod html;
 mod json;
 mod json_format;
+mod json_rows;
 mod latex;
 mod latex_lines;
 mod latex_words;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
 pub mod plot;
+mod repeating;
 pub mod rows;
 mod text;
 
-pub use html::{html, html_body};
+pub use html::{html, html_body, stretched_html};
 pub use json::json;
 pub use json_format::{write_compact, write_in_lines};
-pub use latex::{columns, latex, latex_body};
+pub use json_rows::{json_patterns, stretched_json};
+pub use latex::{columns, latex, latex_body, stretched_latex};
 pub use text::{TextOptions, stretched_text, text};
 
 use lgm_algebra::expr::{ExprId, Exprs, print};
@@ -33,6 +36,9 @@ use num_traits::ToPrimitive;
 
 /// Beyond this number of states, matrices are given by their nonzero entries unless asked otherwise.
 pub const SPARSE_STATES: usize = 500;
+
+/// Matrices with more entries than these are listed on request only: nobody reads more, and the equations say the same.
+const MOST_ENTRIES: usize = 5000;
 
 /// What to show of the matrices, for every target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +55,40 @@ impl MatrixOptions {
     /// Whether nonzero entries are listed instead of whole matrices.
     fn lists_entries(self, system: &StateSystem) -> bool {
         self.sparse || system.states.len() > SPARSE_STATES
+    }
+
+    /// The options of short systems that show those of a long one with so many states; none if the long one is needed.
+    fn of_sections(self, states: usize, flat: bool) -> Option<MatrixOptions> {
+        // Matrices of smaller systems are drawn whole.
+        let is_needed = states <= SPARSE_STATES || flat || self.sparse || self.blocks;
+        (!is_needed).then_some(MatrixOptions { sparse: true, ..self })
+    }
+}
+
+/// How rows and matrices of documents are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentOptions {
+    /// The shown part of the matrices.
+    pub matrices: MatrixOptions,
+    /// Matrices with more entries than these are listed on request only.
+    pub most_entries: usize,
+    /// A row for each state, equation and output; rows that repeat over indices are one row otherwise.
+    pub flat: bool,
+}
+
+impl From<MatrixOptions> for DocumentOptions {
+    fn from(matrices: MatrixOptions) -> DocumentOptions {
+        DocumentOptions {
+            matrices,
+            most_entries: MOST_ENTRIES,
+            flat: false,
+        }
+    }
+}
+
+impl Default for DocumentOptions {
+    fn default() -> DocumentOptions {
+        MatrixOptions::default().into()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
 use clap::ValueEnum;
-use lgm_emit::MatrixOptions;
+use lgm_emit::{DocumentOptions, MatrixOptions};
 use std::path::PathBuf;
 
 /// Prints the state equations of a model.
@@ -11,6 +11,7 @@ use std::path::PathBuf;
 Examples:
   lgm equations examples/oscillator.lgm --set m=3 --numeric --format json
   lgm equations examples/seeds/bar_modal.lgm --blocks
+  lgm equations examples/line.lgm --format json --patterns
   lgm equations examples/oscillator.lgm --format html -o oscillator.html
   lgm equations examples/oscillator.lgm --discretize 0.01 --hold first
   lgm equations examples/seeds/sound_system.lgm --derive
@@ -31,10 +32,13 @@ pub(in crate::cli) struct Arguments {
     /// Only the nonzero entries of matrices; always so beyond 500 states
     #[arg(long)]
     pub(super) sparse: bool,
-    /// A row for each state and each equation of the text; rows that repeat are one for all their indices otherwise, as in
+    /// A row for each state and each equation of text, LaTeX and HTML; rows that repeat are one for all their indices otherwise, as in
     /// `der(cell[i].v) = .. for i in 2:9`
     #[arg(long)]
     pub(super) flat: bool,
+    /// JSON with one entry for rows that repeat, with the values of its indices under the key `for`
+    #[arg(long, conflicts_with_all = ["flat", "partition", "discretize", "derive"])]
+    pub(super) patterns: bool,
     /// Vectors of states and the matrices between them in place of single equations: `der(bar.v) = [bar.mass]^-1*(..)`; the states
     /// are power variables
     #[arg(long, conflicts_with_all = ["states", "linearize", "at", "equilibrium"])]
@@ -68,6 +72,14 @@ impl Arguments {
             numeric: self.numeric,
             sparse: self.sparse,
             blocks: self.blocks,
+        }
+    }
+
+    /// The layout of LaTeX and HTML, and of JSON with patterns.
+    pub(super) fn document(&self) -> DocumentOptions {
+        DocumentOptions {
+            flat: self.flat,
+            ..self.matrices().into()
         }
     }
 }

@@ -27,6 +27,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if matches!(arguments.format, Format::Markdown | Format::Typst) {
         return derive::no_such_form("Markdown and Typst are forms of a derivation", "add `--derive`");
     }
+    if arguments.patterns && arguments.format != Format::Json {
+        return derive::no_such_form(
+            "`--patterns` is about JSON: in text, LaTeX and HTML rows that repeat are one row anyway",
+            "leave `--patterns` out, or add `--format json`",
+        );
+    }
     if let Some(period) = arguments.discretize {
         return discrete::run(arguments, period);
     }
@@ -49,11 +55,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         false => system,
     };
     let matrices = arguments.matrices();
+    let document = arguments.document();
     let out = arguments.output.as_deref();
     let written = write_result(out, &mut |stream| match arguments.format {
+        Format::Json if arguments.patterns => lgm_emit::json_patterns(&system, &document, stream),
         Format::Json => lgm_emit::json(&system, matrices, stream),
-        Format::Latex => stream.write_all(lgm_emit::latex(&system, matrices).as_bytes()),
-        Format::Html => stream.write_all(lgm_emit::html(&system, matrices).as_bytes()),
+        Format::Latex => stream.write_all(lgm_emit::latex(&system, document).as_bytes()),
+        Format::Html => stream.write_all(lgm_emit::html(&system, document).as_bytes()),
         Format::Text | Format::Markdown | Format::Typst => {
             let options = TextOptions {
                 flat: arguments.flat,
@@ -83,16 +91,28 @@ fn compiled(arguments: &Arguments, wanted: Options) -> Result<(SourceMap, StateS
 
 /// Prints the equations of a model of many equal sections without making each of them; none if the model or the format needs them.
 fn many_sections(arguments: &Arguments, compilation: &Compilation) -> Option<Outcome> {
-    if !matches!(arguments.format, Format::Text) || arguments.flat || arguments.sparse {
+    let is_short = match arguments.format {
+        Format::Json => arguments.patterns,
+        _ => !arguments.flat,
+    };
+    if !is_short || arguments.sparse {
         return None;
     }
     let stretched = Stretched::of(compilation, Stretched::WORTHWHILE)?;
     let states = stretched.at(|each| each.system().map_or(0, |system| system.states.len()))?;
     let out = arguments.output.as_deref();
-    let options = layout(arguments.matrices(), out.is_some());
-    let counts = (Stretched::FIRST, stretched.count());
-    let text = lgm_emit::stretched_text(&stretched.systems(), counts, states, &options)?;
-    let written = write_result(out, &mut |stream| stream.write_all(text.as_bytes()));
+    let (systems, counts) = (stretched.systems(), (Stretched::FIRST, stretched.count()));
+    let document = arguments.document();
+    let printed = match arguments.format {
+        Format::Json => lgm_emit::stretched_json(&systems, counts, states, &document)?,
+        Format::Latex => lgm_emit::stretched_latex(&systems, counts, states, &document)?.into_bytes(),
+        Format::Html => lgm_emit::stretched_html(&systems, counts, states, &document)?.into_bytes(),
+        Format::Text | Format::Markdown | Format::Typst => {
+            let options = layout(arguments.matrices(), out.is_some());
+            lgm_emit::stretched_text(&systems, counts, states, &options)?.into_bytes()
+        }
+    };
+    let written = write_result(out, &mut |stream| stream.write_all(&printed));
     Some(report::after_writing(compilation.map(), written))
 }
 

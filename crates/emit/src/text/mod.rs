@@ -1,6 +1,5 @@
 //! The equations as a person reads them in a terminal.
 
-mod patterns;
 mod pieces;
 mod stretched;
 pub(crate) mod tables;
@@ -8,6 +7,7 @@ pub(crate) mod tables;
 pub use stretched::stretched_text;
 pub use tables::TextOptions;
 
+use crate::repeating::{Entries, Letters, Manner, gathered};
 use crate::{Matrices, MatrixOptions, double, expression, formula, members, shortest, significant};
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
@@ -18,19 +18,18 @@ use lgm_model::{Parameter, ParameterEntry};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
-use patterns::gathered;
-use pieces::{Entries, Pieces};
+use pieces::{Pieces, written};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use tables::whole_matrix;
 
 /// Writes the equations: what there is, the equations one by one, the matrices where they exist.
 pub fn text(system: &StateSystem, options: &TextOptions) -> String {
-    pieces(system, options).text()
+    written(text_pieces(system, options).into_list())
 }
 
 /// The parts of the text in their order.
-pub(crate) fn pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
+fn text_pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
     let shortened;
     let system = if options.matrices.numeric {
         shortened = with_short_numbers(system);
@@ -166,8 +165,8 @@ fn parameters(system: &StateSystem, out: &mut Pieces) {
     };
     let (constants, parameters): (Vec<&Parameter>, Vec<&Parameter>) =
         system.parameters.iter().partition(|parameter| parameter.is_constant);
-    out.section("parameters", parameters.into_iter().map(row).collect());
-    out.section("constants", constants.into_iter().map(row).collect());
+    single("parameters", parameters.into_iter().map(row).collect(), out);
+    single("constants", constants.into_iter().map(row).collect(), out);
 }
 
 fn states(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
@@ -187,8 +186,20 @@ fn states(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
 
 /// A section whose rows may repeat over indices.
 fn repeating(title: &str, rows: Vec<Vec<String>>, options: &TextOptions, out: &mut Pieces) {
-    let rows = if options.flat { rows } else { gathered(rows) };
-    out.section(title, rows);
+    out.section(
+        title,
+        gathered(of_nothing_else(rows), Manner::new(Letters::Free, options.flat)),
+    );
+}
+
+/// A section with all its rows.
+fn single(title: &str, rows: Vec<Vec<String>>, out: &mut Pieces) {
+    out.section(title, gathered(of_nothing_else(rows), Manner::new(Letters::None, true)));
+}
+
+/// Rows that are their cells alone.
+fn of_nothing_else(rows: Vec<Vec<String>>) -> Vec<(Vec<String>, ())> {
+    rows.into_iter().map(|cells| (cells, ())).collect()
 }
 
 /// A unit as a column shows it: empty where there is none.
@@ -236,7 +247,7 @@ fn operating_point(system: &StateSystem, out: &mut Pieces) {
     all.extend(rows(&point.inputs));
     all.extend(rows(&point.outputs));
     let title = format!("{kind}; in what follows, states, inputs and outputs are deviations from it");
-    out.section(&title, all);
+    single(&title, all, out);
 }
 
 /// A number, a list or a list of rows, by the shape of the parameter.
@@ -289,13 +300,8 @@ fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprI
     }
 }
 
-/// What a storage without a state of its own follows from.
-pub(super) fn follows(dependent: &DependentStorage) -> String {
-    format!("{} follows {}", dependent.element, followed(dependent))
-}
-
 /// The elements that determine a storage without a state of its own.
-fn followed(dependent: &DependentStorage) -> String {
+pub(super) fn followed(dependent: &DependentStorage) -> String {
     match dependent.on.is_empty() {
         true => "the sources alone".to_string(),
         false => dependent.on.join(" and "),
@@ -311,7 +317,10 @@ fn dependent_storage(system: &StateSystem, options: &TextOptions, out: &mut Piec
         vec![dependent.element.to_string(), about]
     });
     let rows: Vec<Vec<String>> = rows.collect();
-    out.lines("dependent storage", if options.flat { rows } else { gathered(rows) });
+    out.lines(
+        "dependent storage",
+        gathered(of_nothing_else(rows), Manner::new(Letters::Free, options.flat)),
+    );
 }
 
 /// Names of the rows and of the columns of a matrix.

@@ -1,22 +1,17 @@
-//! The parts of the text of a system, before they are laid out.
+//! The parts of the text of a system, and their layout.
 
 use super::tables::section;
-use lgm_model::system::SparseMatrix;
+use crate::repeating::{Entries, Format, Piece, Range, Row};
 use std::fmt::{self, Write};
 
-/// Parts of a text in their order.
-#[derive(Debug, Default)]
-pub(crate) struct Pieces(Vec<Piece>);
+/// The text as a format.
+pub(crate) struct Plain;
 
-/// A part of a text.
-#[derive(Debug)]
-pub(crate) enum Piece {
-    /// Lines as they are.
-    Text(String),
-    /// Titled rows of cells.
-    Rows(String, Style, Vec<Vec<String>>),
-    /// The entries of a matrix.
-    Entries(Entries),
+impl Format for Plain {
+    type Fixed = String;
+    type Style = Style;
+    type Of = ();
+    type Value = String;
 }
 
 /// The layout of rows.
@@ -28,27 +23,19 @@ pub(crate) enum Style {
     Lines,
 }
 
-/// The entries of a matrix that are not zero.
-#[derive(Debug)]
-pub(crate) struct Entries {
-    pub(crate) name: String,
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
-    /// The number of entries.
-    pub(crate) count: usize,
-    /// The entries, counted from 1 as in the language; none if there are too many to be read.
-    pub(crate) list: Option<Vec<(usize, usize, String)>>,
-}
+/// Parts of a text in their order.
+#[derive(Default)]
+pub(crate) struct Pieces(Vec<Piece<Plain>>);
 
 impl Pieces {
-    pub(crate) fn into_list(self) -> Vec<Piece> {
+    pub(crate) fn into_list(self) -> Vec<Piece<Plain>> {
         self.0
     }
 
     pub(crate) fn push_str(&mut self, text: &str) {
         match self.0.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.0.push(Piece::Text(text.to_string())),
+            Some(Piece::Fixed(last)) => last.push_str(text),
+            _ => self.0.push(Piece::Fixed(text.to_string())),
         }
     }
 
@@ -56,23 +43,16 @@ impl Pieces {
         self.push_str(letter.encode_utf8(&mut [0; 4]));
     }
 
-    pub(crate) fn section(&mut self, title: &str, rows: Vec<Vec<String>>) {
+    pub(crate) fn section(&mut self, title: &str, rows: Vec<Row<()>>) {
         self.0.push(Piece::Rows(title.to_string(), Style::Table, rows));
     }
 
-    pub(crate) fn lines(&mut self, title: &str, rows: Vec<Vec<String>>) {
+    pub(crate) fn lines(&mut self, title: &str, rows: Vec<Row<()>>) {
         self.0.push(Piece::Rows(title.to_string(), Style::Lines, rows));
     }
 
-    pub(crate) fn entries(&mut self, entries: Entries) {
+    pub(crate) fn entries(&mut self, entries: Entries<String>) {
         self.0.push(Piece::Entries(entries));
-    }
-
-    /// The text.
-    pub(crate) fn text(self) -> String {
-        let mut out = String::new();
-        self.0.into_iter().for_each(|piece| piece.write(&mut out));
-        out
     }
 }
 
@@ -83,65 +63,52 @@ impl Write for Pieces {
     }
 }
 
-impl Piece {
-    /// Lays the part out.
-    pub(crate) fn write(self, out: &mut String) {
-        match self {
-            Piece::Text(text) => out.push_str(&text),
-            Piece::Rows(title, Style::Table, rows) => section(&title, rows, out),
+/// Lays the parts out.
+pub(crate) fn written(pieces: Vec<Piece<Plain>>) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Fixed(text) => out.push_str(&text),
+            Piece::Rows(title, Style::Table, rows) => section(&title, rows.into_iter().map(cells).collect(), &mut out),
             Piece::Rows(title, Style::Lines, rows) => {
-                section(&title, rows.into_iter().map(|row| vec![row.join(" ")]).collect(), out);
+                let lines = rows.into_iter().map(|row| vec![cells(row).join(" ")]);
+                section(&title, lines.collect(), &mut out);
             }
-            Piece::Entries(entries) => entries.write(out),
+            Piece::Entries(entries) => write_entries(entries, &mut out),
         }
     }
+    out
 }
 
-impl Entries {
-    /// The entries of a matrix; only their number if there are more than `most`.
-    pub(crate) fn of<T: Copy>(
-        name: &str,
-        matrix: &SparseMatrix<T>,
-        most: usize,
-        entry: &dyn Fn(T) -> String,
-        is_zero: &dyn Fn(T) -> bool,
-    ) -> Entries {
-        let all = || {
-            let rows = matrix.rows.iter().enumerate();
-            let all = rows.flat_map(|(row, entries)| entries.iter().map(move |(column, value)| (row, *column, *value)));
-            all.filter(|(_, _, value)| !is_zero(*value))
-        };
-        let count = all().count();
-        let shown = |(row, column, value): (usize, u32, T)| (row + 1, column as usize + 1, entry(value));
-        Entries {
-            name: name.to_string(),
-            rows: matrix.rows.len(),
-            columns: matrix.columns,
-            count,
-            list: (count <= most).then(|| all().map(shown).collect()),
-        }
+/// The cells of a row, with the ranges of its indices at the end.
+fn cells(row: Row<()>) -> Vec<String> {
+    let Row { mut cells, ranges, .. } = row;
+    if let Some(last) = cells.last_mut().filter(|_| !ranges.is_empty()) {
+        let ranges: Vec<String> = ranges.iter().map(Range::to_string).collect();
+        *last = format!("{}   for {}", last.trim_end(), ranges.join(", "));
     }
+    cells
+}
 
-    /// `A[1,3] = ...` for every entry, or their number.
-    fn write(self, out: &mut String) {
-        let Entries {
-            name,
-            rows,
-            columns,
-            count,
-            list,
-        } = self;
-        out.push_str(&format!("{name} is {rows} by {columns}"));
-        match list {
-            _ if count == 0 => out.push_str(", all zero\n"),
-            None => out.push_str(&format!(
-                ", with {count} entries that are not zero: `--sparse` lists them\n"
-            )),
-            Some(list) => {
-                out.push_str(", zero but for\n");
-                for (row, column, value) in list {
-                    out.push_str(&format!("  {name}[{row},{column}] = {value}\n"));
-                }
+/// `A[1,3] = ...` for every entry, or their number.
+fn write_entries(entries: Entries<String>, out: &mut String) {
+    let Entries {
+        name,
+        rows,
+        columns,
+        count,
+        list,
+    } = entries;
+    out.push_str(&format!("{name} is {rows} by {columns}"));
+    match list {
+        _ if count == 0 => out.push_str(", all zero\n"),
+        None => out.push_str(&format!(
+            ", with {count} entries that are not zero: `--sparse` lists them\n"
+        )),
+        Some(list) => {
+            out.push_str(", zero but for\n");
+            for (row, column, value) in list {
+                out.push_str(&format!("  {name}[{row},{column}] = {value}\n"));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Tables and matrices in plain text.
 
-use crate::MatrixOptions;
+use crate::{MOST_ENTRIES, MatrixOptions};
 use lgm_model::system::SparseMatrix;
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ impl Default for TextOptions {
             matrices: MatrixOptions::default(),
             unicode: true,
             width: 120,
-            most_entries: 5000,
+            most_entries: MOST_ENTRIES,
             flat: false,
         }
     }
