@@ -142,13 +142,16 @@ impl Written {
     }
 }
 
+/// A matrix by rows.
+type Matrix = Vec<Vec<ExprId>>;
+
 /// The states that are velocities, and M: `J' m J` over all storage, where J has the co-energy variables over the velocities.
 fn masses(
     model: &Model,
     system: &StateSystem,
     storage: &[StorageOutputs],
     written: &mut Written,
-) -> Result<(Vec<usize>, Vec<Vec<ExprId>>), Box<Diagnostic>> {
+) -> Result<(Vec<usize>, Matrix), Box<Diagnostic>> {
     let symbols: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     let mut gradient = Gradient::new(&mut written.exprs, &symbols);
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
@@ -256,9 +259,9 @@ fn displacements(
 fn equations(
     system: &StateSystem,
     velocities: &[usize],
-    mut mass: Vec<Vec<ExprId>>,
+    mut mass: Matrix,
     written: &mut Written,
-) -> Result<(Vec<Vec<ExprId>>, Vec<ExprId>), Box<Diagnostic>> {
+) -> Result<(Matrix, Vec<ExprId>), Box<Diagnostic>> {
     let mut rights = Vec::with_capacity(velocities.len());
     for (row, state) in velocities.iter().enumerate() {
         let found = match row_of_form(system, velocities, *state, written) {
