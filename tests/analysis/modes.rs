@@ -337,3 +337,67 @@ fn poles_of_equal_stages_are_where_those_of_one_stage_are() {
     assert!(vibrations.iter().all(|pole| off(pole) < 1e-12), "{vibrations:?}");
     assert_eq!(vibrations.iter().filter(|pole| pole.im > 0.0).count(), 3);
 }
+
+fn poles_of(text: &str) -> Vec<Complex64> {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = written(scratch.path(), "model.lgm", text);
+    let answer = json(&["modes", file.to_str().unwrap()]);
+    let all = answer["poles"].as_array().unwrap().iter();
+    all.map(|pole| Complex64::new(number(&pole["real"]), number(&pole["imaginary"])))
+        .collect()
+}
+
+#[test]
+fn stages_that_do_not_act_back_have_poles_of_their_own() {
+    // One matrix for all of them would lose all digits: the twentieth root of the rounding is 0.16.
+    let stages = |resistance: &str, inductance: &str, count: usize| {
+        format!(
+            "model Stages {{
+               input u [V] = 1;
+               node a[{count}], m[{count}], b[{count}] : electrical;
+               source : VoltageSource(u) a[1] -> gnd;
+               for i in 1:{count} {{
+                 r[i] : Resistor({resistance}) a[i] -> m[i]; l[i] : {inductance} m[i] -> b[i]; c[i] : Capacitor(0.5) b[i] -> gnd;
+               }}
+               for i in 2:{count} {{ buffer[i] : VoltageSource(across(c[i - 1])) a[i] -> gnd; }}
+               output y = across(c[{count}]);
+             }}"
+        )
+    };
+    let lags = poles_of(&stages("1", "Resistor(1)", 50));
+    assert_eq!(lags, vec![Complex64::new(-1.0, 0.0); 50]);
+    let near = poles_of(&stages("1 + 1e-7*i", "Resistor(1)", 4));
+    for (at, pole) in (1..=4).rev().zip(&near) {
+        let exact = -1.0 / ((2.0 + 1e-7 * f64::from(at)) * 0.5);
+        assert!((pole.re - exact).abs() < 1e-15 && pole.im == 0.0, "{near:?}");
+    }
+    // Without losses, Schur's iteration stood still.
+    let lossless = poles_of(&stages("0", "Inductor(2)", 3));
+    assert_eq!(lossless.len(), 6);
+    assert!(
+        lossless.iter().all(|pole| pole.re == 0.0 && pole.im.abs() == 1.0),
+        "{lossless:?}"
+    );
+}
+
+#[test]
+fn what_is_conserved_has_poles_that_are_exactly_zero_for_any_values() {
+    for resistances in ["1.1, 1.3, 0.7", "3, 7, 11", "0.123, 45.6, 7e-3"] {
+        let [a, b, c] = *resistances.split(", ").collect::<Vec<_>>() else {
+            panic!("three")
+        };
+        let poles = poles_of(&format!(
+            "model Ring {{
+               param Ra = {a} [K/W]; param Rb = {b} [K/W]; param Rc = {c} [K/W]; param C = 1.7 [J/K];
+               input q [W] = 1;
+               node a, b, c : thermal;
+               heat : HeatSource(q) gnd -> a;
+               ca : ThermalCapacitor(C) a -> gnd; cb : ThermalCapacitor(C) b -> gnd; cc : ThermalCapacitor(C) c -> gnd;
+               r1 : ThermalResistor(Ra) a -> b; r2 : ThermalResistor(Rb) b -> c; r3 : ThermalResistor(Rc) c -> a;
+               output y = across(cb);
+             }}"
+        ));
+        assert_eq!(poles[0], Complex64::default(), "{poles:?}");
+        assert!(poles[1..].iter().all(|pole| pole.re < 0.0), "{poles:?}");
+    }
+}

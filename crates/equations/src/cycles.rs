@@ -1,5 +1,6 @@
 //! Who needs whom in a circle.
 
+use lgm_algebra::strongly_connected;
 use lgm_model::PortId;
 use rustc_hash::FxHashMap;
 
@@ -19,7 +20,7 @@ pub(crate) fn cycles(needs: &FxHashMap<PortId, Vec<PortId>>) -> Vec<Vec<PortId>>
         })
         .collect();
     let mut found = Vec::new();
-    for set in connected(&edges) {
+    for set in strongly_connected(&edges) {
         let is_loop = set.len() > 1 || edges[set[0]].contains(&set[0]);
         if is_loop {
             let mut set: Vec<PortId> = set.into_iter().map(|at| ports[at]).collect();
@@ -29,50 +30,6 @@ pub(crate) fn cycles(needs: &FxHashMap<PortId, Vec<PortId>>) -> Vec<Vec<PortId>>
     }
     found.sort_unstable();
     found
-}
-
-/// The strongly connected sets of a graph (Tarjan 1972), without recursion.
-fn connected(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const NEW: usize = usize::MAX;
-    let mut number = vec![NEW; edges.len()];
-    let mut low = vec![0; edges.len()];
-    let mut is_open = vec![false; edges.len()];
-    let (mut open, mut sets, mut count) = (Vec::new(), Vec::new(), 0);
-    for start in 0..edges.len() {
-        if number[start] != NEW {
-            continue;
-        }
-        let mut path = vec![(start, 0)];
-        while let Some((at, next)) = path.last_mut() {
-            let at = *at;
-            if *next == 0 {
-                (number[at], low[at]) = (count, count);
-                count += 1;
-                open.push(at);
-                is_open[at] = true;
-            }
-            if let Some(&to) = edges[at].get(*next) {
-                *next += 1;
-                if number[to] == NEW {
-                    path.push((to, 0));
-                } else if is_open[to] {
-                    low[at] = low[at].min(number[to]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some((before, _)) = path.last() {
-                low[*before] = low[*before].min(low[at]);
-            }
-            if low[at] == number[at] {
-                let from = open.iter().rposition(|each| *each == at);
-                let set = open.split_off(from.expect("invariant: what is open is on the list"));
-                set.iter().for_each(|each| is_open[*each] = false);
-                sets.push(set);
-            }
-        }
-    }
-    sets
 }
 
 #[cfg(test)]

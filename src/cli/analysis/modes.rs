@@ -119,9 +119,16 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     converge(&asked, study)
 }
 
+impl Arguments {
+    /// True if the exact values of the matrices are wanted: poles that are 0 or lie several times at one place follow from them.
+    fn is_exact(&self) -> bool {
+        self.near.is_none() || !self.sensitivity.is_empty()
+    }
+}
+
 fn print_modes(arguments: &Arguments) -> Outcome {
     let wanted = Options {
-        symbolic: !arguments.sensitivity.is_empty(),
+        symbolic: arguments.is_exact(),
         // Linearisation takes nonlinear outputs too.
         linear_outputs: !arguments.linearize.is_asked_for(),
         ..wanted()
@@ -188,7 +195,7 @@ type Found = (StateSystem, Vec<Mode>, Vec<Arc<str>>);
 fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
     let (system, storage) = match arguments.shapes || arguments.profile.is_some() {
         true => {
-            let symbolic = !arguments.sensitivity.is_empty();
+            let symbolic = arguments.is_exact();
             let (_, system, storage) =
                 with_storage(&whole, &arguments.states, &arguments.linearize, symbolic, diagnostics)?;
             (system, storage)

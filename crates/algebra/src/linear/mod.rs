@@ -1,6 +1,7 @@
 //! Linear systems over any field: sparse, in blocks, without fractions.
 
 pub(crate) mod blocks;
+pub(crate) mod connected;
 pub(crate) mod diagonal;
 pub(crate) mod fraction_free;
 pub(crate) mod minors;

@@ -1,8 +1,9 @@
 //! Poles: the eigenvalues of A.
 
 use crate::values::dense;
+use lgm_algebra::strongly_connected;
 use lgm_model::system::SparseMatrix;
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 use num_complex::Complex;
 
 /// The eigenvalues of a real matrix, by real part and then by the size of the imaginary part; conjugate pairs are
@@ -12,14 +13,47 @@ pub fn poles(a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
 }
 
 /// The same of a matrix with all of its entries.
-pub(crate) fn eigenvalues(mut dense: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
-    let size = dense.nrows();
-    if size == 0 || !dense.iter().all(|value| value.is_finite()) {
-        return (size == 0).then(Vec::new);
+pub(crate) fn eigenvalues(dense: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
+    if !dense.iter().all(|value| value.is_finite()) {
+        return None;
+    }
+    let mut list = Vec::with_capacity(dense.nrows());
+    for block in diagonal_blocks(dense.nrows(), |row, column| dense[(row, column)] != 0.0) {
+        list.extend(of_block(dense.select_rows(&block).select_columns(&block))?);
+    }
+    list.sort_by(|a, b| {
+        a.re.total_cmp(&b.re)
+            .then(a.im.abs().total_cmp(&b.im.abs()))
+            .then(b.im.total_cmp(&a.im))
+    });
+    Some(list)
+}
+
+/// The rows of each diagonal block of a square matrix that is triangular in blocks, once its rows are in order: what is in a row leads to its
+/// column. Stages that do not act back on the stages before them are such blocks, and rounding in one moves no pole of another.
+pub(super) fn diagonal_blocks(size: usize, is_entry: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let edges: Vec<Vec<usize>> = (0..size)
+        .map(|row| (0..size).filter(|column| is_entry(row, *column)).collect())
+        .collect();
+    let mut blocks = strongly_connected(&edges);
+    blocks.iter_mut().for_each(|block| block.sort_unstable());
+    blocks
+}
+
+/// The eigenvalues of a block, in no order but that of pairs.
+fn of_block(mut block: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
+    let size = block.nrows();
+    match size {
+        1 => return Some(vec![Complex::new(block[(0, 0)], 0.0)]),
+        2 => {
+            let [a, b, c, d] = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|place| block[place]);
+            return Some(eigenvalues_of_pair(a, b, c, d).to_vec());
+        }
+        _ => {}
     }
     // Units spread the entries over many decades; balancing is a similarity by powers of two, so it is exact.
-    balance(&mut dense);
-    let (_, triangular) = nalgebra::Schur::try_new(dense, f64::EPSILON, 300 * size)?.unpack();
+    balance(&mut block);
+    let triangular = triangular(block)?;
     let mut list = Vec::with_capacity(size);
     let mut at = 0;
     while at < size {
@@ -36,12 +70,30 @@ pub(crate) fn eigenvalues(mut dense: DMatrix<f64>) -> Option<Vec<Complex<f64>>> 
             at += 1;
         }
     }
-    list.sort_by(|a, b| {
-        a.re.total_cmp(&b.re)
-            .then(a.im.abs().total_cmp(&b.im.abs()))
-            .then(b.im.total_cmp(&a.im))
-    });
+    // A damping of rounding is none.
+    let is_undamped = |pole: &Complex<f64>| pole.re.abs() <= UNDAMPED * pole.im.abs();
+    list.iter_mut()
+        .filter(|pole| is_undamped(pole))
+        .for_each(|pole| pole.re = 0.0);
     Some(list)
+}
+
+/// Real parts that are a smaller share of the imaginary one are rounding.
+const UNDAMPED: f64 = 1e-14;
+
+/// Schur's form. The iteration stands still at matrices that it turns into themselves; it is tried again from similar ones.
+fn triangular(block: DMatrix<f64>) -> Option<DMatrix<f64>> {
+    let size = block.nrows();
+    let form = |matrix: DMatrix<f64>| Some(nalgebra::Schur::try_new(matrix, f64::EPSILON, 300 * size)?.unpack().1);
+    (0..3).find_map(|attempt| match attempt {
+        0 => form(block.clone()),
+        _ => {
+            // A reflection is its own inverse, and orthogonal.
+            let vector = DVector::from_fn(size, |row, _| 1.0 / (row + attempt) as f64).normalize();
+            let reflection = DMatrix::identity(size, size) - 2.0 * &vector * vector.transpose();
+            form(&reflection * &block * &reflection)
+        }
+    })
 }
 
 /// The eigenvalues of `[[a, b], [c, d]]`; the smaller real one from the product, which does not cancel.

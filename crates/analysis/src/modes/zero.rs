@@ -4,7 +4,7 @@
 //! and from what is conserved: they are eliminated, each with a pole that is 0. The remaining matrix has all other poles.
 
 use super::multiple::with_multiple_poles;
-use super::poles::{balance, eigenvalues, poles};
+use super::poles::{balance, diagonal_blocks, eigenvalues, poles};
 use crate::prime::{add_multiple, of_system, transposed};
 use crate::state_space::StateSpace;
 use crate::values::dense;
@@ -22,18 +22,21 @@ pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
         return poles(a);
     }
     let Some(form) = &system.numeric else { return poles(a) };
-    let [mut exact, ..] = of_system(system, form, 0);
+    let [exact, ..] = of_system(system, form, 0);
     // A similar matrix has the same poles; one whose entries are of one size has the better pivots.
     let mut numbers = dense(a);
     balance(&mut numbers);
-    let mut zeros = 0;
-    while let Some((fewer, rest)) = eliminated(&numbers, &exact, exact.len()) {
-        zeros += exact.len() - rest.len();
-        (numbers, exact) = (fewer, rest);
+    let mut all = Vec::with_capacity(exact.len());
+    for block in diagonal_blocks(exact.len(), |row, column| exact[row][column] != 0) {
+        let mut numbers = numbers.select_rows(&block).select_columns(&block);
+        let part = |row: &usize| block.iter().map(|column| exact[*row][*column]).collect();
+        let mut exact: Vec<Vec<u64>> = block.iter().map(part).collect();
+        while let Some((fewer, rest)) = eliminated(&numbers, &exact, exact.len()) {
+            all.extend(vec![Complex::default(); exact.len() - rest.len()]);
+            (numbers, exact) = (fewer, rest);
+        }
+        all.extend(with_multiple_poles(eigenvalues(numbers)?, &exact));
     }
-    let found = if zeros == 0 { poles(a)? } else { eigenvalues(numbers)? };
-    let mut all = with_multiple_poles(found, &exact);
-    all.extend(vec![Complex::default(); zeros]);
     Some(all)
 }
 
