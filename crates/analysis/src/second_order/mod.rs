@@ -14,9 +14,9 @@ pub use partition::{Partition, block, partition};
 
 use crate::modes::StorageOutputs;
 use crate::values::{exact_form, try_map};
-use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
 use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};
-use lgm_equations::is_large;
+use lgm_equations::{is_large, lowest_terms};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use lgm_model::{ElementId, Law, Model, StorageForm, Variable};
 use lgm_source::codes::Code;
@@ -25,6 +25,9 @@ use matrix::{Rows, combined, is_zero, product, solution, transposed};
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// Parts of a matrix in numbers that are a smaller share of it are rounding.
+const ROUNDING: f64 = 1e-14;
 
 /// Term operations that the elimination may take.
 const OPERATIONS: u64 = 20_000_000;
@@ -147,7 +150,10 @@ pub fn second_order(
         Ok((kept, parts.eliminated(&mut field, &energy, eliminated)?))
     };
     let (kept, found) = of_either(first, wanted, &mut of)?;
-    let [gyroscopic, circulatory] = [&found[1], &found[2]].map(|rows| skew(&mut field, rows));
+    let [gyroscopic, circulatory] = [&found[1], &found[2]].map(|rows| match numbers {
+        Some(_) => without_rounding(skew(&mut field, rows), rows),
+        None => skew(&mut field, rows),
+    });
     if field.exhausted() {
         return Err(refused(
             "the entries are too long",
@@ -155,8 +161,11 @@ pub fn second_order(
         ));
     }
     let mut written = |rows: &Rows<Entry>| -> Vec<Vec<ExprId>> {
-        let row = |row: &Vec<Entry>| row.iter().map(|value| field.to_expression(&mut exprs, value)).collect();
-        rows.iter().map(row).collect()
+        let mut entry = |value: &Entry| {
+            let id = field.to_expression(&mut exprs, value);
+            lowest_terms(&mut exprs, id)
+        };
+        rows.iter().map(|row| row.iter().map(&mut entry).collect()).collect()
     };
     let [mass, damping, stiffness, input, input_integral, input_derivative] = found.map(|rows| written(&rows));
     let [gyroscopic, circulatory] = [gyroscopic, circulatory].map(|rows| written(&rows));
@@ -228,6 +237,23 @@ fn skew(field: &mut RationalFunctions, rows: &Rows<Entry>) -> Rows<Entry> {
     let halved =
         |field: &mut RationalFunctions, row: &Vec<Entry>| row.iter().map(|entry| field.mul(entry, &half)).collect();
     difference.iter().map(|row| halved(field, row)).collect()
+}
+
+/// Numbers that are no more than rounding beside the largest one of a matrix as 0: values at a point of linearisation are rounded.
+fn without_rounding(part: Rows<Entry>, whole: &Rows<Entry>) -> Rows<Entry> {
+    let size = |value: &Entry| value.as_number().map_or(f64::INFINITY, |number| to_f64(&number).abs());
+    let largest = whole.iter().flatten().map(size).fold(0.0, f64::max);
+    let is_kept = |value: &Entry| size(value) > ROUNDING * largest;
+    let cleaned = |value: Entry| {
+        if is_kept(&value) {
+            value
+        } else {
+            RationalFunction::zero()
+        }
+    };
+    part.into_iter()
+        .map(|row| row.into_iter().map(cleaned).collect())
+        .collect()
 }
 
 impl Eliminated {
