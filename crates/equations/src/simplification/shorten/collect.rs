@@ -6,13 +6,14 @@
 use super::length::{Length, Saved};
 use super::names::name_of;
 use super::numbers::common_number;
-use super::terms::{Part, Term, is_reversed, joined, places, shared_powers};
+use super::terms::{Part, Term, joined, places, shared_powers};
 use crate::simplification::factor::{Factor, Powers, as_written, multiply};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 
 /// Sums of more terms than this stay as they are.
 pub(super) const LONGEST: usize = 500;
@@ -167,6 +168,17 @@ impl Collector<'_> {
         self.exprs.mul(two, angle)
     }
 
+    /// True if a sum is written with the opposite sign: most terms are positive or, of as many, the one that comes first by its names.
+    fn is_reversed(&self, terms: &[Term]) -> bool {
+        let negative = terms.iter().filter(|term| term.number.is_negative()).count();
+        let first = || terms.iter().min_by_key(|term| self.words(&term.powers));
+        match (2 * negative).cmp(&terms.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => first().is_some_and(|term| term.number.is_negative()),
+            Ordering::Greater => true,
+        }
+    }
+
     /// An expression as a factor. A sum is one factor in whatever order its terms are.
     pub(super) fn factor(&mut self, id: ExprId) -> Factor {
         let known = match self.exprs.node(id) {
@@ -273,7 +285,7 @@ impl Collector<'_> {
             return self.as_term(rest).times(&common.number, &common.powers);
         }
         let mut product = common.clone();
-        if is_reversed(&rest) {
+        if self.is_reversed(&rest) {
             rest.iter_mut().for_each(|term| term.number = -term.number.clone());
             product.number = -product.number;
         }

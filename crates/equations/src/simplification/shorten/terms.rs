@@ -3,7 +3,6 @@
 use crate::simplification::factor::{Factor, Powers, multiply};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// A term of a sum.
@@ -47,17 +46,6 @@ impl Term {
     pub(super) fn times_power(&self, other: &Term, exponent: i32) -> Term {
         let powers = other.powers.iter().map(|each| (*each.0, each.1 * exponent)).collect();
         self.times(&other.number.pow(exponent), &powers)
-    }
-}
-
-/// True if a sum is written with the opposite sign: most terms are positive or, of as many, the one that comes first by its names.
-pub(super) fn is_reversed(terms: &[Term]) -> bool {
-    let negative = terms.iter().filter(|term| term.number.is_negative()).count();
-    let first = || terms.iter().min_by(|a, b| a.powers.cmp(&b.powers));
-    match (2 * negative).cmp(&terms.len()) {
-        Ordering::Less => false,
-        Ordering::Equal => first().is_some_and(|term| term.number.is_negative()),
-        Ordering::Greater => true,
     }
 }
 

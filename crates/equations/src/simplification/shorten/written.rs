@@ -17,11 +17,15 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 
+/// Parts of expressions of so few nodes are chosen with a look ahead too.
+const AHEAD: u64 = 300;
+
 /// Trigonometric polynomials with what they are multiplied by, in the order of writing.
 type Groups = IndexMap<Powers, Series>;
 
 /// An expression in lowest terms, rewritten; none where it is too long for that.
 pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
+    let is_short = exprs.written_size(&[id]) <= AHEAD;
     let factors = factors_of(exprs, id);
     let mut arguments = Vec::new();
     for (base, _) in &factors {
@@ -48,8 +52,8 @@ pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     let mut best: Option<(Length, Term)> = None;
     // A sine that divides all may be the sine of a multiple, which is shorter as it is.
     let attempts: &[bool] = if arguments.is_empty() { &[true] } else { &[true, false] };
-    for looks_ahead in [true, false] {
-        if !looks_ahead && !writer.collector.looking_ahead_matters {
+    for looks_ahead in [false, true] {
+        if looks_ahead && !(is_short && writer.collector.looking_ahead_matters) {
             break;
         }
         writer.collector.looks_ahead = looks_ahead;
