@@ -160,13 +160,7 @@ pub fn second_order(
             "declare some of the parameters as `const`",
         ));
     }
-    let mut written = |rows: &Rows<Entry>| -> Vec<Vec<ExprId>> {
-        let mut entry = |value: &Entry| {
-            let id = field.to_expression(&mut exprs, value);
-            lowest_terms(&mut exprs, id)
-        };
-        rows.iter().map(|row| row.iter().map(&mut entry).collect()).collect()
-    };
+    let mut written = |rows: &Rows<Entry>| written(&mut exprs, &field, rows);
     let [mass, damping, stiffness, input, input_integral, input_derivative] = found.map(|rows| written(&rows));
     let [gyroscopic, circulatory] = [gyroscopic, circulatory].map(|rows| written(&rows));
     let whole = [&mass, &damping, &stiffness, &input, &input_integral, &input_derivative];
@@ -237,6 +231,15 @@ fn skew(field: &mut RationalFunctions, rows: &Rows<Entry>) -> Rows<Entry> {
     let halved =
         |field: &mut RationalFunctions, row: &Vec<Entry>| row.iter().map(|entry| field.mul(entry, &half)).collect();
     difference.iter().map(|row| halved(field, row)).collect()
+}
+
+/// The entries in their shortest form.
+fn written(exprs: &mut Exprs, field: &RationalFunctions, rows: &Rows<Entry>) -> Vec<Vec<ExprId>> {
+    let mut entry = |value: &Entry| {
+        let id = field.to_expression(exprs, value);
+        lowest_terms(exprs, id)
+    };
+    rows.iter().map(|row| row.iter().map(&mut entry).collect()).collect()
 }
 
 /// Numbers that are no more than rounding beside the largest one of a matrix as 0: values at a point of linearisation are rounded.
