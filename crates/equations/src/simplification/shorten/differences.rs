@@ -16,6 +16,9 @@ use num_traits::Signed;
 /// Sums over more variables than this stay as they are.
 const VARIABLES: usize = 8;
 
+/// Longer expressions stay as they are.
+const LARGEST: u64 = 600;
+
 /// Term operations for one sum.
 const OPERATIONS: u64 = 100_000;
 
@@ -54,7 +57,7 @@ pub(super) fn of_differences(exprs: &mut Exprs, lowest: ExprId) -> Option<ExprId
     let has_sum_below = factors_of(exprs, lowest)
         .iter()
         .any(|(base, power)| *power < 0 && is_sum(*base));
-    if !has_sum_below {
+    if !has_sum_below || exprs.written_size(&[lowest]) > LARGEST {
         return None;
     }
     let affine = exprs.affine(lowest, &|exprs, id| match exprs.node(id) {

@@ -19,20 +19,22 @@ pub(super) fn name_of(exprs: &Exprs, id: ExprId) -> String {
     format!("({})", parts.join(sign))
 }
 
+/// Numbers in names have so many digits.
+const DIGITS: usize = 12;
+
 /// A name whose numbers have zeros in front of them.
 fn in_order(name: &str) -> String {
-    let mut written = String::with_capacity(name.len() + 8);
-    let mut digits = String::new();
-    for letter in name.chars().chain([' ']) {
-        if letter.is_ascii_digit() {
-            digits.push(letter);
-            continue;
-        }
-        if !digits.is_empty() {
-            written.push_str(&format!("{digits:0>12}"));
-            digits.clear();
-        }
-        written.push(letter);
+    let mut written = String::with_capacity(name.len() + DIGITS);
+    let mut rest = name;
+    while let Some(at) = rest.find(|letter: char| letter.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        let end = number.find(|letter: char| !letter.is_ascii_digit());
+        let (digits, behind) = number.split_at(end.unwrap_or(number.len()));
+        written.push_str(before);
+        (digits.len()..DIGITS).for_each(|_| written.push('0'));
+        written.push_str(digits);
+        rest = behind;
     }
+    written.push_str(rest);
     written
 }
