@@ -20,7 +20,7 @@ pub(crate) fn cycles(needs: &FxHashMap<PortId, Vec<PortId>>) -> Vec<Vec<PortId>>
         })
         .collect();
     let mut found = Vec::new();
-    for set in strongly_connected(&edges) {
+    for set in strongly_connected(edges.len(), |port, place| edges[port].get(place).copied()) {
         let is_loop = set.len() > 1 || edges[set[0]].contains(&set[0]);
         if is_loop {
             let mut set: Vec<PortId> = set.into_iter().map(|at| ports[at]).collect();

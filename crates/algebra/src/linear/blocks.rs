@@ -1,6 +1,7 @@
 //! The block triangular form of a sparse square matrix: a pivot for each row by matching, then the strongly connected
 //! parts in the order in which their unknowns can be found. All without recursion, in nearly linear time.
 
+use crate::linear::connected::strongly_connected;
 use crate::linear::row::{Row, Singular};
 
 /// Rows and columns of one diagonal block, ascending.
@@ -17,9 +18,15 @@ pub(crate) fn blocks<E>(matrix: &[Row<E>]) -> Result<Vec<Block>, Singular> {
     for (row, column) in column_of.iter().enumerate() {
         row_of[*column as usize] = row as u32;
     }
-    Ok(components(matrix, &row_of)
+    // A row leads to the rows that determine its unknowns.
+    let next = |row: usize, place: usize| {
+        let entry = matrix[row].get(place)?;
+        Some(row_of[entry.0 as usize] as usize)
+    };
+    Ok(strongly_connected(matrix.len(), next)
         .into_iter()
-        .map(|mut rows| {
+        .map(|rows| {
+            let mut rows: Vec<u32> = rows.into_iter().map(|row| row as u32).collect();
             rows.sort_unstable();
             let mut columns: Vec<u32> = rows.iter().map(|row| column_of[*row as usize]).collect();
             columns.sort_unstable();
@@ -119,62 +126,6 @@ fn augment<E>(
         row_of[column as usize] = row;
     }
     true
-}
-
-/// Strongly connected parts of the graph in which a row points at the rows that determine its unknowns; a part comes
-/// after all that it points at (Tarjan).
-fn components<E>(matrix: &[Row<E>], row_of: &[u32]) -> Vec<Vec<u32>> {
-    let n = matrix.len();
-    let mut index = vec![NONE; n];
-    let mut low = vec![0u32; n];
-    let mut on_stack = vec![false; n];
-    let mut stack: Vec<u32> = Vec::new();
-    let mut parts = Vec::new();
-    let mut counter = 0;
-    let mut calls: Vec<(u32, usize)> = Vec::new();
-    for root in 0..n as u32 {
-        if index[root as usize] != NONE {
-            continue;
-        }
-        calls.push((root, 0));
-        while let Some((row, place)) = calls.last_mut() {
-            let at = *row as usize;
-            if *place == 0 {
-                index[at] = counter;
-                low[at] = counter;
-                counter += 1;
-                stack.push(*row);
-                on_stack[at] = true;
-            }
-            if let Some(entry) = matrix[at].get(*place) {
-                *place += 1;
-                let next = row_of[entry.0 as usize];
-                if index[next as usize] == NONE {
-                    calls.push((next, 0));
-                } else if on_stack[next as usize] {
-                    low[at] = low[at].min(index[next as usize]);
-                }
-                continue;
-            }
-            let done = *row;
-            calls.pop();
-            if let Some((above, _)) = calls.last() {
-                low[*above as usize] = low[*above as usize].min(low[done as usize]);
-            }
-            if low[done as usize] == index[done as usize] {
-                let start = stack
-                    .iter()
-                    .rposition(|row| *row == done)
-                    .expect("invariant: a part's root is on the stack");
-                let part = stack.split_off(start);
-                for row in &part {
-                    on_stack[*row as usize] = false;
-                }
-                parts.push(part);
-            }
-        }
-    }
-    parts
 }
 
 #[cfg(test)]

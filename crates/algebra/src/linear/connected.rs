@@ -1,27 +1,30 @@
 //! Strongly connected sets of graphs.
 
-/// The strongly connected sets of a graph, given the nodes that each node leads to (Tarjan 1972), without recursion.
-pub fn strongly_connected(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const NEW: usize = usize::MAX;
-    let mut number = vec![NEW; edges.len()];
-    let mut low = vec![0; edges.len()];
-    let mut is_open = vec![false; edges.len()];
+const NEW: u32 = u32::MAX;
+
+/// The strongly connected sets of a graph; a set comes after all that it leads to (Tarjan 1972), without recursion. `next` gives the k-th node,
+/// from 0, that a node leads to, and none behind the last one.
+pub fn strongly_connected(nodes: usize, next: impl Fn(usize, usize) -> Option<usize>) -> Vec<Vec<usize>> {
+    let mut number = vec![NEW; nodes];
+    let mut low = vec![0u32; nodes];
+    let mut is_open = vec![false; nodes];
     let (mut open, mut sets, mut count) = (Vec::new(), Vec::new(), 0);
-    for start in 0..edges.len() {
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    for start in 0..nodes {
         if number[start] != NEW {
             continue;
         }
-        let mut path = vec![(start, 0)];
-        while let Some((at, next)) = path.last_mut() {
+        path.push((start, 0));
+        while let Some((at, place)) = path.last_mut() {
             let at = *at;
-            if *next == 0 {
+            if *place == 0 {
                 (number[at], low[at]) = (count, count);
                 count += 1;
                 open.push(at);
                 is_open[at] = true;
             }
-            if let Some(&to) = edges[at].get(*next) {
-                *next += 1;
+            if let Some(to) = next(at, *place) {
+                *place += 1;
                 if number[to] == NEW {
                     path.push((to, 0));
                 } else if is_open[to] {
@@ -35,7 +38,7 @@ pub fn strongly_connected(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
             }
             if low[at] == number[at] {
                 let from = open.iter().rposition(|each| *each == at);
-                let set = open.split_off(from.expect("invariant: what is open is on the list"));
+                let set = open.split_off(from.expect("invariant: an open node is on the list"));
                 set.iter().for_each(|each| is_open[*each] = false);
                 sets.push(set);
             }

@@ -1,10 +1,14 @@
 //! Poles: the eigenvalues of A.
 
+use super::rounding::without_rounding;
 use crate::values::dense;
 use lgm_algebra::strongly_connected;
 use lgm_model::system::SparseMatrix;
 use nalgebra::{DMatrix, DVector};
 use num_complex::Complex;
+
+/// Real parts that are a smaller share of a pole are rounding.
+const UNDAMPED: f64 = 1e-14;
 
 /// The eigenvalues of a real matrix, by real part and then by the size of the imaginary part; conjugate pairs are
 /// exact conjugates, the one above the real axis first. None where the iteration does not converge.
@@ -35,7 +39,7 @@ pub(super) fn diagonal_blocks(size: usize, is_entry: impl Fn(usize, usize) -> bo
     let edges: Vec<Vec<usize>> = (0..size)
         .map(|row| (0..size).filter(|column| is_entry(row, *column)).collect())
         .collect();
-    let mut blocks = strongly_connected(&edges);
+    let mut blocks = strongly_connected(size, |row, place| edges[row].get(place).copied());
     blocks.iter_mut().for_each(|block| block.sort_unstable());
     blocks
 }
@@ -70,16 +74,9 @@ fn of_block(mut block: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
             at += 1;
         }
     }
-    // A damping of rounding is none.
-    let is_undamped = |pole: &Complex<f64>| pole.re.abs() <= UNDAMPED * pole.im.abs();
-    list.iter_mut()
-        .filter(|pole| is_undamped(pole))
-        .for_each(|pole| pole.re = 0.0);
-    Some(list)
+    // A damping that is rounding is none.
+    Some(list.into_iter().map(|pole| without_rounding(pole, UNDAMPED)).collect())
 }
-
-/// Real parts that are a smaller share of the imaginary one are rounding.
-const UNDAMPED: f64 = 1e-14;
 
 /// Schur's form. The iteration stands still at matrices that it turns into themselves; it is tried again from similar ones.
 fn triangular(block: DMatrix<f64>) -> Option<DMatrix<f64>> {
