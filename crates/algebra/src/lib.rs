@@ -23,6 +23,7 @@ pub use linear::row::{Row, Singular};
 pub use linear::solve::{solve, solve_sharing};
 pub use linear::sparse::{SHARED, Sharing, eliminate};
 pub use polynomials::gcd::{Budget, gcd, gcd_list};
+pub use polynomials::images::{Image, image_division, image_gcd};
 pub use polynomials::polynomial::{Polynomial, Variable};
 pub use rational::normal_form::NormalForms;
 pub use rational::rational_function::RationalFunction;

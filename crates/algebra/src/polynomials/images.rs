@@ -4,8 +4,9 @@ use super::polynomial::{Polynomial, Variable};
 use crate::{Field, PrimeField};
 
 /// A polynomial in one variable over the prime field: coefficients from the constant one up, the last not zero.
-pub(crate) type Image = Vec<u64>;
+pub type Image = Vec<u64>;
 
+/// Leaves no coefficient 0 at the end.
 fn trim(image: &mut Image) {
     while image.last() == Some(&0) {
         image.pop();
@@ -73,31 +74,37 @@ pub(crate) fn images(polynomial: &Polynomial, variables: &[u32], seed: u64) -> V
         .collect()
 }
 
+/// The quotient and the remainder over the prime field; the divisor is not 0.
+pub fn image_division(mut dividend: Image, divisor: &Image) -> (Image, Image) {
+    let mut field = PrimeField;
+    let leading = divisor
+        .last()
+        .expect("invariant: a nonzero image has a leading coefficient");
+    let inverse = field.invert(leading);
+    let mut quotient = vec![0; (dividend.len() + 1).saturating_sub(divisor.len())];
+    for at in (0..quotient.len()).rev() {
+        let factor = field.mul(&dividend[at + divisor.len() - 1], &inverse);
+        quotient[at] = factor;
+        if factor == 0 {
+            continue;
+        }
+        for (value, other) in dividend[at..].iter_mut().zip(divisor) {
+            let product = field.mul(other, &factor);
+            *value = field.sub(value, &product);
+        }
+    }
+    trim(&mut dividend);
+    (quotient, dividend)
+}
+
 /// The monic greatest common divisor over the prime field.
-pub(crate) fn image_gcd(a: &Image, b: &Image) -> Image {
+pub fn image_gcd(a: &Image, b: &Image) -> Image {
     let mut field = PrimeField;
     let (mut a, mut b) = (a.clone(), b.clone());
     trim(&mut a);
     trim(&mut b);
-    if a.len() < b.len() {
-        std::mem::swap(&mut a, &mut b);
-    }
     while !b.is_empty() {
-        let inverse = field.invert(b.last().expect("invariant: a nonzero image has a leading coefficient"));
-        while a.len() >= b.len() {
-            let top = *a
-                .last()
-                .expect("invariant: the image is at least as long as a nonempty one");
-            let factor = field.mul(&top, &inverse);
-            let offset = a.len() - b.len();
-            for (index, value) in b.iter().enumerate() {
-                let product = field.mul(value, &factor);
-                a[offset + index] = field.sub(&a[offset + index], &product);
-            }
-            a.pop();
-            trim(&mut a);
-        }
-        std::mem::swap(&mut a, &mut b);
+        (a, b) = (b.clone(), image_division(a, &b).1);
     }
     if let Some(last) = a.last() {
         let inverse = field.invert(last);

@@ -5,7 +5,7 @@
 //! so hold for the exact values of the parameters.
 
 use crate::prime::{Rows, add_multiple};
-use lgm_algebra::{Field, PrimeField};
+use lgm_algebra::{Field, Image, PrimeField, image_division, image_gcd};
 use num_complex::Complex;
 
 /// Poles whose distance is a smaller part of their size may be one.
@@ -13,9 +13,6 @@ const NEAR: f64 = 0.05;
 
 /// The poles of one place are so much nearer to each other than to the other poles.
 const APART: f64 = 4.0;
-
-/// Coefficients over the prime field, of ascending powers; the last one is not 0.
-type Coefficients = Vec<u64>;
 
 /// The poles with those at one place in their mean, if the exact matrix has multiple poles. Poles whose places are too close to be told
 /// apart stay as they are.
@@ -63,30 +60,30 @@ fn closest(poles: &[Complex<f64>], open: &[usize], multiplicity: usize) -> Optio
 }
 
 /// The numbers of places by multiplicity, in ascending order: degrees of the factors of a polynomial that have simple roots (Yun's algorithm).
-fn places_by_multiplicity(polynomial: &Coefficients) -> Vec<(usize, usize)> {
+fn places_by_multiplicity(polynomial: &Image) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
-    let mut shared = common_divisor(polynomial.clone(), derivative(polynomial));
-    let mut distinct = divided(polynomial.clone(), &shared).0;
+    let mut shared = image_gcd(polynomial, &derivative(polynomial));
+    let mut distinct = image_division(polynomial.clone(), &shared).0;
     for multiplicity in 1..polynomial.len() {
-        let higher = common_divisor(distinct.clone(), shared.clone());
+        let higher = image_gcd(&distinct, &shared);
         if distinct.len() > higher.len() {
             found.push((multiplicity, distinct.len() - higher.len()));
         }
         if higher.len() <= 1 {
             break;
         }
-        shared = divided(shared, &higher).0;
+        shared = image_division(shared, &higher).0;
         distinct = higher;
     }
     found
 }
 
 /// The characteristic polynomial, from the Hessenberg form of a matrix.
-fn characteristic(matrix: &Rows) -> Coefficients {
+fn characteristic(matrix: &Rows) -> Image {
     let mut field = PrimeField;
     let hessenberg = hessenberg(matrix.clone());
     // The polynomial of the first k rows and columns, for each k.
-    let mut list: Vec<Coefficients> = vec![vec![1]];
+    let mut list: Vec<Image> = vec![vec![1]];
     for size in 1..=hessenberg.len() {
         let last = &list[size - 1];
         let mut next = vec![0];
@@ -130,41 +127,11 @@ fn hessenberg(mut matrix: Rows) -> Rows {
     matrix
 }
 
-fn derivative(polynomial: &Coefficients) -> Coefficients {
+fn derivative(polynomial: &Image) -> Image {
     let powers = polynomial.iter().enumerate().skip(1);
-    trimmed(
-        powers
-            .map(|(power, value)| PrimeField.mul(&(power as u64), value))
-            .collect(),
-    )
-}
-
-/// The greatest common divisor, up to a factor.
-fn common_divisor(mut a: Coefficients, mut b: Coefficients) -> Coefficients {
-    while !b.is_empty() {
-        (a, b) = (b.clone(), divided(a, &b).1);
-    }
-    a
-}
-
-/// The quotient and the remainder.
-fn divided(mut dividend: Coefficients, divisor: &Coefficients) -> (Coefficients, Coefficients) {
-    let mut field = PrimeField;
-    let inverse = field.invert(divisor.last().expect("invariant: a divisor is not 0"));
-    let mut quotient = vec![0; (dividend.len() + 1).saturating_sub(divisor.len())];
-    for at in (0..quotient.len()).rev() {
-        let factor = field.mul(&dividend[at + divisor.len() - 1], &inverse);
-        quotient[at] = factor;
-        add_multiple(&mut dividend[at..], field.neg(&factor), divisor);
-    }
-    (quotient, trimmed(dividend))
-}
-
-fn trimmed(mut polynomial: Coefficients) -> Coefficients {
-    while polynomial.last() == Some(&0) {
-        polynomial.pop();
-    }
-    polynomial
+    powers
+        .map(|(power, value)| PrimeField.mul(&(power as u64), value))
+        .collect()
 }
 
 #[cfg(test)]
