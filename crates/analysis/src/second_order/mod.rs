@@ -244,15 +244,11 @@ fn written(exprs: &mut Exprs, field: &RationalFunctions, rows: &Rows<Entry>) -> 
 
 /// Numbers that are no more than rounding beside the largest one of a matrix as 0: values at a point of linearisation are rounded.
 fn without_rounding(part: Rows<Entry>, whole: &Rows<Entry>) -> Rows<Entry> {
-    let size = |value: &Entry| value.as_number().map_or(f64::INFINITY, |number| to_f64(&number).abs());
-    let largest = whole.iter().flatten().map(size).fold(0.0, f64::max);
-    let is_kept = |value: &Entry| size(value) > ROUNDING * largest;
-    let cleaned = |value: Entry| {
-        if is_kept(&value) {
-            value
-        } else {
-            RationalFunction::zero()
-        }
+    let size = |value: &Entry| value.as_number().map(|number| to_f64(&number).abs());
+    let largest = whole.iter().flatten().filter_map(size).fold(0.0, f64::max);
+    let cleaned = |value: Entry| match size(&value) {
+        Some(size) if size <= ROUNDING * largest => RationalFunction::zero(),
+        _ => value,
     };
     part.into_iter()
         .map(|row| row.into_iter().map(cleaned).collect())
