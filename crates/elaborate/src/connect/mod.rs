@@ -89,7 +89,7 @@ impl GraphCheck<'_, '_> {
                 .label(self.node_span(id), "declared here, and never bonded")
                 .help("draw its bonds, or leave it out"),
         };
-        let empty = self.reports.empty_loops.iter().find(|each| each.frame == place.frame);
+        let empty = self.reports.empty_loops(place.frame).first();
         let diagnostic = match empty {
             Some(empty) => diagnostic.label(empty.range, "this range is empty, and its loop makes nothing"),
             None => diagnostic,

@@ -41,14 +41,13 @@ pub(crate) struct Reports {
     pub law_use: Option<(String, Span)>,
     /// Options that give a parameter another shape than its declaration: what is said of them, and where.
     pub reshaped: Vec<(String, Span)>,
-    /// The loops that make nothing.
-    pub empty_loops: Vec<EmptyLoop>,
+    /// The loops that make nothing, by the frames that they stand in.
+    empty_loops: FxHashMap<FrameId, Vec<EmptyLoop>>,
 }
 
 /// A loop whose range is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EmptyLoop {
-    pub frame: FrameId,
     pub range: Span,
     pub body: Span,
 }
@@ -95,15 +94,21 @@ impl Reports {
             here: Place::MODEL,
             law_use: None,
             reshaped: Vec::new(),
-            empty_loops: Vec::new(),
+            empty_loops: FxHashMap::default(),
         }
     }
 
     /// Remembers a loop that makes nothing.
-    pub fn add_empty_loop(&mut self, found: EmptyLoop) {
-        if !self.empty_loops.contains(&found) {
-            self.empty_loops.push(found);
+    pub fn add_empty_loop(&mut self, frame: FrameId, found: EmptyLoop) {
+        let known = self.empty_loops.entry(frame).or_default();
+        if !known.contains(&found) {
+            known.push(found);
         }
+    }
+
+    /// The loops of a frame that make nothing.
+    pub fn empty_loops(&self, frame: FrameId) -> &[EmptyLoop] {
+        self.empty_loops.get(&frame).map_or(&[], Vec::as_slice)
     }
 
     /// Looks at nothing more.

@@ -309,9 +309,9 @@ impl<'a> Evaluator<'a> {
             let is_within = |span: Span| {
                 span.source == each.body.source && span.start >= each.body.start && span.end <= each.body.end
             };
-            each.frame == frame && declared.is_some_and(is_within)
+            declared.is_some_and(is_within)
         };
-        if let (Some(declared), Some(around)) = (declared, self.reports.empty_loops.iter().find(is_around)) {
+        if let (Some(declared), Some(around)) = (declared, self.reports.empty_loops(frame).iter().find(is_around)) {
             let diagnostic = diagnostic
                 .label(declared, "declared here, in a loop that makes nothing")
                 .label(around.range, "this range is empty: its end is below its start")

@@ -99,11 +99,11 @@ impl<'a> Expansion<'_, 'a> {
             return;
         };
         if let (true, [first, ..]) = (to < from, &block.body[..]) {
-            self.reports.add_empty_loop(EmptyLoop {
-                frame: place.frame,
+            let found = EmptyLoop {
                 range: block.from.span.to(block.to.span),
                 body: first.span.to(block.body[block.body.len() - 1].span),
-            });
+            };
+            self.reports.add_empty_loop(place.frame, found);
         }
         if to < from || block.body.is_empty() || (walk == Walk::Declare && !declares(&block.body)) {
             return;
