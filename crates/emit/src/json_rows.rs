@@ -174,7 +174,9 @@ fn rows(list: Vec<Value>, key: &str, flat: bool) -> Vec<Row<Value>> {
 fn entry(row: Row<Value>) -> Value {
     let mut value = row.of;
     let mut cells = row.cells.into_iter();
-    each_text(&mut value, &mut |text| *text = cells.next().unwrap_or_default());
+    each_text(&mut value, &mut |text| {
+        *text = cells.next().expect("invariant: a row has a cell for each text");
+    });
     let Value::Object(members) = &mut value else {
         return value;
     };
