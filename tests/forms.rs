@@ -39,11 +39,14 @@ fn table(text: &str) -> Vec<Printed<'_>> {
 
 fn system_of(example: &str) -> StateSystem {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/seeds/{example}.lgm"));
-    let source = std::fs::read_to_string(&path).unwrap();
+    system_of_text(std::fs::read_to_string(&path).unwrap())
+}
+
+fn system_of_text(source: String) -> StateSystem {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", source, None);
     let (system, _) = lgm::compile(&NoFiles, &mut map, root, &Request::default());
-    system.unwrap_or_else(|| panic!("{example} has equations"))
+    system.expect("the model has equations")
 }
 
 /// Our result as text.
@@ -189,6 +192,13 @@ fn results_are_as_short_as_in_the_documents() {
     );
 }
 
+/// The right sides of the equations of a model.
+fn rates(model: &str) -> Vec<String> {
+    let system = system_of_text(model.to_string());
+    let rates = system.derivatives.iter();
+    rates.map(|id| text(&system.exprs, *id)).collect()
+}
+
 #[test]
 fn flows_through_resistances_are_differences_over_them() {
     let model = "model Heat {
@@ -199,16 +209,11 @@ fn flows_through_resistances_are_differences_over_them() {
           d : ThermalCapacitor(C1) die -> gnd; c : ThermalCapacitor(C2) case -> gnd;
           inner : ThermalResistor(R12) die -> case; outer : ThermalResistor(R2) case -> air; leak : ThermalResistor(R1) die -> air;
         }";
-    let mut map = SourceMap::default();
-    let root = map.add("model.lgm", model.to_string(), None);
-    let (system, _) = lgm::compile(&NoFiles, &mut map, root, &Request::default());
-    let system = system.expect("the model has equations");
-    let found: Vec<String> = system.derivatives.iter().map(|id| text(&system.exprs, *id)).collect();
     let flows = [
         "(P + (c.T - d.T)/R12 + (Ta - d.T)/R1)/C1",
         "((Ta - c.T)/R2 - (c.T - d.T)/R12)/C2",
     ];
-    assert_eq!(found, flows);
+    assert_eq!(rates(model), flows);
 }
 
 #[test]
@@ -222,15 +227,10 @@ fn flows_through_networks_are_differences_over_their_resistances() {
           c1 : Capacitor(C1) a -> gnd; c2 : Capacitor(C2) b -> gnd; c3 : Capacitor(C3) c -> gnd;
           r1 : Resistor(R1) a -> m; r2 : Resistor(R2) b -> m; r3 : Resistor(R3) c -> m;
         }";
-    let mut map = SourceMap::default();
-    let root = map.add("model.lgm", model.to_string(), None);
-    let (system, _) = lgm::compile(&NoFiles, &mut map, root, &Request::default());
-    let system = system.expect("the model has equations");
-    let found: Vec<String> = system.derivatives.iter().map(|id| text(&system.exprs, *id)).collect();
     let flows = [
         "((u - c1.v)/R4 + (R3*(c2.v - c1.v) + R2*(c3.v - c1.v))/(R1*(R2 + R3) + R2*R3))/C1",
         "(R3*(c1.v - c2.v) - R1*(c2.v - c3.v))/(C2*(R1*(R2 + R3) + R2*R3))",
         "(R1*(c2.v - c3.v) + R2*(c1.v - c3.v))/(C3*(R1*(R2 + R3) + R2*R3))",
     ];
-    assert_eq!(found, flows);
+    assert_eq!(rates(model), flows);
 }

@@ -570,7 +570,7 @@ model M {{ param p = {p};  param q = {q};  node x, y : translational;
 
 // ---- Nothing of something ----------------------------------------------------------------------------------------
 
-/// A loop over an empty range makes nothing, and an array may have no entries: what needs one is told so.
+/// A loop over an empty range makes nothing, and an array may have no entries: faults behind them name the range and the array.
 #[test]
 fn empty_ranges_and_arrays_are_named_where_something_is_missed() {
     let empty = "this range is empty";
