@@ -1,7 +1,7 @@
 //! Laws of the flat model's elements, over the efforts and flows of their ports, absorbing.
 
 use crate::ids::Variable;
-use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 
 /// A matrix of expressions, row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,24 @@ pub enum Law {
     },
     /// Any other law: nonlinear equations over the ports' variables and their integrals.
     Nonlinear(NonlinearLaw),
+}
+
+impl Law {
+    /// Returns true for a one-port spring, or other storage given by a stiffness, if that is zero at the values of the parameters: its
+    /// co-energy then says nothing of what it holds.
+    pub fn is_without_stiffness(&self, exprs: &Exprs, value: &dyn Fn(SymbolId) -> Option<f64>) -> bool {
+        match self {
+            Law::Storage {
+                value: matrix,
+                form: StorageForm::Inverse,
+                ..
+            } if matrix.rows == 1 => {
+                let stiffness = exprs.evaluate_f64(&matrix.entries, value);
+                stiffness.is_ok_and(|stiffness| stiffness[0] == 0.0)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A law that is not linear in the variables of its ports.

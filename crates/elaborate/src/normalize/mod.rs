@@ -1,6 +1,8 @@
 //! The form of the flat model that all later stages read: storages of full rank, integrals by symbols, and what was counted.
 
 mod counts;
+mod displacements;
+mod energy_variables;
 mod integrals;
 mod junctions;
 mod stiffness;

@@ -2,6 +2,7 @@
 
 use crate::causality::elimination::{Row, add_scaled, find};
 use crate::formulation::assemble::Assembled;
+use crate::parameter_values::parameter_numbers;
 use lgm_algebra::expr::Evaluated;
 use lgm_algebra::{Field, solve};
 use lgm_model::{ElementId, Model, PortId};
@@ -37,7 +38,8 @@ impl Held {
     ) -> Result<Row<F::Element>, Evaluated> {
         let (states, columns) = match self {
             Held::Alone(state) => {
-                return Ok(vec![(*state as u32, ratio(field, integrand, &assembled.rates[*state]))]);
+                let factor = ratio(field, integrand, &assembled.rates[*state]).ok_or(Evaluated::DivisionByZero)?;
+                return Ok(vec![(*state as u32, factor)]);
             }
             Held::Together { states, columns } => (states, columns),
         };
@@ -71,8 +73,22 @@ impl Holders {
     /// Of the states of these ports, and of declared integrals behind them.
     pub(crate) fn new<E>(model: &Model, independent: &[PortId], assembled: &Assembled<E>) -> Holders {
         let mut states: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
+        // At an event charge may come into storage that a measured current does not carry.
+        if model.switching.may_move_storage() {
+            let fields = Vec::new();
+            return Holders { states, fields };
+        }
+        let values = parameter_numbers(model);
+        let is_loose = |state: usize| {
+            independent.get(state).is_some_and(|port| {
+                let law = &model.elements[model.ports[port.index()].element.index()].law;
+                law.is_without_stiffness(&model.exprs, &|symbol| values.get(&symbol).copied())
+            })
+        };
         for (state, rate) in assembled.rates.iter().enumerate() {
-            if let Some((first, _)) = rate.first() {
+            if let Some((first, _)) = rate.first()
+                && !is_loose(state)
+            {
                 states.entry((*first, rate.len())).or_default().push(state);
             }
         }
@@ -124,7 +140,9 @@ impl Holders {
         let alike = self.states.get(&(integrand.first()?.0, integrand.len()))?;
         alike.iter().copied().find(|state| {
             let rate = &assembled.rates[*state];
-            let factor = ratio(field, integrand, rate);
+            let Some(factor) = ratio(field, integrand, rate) else {
+                return false;
+            };
             rate.iter().zip(integrand).all(|(a, b)| {
                 let product = field.mul(&factor, &a.1);
                 let difference = field.sub(&product, &b.1);
@@ -149,19 +167,19 @@ fn place(model: &Model, independent: &[PortId], state: usize) -> (bool, String, 
     }
 }
 
-/// The factor between two proportional rows, taken where the second has its best pivot.
-fn ratio<F: Field>(field: &mut F, integrand: &Row<F::Element>, rate: &Row<F::Element>) -> F::Element {
-    // A rate that the numbers given make zero, where it is not so in general, has an integrand of zero.
+/// The factor between two proportional rows, taken where the second has its best pivot; none where the numbers given make the second one
+/// zero alone, as a spring without stiffness does.
+fn ratio<F: Field>(field: &mut F, integrand: &Row<F::Element>, rate: &Row<F::Element>) -> Option<F::Element> {
     let Some(best) = rate
         .iter()
         .min_by(|a, b| field.pivot_cost(&a.1).total_cmp(&field.pivot_cost(&b.1)))
     else {
-        return field.zero();
+        return integrand.is_empty().then(|| field.zero());
     };
-    match integrand.binary_search_by_key(&best.0, |entry| entry.0) {
+    Some(match integrand.binary_search_by_key(&best.0, |entry| entry.0) {
         Ok(at) => field.div(&integrand[at].1, &best.1),
         Err(_) => field.zero(),
-    }
+    })
 }
 
 /// The states of those given whose rates are independent, if the integrand is a sum over these rates.
