@@ -217,6 +217,18 @@ fn flows_through_resistances_are_differences_over_them() {
 }
 
 #[test]
+fn losses_to_the_ground_have_their_own_denominator() {
+    let model = "model Hub {
+          param R1 = 1 [ohm]; param R2 = 2 [ohm]; param R3 = 3 [ohm]; param C = 1 [F];
+          input i [A] = 1;
+          node a, c : electrical;
+          s : CurrentSource(i) gnd -> a; r1 : Resistor(R1) a -> gnd; r2 : Resistor(R2) a -> c;
+          r3 : Resistor(R3) c -> gnd; c1 : Capacitor(C) c -> gnd;
+        }";
+    assert_eq!(rates(model), ["((R1*i - c1.v)/(R1 + R2) - c1.v/R3)/C"]);
+}
+
+#[test]
 fn flows_through_networks_are_differences_over_their_resistances() {
     // A star of resistances: the closed forms by hand, from the conductances of the triangle that it equals.
     let model = "model Star {

@@ -4,6 +4,7 @@
 //! several flows is shorter without one of them.
 
 use super::collect::Collector;
+use super::length::Length;
 use super::names::name_of;
 use super::terms::Term;
 use super::written::{by_hand, factors_of, number_apart};
@@ -79,8 +80,30 @@ pub(super) fn of_differences(exprs: &mut Exprs, lowest: ExprId) -> Option<ExprId
     }
     // The order of declarations decides nothing: names do.
     flows.sort_by_cached_key(|flow| name_of(exprs, flow.variable));
-    let mut is_shorter = false;
-    while let Some((end, flow, sum, is_opposite)) = best_difference(&mut field, &flows) {
+    let mut apart = Vec::with_capacity(flows.len());
+    for flow in &flows {
+        for coefficient in with_own_denominators(exprs, &mut field, &flow.coefficient) {
+            apart.push(Flow {
+                coefficient,
+                variable: flow.variable,
+                against: None,
+            });
+        }
+    }
+    let split = (apart.len() > flows.len())
+        .then(|| written(exprs, &mut field, apart))
+        .flatten();
+    let whole = written(exprs, &mut field, flows);
+    match (whole, split) {
+        (Some(whole), Some(split)) if Length::of(exprs, split).is_less(exprs, Length::of(exprs, whole)) => Some(split),
+        (whole, split) => whole.or(split),
+    }
+}
+
+/// A sum of flows with the differences that make its coefficients shorter; none where no coefficient is shorter for one or is a sum.
+fn written(exprs: &mut Exprs, field: &mut RationalFunctions, mut flows: Vec<Flow>) -> Option<ExprId> {
+    let mut is_shorter = flows.windows(2).any(|pair| pair[0].variable == pair[1].variable);
+    while let Some((end, flow, sum, is_opposite)) = best_difference(field, &flows) {
         is_shorter = true;
         flows[flow].against = Some((flows[end].variable, is_opposite));
         flows[end].coefficient = sum;
@@ -89,7 +112,7 @@ pub(super) fn of_differences(exprs: &mut Exprs, lowest: ExprId) -> Option<ExprId
         return None;
     }
     let kept = flows.iter().filter(|flow| !flow.coefficient.is_zero());
-    let terms: Vec<_> = kept.map(|flow| flow.term(exprs, &field)).collect::<Option<_>>()?;
+    let terms: Vec<_> = kept.map(|flow| flow.term(exprs, field)).collect::<Option<_>>()?;
     let mut collector = Collector::new(exprs);
     let terms = terms.into_iter().map(|(number, factors)| {
         let mut term = Term::number(number);
@@ -104,14 +127,60 @@ pub(super) fn of_differences(exprs: &mut Exprs, lowest: ExprId) -> Option<ExprId
     Some(collector.whole(&whole))
 }
 
+/// A coefficient as a sum in which the losses to ground that have a resistance of their own stand apart: `(R1 + R2 + R3)/(R3*(R1 + R2))` is
+/// `1/R3 + 1/(R1 + R2)`.
+fn with_own_denominators(
+    exprs: &mut Exprs,
+    field: &mut RationalFunctions,
+    coefficient: &RationalFunction,
+) -> Vec<RationalFunction> {
+    let (mut parts, mut rest) = (Vec::new(), coefficient.clone());
+    let whole = field.to_expression(exprs, coefficient);
+    let below = factors_of(exprs, whole).into_iter().filter(|(_, power)| *power == -1);
+    let mut below: Vec<ExprId> = below.map(|(base, _)| base).collect();
+    below.sort_by_cached_key(|base| name_of(exprs, *base));
+    for base in below {
+        let Node::Symbol(symbol) = *exprs.node(base) else {
+            continue;
+        };
+        // What is left of the product with it where it is 0.
+        let whole = field.to_expression(exprs, &rest);
+        let times = exprs.mul(whole, base);
+        let Ok(times) = field.from_expression(exprs, times) else {
+            continue;
+        };
+        let times = field.to_expression(exprs, &times);
+        let zero = exprs.zero();
+        let residue = exprs.substitute(&[times], |other| (other == symbol).then_some(zero))[0];
+        let own = exprs.div(residue, base);
+        let Ok(own) = field.from_expression(exprs, own) else {
+            continue;
+        };
+        let left = field.sub(&rest, &own);
+        let is_apart = !own.is_zero() && !left.is_zero() && own.denominator().term_count() == 1;
+        if is_apart && size(&own) + size(&left) <= size(&rest) + 1 {
+            parts.push(own);
+            rest = left;
+        }
+    }
+    parts.push(rest);
+    parts
+}
+
+fn size(f: &RationalFunction) -> usize {
+    f.numerator().term_count() + f.denominator().term_count()
+}
+
 /// The difference that makes a coefficient shorter by most: the end whose coefficient that is, the flow, the new coefficient, and true for a
 /// difference and not a sum of both variables.
 fn best_difference(field: &mut RationalFunctions, flows: &[Flow]) -> Option<(usize, usize, RationalFunction, bool)> {
-    let size = |f: &RationalFunction| f.numerator().term_count() + f.denominator().term_count();
     let mut best: Option<(usize, (usize, usize, RationalFunction, bool))> = None;
     for (end, of_end) in flows.iter().enumerate().filter(|each| each.1.against.is_none()) {
         for (flow, of_flow) in flows.iter().enumerate() {
-            if flow == end || of_flow.against.is_some() || of_flow.coefficient.is_zero() || of_end.coefficient.is_zero()
+            if of_flow.variable == of_end.variable
+                || of_flow.against.is_some()
+                || of_flow.coefficient.is_zero()
+                || of_end.coefficient.is_zero()
             {
                 continue;
             }
