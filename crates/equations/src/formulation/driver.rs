@@ -17,14 +17,13 @@ use crate::index_reduction::Refusal;
 use crate::index_reduction::dependents;
 use crate::initialisation::conditions::Conditions;
 use crate::initialisation::dependent_starts;
-use crate::initialisation::start_values::{find_starts, holds_integrals, with_starts};
+use crate::initialisation::start_values::find_starts;
 use crate::options::Options;
 use crate::parameter_values::parameter_values;
 use crate::simplification::shorten::Shortening;
 use crate::state_selection::decision::decide;
 use crate::state_selection::links::{Impulses, Links};
 use crate::state_selection::retain::{retained, sampled_rows, unmet};
-use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::{Evaluated, Exprs, to_f64};
 use lgm_algebra::{DoubleValues, ExactValues, Field, PrimeField, RationalFunction, RationalFunctions, Sampled};
 use lgm_model::Model;
@@ -63,29 +62,7 @@ pub(crate) fn formulate_with_known_starts(
         linear_model = without_nonlinear_outputs(model, &mut diagnostics);
     }
     let model = linear_model.as_ref().unwrap_or(model);
-    let (mut system, mut solved, mut found, is_driven) = started(model, graph, options);
-    if !solved.is_empty() && !has_errors(&found) && !crate::nonlinear::applies(model) && holds_integrals(model) {
-        // Integrals count from the starts, and had those of before: once more, with the starts of the model's own states.
-        let natural = Options {
-            states: StateRequest::Natural,
-            ..options.clone()
-        };
-        if options.states != StateRequest::Natural {
-            (system, solved, found, _) = started(model, graph, &natural);
-        }
-        if let Some(known) = &system
-            && !has_errors(&found)
-        {
-            let request = Request::retaining(retained(model, options, &mut Vec::new()));
-            let ports = decide(model, graph, &request).0.independent;
-            let given: Vec<bool> = known.states.iter().map(|state| state.start_given).collect();
-            (system, _, found, _) = started(&with_starts(model, known, &solved, &ports), graph, options);
-            // What was written down is given no more than before: steps of inputs move it.
-            for (state, given) in system.iter_mut().flat_map(|system| &mut system.states).zip(given) {
-                state.start_given = given;
-            }
-        }
-    }
+    let (system, solved, mut found, is_driven) = started(model, graph, options);
     diagnostics.append(&mut found);
     let names = system
         .iter()

@@ -1,11 +1,12 @@
 //! Outputs as rows: measured variables, `der(..)`, and `int(..)` with the states that it adds (language 9).
 
+use crate::causality::Causality;
 use crate::causality::elimination::{Row, RowSum};
 use crate::formulation::assemble::{Assembled, is_variable};
 use crate::state_selection::holders::{Held, Holders};
 use lgm_algebra::expr::{Affine, Evaluated, ExprId, Exprs, Function, Node};
 use lgm_algebra::{Field, FromExpression};
-use lgm_model::{Model, PortId};
+use lgm_model::Model;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
@@ -106,14 +107,13 @@ pub(crate) fn integrands(model: &Model) -> usize {
 /// field, so that symbolic and numeric equations have the same states.
 pub(crate) type Plan = FxHashMap<ExprId, Option<Held>>;
 
-/// Writes the outputs over the assembled columns. Without a plan, integrals are looked for and entered in it. The ports are those of
-/// storage in integral causality, in the order of their states.
+/// Writes the outputs over the assembled columns. Without a plan, integrals are looked for and entered in it.
 pub(crate) fn outputs<F: Field + FromExpression>(
     model: &Model,
     exprs: &mut Exprs,
     field: &mut F,
     assembled: &Assembled<F::Element>,
-    independent: &[PortId],
+    causality: &Causality,
     plan: &mut Plan,
 ) -> Result<Outputs<F::Element>, OutputFault> {
     let mut added: Vec<(Row<F::Element>, usize)> = Vec::new();
@@ -143,7 +143,7 @@ pub(crate) fn outputs<F: Field + FromExpression>(
                     let known = places.get(&inner).copied();
                     let integrand = inner_row(exprs, field, assembled, inner, index)?;
                     let held = plan.entry(inner).or_insert_with(|| {
-                        let holders = holders.get_or_insert_with(|| Holders::new(model, independent, assembled));
+                        let holders = holders.get_or_insert_with(|| Holders::new(model, causality, assembled));
                         holders.of(field, assembled, &integrand)
                     });
                     match (known, held) {

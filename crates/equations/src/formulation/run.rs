@@ -82,7 +82,7 @@ fn run_with<F: Field + FromExpression>(
     }
     let mut assembled: Assembled<F::Element> = assemble(model, exprs, field, &reduced, integrands(model))?;
     change_states(model, field, &reduced, &mut assembled, states).map_err(Failure::States)?;
-    let found = outputs(model, exprs, field, &assembled, &reduced.independent, plan)?;
+    let found = outputs(model, exprs, field, &assembled, problem.causality, plan)?;
     if field.exhausted() {
         return Err(Failure::Reduction(Refusal::TooLarge));
     }

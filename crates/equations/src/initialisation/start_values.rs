@@ -10,9 +10,8 @@ use crate::nonlinear::dual::{Point, duals};
 use crate::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
 use crate::state_selection::links::Impulses;
 use crate::verification::instants::Instant;
-use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind, print};
+use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind, print};
 use lgm_model::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
-use lgm_model::{Law, Model, PortId};
 use lgm_numerics::newton::{find_zero, undetermined};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
@@ -98,43 +97,6 @@ pub(crate) fn find_starts(
     }
     settling.keep();
     solved
-}
-
-/// Whether a model holds integrals in its expressions, which may count from the starts of states.
-pub(crate) fn holds_integrals(model: &Model) -> bool {
-    let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
-    roots.extend(model.integrals.iter().map(|integral| integral.rate));
-    for element in &model.elements {
-        match &element.law {
-            Law::Source { values, .. } => roots.extend(values),
-            Law::Coupler { matrix, .. } => roots.extend(&matrix.entries),
-            _ => {}
-        }
-    }
-    let mut nodes = model.exprs.reachable(&roots).into_iter();
-    nodes.any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int, _)))
-}
-
-/// The model with the starts that were found written down. `independent` are the ports of the first states of a linear model.
-pub(crate) fn with_starts(model: &Model, system: &StateSystem, solved: &[usize], independent: &[PortId]) -> Model {
-    let mut started = model.clone();
-    let mut copied = FxHashMap::default();
-    let integrals = model.integrals.iter().enumerate();
-    let places: FxHashMap<SymbolId, usize> = integrals.map(|(place, integral)| (integral.symbol, place)).collect();
-    for at in solved {
-        let state = &system.states[*at];
-        let start = started.exprs.import(&system.exprs, state.start, &mut copied);
-        if let Some(place) = places.get(&state.symbol) {
-            let integral = &mut started.integrals[*place];
-            (integral.start, integral.is_guess) = (Some(start), false);
-        } else if let Some(port) = independent.get(*at) {
-            let element = &mut started.elements[model.ports[port.index()].element.index()];
-            let count = element.ports.len();
-            element.start.resize(count, None);
-            element.start[(port.0 - element.ports.start) as usize] = Some(start);
-        }
-    }
-    started
 }
 
 /// What a constraint says of its only unknown.

@@ -1,11 +1,12 @@
 //! Integrals that states hold: a multiple of one state, or a sum over those of one storage field.
 
+use crate::causality::Causality;
 use crate::causality::elimination::{Row, add_scaled, find};
 use crate::formulation::assemble::Assembled;
 use crate::parameter_values::parameter_numbers;
-use lgm_algebra::expr::Evaluated;
+use lgm_algebra::expr::{Evaluated, ExprId, SymbolId, SymbolKind};
 use lgm_algebra::{Field, solve};
-use lgm_model::{ElementId, Model, PortId};
+use lgm_model::{ElementId, Law, Model, PortId};
 use rustc_hash::FxHashMap;
 
 /// Fields of more ports have an inverse that nobody reads.
@@ -70,11 +71,13 @@ pub(crate) struct Holders {
 }
 
 impl Holders {
-    /// Of the states of these ports, and of declared integrals behind them.
-    pub(crate) fn new<E>(model: &Model, independent: &[PortId], assembled: &Assembled<E>) -> Holders {
+    /// Of the states of storage, and of declared integrals behind them.
+    pub(crate) fn new<E>(model: &Model, causality: &Causality, assembled: &Assembled<E>) -> Holders {
+        let independent = &causality.independent;
         let mut states: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
-        // At an event charge may come into storage that a measured current does not carry.
-        if model.switching.may_move_storage() {
+        // At an event charge may come into storage that a measured current does not carry. Integrals count from the starts, which have to be
+        // those that the model gives.
+        if model.switching.may_move_storage() || starts_may_follow(model, causality) {
             let fields = Vec::new();
             return Holders { states, fields };
         }
@@ -150,6 +153,28 @@ impl Holders {
             })
         })
     }
+}
+
+/// Whether states may start elsewhere than the model says: by conditions, by guesses, or since they share what dependent storage starts
+/// with or is given by a source.
+fn starts_may_follow(model: &Model, causality: &Causality) -> bool {
+    if !model.start_conditions.is_empty() || model.integrals.iter().any(|integral| integral.is_guess) {
+        return true;
+    }
+    if causality.dependent.is_empty() {
+        return false;
+    }
+    let is_constant_source = |id: &ExprId| {
+        let is_parameter = |symbol: &SymbolId| model.exprs.symbol_info(*symbol).kind == SymbolKind::Parameter;
+        !model.exprs.is_zero(*id) && model.exprs.symbols_of(&[*id]).iter().all(is_parameter)
+    };
+    model.elements.iter().any(|element| match &element.law {
+        Law::Source { values, .. } => values.iter().any(is_constant_source),
+        _ => element.start.iter().flatten().any(|start| !model.exprs.is_zero(*start)),
+    }) || model
+        .integrals
+        .iter()
+        .any(|integral| integral.start.is_some_and(|start| !model.exprs.is_zero(start)))
 }
 
 /// The place of a state among others that hold the same: those of storage first, by the names of their elements.
