@@ -74,9 +74,9 @@ fn one(case: &str) {
     };
     let (system, time) = compiled(false);
     let memory = peak().map_or("-".to_string(), |peak| format!("{peak:.0}"));
-    let shape = match &system.numeric {
+    let shape = match &system.matrices.numeric {
         Some(numeric) => format!("{} entries of A", numeric.a.stored()),
-        None => format!("{} shared rows", system.assignments.len()),
+        None => format!("{} shared rows", system.equations.assignments.len()),
     };
     drop(system);
     let (system, _) = compiled(true);
@@ -89,7 +89,7 @@ fn one(case: &str) {
         matrices,
         ..TextOptions::default()
     };
-    let lines = match &system.block_form {
+    let lines = match &system.matrices.blocks {
         Some(_) => text(&system, &options).lines().count().to_string(),
         None => "-".to_string(),
     };

@@ -48,7 +48,7 @@ fn irregular(n: usize) -> StateSystem {
         }
         value
     });
-    builder.system.derivatives = derivatives.collect();
+    builder.system.equations.derivatives = derivatives.collect();
     builder.system
 }
 
@@ -94,7 +94,12 @@ fn straight(n: usize) {
     let system = irregular(n);
     let layout = Layout::new(&system);
     let make = |native| {
-        let kernel = expression(&system.exprs, &system.derivatives, &layout, &KernelOptions { native });
+        let kernel = expression(
+            &system.exprs,
+            &system.equations.derivatives,
+            &layout,
+            &KernelOptions { native },
+        );
         assert_eq!(kernel.prepare(), native);
         kernel
     };
@@ -122,7 +127,12 @@ fn measure(family: &str, n: usize, system: &StateSystem, programs: &[PathBuf]) {
     assert_eq!(states, 2 * n, "{family}");
     let layout = Layout::new(system);
     let make = |native| {
-        let kernel = expression(&system.exprs, &system.derivatives, &layout, &KernelOptions { native });
+        let kernel = expression(
+            &system.exprs,
+            &system.equations.derivatives,
+            &layout,
+            &KernelOptions { native },
+        );
         assert_eq!(kernel.prepare(), native);
         kernel
     };

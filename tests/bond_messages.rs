@@ -78,8 +78,8 @@ fn a_bond_to_a_port_of_a_field_can_be_measured() {
   output e = effort(a -> f.el);  output same = effort(f.el);  output g = effort(b -> f.mech); }}"
     );
     let system = system(&text);
-    assert_eq!(system.output_values[0], system.output_values[1]);
-    assert_ne!(system.output_values[0], system.output_values[2]);
+    assert_eq!(system.equations.output_values[0], system.equations.output_values[1]);
+    assert_ne!(system.equations.output_values[0], system.equations.output_values[2]);
     let text = format!(
         "{PLATE}model M {{ one a, b;  m : I(1);  f : Plate(2);  r : R(2);
   a -> f.el;  a -> r;  b -> f.mech;  b -> m;  output e = effort(a -> f.mech); }}"

@@ -155,7 +155,7 @@ fn a_slider_crank_accelerates_as_lagrange_says() {
     use lgm::expr::{SymbolId, to_f64};
     use std::collections::HashMap;
     let system = slider_crank(&[]);
-    let phi_symbol = system.loops[0].unknowns[0];
+    let phi_symbol = system.equations.loops[0].unknowns[0];
     for (k, theta) in [0.1, 1.0, 2.2, 3.3, 4.7, 6.0].into_iter().enumerate() {
         let w = 3.0 - 1.3 * k as f64;
         let (moment, force) = (0.7, -2.0 + k as f64);
@@ -170,7 +170,7 @@ fn a_slider_crank_accelerates_as_lagrange_says() {
         for (input, value) in system.inputs.iter().zip([moment, force]) {
             values.insert(input.symbol, value);
         }
-        for assignment in &system.assignments {
+        for assignment in &system.equations.assignments {
             let found = system
                 .exprs
                 .evaluate_f64(&[assignment.value], &|symbol| values.get(&symbol).copied());
@@ -179,7 +179,9 @@ fn a_slider_crank_accelerates_as_lagrange_says() {
         let row = state(&system, "wheel.w");
         let found = system
             .exprs
-            .evaluate_f64(&[system.derivatives[row]], &|symbol| values.get(&symbol).copied())
+            .evaluate_f64(&[system.equations.derivatives[row]], &|symbol| {
+                values.get(&symbol).copied()
+            })
             .unwrap()[0];
         // Kinetic energy is w^2 times half the mass, and what is left without w is the potential.
         let mass = |at: f64| 2.0 * (slider_crank_energy(at, 1.0) - slider_crank_energy(at, 0.0));

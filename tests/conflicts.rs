@@ -312,7 +312,7 @@ fn the_factors_reported_are_those_of_the_equations() {
         let root = map.add("model.lgm", format!("{text} }}"), None);
         let (system, _) = lgm::compile(&NoFiles, &mut map, root, &lgm::Request::default());
         let system = system.expect("a model without conflict has equations");
-        let y = lgm::expr::print::text(&system.exprs, system.output_values[0]);
+        let y = lgm::expr::print::text(&system.exprs, system.equations.output_values[0]);
         assert_eq!(y, factor, "{coupler}");
     }
 }

@@ -196,7 +196,7 @@ fn compiled(text: &str) -> Result<StateSystem, String> {
 
 /// A, B, C, D with the states in the order of their names.
 fn matrices(system: &StateSystem, states: &[String]) -> [DMatrix<f64>; 4] {
-    let form = system.numeric.as_ref().expect("a linear loop has matrices");
+    let form = system.matrices.numeric.as_ref().expect("a linear loop has matrices");
     let place = |name: &String| system.states.iter().position(|state| *state.name == **name);
     let places: Vec<usize> = states
         .iter()

@@ -82,10 +82,10 @@ fn equations(system: &StateSystem) -> BTreeMap<String, String> {
     let exprs = &system.exprs;
     let mut all = BTreeMap::new();
     let mut add = |name: String, id: ExprId| all.insert(name, sorted(exprs, id));
-    for (state, value) in system.states.iter().zip(&system.derivatives) {
+    for (state, value) in system.states.iter().zip(&system.equations.derivatives) {
         add(format!("der({})", state.name), *value);
     }
-    for (output, value) in system.outputs.iter().zip(&system.output_values) {
+    for (output, value) in system.outputs.iter().zip(&system.equations.output_values) {
         add(format!("output {}", output.name), *value);
     }
     for entry in system.parameters.iter().flat_map(|parameter| &parameter.entries) {
@@ -93,7 +93,7 @@ fn equations(system: &StateSystem) -> BTreeMap<String, String> {
             add(format!("parameter {}", exprs.symbol_info(entry.symbol).name), formula);
         }
     }
-    if let Some(form) = &system.mass_form {
+    if let Some(form) = &system.equations.mass_form {
         for (state, equation) in system.states.iter().zip(&form.equations) {
             for (column, factor) in &equation.terms {
                 let column = &system.states[*column as usize].name;
@@ -102,7 +102,7 @@ fn equations(system: &StateSystem) -> BTreeMap<String, String> {
             add(format!("force {}", state.name), equation.right);
         }
     }
-    if let Some(form) = &system.symbolic {
+    if let Some(form) = &system.matrices.symbolic {
         let states: Vec<&str> = system.states.iter().map(|state| &*state.name).collect();
         let inputs: Vec<&str> = system.inputs.iter().map(|input| &*input.name).collect();
         let outputs: Vec<&str> = system.outputs.iter().map(|output| &*output.name).collect();
@@ -137,7 +137,7 @@ fn differences(name: &str, text: &str, seed: u64, found: &mut Vec<String>) -> bo
         return false;
     };
     // Names of parts in the order of use, and sequences of assignments, are numbered as they come.
-    if !first.assignments.is_empty() || !first.loops.is_empty() {
+    if !first.equations.assignments.is_empty() || !first.equations.loops.is_empty() {
         return false;
     }
     let retain: Vec<String> = match first.dependent.is_empty() {
@@ -156,7 +156,7 @@ fn differences(name: &str, text: &str, seed: u64, found: &mut Vec<String>) -> bo
             found.push(format!("{name}: no equations of\n{other}"));
             continue;
         };
-        if states(&system) != states(&kept) || !system.assignments.is_empty() {
+        if states(&system) != states(&kept) || !system.equations.assignments.is_empty() {
             continue;
         }
         compared = true;

@@ -104,7 +104,7 @@ fn pendulum() {
     let equations: Vec<(String, String)> = system
         .states
         .iter()
-        .zip(&system.derivatives)
+        .zip(&system.equations.derivatives)
         .map(|(state, rate)| (state.name.to_string(), lgm::expr::text(&system.exprs, *rate)))
         .collect();
     let wanted = [("w.w", "-g*sin(theta)/L"), ("theta", "w.w")].map(|(a, b)| (a.to_string(), b.to_string()));

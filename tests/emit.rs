@@ -125,8 +125,8 @@ fn latex_of_a_nonlinear_system() {
 #[test]
 fn latex_breaks_long_sums_and_lists_wide_matrices() {
     let mut system = chain(60);
-    let terms = system.derivatives.clone();
-    system.derivatives[0] = system.exprs.sum(terms);
+    let terms = system.equations.derivatives.clone();
+    system.equations.derivatives[0] = system.exprs.sum(terms);
     let shown = latex(&system, SYMBOLIC);
     assert!(shown.contains("\\setcounter{MaxMatrixCols}{48}"));
     assert!(shown.contains("&\\quad + "));
@@ -213,7 +213,7 @@ fn json_numbers_read_back_as_the_same_doubles() {
         123_456_789_012_345_680.0,
     ];
     for value in exact {
-        system.numeric.as_mut().unwrap().a.rows[0][0].1 = value;
+        system.matrices.numeric.as_mut().unwrap().a.rows[0][0].1 = value;
         assert_eq!(parsed(&system, NUMERIC)["A"][0][0].as_f64(), Some(value));
     }
     system.states[0].start_value = f64::NAN;
@@ -233,7 +233,7 @@ fn systems_without_states_inputs_or_outputs_are_shown() {
     assert_eq!(parsed(&system, SYMBOLIC)["A"], Value::Null);
     assert!(as_text(&system, SYMBOLIC).starts_with("model Empty\n"));
     let mut system = system;
-    system.symbolic = Some(systems::empty_form(0, 0, 0));
+    system.matrices.symbolic = Some(systems::empty_form(0, 0, 0));
     assert_eq!(parsed(&system, SYMBOLIC)["A"], serde_json::json!([]));
     assert!(as_text(&system, SYMBOLIC).contains("der(x) = A*x"));
     assert!(latex(&system, SYMBOLIC).ends_with("\\end{document}\n"));

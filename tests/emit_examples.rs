@@ -41,7 +41,7 @@ fn every_example_is_printed_in_every_format() {
             json(&system, options, &mut out).unwrap();
             let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
             assert_eq!(value["states"].as_array().unwrap().len(), system.states.len());
-            assert_eq!(value["A"].is_array(), system.linear, "{name}");
+            assert_eq!(value["A"].is_array(), system.equations.linear, "{name}");
         }
     }
 }

@@ -47,11 +47,11 @@ fn coupled() -> StateSystem {
         (3, 2, coupling),
         (3, 3, grown),
     ];
-    builder.system.mass_matrix = Some(sparse(4, 4, &entries));
-    builder.system.derivatives = vec![v[0], v[1], first, second];
+    builder.system.equations.mass_matrix = Some(sparse(4, 4, &entries));
+    builder.system.equations.derivatives = vec![v[0], v[1], first, second];
     let energy = builder.system.exprs.mul(v[0], v[1]);
     builder.output("product", None, energy);
-    builder.system.linear = false;
+    builder.system.equations.linear = false;
     builder.system
 }
 

@@ -58,21 +58,21 @@ fn ours(system: &StateSystem, what: &str) -> String {
     };
     let (kind, rest) = what.split_once(' ').unwrap_or((what, ""));
     match kind {
-        "equation" => shown(system.derivatives[state(rest)]),
+        "equation" => shown(system.equations.derivatives[state(rest)]),
         "mass" => {
             let (row, column) = rest.split_once(' ').unwrap();
-            let form = system.mass_form.as_ref().expect("a form with masses");
+            let form = system.equations.mass_form.as_ref().expect("a form with masses");
             let terms = &form.equations[state(row)].terms;
             let column = state(column) as u32;
             shown(terms.iter().find(|term| term.0 == column).expect("a term").1)
         }
         "force" => {
-            let form = system.mass_form.as_ref().expect("a form with masses");
+            let form = system.equations.mass_form.as_ref().expect("a form with masses");
             shown(form.equations[state(rest)].right)
         }
         "output" => {
             let place = system.outputs.iter().position(|output| *output.name == *rest).unwrap();
-            shown(system.output_values[place])
+            shown(system.equations.output_values[place])
         }
         "storage" => {
             let found = system.dependent.iter().find(|found| *found.element == *rest);
@@ -90,7 +90,7 @@ fn ours(system: &StateSystem, what: &str) -> String {
 
 /// An entry of a matrix, `A[1,2]`.
 fn entry(system: &StateSystem, what: &str) -> String {
-    let form = system.symbolic.as_ref().expect("matrices");
+    let form = system.matrices.symbolic.as_ref().expect("matrices");
     let (name, rest) = what.split_once('[').unwrap();
     let (row, column) = rest.trim_end_matches(']').split_once(',').unwrap();
     let (row, column): (usize, u32) = (row.parse().unwrap(), column.parse().unwrap());
@@ -195,7 +195,7 @@ fn results_are_as_short_as_in_the_documents() {
 /// The right sides of the equations of a model.
 fn rates(model: &str) -> Vec<String> {
     let system = system_of_text(model.to_string());
-    let rates = system.derivatives.iter();
+    let rates = system.equations.derivatives.iter();
     rates.map(|id| text(&system.exprs, *id)).collect()
 }
 

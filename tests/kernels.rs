@@ -55,7 +55,7 @@ fn some_symbols() -> (StateSystem, Vec<ExprId>) {
     }
     let (input, rate) = builder.input("u", None);
     let (symbol, unknown) = builder.unknown("z");
-    builder.system.loops = vec![lgm::equations::AlgebraicLoop {
+    builder.system.equations.loops = vec![lgm::equations::AlgebraicLoop {
         unknowns: vec![symbol],
         residuals: vec![unknown],
         linear: true,
@@ -303,12 +303,12 @@ fn loops_over_the_same_states_are_one_though_one_waits_for_a_number() {
         derivatives.push(exprs.mul(inverse, pull));
         derivatives.push(exprs.mul(stiffness, stretch));
     }
-    builder.system.derivatives = derivatives;
+    builder.system.equations.derivatives = derivatives;
     let system = builder.system;
     let layout = Layout::new(&system);
     let kernel = expression(
         &system.exprs,
-        &system.derivatives,
+        &system.equations.derivatives,
         &layout,
         &KernelOptions { native: false },
     );
@@ -331,7 +331,12 @@ fn long_sums_become_loops() {
     let system = &builder.system;
     let states: Vec<f64> = (0..count).map(|k| 1.0 / (k + 2) as f64).collect();
     for options in evaluators() {
-        let kernel = expression(&system.exprs, &system.output_values, &Layout::new(system), &options);
+        let kernel = expression(
+            &system.exprs,
+            &system.equations.output_values,
+            &Layout::new(system),
+            &options,
+        );
         let at = Arguments {
             states: &states,
             ..Arguments::default()

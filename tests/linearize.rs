@@ -70,7 +70,7 @@ fn fault(source: &str, point: &[&str], equilibrium: bool) -> (Diagnostic, String
 
 /// The symbolic rows of a matrix as texts.
 fn texts(system: &StateSystem, matrix: impl Fn(&LinearForm<ExprId>) -> &SparseMatrix<ExprId>) -> Vec<Vec<String>> {
-    let matrix = matrix(system.symbolic.as_ref().expect("small systems have symbols"));
+    let matrix = matrix(system.matrices.symbolic.as_ref().expect("small systems have symbols"));
     let entry = |row: usize, column: usize| match matrix.get(row, column) {
         Some(id) => text(&system.exprs, *id),
         None => "0".to_string(),
@@ -104,8 +104,8 @@ fn a_pendulum_hangs_and_stands_on_its_head() {
     );
     let standing = at(&pendulum(), &["theta=pi", "joint.w=0"], false);
     assert_eq!(texts(&standing, |form| &form.a), [["-b/(m*L^2)", "g/L"], ["1", "0"]]);
-    assert!(standing.symbolic.as_ref().unwrap().x_offset.is_none());
-    let form = standing.numeric.as_ref().unwrap();
+    assert!(standing.matrices.symbolic.as_ref().unwrap().x_offset.is_none());
+    let form = standing.matrices.numeric.as_ref().unwrap();
     let list = poles(&form.a).unwrap();
     // One pole on the right: it falls.
     let half: f64 = 0.02 / 0.25 / 2.0;
@@ -145,7 +145,7 @@ model Tank {
 fn a_tank_has_the_time_constant_of_its_level() {
     let system = at(TANK, &[], true);
     // 3*sqrt(P) = 6: P = 4, and dq/dP = c/(2*sqrt(P)).
-    let form = system.numeric.as_ref().unwrap();
+    let form = system.matrices.numeric.as_ref().unwrap();
     let point = system.linearized_at.as_ref().unwrap();
     assert!((point.states[0].value - 4.0).abs() < 1e-12);
     assert!((dense(&form.a)[0][0] + 3.0 / 4.0 / 2.0).abs() < 1e-12);
@@ -182,13 +182,13 @@ model Loop {
 fn an_unknown_of_a_loop_follows_by_the_theorem_of_implicit_functions() {
     // i + 2 i^3 = v at i = 1, v = 3: di/dv = 1/(1 + 6 i^2) = 1/7.
     let system = at(LOOP, &["c.v=3", "u=6"], false);
-    assert!(system.loops.is_empty());
-    let form = system.numeric.as_ref().unwrap();
+    assert!(system.equations.loops.is_empty());
+    let form = system.matrices.numeric.as_ref().unwrap();
     assert!((dense(&form.c)[0][0] - 1.0 / 7.0).abs() < 1e-12);
     assert!((dense(&form.a)[0][0] + (1.0 / 3.0 + 1.0 / 7.0) / 0.5).abs() < 1e-12);
     // At rest the unknown is zero, and the result has no parameter for it.
     let rest = at(LOOP, &[], false);
-    assert!((dense(&rest.numeric.as_ref().unwrap().a)[0][0] + (1.0 / 3.0 + 1.0) / 0.5).abs() < 1e-12);
+    assert!((dense(&rest.matrices.numeric.as_ref().unwrap().a)[0][0] + (1.0 / 3.0 + 1.0) / 0.5).abs() < 1e-12);
     assert!(!rest.parameters.iter().any(|parameter| parameter.name.contains("_0")));
 }
 
@@ -237,7 +237,7 @@ fn a_corner_is_an_error_that_names_state_element_and_expression() {
         }
         // Beside the corner there is a derivative.
         let beside = at(&bending(law), &["mass.v=0.25"], false);
-        assert!(beside.linear);
+        assert!(beside.equations.linear);
     }
 }
 
@@ -251,7 +251,7 @@ fn what_bends_without_a_corner_is_linearised() {
         ("if v == 0 then 0 else 0.5*v", 0.5),
     ] {
         let system = at(&bending(law), &[], false);
-        let form = system.numeric.as_ref().unwrap();
+        let form = system.matrices.numeric.as_ref().unwrap();
         assert_eq!(dense(&form.a), [[-slope / 2.0]], "{law}");
     }
 }
@@ -361,7 +361,7 @@ fn evaluate(system: &StateSystem, roots: &[ExprId], values: &Values) -> Vec<f64>
 }
 
 fn assign(system: &StateSystem, values: &mut Values) {
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = evaluate(system, &[assignment.value], values)[0];
         values.insert(assignment.symbol, value);
     }
@@ -369,8 +369,18 @@ fn assign(system: &StateSystem, values: &mut Values) {
 
 /// Derivatives and outputs, loops solved by Newton's method with differences.
 fn right_sides(system: &StateSystem, values: &mut Values) -> Vec<f64> {
-    let unknowns: Vec<SymbolId> = system.loops.iter().flat_map(|each| each.unknowns.clone()).collect();
-    let residuals: Vec<ExprId> = system.loops.iter().flat_map(|each| each.residuals.clone()).collect();
+    let unknowns: Vec<SymbolId> = system
+        .equations
+        .loops
+        .iter()
+        .flat_map(|each| each.unknowns.clone())
+        .collect();
+    let residuals: Vec<ExprId> = system
+        .equations
+        .loops
+        .iter()
+        .flat_map(|each| each.residuals.clone())
+        .collect();
     let at = |values: &mut Values, z: &[f64]| {
         values.extend(unknowns.iter().copied().zip(z.iter().copied()));
         assign(system, values);
@@ -413,9 +423,10 @@ fn right_sides(system: &StateSystem, values: &mut Values) -> Vec<f64> {
     at(values, &z);
     assign(system, values);
     let roots: Vec<ExprId> = system
+        .equations
         .derivatives
         .iter()
-        .chain(&system.output_values)
+        .chain(&system.equations.output_values)
         .copied()
         .collect();
     evaluate(system, &roots, values)
@@ -443,7 +454,7 @@ fn every_nonlinear_example_has_the_derivatives_of_finite_differences() {
         let (Some(system), ..) = compile(&source, &[], None) else {
             panic!("{}", path.display())
         };
-        if system.linear {
+        if system.equations.linear {
             continue;
         }
         // Beside the starts, where nothing bends.
@@ -469,7 +480,7 @@ fn every_nonlinear_example_has_the_derivatives_of_finite_differences() {
         };
         let (linear, diagnostics, map) = compile(&source, &point, Some(asked));
         let linear = linear.unwrap_or_else(|| panic!("{}\n{}", path.display(), render(&map, &diagnostics, false)));
-        let form = linear.numeric.as_ref().unwrap();
+        let form = linear.matrices.numeric.as_ref().unwrap();
         let (a, b, e) = (dense(&form.a), dense(&form.b), dense(&form.e));
         let (c, d, f) = (dense(&form.c), dense(&form.d), dense(&form.f));
         let states = system.states.iter().map(|state| state.symbol);

@@ -28,18 +28,18 @@ fn equations(text_of_model: &str) -> Vec<String> {
     let write = |id| text(&system.exprs, id);
     let name = |symbol| system.exprs.symbol_info(symbol).name.to_string();
     let mut lines = Vec::new();
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         lines.push(format!("{} = {}", name(assignment.symbol), write(assignment.value)));
     }
-    for each in &system.loops {
+    for each in &system.equations.loops {
         let unknowns: Vec<String> = each.unknowns.iter().map(|symbol| name(*symbol)).collect();
         let residuals: Vec<String> = each.residuals.iter().map(|residual| write(*residual)).collect();
         lines.push(format!("solve {}: {}", unknowns.join(", "), residuals.join(", ")));
     }
-    for (state, rate) in system.states.iter().zip(&system.derivatives) {
+    for (state, rate) in system.states.iter().zip(&system.equations.derivatives) {
         lines.push(format!("der({}) = {}", state.name, write(*rate)));
     }
-    for (output, value) in system.outputs.iter().zip(&system.output_values) {
+    for (output, value) in system.outputs.iter().zip(&system.equations.output_values) {
         lines.push(format!("{} = {}", output.name, write(*value)));
     }
     lines
@@ -193,8 +193,8 @@ fn a_law_that_mixes_storage_and_loss_is_linear_where_it_is() {
            l : Lossy(4, C) a -> gnd; output v = across(l); }",
     );
     let system = system.unwrap_or_else(|| panic!("{shown}"));
-    assert!(system.linear);
-    let form = system.numeric.unwrap();
+    assert!(system.equations.linear);
+    let form = system.matrices.numeric.unwrap();
     assert_eq!(form.a.get(0, 0), Some(&-0.125));
     assert_eq!(form.b.get(0, 0), Some(&0.5));
 }

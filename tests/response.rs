@@ -48,7 +48,7 @@ fn an_undamped_resonance_is_infinite_and_says_so() {
 fn an_integrator_that_nobody_looks_at_does_no_harm() {
     // A third state integrates the speed; its own output is unbounded at 0, the others are not.
     let mut system = oscillator(4);
-    let mut form = system.numeric.clone().unwrap();
+    let mut form = system.matrices.numeric.clone().unwrap();
     form.a.columns = 3;
     form.a.rows.push(vec![(1, 1.0)]);
     form.b.rows.push(Vec::new());
@@ -57,7 +57,7 @@ fn an_integrator_that_nobody_looks_at_does_no_harm() {
     form.c.rows.push(vec![(2, 1.0)]);
     form.d.rows.push(Vec::new());
     form.f.rows.push(Vec::new());
-    system.numeric = Some(form);
+    system.matrices.numeric = Some(form);
     let last = system.outputs[0].clone();
     system.outputs.push(last);
     let (found, diagnostics) = response(&system, &ResponseRequest::all(&system, vec![0.0]));
@@ -100,7 +100,7 @@ fn long_chains_agree_with_their_closed_form() {
 #[test]
 fn poles_of_the_chain_are_those_of_the_second_difference() {
     let count = 30;
-    let found = poles(&chain(count).numeric.unwrap().a).unwrap();
+    let found = poles(&chain(count).matrices.numeric.unwrap().a).unwrap();
     let mut expected: Vec<f64> = (1..=count)
         .map(|k| -2.0 + 2.0 * (k as f64 * std::f64::consts::PI / (count as f64 + 1.0)).cos())
         .collect();

@@ -26,12 +26,17 @@ fn equations(text: &str) -> (StateSystem, Vec<&'static str>) {
 fn check(text: &str) -> StateSystem {
     let (system, codes) = equations(text);
     assert_eq!(codes, ["LGM0506", "LGM0712"]);
-    assert!(system.linear);
-    assert!(system.numeric.is_none());
-    assert!(!system.assignments.is_empty());
-    let roots = system.derivatives.iter().chain(&system.output_values).copied();
+    assert!(system.equations.linear);
+    assert!(system.matrices.numeric.is_none());
+    assert!(!system.equations.assignments.is_empty());
+    let roots = system
+        .equations
+        .derivatives
+        .iter()
+        .chain(&system.equations.output_values)
+        .copied();
     let roots: Vec<_> = roots
-        .chain(system.assignments.iter().map(|entry| entry.value))
+        .chain(system.equations.assignments.iter().map(|entry| entry.value))
         .collect();
     let nodes = system.exprs.reachable(&roots).len();
     assert!(
@@ -136,7 +141,7 @@ fn a_model_with_an_integral_has_its_matrices() {
     );
     assert_eq!(codes, ["LGM0712"]);
     assert_eq!(system.states.len(), 511);
-    assert!(system.numeric.is_some());
+    assert!(system.matrices.numeric.is_some());
 }
 
 /// A hub of couplers: the junction's balance has an entry for each, and changes with each that is eliminated.
@@ -154,7 +159,7 @@ fn inertances_behind_transformers_at_a_junction() {
     );
     assert_eq!(codes, ["LGM0712"]);
     assert_eq!(system.states.len(), 559);
-    let form = system.numeric.expect("the equations are short");
+    let form = system.matrices.numeric.expect("the equations are short");
     assert_eq!(form.a.stored(), 0);
     assert_eq!(form.e.stored(), 559);
 }
@@ -179,7 +184,10 @@ fn masses_behind_levers_at_a_shaft() {
     );
     assert_eq!(codes, ["LGM0712"]);
     assert_eq!(system.states.len(), 561);
-    assert_eq!(system.numeric.expect("the equations are short").a.stored(), 2 * 560);
+    assert_eq!(
+        system.matrices.numeric.expect("the equations are short").a.stored(),
+        2 * 560
+    );
 }
 
 /// A bar with so many modes, of which velocities move three points.
@@ -225,7 +233,7 @@ fn expressions_and_their_jacobian_grow_with_the_modes_and_not_with_their_square(
         let codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
         assert_eq!(codes, ["LGM0503", "LGM0506", "LGM0712"]);
         let system = system.expect("the model has equations");
-        assert!(system.linear && system.symbolic.is_none());
+        assert!(system.equations.linear && system.matrices.symbolic.is_none());
         let kernels = Kernels::new(&system, &KernelOptions { native: false });
         let jacobian = &kernels.jacobians(&system).rates_by_states;
         // Rates are linear in the states: their matrix times any states is what these add to them.

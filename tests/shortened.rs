@@ -32,7 +32,7 @@ fn system_of(output: &str) -> StateSystem {
 /// The output as it is printed.
 fn printed(output: &str) -> String {
     let system = system_of(output);
-    text(&system.exprs, system.output_values[0])
+    text(&system.exprs, system.equations.output_values[0])
 }
 
 /// The output's value at the values of a, b and c, with the names for its parts.
@@ -46,11 +46,11 @@ fn value(system: &StateSystem, at: [f64; 3]) -> f64 {
             .evaluate_unchecked(&[id], &|symbol| values.get(&symbol).copied());
         found[0]
     };
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = evaluate(assignment.value, &values);
         values.insert(assignment.symbol, value);
     }
-    evaluate(system.output_values[0], &values)
+    evaluate(system.equations.output_values[0], &values)
 }
 
 /// What is written on the left is printed as on the right.

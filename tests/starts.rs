@@ -93,7 +93,7 @@ fn a_velocity_follows_from_a_signal() {
         "{outputs:?}"
     );
     // The start is an expression, and no search is left to the run.
-    assert!(system.start_search.is_none());
+    assert!(system.starts.search.is_none());
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn linear_storage_starts_as_what_hangs_on_it() {
     }";
     for (states, v) in [(StateRequest::Natural, 4.0), (StateRequest::Energy, 8.0)] {
         let system = compile_with(text, states);
-        assert!(system.linear && system.numeric.is_some());
+        assert!(system.equations.linear && system.matrices.numeric.is_some());
         let (outputs, at) = first_row(&system, &[]);
         assert!(
             close(outputs[0], 4.0) && close(outputs[1], 10.0),
@@ -205,7 +205,7 @@ fn linear_storage_starts_as_what_hangs_on_it() {
         assert!(close(at[0], v), "{states:?} {at:?}");
         // Conditions are no outputs.
         assert_eq!(system.outputs.len(), 3);
-        assert_eq!(system.numeric.as_ref().unwrap().c.rows.len(), 3);
+        assert_eq!(system.matrices.numeric.as_ref().unwrap().c.rows.len(), 3);
     }
 }
 

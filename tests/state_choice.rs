@@ -43,7 +43,7 @@ const AMPLIFIER: &str = "model M {
 
 /// How much of the errors of states there is in the voltages of the other storage, at most.
 fn amplification(system: &StateSystem) -> f64 {
-    let form = system.numeric.as_ref().unwrap();
+    let form = system.matrices.numeric.as_ref().unwrap();
     form.c
         .rows
         .iter()

@@ -286,8 +286,8 @@ fn solved(system: &StateSystem, form: &BlockForm) -> DMatrix<f64> {
 }
 
 fn same_a(system: &StateSystem) -> Result<(), TestCaseError> {
-    let form = system.block_form.as_ref().expect("blocks were asked for");
-    let numeric: &LinearForm<f64> = system.numeric.as_ref().expect("numbers were asked for");
+    let form = system.matrices.blocks.as_ref().expect("blocks were asked for");
+    let numeric: &LinearForm<f64> = system.matrices.numeric.as_ref().expect("numbers were asked for");
     let (found, expected) = (solved(system, form), dense(&numeric.a));
     let size = expected.amax().max(1.0);
     prop_assert!((&found - &expected).amax() <= 1e-9 * size, "{found} is not {expected}");

@@ -121,7 +121,7 @@ fn without_time(system: &mut StateSystem) {
     let (time, zero) = (system.time, system.exprs.zero());
     let inputs: Vec<_> = system.inputs.iter().map(|input| input.symbol).collect();
     let frozen = |symbol| (symbol == time || inputs.contains(&symbol)).then_some(zero);
-    system.output_values[0] = system.exprs.substitute(&[system.output_values[0]], frozen)[0];
+    system.equations.output_values[0] = system.exprs.substitute(&[system.equations.output_values[0]], frozen)[0];
 }
 
 #[test]
@@ -131,14 +131,14 @@ fn equations_that_were_changed_are_found_out() {
         for rate in 0..2 {
             let found = said(text, |system| {
                 let exprs = &mut system.exprs;
-                let (value, two) = (system.derivatives[rate], exprs.integer(2));
-                system.derivatives[rate] = exprs.mul(value, two);
+                let (value, two) = (system.equations.derivatives[rate], exprs.integer(2));
+                system.equations.derivatives[rate] = exprs.mul(value, two);
             });
             assert!(codes(&found).contains(&"LGM0711"), "{text}\n{found:?}");
         }
         let found = said(text, |system| {
             let exprs = &mut system.exprs;
-            system.output_values[0] = exprs.neg(system.output_values[0]);
+            system.equations.output_values[0] = exprs.neg(system.equations.output_values[0]);
         });
         assert_eq!(codes(&found), ["LGM0711"], "{text}\n{found:?}");
         assert!(found[0].message.contains("output `v`"), "{found:?}");
@@ -227,9 +227,9 @@ fn chains_that_follow_from_time_are_looked_at_by_one_clock() {
     let found = said(STRETCHING, |_| ());
     assert_eq!(codes(&found), ["LGM0712"], "{found:?}");
     let found = said(STRETCHING, |system| {
-        let last = system.derivatives.len() - 1;
-        let (two, rate) = (system.exprs.integer(2), system.derivatives[last]);
-        system.derivatives[last] = system.exprs.mul(two, rate);
+        let last = system.equations.derivatives.len() - 1;
+        let (two, rate) = (system.exprs.integer(2), system.equations.derivatives[last]);
+        system.equations.derivatives[last] = system.exprs.mul(two, rate);
     });
     assert!(codes(&found).contains(&"LGM0711"), "{found:?}");
 }
@@ -266,19 +266,19 @@ enum Place {
 
 fn slot(system: &mut StateSystem, place: Place) -> &mut ExprId {
     match place {
-        Place::Rate(at) => &mut system.derivatives[at],
-        Place::Output(at) => &mut system.output_values[at],
-        Place::Assignment(at) => &mut system.assignments[at].value,
-        Place::Residual(at, row) => &mut system.loops[at].residuals[row],
+        Place::Rate(at) => &mut system.equations.derivatives[at],
+        Place::Output(at) => &mut system.equations.output_values[at],
+        Place::Assignment(at) => &mut system.equations.assignments[at].value,
+        Place::Residual(at, row) => &mut system.equations.loops[at].residuals[row],
     }
 }
 
 /// A few changes of every kind, spread over the equations.
 fn changes(system: &StateSystem) -> Vec<(Place, Change)> {
-    let mut places: Vec<Place> = (0..system.derivatives.len()).map(Place::Rate).collect();
-    places.extend((0..system.output_values.len()).map(Place::Output));
-    places.extend((0..system.assignments.len()).map(Place::Assignment));
-    for (at, each) in system.loops.iter().enumerate() {
+    let mut places: Vec<Place> = (0..system.equations.derivatives.len()).map(Place::Rate).collect();
+    places.extend((0..system.equations.output_values.len()).map(Place::Output));
+    places.extend((0..system.equations.assignments.len()).map(Place::Assignment));
+    for (at, each) in system.equations.loops.iter().enumerate() {
         places.extend((0..each.residuals.len()).map(|row| Place::Residual(at, row)));
     }
     let every = places.len().div_ceil(4).max(1);

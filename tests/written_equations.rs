@@ -40,13 +40,13 @@ fn point(system: &StateSystem, set: usize) -> Values {
     let spread = |k: usize| (1.0 + 0.7 * k as f64 + 2.3 * set as f64).sin();
     let states = system.states.iter().map(|state| state.symbol);
     let inputs = system.inputs.iter().map(|input| input.symbol);
-    let unknowns = system.loops.iter().flat_map(|each| each.unknowns.clone());
+    let unknowns = system.equations.loops.iter().flat_map(|each| each.unknowns.clone());
     let all = states
         .chain(inputs)
         .chain(system.input_rates.iter().copied())
         .chain(unknowns);
     values.extend(all.enumerate().map(|(k, symbol)| (symbol, 0.4 + 0.3 * spread(k))));
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = evaluate(system, &[assignment.value], &values)[0];
         values.insert(assignment.symbol, value);
     }
@@ -63,12 +63,14 @@ fn masses_times_accelerations_are_the_forces_that_the_derivatives_say() {
                 continue;
             }
             let system = compile(&fs::read_to_string(&path).unwrap());
-            let Some(form) = &system.mass_form else { continue };
+            let Some(form) = &system.equations.mass_form else {
+                continue;
+            };
             with_form.push(path.file_stem().unwrap().to_string_lossy().to_string());
             for set in 0..4 {
                 let mut values = point(&system, set);
-                let rates = evaluate(&system, &system.derivatives, &values);
-                let outputs = evaluate(&system, &system.output_values, &values);
+                let rates = evaluate(&system, &system.equations.derivatives, &values);
+                let outputs = evaluate(&system, &system.equations.output_values, &values);
                 // In the outputs of the form rates are symbols that bear their names.
                 for id in form.outputs.iter().chain(form.residuals.iter().flatten()) {
                     for symbol in system.exprs.symbols_of(&[*id]) {
@@ -124,15 +126,15 @@ fn numbers_in_the_places_of_parameters_change_nothing() {
             .iter()
             .flat_map(|parameter| parameter.entries.iter().map(|entry| entry.symbol))
             .collect();
-        let mut roots = numeric.derivatives.clone();
-        roots.extend(&numeric.output_values);
-        roots.extend(numeric.assignments.iter().map(|assignment| assignment.value));
-        roots.extend(numeric.loops.iter().flat_map(|each| &each.residuals));
+        let mut roots = numeric.equations.derivatives.clone();
+        roots.extend(&numeric.equations.output_values);
+        roots.extend(numeric.equations.assignments.iter().map(|assignment| assignment.value));
+        roots.extend(numeric.equations.loops.iter().flat_map(|each| &each.residuals));
         let left = numeric.exprs.symbols_of(&roots);
         assert!(!left.iter().any(|symbol| parameters.contains(symbol)), "{name}");
         let (a, b) = (point(&system, 1), point(&numeric, 1));
-        let wanted = evaluate(&system, &system.derivatives, &a);
-        let found = evaluate(&numeric, &numeric.derivatives, &b);
+        let wanted = evaluate(&system, &system.equations.derivatives, &a);
+        let found = evaluate(&numeric, &numeric.equations.derivatives, &b);
         for (a, b) in wanted.iter().zip(found) {
             assert!((a - b).abs() <= 1e-10 * a.abs().max(1.0), "{name}: {a} {b}");
         }
@@ -155,12 +157,12 @@ const ANTIPARALLEL: &str = "import nonlinear;\nmodel Clipper {
 #[test]
 fn diodes_back_to_back_have_one_voltage_between_them() {
     let system = compile(ANTIPARALLEL);
-    let unknowns: usize = system.loops.iter().map(|each| each.unknowns.len()).sum();
-    assert_eq!(unknowns, 1, "{:?}", system.loops);
+    let unknowns: usize = system.equations.loops.iter().map(|each| each.unknowns.len()).sum();
+    assert_eq!(unknowns, 1, "{:?}", system.equations.loops);
     // A third diode in the same place adds none.
     let three = ANTIPARALLEL.replace("  output", "  more : Diode(Is = 2e-12) x -> gnd;\n  output");
     let system = compile(&three);
-    let unknowns: usize = system.loops.iter().map(|each| each.unknowns.len()).sum();
+    let unknowns: usize = system.equations.loops.iter().map(|each| each.unknowns.len()).sum();
     assert_eq!(unknowns, 1);
 }
 

@@ -461,6 +461,7 @@ fn an_inerter_adds_to_neither_mass_alone() {
     let (system, _) = lgm::compile(&NoFiles, &mut map, root, &lgm::Request::default());
     let system = system.unwrap();
     let values: Vec<f64> = system
+        .equations
         .output_values
         .iter()
         .map(|value| {

@@ -9,7 +9,8 @@ use std::path::Path;
 /// The sizes that are measured.
 const SIZES: [usize; 4] = [100, 1_000, 10_000, 100_000];
 
-/// The families of [`FAMILIES`] that are measured here too, with numbers that elements share.
+/// The families of [`FAMILIES`] that are measured here too, with numbers that elements share: their equations have one row for those that
+/// repeat.
 const SHARED: [&str; 3] = ["a", "b", "g"];
 
 /// Families with a parameter for every element, written element by element.
@@ -134,7 +135,11 @@ pub fn measure(folder: &Path, max: usize, repeat: usize) -> Result<String, Strin
             std::fs::write(&path, (family.text)(size)).map_err(|fault| fault.to_string())?;
             let file = path.to_str().ok_or("the temporary folder has no name in Unicode")?;
             let check = least(repeat, &["check", file])?;
-            let equations = least(repeat, &["equations", "--format", "json", file])?;
+            let mut arguments = vec!["equations", "--format", "json", file];
+            if SHARED.contains(&family.key) {
+                arguments.push("--patterns");
+            }
+            let equations = least(repeat, &arguments)?;
             eprintln!(
                 "{} N = {}: check {} s, equations {} s",
                 family.name,

@@ -115,7 +115,7 @@ fn reduced(system: &StateSystem) -> Reduced {
     Reduced {
         states: system.states.len(),
         dependent: system.dependent.len(),
-        loops: system.loops.len(),
+        loops: system.equations.loops.len(),
         outputs: system.outputs.len(),
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn same(before: &StateSystem, after: &StateSystem) -> Result<(), Diff
 pub(super) fn same_as_text(before: &Compilation, after: &Compilation) -> Result<(), Difference> {
     compiles(after)?;
     let small_motions = |compilation: &Compilation| {
-        let is_linear = compilation.system().is_none_or(|system| system.linear);
+        let is_linear = compilation.system().is_none_or(|system| system.equations.linear);
         (!is_linear).then(|| {
             compilation.linearized_anew(LinearizeRequest {
                 equilibrium: false,

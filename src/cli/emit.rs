@@ -170,7 +170,7 @@ fn with_length(
         // Without modes to choose a time by, the program asks for one when it is run.
         system.experiment.stop = length.ok().map(|length| start + length);
     }
-    system.numeric = None;
+    system.matrices.numeric = None;
     (system, switched)
 }
 

@@ -357,7 +357,7 @@ fn evaluate(chain: &Closed, system: &StateSystem, kernels: &Kernels, place: &Pla
         .iter()
         .map(|state| chain.state(&state.name, place))
         .collect();
-    let unknowns = system.loops.iter().flat_map(|each| &each.unknowns);
+    let unknowns = system.equations.loops.iter().flat_map(|each| &each.unknowns);
     let unknowns: Vec<f64> = unknowns
         .map(|unknown| chain.state(&system.exprs.symbol_info(*unknown).name, place))
         .collect();

@@ -34,17 +34,18 @@ impl Compiled {
         }
         let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
         let system = system.unwrap_or_else(|| panic!("{name}\n{}", render(&map, &diagnostics, false)));
-        assert!(system.loops.is_empty(), "{name} has a loop");
+        assert!(system.equations.loops.is_empty(), "{name} has a loop");
         let mut exprs = system.exprs.clone();
         let mut assigned: HashMap<SymbolId, ExprId> = HashMap::new();
-        for assignment in &system.assignments {
+        for assignment in &system.equations.assignments {
             let value = exprs.substitute(&[assignment.value], |symbol| assigned.get(&symbol).copied())[0];
             assigned.insert(assignment.symbol, value);
         }
         let all: Vec<ExprId> = system
+            .equations
             .derivatives
             .iter()
-            .chain(&system.output_values)
+            .chain(&system.equations.output_values)
             .copied()
             .collect();
         let roots = exprs.substitute(&all, |symbol| assigned.get(&symbol).copied());

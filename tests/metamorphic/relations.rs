@@ -242,7 +242,7 @@ impl Case {
 
     /// Whether its equations are linear.
     pub fn is_linear(&self) -> bool {
-        self.system.linear
+        self.system.equations.linear
     }
 
     /// How it is run.
@@ -456,7 +456,7 @@ fn reference_of(natural: &Model, units: &Units, settings: &Settings) -> Result<R
 
 /// The rows by the matrix exponential, where the model is linear and its functions are known to that.
 fn exactly(system: &StateSystem, model: &Model, settings: &Settings, base: &Result<Rows, Fault>) -> Option<Rows> {
-    let form = system.numeric.as_ref().filter(|_| system.linear)?;
+    let form = system.matrices.numeric.as_ref().filter(|_| system.equations.linear)?;
     let base = base.as_ref().ok()?;
     if system.inputs.len() != model.functions.len() || system.states.len() > 25 {
         return None;

@@ -58,7 +58,11 @@ pub fn compile_numeric(source: &str) -> Result<Compiled, String> {
 
 /// The numbers of a compiled model.
 pub fn numbers(system: &StateSystem) -> Result<Compiled, String> {
-    let numeric = system.numeric.as_ref().ok_or("there are no numeric matrices")?;
+    let numeric = system
+        .matrices
+        .numeric
+        .as_ref()
+        .ok_or("there are no numeric matrices")?;
     let dense = |matrix: &SparseMatrix<f64>| {
         let columns = 0..matrix.columns;
         let row = |row: usize| {
@@ -121,7 +125,7 @@ pub fn expressions_fit_numbers(system: &StateSystem, linear: &Linear) -> Result<
         let found = system.exprs.evaluate_f64(roots, &|symbol| values.get(&symbol).copied());
         found.map_err(|fault| format!("an equation has no value: {fault:?}"))
     };
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = evaluate(&values, &[assignment.value])?[0];
         values.insert(assignment.symbol, value);
     }
@@ -138,8 +142,16 @@ pub fn expressions_fit_numbers(system: &StateSystem, linear: &Linear) -> Result<
         )
     };
     for (what, roots, rows) in [
-        ("derivative", &system.derivatives, [&linear.a, &linear.b, &linear.e]),
-        ("output", &system.output_values, [&linear.c, &linear.d, &linear.f]),
+        (
+            "derivative",
+            &system.equations.derivatives,
+            [&linear.a, &linear.b, &linear.e],
+        ),
+        (
+            "output",
+            &system.equations.output_values,
+            [&linear.c, &linear.d, &linear.f],
+        ),
     ] {
         for (row, found) in evaluate(&values, roots)?.into_iter().enumerate() {
             let (expected, scale) = of(rows, row);

@@ -114,7 +114,7 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
 
 /// The period of the fastest vibration; none where there is none.
 fn period(system: &StateSystem) -> Option<f64> {
-    if let Some(numeric) = &system.numeric {
+    if let Some(numeric) = &system.matrices.numeric {
         let found = poles(&numeric.a).unwrap();
         let fastest = found.iter().map(|pole| pole.im).fold(0.0, f64::max);
         return (fastest > 1e-6).then_some(2.0 * std::f64::consts::PI / fastest);
@@ -262,7 +262,7 @@ fn power_adds_up_to_zero_at_every_row() {
         let graph = bond::lower(&model);
         let (system, _) = equations::formulate(&model, &graph, &Options::default());
         let system = system.unwrap_or_else(|| panic!("{name}"));
-        let kind = usize::from(!system.linear);
+        let kind = usize::from(!system.equations.linear);
         count[kind] += 1;
         let inputs: Vec<Shape> = (0..system.inputs.len())
             .map(|at| Shape::Sine(1.0 + at as f64, 3.0 + 0.7 * at as f64))
@@ -300,7 +300,7 @@ fn power_adds_up_to_zero_at_every_row() {
 /// Two seconds, or less where the fastest motion of a linear model would turn more than some eighty times in them: the modes of
 /// a short steel bar make 25,000 a second.
 fn horizon(system: &StateSystem) -> f64 {
-    let matrices = system.numeric.as_ref();
+    let matrices = system.matrices.numeric.as_ref();
     let poles = matrices.and_then(|matrices| poles(&matrices.a)).unwrap_or_default();
     let fastest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     2.0_f64.min(500.0 / fastest)

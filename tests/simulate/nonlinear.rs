@@ -15,11 +15,11 @@ fn system(states: &[(&str, i64)], rates: impl FnOnce(&mut Builder, &[ExprId]) ->
         .map(|(name, start)| builder.state(name, StateVariable::Integral, None, *start))
         .collect();
     let rates = rates(&mut builder, &ids);
-    builder.system.derivatives = rates;
+    builder.system.equations.derivatives = rates;
     for (id, (name, _)) in ids.iter().zip(states) {
         builder.output(name, None, *id);
     }
-    builder.system.linear = false;
+    builder.system.equations.linear = false;
     builder.system
 }
 
@@ -59,7 +59,7 @@ fn with_loop() -> StateSystem {
         let (left, right) = (exprs.power(w, three), exprs.power(states[0], three));
         let (left, right) = (exprs.add(left, w), exprs.add(right, states[0]));
         let residual = exprs.sub(left, right);
-        builder.system.loops = vec![AlgebraicLoop {
+        builder.system.equations.loops = vec![AlgebraicLoop {
             unknowns: vec![symbol],
             residuals: vec![residual],
             linear: false,
@@ -92,7 +92,7 @@ fn a_loop_without_a_solution_is_reported_with_its_unknown() {
         let two = exprs.integer(2);
         let square = exprs.power(w, two);
         let residual = exprs.sub(square, states[0]);
-        builder.system.loops = vec![AlgebraicLoop {
+        builder.system.equations.loops = vec![AlgebraicLoop {
             unknowns: vec![symbol],
             residuals: vec![residual],
             linear: false,
@@ -130,12 +130,12 @@ fn a_constant_mass_matrix_stands_before_the_rates() {
         vec![rate, rate]
     });
     let (one, two) = (coupled.exprs.one(), coupled.exprs.integer(2));
-    coupled.mass_matrix = Some(sparse(2, 2, &[(0, 0, two), (0, 1, one), (1, 0, one), (1, 1, two)]));
+    coupled.equations.mass_matrix = Some(sparse(2, 2, &[(0, 0, two), (0, 1, one), (1, 0, one), (1, 1, two)]));
     for (method, allowed) in [(Method::Tsit45, 1e-9), (Method::Bdf, 1e-7), (Method::Auto, 1e-9)] {
         let (worst, _) = error(&coupled, &with(method, 2.0, 21), |time| 0.5 + 0.5 * (-2.0 * time).exp());
         assert!(worst < allowed, "{}: {worst:.1e}", method.word());
     }
-    coupled.mass_matrix = Some(sparse(2, 2, &[(0, 0, one), (0, 1, one), (1, 0, one), (1, 1, one)]));
+    coupled.equations.mass_matrix = Some(sparse(2, 2, &[(0, 0, one), (0, 1, one), (1, 0, one), (1, 1, one)]));
     let failure = run(&coupled, &[], &tight(2.0, 21)).1.unwrap_err();
     assert_eq!(failure.kind, FailureKind::SingularMass);
     assert_eq!(failure.blame.map(|blame| blame.variable).as_deref(), Some("x2"));
@@ -157,7 +157,7 @@ fn a_mass_matrix_may_change_with_the_states() {
     let (x, two, one) = (exprs.symbol(changing.states[0].symbol), exprs.integer(2), exprs.one());
     let square = exprs.power(x, two);
     let mass = exprs.add(one, square);
-    changing.mass_matrix = Some(sparse(1, 1, &[(0, 0, mass)]));
+    changing.equations.mass_matrix = Some(sparse(1, 1, &[(0, 0, mass)]));
     for (method, allowed) in [(Method::Tsit45, 1e-9), (Method::Bdf, 1e-7)] {
         let (worst, _) = error(&changing, &with(method, 3.0, 31), |time| (-time).exp());
         assert!(worst < allowed, "{}: {worst:.1e}", method.word());

@@ -2,7 +2,8 @@
 #![allow(dead_code)] // Each test binary uses its own part of this.
 
 use lgm::equations::{
-    AlgebraicLoop, Assignment, DependentStorage, LinearForm, Quantity, SparseMatrix, State, StateSystem, StateVariable,
+    AlgebraicLoop, Assignment, DependentStorage, Equations, LinearForm, Quantity, SparseMatrix, State, StateSystem,
+    StateVariable,
 };
 use lgm::expr::{ExprId, Exprs, Function, SymbolId, SymbolKind};
 use lgm::model::{Input, Parameter, ParameterEntry, SiUnit};
@@ -52,21 +53,14 @@ impl Builder {
                 inputs: Vec::new(),
                 input_rates: Vec::new(),
                 outputs: Vec::new(),
-                assignments: Vec::new(),
-                loops: Vec::new(),
-                mass_matrix: None,
-                mass_form: None,
-                block_form: None,
-                rate_blocks: Vec::new(),
-                derivatives: Vec::new(),
-                output_values: Vec::new(),
-                linear: true,
-                symbolic: None,
-                numeric: None,
+                equations: Equations {
+                    linear: true,
+                    ..Default::default()
+                },
+                matrices: Default::default(),
                 dependent: Vec::new(),
                 linearized_at: None,
-                start_constraints: Vec::new(),
-                start_search: None,
+                starts: Default::default(),
                 events: Default::default(),
                 experiment: Default::default(),
             },
@@ -165,12 +159,12 @@ impl Builder {
             unit: unit.map(si_unit),
             span: nowhere(),
         });
-        self.system.output_values.push(value);
+        self.system.equations.output_values.push(value);
     }
 
     pub fn assignment(&mut self, name: &str, value: ExprId) -> ExprId {
         let symbol = self.exprs().new_symbol(name, SymbolKind::Assignment);
-        self.system.assignments.push(Assignment { symbol, value });
+        self.system.equations.assignments.push(Assignment { symbol, value });
         self.exprs().symbol(symbol)
     }
 
@@ -223,20 +217,20 @@ pub fn oscillator(damping_tenths: i64) -> StateSystem {
     let a11 = exprs.neg(a11);
     let b1 = exprs.div(one, m);
     let a12 = exprs.neg(b1);
-    builder.system.derivatives = vec![acceleration, rate];
+    builder.system.equations.derivatives = vec![acceleration, rate];
     builder.output("v", Some("m/s"), v);
     builder.output("fk", Some("N"), spring);
     let mut form = empty_form(2, 1, 2);
     form.a = sparse(2, 2, &[(0, 0, a11), (0, 1, a12), (1, 0, k)]);
     form.b = sparse(2, 1, &[(0, 0, b1)]);
     form.c = sparse(2, 2, &[(0, 0, one), (1, 1, one)]);
-    builder.system.symbolic = Some(form);
+    builder.system.matrices.symbolic = Some(form);
     let mut form = empty_form(2, 1, 2);
     let damping = damping_tenths as f64 / 10.0;
     form.a = sparse(2, 2, &[(0, 0, -damping / 2.0), (0, 1, -0.5), (1, 0, 50.0)]);
     form.b = sparse(2, 1, &[(0, 0, 0.5)]);
     form.c = sparse(2, 2, &[(0, 0, 1.0), (1, 1, 1.0)]);
-    builder.system.numeric = Some(form);
+    builder.system.matrices.numeric = Some(form);
     builder.system
 }
 
@@ -273,7 +267,7 @@ pub fn geared() -> StateSystem {
     let f = exprs.mul(n, b);
     let y = exprs.mul(f, rate);
     let y = exprs.add(y, w);
-    builder.system.derivatives = vec![derivative];
+    builder.system.equations.derivatives = vec![derivative];
     builder.output("speed", None, y);
     let mut form = empty_form(1, 1, 1);
     form.b = sparse(1, 1, &[(0, 0, b)]);
@@ -281,14 +275,14 @@ pub fn geared() -> StateSystem {
     form.e = sparse(1, 1, &[(0, 0, e)]);
     form.f = sparse(1, 1, &[(0, 0, f)]);
     form.x_offset = Some(vec![offset]);
-    builder.system.symbolic = Some(form);
+    builder.system.matrices.symbolic = Some(form);
     let mut form = empty_form(1, 1, 1);
     form.b = sparse(1, 1, &[(0, 0, 0.1)]);
     form.c = sparse(1, 1, &[(0, 0, 1.0)]);
     form.e = sparse(1, 1, &[(0, 0, 0.3)]);
     form.f = sparse(1, 1, &[(0, 0, 0.3)]);
     form.x_offset = Some(vec![-0.1]);
-    builder.system.numeric = Some(form);
+    builder.system.matrices.numeric = Some(form);
     builder.system.dependent = vec![
         DependentStorage {
             element: "wheel".into(),
@@ -325,7 +319,7 @@ pub fn pendulum() -> StateSystem {
     let residual = exprs.sum([z, exponential, w1]);
     let torque = exprs.product([gravity, length, w1]);
     let torque = exprs.neg(torque);
-    builder.system.loops = vec![AlgebraicLoop {
+    builder.system.equations.loops = vec![AlgebraicLoop {
         unknowns: vec![z_symbol],
         residuals: vec![residual],
         linear: false,
@@ -333,10 +327,10 @@ pub fn pendulum() -> StateSystem {
         owners: Vec::new(),
         rated: Vec::new(),
     }];
-    builder.system.mass_matrix = Some(sparse(2, 2, &[(0, 0, one), (1, 1, square)]));
-    builder.system.derivatives = vec![w, torque];
+    builder.system.equations.mass_matrix = Some(sparse(2, 2, &[(0, 0, one), (1, 1, square)]));
+    builder.system.equations.derivatives = vec![w, torque];
     builder.output("angle", Some("rad"), theta);
-    builder.system.linear = false;
+    builder.system.equations.linear = false;
     builder.system
 }
 
@@ -364,14 +358,14 @@ pub fn chain(count: usize) -> StateSystem {
             row.push((k as u32 + 1, one));
         }
         let derivative = exprs.sum(terms);
-        builder.system.derivatives.push(derivative);
+        builder.system.equations.derivatives.push(derivative);
         symbolic.a.rows[k] = row;
     }
     symbolic.b.rows[0].push((0, one));
     symbolic.c.rows[0].push((count as u32 - 1, one));
     builder.output("y", Some("V"), states[count - 1]);
     let value = |id: &ExprId| if *id == one { 1.0 } else { -2.0 };
-    builder.system.numeric = Some(LinearForm {
+    builder.system.matrices.numeric = Some(LinearForm {
         a: symbolic.a.map(value),
         b: symbolic.b.map(value),
         c: symbolic.c.map(value),
@@ -381,6 +375,6 @@ pub fn chain(count: usize) -> StateSystem {
         x_offset: None,
         y_offset: None,
     });
-    builder.system.symbolic = Some(symbolic);
+    builder.system.matrices.symbolic = Some(symbolic);
     builder.system
 }

@@ -14,7 +14,8 @@ const MOST: usize = 400;
 /// the derivatives are not those of the motion: at instants that depend on the parameters, in algebraic loops, at starts that are looked
 /// for in numbers, or where an input's rate or own signal depends on a parameter.
 pub fn with_sensitivities(system: &StateSystem, parameters: &[SymbolId]) -> Option<StateSystem> {
-    let is_plain = system.loops.is_empty() && system.mass_matrix.is_none() && system.start_search.is_none();
+    let is_plain =
+        system.equations.loops.is_empty() && system.equations.mass_matrix.is_none() && system.starts.search.is_none();
     if !is_plain || system.states.len() * parameters.len() > MOST || !is_smooth(system) {
         return None;
     }
@@ -38,7 +39,7 @@ pub fn with_sensitivities(system: &StateSystem, parameters: &[SymbolId]) -> Opti
             return None;
         }
     }
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         gradient
             .define(&mut found.exprs, assignment.symbol, assignment.value)
             .ok()?;
@@ -48,22 +49,27 @@ pub fn with_sensitivities(system: &StateSystem, parameters: &[SymbolId]) -> Opti
     let mut rates = Vec::with_capacity(count * parameters.len());
     let mut shown = Vec::new();
     for (at, own) in symbols.iter().enumerate() {
-        for root in &system.derivatives {
+        for root in &system.equations.derivatives {
             let row = gradient.row(&mut found.exprs, *root).ok()?;
             rates.push(along(&mut found, &row, own, count, at));
         }
-        for root in &system.output_values {
+        for root in &system.equations.output_values {
             let row = gradient.row(&mut found.exprs, *root).ok()?;
             shown.push(along(&mut found, &row, own, count, at));
         }
     }
-    found.derivatives.extend(rates);
-    found.output_values.extend(shown);
+    found.equations.derivatives.extend(rates);
+    found.equations.output_values.extend(shown);
     let outputs: Vec<_> = parameters.iter().flat_map(|_| system.outputs.iter().cloned()).collect();
     found.outputs.extend(outputs);
-    found.linear = false;
-    (found.symbolic, found.numeric, found.mass_form, found.block_form) = (None, None, None, None);
-    found.rate_blocks.clear();
+    found.equations.linear = false;
+    (
+        found.matrices.symbolic,
+        found.matrices.numeric,
+        found.equations.mass_form,
+        found.matrices.blocks,
+    ) = (None, None, None, None);
+    found.equations.rate_blocks.clear();
     Some(found)
 }
 
@@ -122,8 +128,8 @@ fn sensitivity_states(
 /// Returns true if nothing in the equations changes sides in a way that depends on states, and no rate of an input acts.
 fn is_smooth(system: &StateSystem) -> bool {
     let mut moving: FxHashSet<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
-    moving.extend(system.assignments.iter().map(|assignment| assignment.symbol));
-    let assigned = system.assignments.iter().map(|assignment| assignment.value);
+    moving.extend(system.equations.assignments.iter().map(|assignment| assignment.symbol));
+    let assigned = system.equations.assignments.iter().map(|assignment| assignment.value);
     let roots: Vec<ExprId> = system.right_sides().chain(assigned).collect();
     let rates: FxHashSet<SymbolId> = system.input_rates.iter().copied().collect();
     let symbols = system.exprs.symbols_of(&roots);

@@ -30,9 +30,9 @@ pub fn trim(model: &Model, system: &StateSystem, request: &TrimRequest) -> Resul
     for ((output, value), input) in request.required.iter().zip(&request.varied) {
         let input = &system.inputs[*input];
         let wanted = crate::values::decimal(&mut changed.exprs, *value);
-        let error = changed.exprs.sub(system.output_values[*output], wanted);
+        let error = changed.exprs.sub(system.equations.output_values[*output], wanted);
         let start = input.signal.unwrap_or_else(|| changed.exprs.zero());
-        changed.derivatives.push(error);
+        changed.equations.derivatives.push(error);
         changed.states.push(State {
             name: input.name.clone(),
             element: input.name.clone(),
@@ -53,12 +53,12 @@ pub fn trim(model: &Model, system: &StateSystem, request: &TrimRequest) -> Resul
     let kept: Vec<usize> = (0..system.inputs.len()).filter(is_kept).collect();
     changed.inputs = kept.iter().map(|at| system.inputs[*at].clone()).collect();
     changed.input_rates = kept.iter().map(|at| system.input_rates[*at]).collect();
-    changed.mass_matrix = None;
-    changed.mass_form = None;
-    changed.block_form = None;
-    changed.rate_blocks.clear();
-    changed.linear = false;
-    (changed.symbolic, changed.numeric) = (None, None);
+    changed.equations.mass_matrix = None;
+    changed.equations.mass_form = None;
+    changed.matrices.blocks = None;
+    changed.equations.rate_blocks.clear();
+    changed.equations.linear = false;
+    (changed.matrices.symbolic, changed.matrices.numeric) = (None, None);
     let asked = LinearizeRequest {
         equilibrium: true,
         symbolic: false,

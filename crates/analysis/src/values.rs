@@ -16,11 +16,11 @@ pub(crate) fn parameter_values(system: &StateSystem) -> FxHashMap<SymbolId, f64>
 
 /// A..F for the values of the parameters, exactly; none if there are no matrices over the parameters, or no finite values.
 pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>> {
-    let form = system.symbolic.as_ref()?;
+    let form = system.matrices.symbolic.as_ref()?;
     let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
     let mut values: FxHashMap<SymbolId, BigRational> =
         entries.map(|entry| (entry.symbol, entry.value.clone())).collect();
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = |symbol: SymbolId| values.get(&symbol).cloned();
         // One that depends on more than the parameters is in no constant entry.
         if let Some(found) = system
@@ -42,7 +42,7 @@ pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>
 
 /// A..F in numbers. A linear system without them, or one that is not linear, has no such property as is named: that is the error.
 pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a LinearForm<f64>, Box<Diagnostic>> {
-    if let Some(form) = system.numeric.as_ref().filter(|_| system.linear) {
+    if let Some(form) = system.matrices.numeric.as_ref().filter(|_| system.equations.linear) {
         return Ok(form);
     }
     let message = format!(
@@ -50,7 +50,7 @@ pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a L
         system.model
     );
     let fault = Diagnostic::error(Code::LGM0701, message);
-    Err(Box::new(if system.linear {
+    Err(Box::new(if system.equations.linear {
         fault
             .note("the system is too large for explicit matrices")
             .help("run it with `lgm simulate`, or ask about a part of it")

@@ -260,7 +260,7 @@ pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions
         .flat_map(|equation| &equation.left[..1])
         .map(|term| form.vectors[term.vector].entries.len())
         .sum::<usize>();
-    for (state, value) in system.states.iter().zip(&system.derivatives).skip(storage) {
+    for (state, value) in system.states.iter().zip(&system.equations.derivatives).skip(storage) {
         let left = format!("der({})", state.name);
         equations.push(vec![left, format!("= {}", expression(&system.exprs, *value))]);
     }

@@ -96,10 +96,10 @@ impl Equations<'_> {
         if let Some(point) = &system.linearized_at {
             map.serialize_entry("linearized_at", &at(point))?;
         }
-        map.serialize_entry("linear", &system.linear)?;
+        map.serialize_entry("linear", &system.equations.linear)?;
         self.matrices(map)?;
         self.laws(map)?;
-        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.blocks) {
+        if let Some(form) = system.matrices.blocks.as_ref().filter(|_| self.options.blocks) {
             map.serialize_entry("blocks", &self.blocks(form))?;
         }
         Ok(())
@@ -230,7 +230,7 @@ impl<'a> Equations<'a> {
             expr: self.expression(value),
         };
         let equations = || {
-            let each = system.states.iter().zip(&system.derivatives);
+            let each = system.states.iter().zip(&system.equations.derivatives);
             each.map(|(state, value)| Derivative {
                 der: &state.name,
                 expr: self.expression(*value),
@@ -238,19 +238,19 @@ impl<'a> Equations<'a> {
         };
         map.serialize_entry("equations", &Each(equations))?;
         let outputs = || {
-            let each = system.outputs.iter().zip(&system.output_values);
+            let each = system.outputs.iter().zip(&system.equations.output_values);
             each.map(|(output, value)| named(&output.name, *value))
         };
         map.serialize_entry("output_equations", &Each(outputs))?;
         let assignments = || {
-            let each = system.assignments.iter();
+            let each = system.equations.assignments.iter();
             each.map(|assignment| named(self.symbol(assignment.symbol), assignment.value))
         };
         map.serialize_entry("assignments", &Each(assignments))?;
-        let mass_matrix = system.mass_matrix.as_ref();
+        let mass_matrix = system.equations.mass_matrix.as_ref();
         let mass_matrix = mass_matrix.map(|matrix| self.matrix(matrix, |id| self.symbolic_entry(id)));
         map.serialize_entry("mass_matrix", &mass_matrix)?;
-        if let Some(form) = &system.mass_form {
+        if let Some(form) = &system.equations.mass_form {
             let mut mass_matrix = SparseMatrix {
                 columns: system.states.len(),
                 rows: form.equations.iter().map(|equation| equation.terms.clone()).collect(),
@@ -267,7 +267,7 @@ impl<'a> Equations<'a> {
         };
         map.serialize_entry("dependent", &Each(dependent))?;
         let loops = || {
-            system.loops.iter().map(|each| Loop {
+            system.equations.loops.iter().map(|each| Loop {
                 unknowns: Each(|| each.unknowns.iter().map(|unknown| self.symbol(*unknown))),
                 residuals: Each(|| each.residuals.iter().map(|residual| self.expression(*residual))),
                 linear: each.linear,

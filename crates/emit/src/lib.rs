@@ -101,12 +101,12 @@ enum Matrices<'a> {
 
 impl<'a> Matrices<'a> {
     fn of(system: &'a StateSystem, options: MatrixOptions) -> Option<Matrices<'a>> {
-        if !system.linear {
+        if !system.equations.linear {
             None
         } else if options.numeric {
-            system.numeric.as_ref().map(Matrices::Numeric)
+            system.matrices.numeric.as_ref().map(Matrices::Numeric)
         } else {
-            system.symbolic.as_ref().map(Matrices::Symbolic)
+            system.matrices.symbolic.as_ref().map(Matrices::Symbolic)
         }
     }
 }

@@ -34,7 +34,7 @@ impl Columns {
             .collect();
         let states = system.states.iter().enumerate().filter_map(|(at, state)| {
             let name = match places.get(&*state.name) {
-                Some(&output) => match system.exprs.node(system.output_values[output]) {
+                Some(&output) => match system.exprs.node(system.equations.output_values[output]) {
                     Node::Symbol(symbol) if *symbol == state.symbol => return None,
                     _ => format!("{} (state)", state.name).into(),
                 },

@@ -44,8 +44,9 @@ pub use formulation::over_given::OverGiven;
 pub use index_reduction::time_inputs::formulate_with_time;
 pub use initialisation::start_values::search_starts;
 pub use lgm_model::system::{
-    AlgebraicLoop, Assignment, DependentStorage, LinearForm, MassEquation, MassForm, OperatingPoint, PointValue,
-    Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, State, StateSystem, StateVariable,
+    AlgebraicLoop, Assignment, DependentStorage, Equations, LinearForm, MassEquation, MassForm, Matrices,
+    OperatingPoint, PointValue, Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, Starts, State,
+    StateSystem, StateVariable,
 };
 pub use nonlinear::names::port_variable_name;
 pub use options::Options;

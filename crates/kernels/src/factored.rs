@@ -32,7 +32,7 @@ pub(crate) fn factored<const N: usize>(
     options: &KernelOptions,
 ) -> Option<[SparseKernel; N]> {
     let states = system.states.len();
-    if !system.loops.is_empty() || system.assignments.is_empty() || states * states < FULL {
+    if !system.equations.loops.is_empty() || system.equations.assignments.is_empty() || states * states < FULL {
         return None;
     }
     let mut exprs = exprs.clone();
@@ -72,7 +72,7 @@ impl Found {
             columns: columns.len() as u32,
             wide: Vec::new(),
         };
-        for assignment in &system.assignments {
+        for assignment in &system.equations.assignments {
             let row = found.gradient.row(exprs, assignment.value).ok()?;
             if row.len() > WIDE {
                 let column = found.columns + found.wide.len() as u32;

@@ -71,7 +71,7 @@ const KNOWN: &str = "invariant: `int` and `der` are gone from the equations";
 /// What differentiates with respect to these symbols, through the assignments.
 fn gradient(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Gradient {
     let mut gradient = Gradient::new(exprs, columns);
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         gradient
             .define(exprs, assignment.symbol, assignment.value)
             .expect(KNOWN);
@@ -80,11 +80,19 @@ fn gradient(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Gr
 }
 
 fn unknowns_of(system: &StateSystem) -> impl Iterator<Item = SymbolId> {
-    system.loops.iter().flat_map(|entry| entry.unknowns.iter().copied())
+    system
+        .equations
+        .loops
+        .iter()
+        .flat_map(|entry| entry.unknowns.iter().copied())
 }
 
 fn residuals_of(system: &StateSystem) -> impl Iterator<Item = ExprId> {
-    system.loops.iter().flat_map(|entry| entry.residuals.iter().copied())
+    system
+        .equations
+        .loops
+        .iter()
+        .flat_map(|entry| entry.residuals.iter().copied())
 }
 
 /// The symbols of everything that a caller can change: states, inputs, rates of inputs and unknowns, in this order.
@@ -112,8 +120,8 @@ pub(crate) fn by_everything(exprs: &mut Exprs, system: &StateSystem) -> [Entries
         entries
     };
     [
-        rows(&mut system.derivatives.iter().copied()),
-        rows(&mut system.output_values.iter().copied()),
+        rows(&mut system.equations.derivatives.iter().copied()),
+        rows(&mut system.equations.output_values.iter().copied()),
         rows(&mut residuals_of(system)),
     ]
 }
@@ -146,7 +154,7 @@ pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> (Partials, Part
         }
         found
     };
-    let derivatives = partials(&mut system.derivatives.iter().copied());
+    let derivatives = partials(&mut system.equations.derivatives.iter().copied());
     let residuals = partials(&mut residuals_of(system));
     (derivatives, residuals)
 }

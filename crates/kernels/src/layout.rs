@@ -35,9 +35,9 @@ impl Layout {
         layout.place(Space::States, system.states.iter().map(|state| state.symbol));
         layout.place(Space::Inputs, system.inputs.iter().map(|input| input.symbol));
         layout.place(Space::Rates, system.input_rates.iter().copied());
-        let unknowns = system.loops.iter().flat_map(|entry| &entry.unknowns);
+        let unknowns = system.equations.loops.iter().flat_map(|entry| &entry.unknowns);
         layout.place(Space::Unknowns, unknowns.copied());
-        for assignment in &system.assignments {
+        for assignment in &system.equations.assignments {
             layout.set(assignment.symbol, Meaning::Value(assignment.value));
         }
         layout

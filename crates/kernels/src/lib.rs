@@ -87,7 +87,7 @@ impl Sensitivities {
     pub fn new(system: &StateSystem, options: &KernelOptions) -> Sensitivities {
         let layout = Layout::new(system);
         let columns = jacobian::everything(system);
-        let lists = [&system.derivatives[..], &system.output_values, &[]];
+        let lists = [&system.equations.derivatives[..], &system.equations.output_values, &[]];
         if let Some(found) = factored::factored(&system.exprs, system, &layout, &columns, lists, options) {
             let [rates, outputs, residuals] = found;
             return Sensitivities {
@@ -112,13 +112,14 @@ impl Kernels {
     pub fn new(system: &StateSystem, options: &KernelOptions) -> Kernels {
         let layout = Layout::new(system);
         let make = |roots: &[ExprId]| expression(&system.exprs, roots, &layout, options);
-        let loops = system.loops.iter().flat_map(|entry| &entry.residuals);
+        let loops = system.equations.loops.iter().flat_map(|entry| &entry.residuals);
         let residual_roots: Vec<ExprId> = loops.copied().collect();
         let starts: Vec<ExprId> = system.states.iter().map(|state| state.start).collect();
         Kernels {
-            derivatives: make(&system.derivatives),
-            outputs: make(&system.output_values),
+            derivatives: make(&system.equations.derivatives),
+            outputs: make(&system.equations.output_values),
             mass: system
+                .equations
                 .mass_matrix
                 .as_ref()
                 .map(|mass| jacobian::pattern(mass).compile(make)),
@@ -143,7 +144,7 @@ impl Kernels {
         self.jacobians.get_or_init(|| {
             let layout = Layout::new(system);
             let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
-            let lists = [&system.derivatives[..]];
+            let lists = [&system.equations.derivatives[..]];
             if let Some([rates_by_states]) =
                 factored::factored(&system.exprs, system, &layout, &states, lists, &self.options)
             {

@@ -18,29 +18,33 @@ pub struct ReadEquation {
 impl StateSystem {
     /// The named parts of the equations that are read, in their order.
     pub fn read_assignments(&self) -> &[Assignment] {
-        match &self.mass_form {
+        match &self.equations.mass_form {
             Some(form) => &form.assignments,
-            None => &self.assignments,
+            None => &self.equations.assignments,
         }
     }
 
     /// The residuals of an algebraic loop.
     pub fn read_residuals(&self, at: usize) -> &[ExprId] {
-        let of_form = self.mass_form.as_ref().and_then(|form| form.residuals.get(at));
-        of_form.unwrap_or(&self.loops[at].residuals)
+        let of_form = self
+            .equations
+            .mass_form
+            .as_ref()
+            .and_then(|form| form.residuals.get(at));
+        of_form.unwrap_or(&self.equations.loops[at].residuals)
     }
 
     /// The value of an output; over a mass matrix it may hold rates.
     pub fn read_output(&self, at: usize) -> ExprId {
-        match &self.mass_form {
+        match &self.equations.mass_form {
             Some(form) => form.outputs[at],
-            None => self.output_values[at],
+            None => self.equations.output_values[at],
         }
     }
 
     /// The equation of a state.
     pub fn read_equation(&self, state: usize) -> ReadEquation {
-        if let Some(form) = &self.mass_form {
+        if let Some(form) = &self.equations.mass_form {
             let equation = &form.equations[state];
             return ReadEquation {
                 left: self.masses_times_rates(&equation.terms),
@@ -48,8 +52,8 @@ impl StateSystem {
                 right: equation.right,
             };
         }
-        let right = self.derivatives[state];
-        let Some(mass) = &self.mass_matrix else {
+        let right = self.equations.derivatives[state];
+        let Some(mass) = &self.equations.mass_matrix else {
             let left = format!("der({})", self.states[state].name);
             let factors = Vec::new();
             return ReadEquation { left, factors, right };

@@ -13,10 +13,8 @@ use std::sync::Arc;
 
 pub use crate::sparse::SparseMatrix;
 
-/// The state equations of one model.
-///
-/// `assignments` in order, then `loops`, then `M x' = derivatives` (M the identity where `mass_matrix` is none) and
-/// `y = output_values`, over the symbols of states, inputs, input rates, parameters and time.
+/// The state equations of one model: `M x' = derivatives` and `y = output_values` over the symbols of states, inputs, input rates,
+/// parameters and time.
 #[derive(Clone, Debug)]
 pub struct StateSystem {
     /// The model's name.
@@ -37,6 +35,25 @@ pub struct StateSystem {
     pub input_rates: Vec<SymbolId>,
     /// Outputs in declaration order.
     pub outputs: Vec<Quantity>,
+    /// The equations.
+    pub equations: Equations,
+    /// A..F of linear equations.
+    pub matrices: Matrices,
+    /// Storage without a state of its own.
+    pub dependent: Vec<DependentStorage>,
+    /// How the model asks to be run.
+    pub experiment: Experiment,
+    /// Where the equations were linearised: states, inputs and outputs are deviations from there.
+    pub linearized_at: Option<OperatingPoint>,
+    /// What is left to do for consistent initial values.
+    pub starts: Starts,
+    /// The changes at events.
+    pub events: SystemEvents,
+}
+
+/// The equations of a system: `assignments` in order, then `loops`, then rates and outputs.
+#[derive(Clone, Debug, Default)]
+pub struct Equations {
     /// Shared subexpressions, evaluated in order before anything else.
     pub assignments: Vec<Assignment>,
     /// Algebraic loops that are left to be solved at run time.
@@ -54,24 +71,26 @@ pub struct StateSystem {
     pub output_values: Vec<ExprId>,
     /// Affine in states, inputs and input rates with constant coefficients.
     pub linear: bool,
-    /// The same in blocks, where that was asked for and the model is linear.
-    pub block_form: Option<BlockForm>,
-    /// A..F over the parameters, where they were asked for and are not too large.
+}
+
+/// The matrices of linear equations in the forms that were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Matrices {
+    /// The equations in blocks.
+    pub blocks: Option<BlockForm>,
+    /// A..F over the parameters, unless they are too large.
     pub symbolic: Option<LinearForm<ExprId>>,
     /// A..F in numbers, exact arithmetic rounded once where the system is small.
     pub numeric: Option<LinearForm<f64>>,
-    /// Storage without a state of its own.
-    pub dependent: Vec<DependentStorage>,
-    /// How the model asks to be run.
-    pub experiment: Experiment,
-    /// Where the equations were linearised: states, inputs and outputs are deviations from there.
-    pub linearized_at: Option<OperatingPoint>,
+}
+
+/// Starts that do not stand in the states alone.
+#[derive(Clone, Debug, Default)]
+pub struct Starts {
     /// Starts that were given for what states determine, over the parameters, where the equations are.
-    pub start_constraints: Vec<StartConstraint>,
-    /// The changes at events.
-    pub events: SystemEvents,
+    pub constraints: Vec<StartConstraint>,
     /// Starts of states that follow from others and have no closed form: their values are those for the parameters given.
-    pub start_search: Option<StartSearch>,
+    pub search: Option<StartSearch>,
 }
 
 /// The point that linearised equations are about.
@@ -110,7 +129,11 @@ impl StateSystem {
 
     /// The right sides: the derivatives, then the outputs.
     pub fn right_sides(&self) -> impl Iterator<Item = ExprId> + '_ {
-        self.derivatives.iter().chain(&self.output_values).copied()
+        self.equations
+            .derivatives
+            .iter()
+            .chain(&self.equations.output_values)
+            .copied()
     }
 
     /// What a run has of a name: an output, all entries of a vector of that name, a state or an input.
@@ -150,7 +173,7 @@ impl StateSystem {
             true => vec![otherwise; each.unknowns.len()],
             false => each.guesses.clone(),
         };
-        self.loops.iter().flat_map(of).collect()
+        self.equations.loops.iter().flat_map(of).collect()
     }
 }
 

@@ -55,7 +55,7 @@ impl Motion<'_> {
 
     /// An unknown of a loop as what is to blame.
     pub fn unknown(&self, index: usize) -> Option<Blame> {
-        let mut unknowns = self.system.loops.iter().flat_map(|entry| {
+        let mut unknowns = self.system.equations.loops.iter().flat_map(|entry| {
             let symbols = entry.unknowns.iter().enumerate();
             symbols.map(|(at, symbol)| (symbol, entry.owners.get(at).and_then(Option::as_ref)))
         });
@@ -84,7 +84,7 @@ impl Motion<'_> {
             return Some((values[&input.symbol].to_string(), blame));
         }
         let mut first_fault: Option<ExprId> = None;
-        for assignment in &system.assignments {
+        for assignment in &system.equations.assignments {
             match self.evaluate_tree(assignment.value, &values) {
                 Ok(value) => {
                     values.insert(assignment.symbol, value);
@@ -96,17 +96,26 @@ impl Motion<'_> {
             }
         }
         let states = system.states.iter().enumerate();
-        let states = states.filter_map(|(at, _)| Some((*system.derivatives.get(at)?, self.state(at)?)));
-        let residuals = system.loops.iter().flat_map(|entry| &entry.residuals).enumerate();
+        let states = states.filter_map(|(at, _)| Some((*system.equations.derivatives.get(at)?, self.state(at)?)));
+        let residuals = system
+            .equations
+            .loops
+            .iter()
+            .flat_map(|entry| &entry.residuals)
+            .enumerate();
         let residuals = residuals.filter_map(|(at, id)| Some((*id, self.unknown(at)?)));
-        let outputs = system.outputs.iter().zip(&system.output_values).map(|(output, id)| {
-            let blame = Blame {
-                variable: output.name.to_string(),
-                span: Some(output.span),
-                ..Blame::default()
-            };
-            (*id, blame)
-        });
+        let outputs = system
+            .outputs
+            .iter()
+            .zip(&system.equations.output_values)
+            .map(|(output, id)| {
+                let blame = Blame {
+                    variable: output.name.to_string(),
+                    span: Some(output.span),
+                    ..Blame::default()
+                };
+                (*id, blame)
+            });
         for (root, mut blame) in states.chain(residuals).chain(outputs) {
             let Err(mut id) = self.evaluate_tree(root, &values) else {
                 continue;
@@ -134,8 +143,12 @@ impl Motion<'_> {
     /// The guarded value that an expression without a value stands for beyond its range.
     fn guarded_without_value(&self, id: ExprId) -> Option<Guarded> {
         let system = self.system;
-        let assignments = system.assignments.iter().map(|assignment| assignment.value);
-        let residuals = system.loops.iter().flat_map(|entry| entry.residuals.iter().copied());
+        let assignments = system.equations.assignments.iter().map(|assignment| assignment.value);
+        let residuals = system
+            .equations
+            .loops
+            .iter()
+            .flat_map(|entry| entry.residuals.iter().copied());
         let roots: Vec<ExprId> = assignments.chain(residuals).chain(system.right_sides()).collect();
         let Node::Call(Function::Sqrt | Function::Log, list) = system.exprs.node(id) else {
             return None;

@@ -102,7 +102,7 @@ struct Workspace {
 pub(super) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSet<SymbolId> {
     let mut found: FxHashSet<SymbolId> = system.exprs.symbols_of(roots).into_iter().collect();
     // An assignment holds earlier ones only.
-    for assignment in system.assignments.iter().rev() {
+    for assignment in system.equations.assignments.iter().rev() {
         if found.contains(&assignment.symbol) {
             found.extend(system.exprs.symbols_of(&[assignment.value]));
         }
@@ -137,6 +137,7 @@ impl<'a> Motion<'a> {
             small: RefCell::new(Scales::new(plan, Vec::new()).small_unknowns(unknowns)),
             joint: RefCell::default(),
             is_held: system
+                .equations
                 .loops
                 .iter()
                 .flat_map(|each| each.unknowns.iter().map(|_| !each.guesses.is_empty()))
@@ -171,13 +172,13 @@ impl<'a> Motion<'a> {
     }
 
     fn mass_form(&self) -> Result<Mass, Singular> {
-        let (Some(mass), Some(matrix)) = (&self.kernels.mass, &self.system.mass_matrix) else {
+        let (Some(mass), Some(matrix)) = (&self.kernels.mass, &self.system.equations.mass_matrix) else {
             return Ok(Mass::Identity);
         };
         let entries: Vec<ExprId> = matrix.rows.iter().flatten().map(|entry| entry.1).collect();
         let system = self.system;
         let exprs = &system.exprs;
-        let assigned: FxHashSet<SymbolId> = system.assignments.iter().map(|entry| entry.symbol).collect();
+        let assigned: FxHashSet<SymbolId> = system.equations.assignments.iter().map(|entry| entry.symbol).collect();
         let changes = symbols_behind(self.system, &entries)
             .into_iter()
             .any(|symbol| exprs.symbol_info(symbol).kind != SymbolKind::Parameter && !assigned.contains(&symbol));

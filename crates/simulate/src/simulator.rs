@@ -238,7 +238,7 @@ impl<'a> Simulator<'a> {
             output_errors: OutputErrors::new(plan.points, self.system.outputs.len()),
             between: vec![0.0; self.system.states.len()],
             row: 0,
-            watch: Watch::new(self.system.linear),
+            watch: Watch::new(self.system.equations.linear),
             scales: Scales::new(plan, nominal_sizes(self.system, parameters)).with_chains(motion.held_unknowns()),
             summary: Summary::default(),
             done: Counts::default(),
@@ -255,7 +255,7 @@ impl<'a> Simulator<'a> {
 
     /// The longest step in which no turn of an oscillation is overlooked: bounded for nonlinear equations, see [`longest_step`].
     fn longest_step(&self, parameters: &[f64], signals: &dyn Signals, (from, to): (f64, f64)) -> f64 {
-        if self.system.linear {
+        if self.system.equations.linear {
             return f64::INFINITY;
         }
         let own = self.traits.corners.fastest(parameters, from, to);

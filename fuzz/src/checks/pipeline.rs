@@ -110,7 +110,7 @@ fn printed(system: &StateSystem) {
 fn analysed(map: &SourceMap, system: &StateSystem) {
     let (_, found) = response(system, &ResponseRequest::all(system, vec![0.0, 1.0, 1e3]));
     super::diagnostics(map, &found);
-    if let Some(form) = system.numeric.as_ref().filter(|_| system.linear) {
+    if let Some(form) = system.matrices.numeric.as_ref().filter(|_| system.equations.linear) {
         let found = poles(&form.a);
         assert!(
             found.is_none_or(|list| list.len() == system.states.len()),
@@ -125,7 +125,7 @@ fn computed(system: &StateSystem) {
     let native = KernelOptions { native: true };
     let kernels = Kernels::new(system, &native);
     let parameters = kernels.parameters(&[]);
-    let unknowns = vec![0.5; system.loops.iter().map(|each| each.unknowns.len()).sum()];
+    let unknowns = vec![0.5; system.equations.loops.iter().map(|each| each.unknowns.len()).sum()];
     let rates = vec![1.0; system.inputs.len()];
     let mut at = Arguments {
         parameters: &parameters,

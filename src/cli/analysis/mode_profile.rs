@@ -51,7 +51,7 @@ fn of_mode(system: &StateSystem, mode: &Mode, entry: Recorded) -> Complex<f64> {
     match entry {
         Recorded::State(at) => mode.shape[at],
         Recorded::Output(at) => {
-            let row = system.numeric.as_ref().and_then(|form| form.c.rows.get(at));
+            let row = system.matrices.numeric.as_ref().and_then(|form| form.c.rows.get(at));
             let terms = row.into_iter().flatten();
             terms.map(|(state, value)| mode.shape[*state as usize] * *value).sum()
         }

@@ -56,7 +56,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         Left::P => Eliminated::Inertias,
         Left::Q => Eliminated::Compliances,
     });
-    let is_mechanism = !whole.system.linear && !linearize.is_asked_for();
+    let is_mechanism = !whole.system.equations.linear && !linearize.is_asked_for();
     let found = with_storage(&whole, states, linearize, true, &mut diagnostics).and_then(|(model, system, storage)| {
         let found = match is_mechanism {
             true => mechanism(&model, &system, &storage).map(Found::Mechanism),

@@ -23,7 +23,7 @@ pub(super) fn sections(compilation: &Compilation, notation: Notation) -> Vec<Sec
         section("Derivation", derivation(compilation)),
         section("Equations", equations(compilation, notation)),
     ];
-    let is_linear = compilation.system().is_some_and(|system| system.linear);
+    let is_linear = compilation.system().is_some_and(|system| system.equations.linear);
     let small = (!is_linear).then(|| {
         compilation.linearized_anew(LinearizeRequest {
             equilibrium: false,

@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Ok(compiled) => compiled,
         Err(outcome) => return outcome,
     };
-    let system = match arguments.numeric && !system.linear {
+    let system = match arguments.numeric && !system.equations.linear {
         true => with_numbers(&system),
         false => system,
     };

@@ -70,7 +70,7 @@ fn blocks(arguments: &Arguments, whole: &Whole, kinds: &Partition) -> Result<Vec
     let system = &whole.system;
     let numeric = numeric_form(system, "form in parts")?;
     let symbol = |value: &lgm_algebra::expr::ExprId| json!(text(&system.exprs, *value));
-    Ok(match system.symbolic.as_ref().filter(|_| !arguments.numeric) {
+    Ok(match system.matrices.symbolic.as_ref().filter(|_| !arguments.numeric) {
         Some(form) => of_form(form, kinds, system.outputs.len(), &symbol, &json!("0")),
         None => of_form(numeric, kinds, system.outputs.len(), &|value| json!(value), &json!(0.0)),
     })

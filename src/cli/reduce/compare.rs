@@ -182,7 +182,7 @@ fn difference(before: &Record, after: &Record) -> Result<((f64, String), Vec<Str
 /// The sizes of the poles at the start that are not zero, the smallest first. Zero is what is much smaller than the slowest pole of the
 /// exact model, where that has one, and else what rounding leaves.
 fn sizes(compilation: &Compilation, slowest: Option<f64>) -> Option<Vec<f64>> {
-    let is_linear = compilation.system()?.linear;
+    let is_linear = compilation.system()?.equations.linear;
     let small = (!is_linear).then(|| {
         compilation.linearized_anew(LinearizeRequest {
             equilibrium: false,
@@ -190,7 +190,7 @@ fn sizes(compilation: &Compilation, slowest: Option<f64>) -> Option<Vec<f64>> {
         })
     });
     let system = small.as_ref().unwrap_or(compilation).system()?;
-    let poles = poles(&system.numeric.as_ref()?.a)?;
+    let poles = poles(&system.matrices.numeric.as_ref()?.a)?;
     let mut sizes: Vec<f64> = poles.iter().map(|pole| pole.norm()).collect();
     sizes.sort_by(f64::total_cmp);
     let largest = *sizes.last()?;

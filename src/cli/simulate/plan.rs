@@ -188,7 +188,7 @@ pub(in crate::cli) fn length_by_modes(
             "with more than {MOST_STATES} states, no time is chosen by the modes"
         ));
     }
-    let linearized = match &system.numeric {
+    let linearized = match &system.matrices.numeric {
         Some(_) => None,
         None => {
             let (found, faults) = linearize(model, system, &LinearizeRequest::default());
@@ -200,7 +200,7 @@ pub(in crate::cli) fn length_by_modes(
             found
         }
     };
-    let form = linearized.as_ref().unwrap_or(system).numeric.as_ref();
+    let form = linearized.as_ref().unwrap_or(system).matrices.numeric.as_ref();
     let Some(found) = form.and_then(|form| duration(&form.a)) else {
         return Err("the model has no mode with a time of its own to choose a time by, only integrals".to_string());
     };

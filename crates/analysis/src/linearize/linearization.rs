@@ -19,16 +19,17 @@ pub(crate) struct Roots {
 
 impl Roots {
     pub(crate) fn of(system: &mut StateSystem) -> Roots {
-        let mut all = system.derivatives.clone();
-        all.extend(&system.output_values);
-        all.extend(system.loops.iter().flat_map(|each| &each.residuals));
+        let mut all = system.equations.derivatives.clone();
+        all.extend(&system.equations.output_values);
+        all.extend(system.equations.loops.iter().flat_map(|each| &each.residuals));
         let unknowns = system
+            .equations
             .loops
             .iter()
             .flat_map(|each| each.unknowns.iter().copied())
             .collect();
         let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
-        for assignment in &system.assignments {
+        for assignment in &system.equations.assignments {
             let value = system
                 .exprs
                 .substitute(&[assignment.value], |symbol| values.get(&symbol).copied());

@@ -309,12 +309,14 @@ pub(super) fn set_offsets(linearization: &mut Linearization<'_>, offsets: &[f64]
     let exact = linearization.point.exact.clone();
     let system = &mut linearization.system;
     let roots = linearization.roots.all[..system.states.len()].to_vec();
-    if let Some(form) = &mut system.numeric {
+    if let Some(form) = &mut system.matrices.numeric {
         let values = offsets.to_vec();
         form.x_offset = values.iter().any(|value| *value != 0.0).then_some(values);
         form.y_offset = None;
     }
-    let Some(mut form) = system.symbolic.take() else { return };
+    let Some(mut form) = system.matrices.symbolic.take() else {
+        return;
+    };
     form.x_offset = None;
     form.y_offset = None;
     if offsets.iter().any(|value| *value != 0.0) {
@@ -331,17 +333,17 @@ pub(super) fn set_offsets(linearization: &mut Linearization<'_>, offsets: &[f64]
             .collect();
         let is_left = list.iter().any(|id| !is_zero_number(system, *id));
         form.x_offset = is_left.then_some(list);
-        if let Some(numeric) = &mut system.numeric {
+        if let Some(numeric) = &mut system.matrices.numeric {
             numeric.x_offset = is_left.then_some(numbers);
         }
     }
-    system.symbolic = Some(form);
+    system.matrices.symbolic = Some(form);
 }
 
 /// Derivatives and outputs as sums of the matrices' entries times the variables.
 pub(super) fn set_equations(system: &mut StateSystem) {
     let exprs = &mut system.exprs;
-    let form = match (&system.symbolic, &system.numeric) {
+    let form = match (&system.matrices.symbolic, &system.matrices.numeric) {
         (Some(form), _) => form.clone(),
         (None, Some(form)) => {
             let mut number = |value: &f64| decimal(exprs, *value);
@@ -385,10 +387,10 @@ pub(super) fn set_equations(system: &mut StateSystem) {
     let derivatives = equations(parts, &form.x_offset, states.len());
     let parts = [(&form.c, &states[..]), (&form.d, &inputs[..]), (&form.f, &rates[..])];
     let outputs = equations(parts, &form.y_offset, system.outputs.len());
-    system.derivatives = derivatives;
-    system.output_values = outputs;
-    system.assignments.clear();
-    system.loops.clear();
-    system.mass_form = None;
-    system.linear = true;
+    system.equations.derivatives = derivatives;
+    system.equations.output_values = outputs;
+    system.equations.assignments.clear();
+    system.equations.loops.clear();
+    system.equations.mass_form = None;
+    system.equations.linear = true;
 }

@@ -95,7 +95,7 @@ impl Linearization<'_> {
         self.values_are_finite()?;
         self.name_equilibrium(&guesses);
         let smooth = self.smooth_roots()?;
-        let form = match self.system.linear {
+        let form = match self.system.equations.linear {
             true => None,
             false => Some(matrices::at_point(self, &smooth, request.symbolic)?),
         };
@@ -247,8 +247,8 @@ impl Linearization<'_> {
         let shown = counts.0..counts.0 + counts.1;
         let outputs = self.output_values(&smooth[shown.clone()], &values[shown]);
         if let Some(form) = form {
-            self.system.symbolic = form.symbolic;
-            self.system.numeric = Some(form.numeric);
+            self.system.matrices.symbolic = form.symbolic;
+            self.system.matrices.numeric = Some(form.numeric);
         }
         let offsets = match request.equilibrium {
             true => vec![0.0; counts.0],
@@ -292,9 +292,9 @@ impl Linearization<'_> {
             };
         }
         matrices::set_equations(system);
-        system.start_constraints.clear();
-        system.start_search = None;
-        system.rate_blocks.clear();
+        system.starts.constraints.clear();
+        system.starts.search = None;
+        system.equations.rate_blocks.clear();
         system.linearized_at = Some(point);
         Ok(())
     }

@@ -48,9 +48,13 @@ pub fn modes(
     request: &ModeRequest,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Mode>, Box<Diagnostic>> {
-    let form = system.numeric.as_ref().ok_or_else(|| without_poles(system.linear))?;
-    let found =
-        poles_asked_for(system, &form.a, request.near, diagnostics).ok_or_else(|| without_poles(system.linear))?;
+    let form = system
+        .matrices
+        .numeric
+        .as_ref()
+        .ok_or_else(|| without_poles(system.equations.linear))?;
+    let found = poles_asked_for(system, &form.a, request.near, diagnostics)
+        .ok_or_else(|| without_poles(system.equations.linear))?;
     let mut list: Vec<Mode> = found.iter().map(|pole| of_pole(*pole)).collect();
     if !request.shapes && request.sensitivity.is_empty() {
         return Ok(list);
@@ -58,7 +62,7 @@ pub fn modes(
     // Lower poles of pairs have the conjugates of the upper ones.
     let upper: Vec<usize> = (0..found.len()).filter(|at| found[*at].im >= 0.0).collect();
     let poles: Vec<Complex<f64>> = upper.iter().map(|at| found[*at]).collect();
-    let vectors = vectors(&form.a, &poles).ok_or_else(|| without_poles(system.linear))?;
+    let vectors = vectors(&form.a, &poles).ok_or_else(|| without_poles(system.equations.linear))?;
     let mut sensitivities = vec![Vec::new(); poles.len()];
     for parameter in &request.sensitivity {
         let derivative = derivative_of_a(system, *parameter).ok_or_else(without_derivatives)?;

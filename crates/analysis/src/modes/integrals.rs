@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub fn integrals_of_outputs(model: &Model, system: &StateSystem) -> Vec<Arc<str>> {
     let declared: FxHashSet<SymbolId> = model.integrals.iter().map(|integral| integral.symbol).collect();
     let mut read = vec![false; system.states.len()];
-    let rows = system.numeric.iter().flat_map(|form| &form.a.rows);
+    let rows = system.matrices.numeric.iter().flat_map(|form| &form.a.rows);
     for (column, _) in rows.flatten().filter(|entry| entry.1 != 0.0) {
         read[*column as usize] = true;
     }

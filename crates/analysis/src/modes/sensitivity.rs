@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 /// dA/dp for the values of the parameters; parameters that follow from p follow it. None if A is not known over the parameters.
 pub(super) fn derivative_of_a(system: &StateSystem, parameter: SymbolId) -> Option<SparseMatrix<f64>> {
-    let form = system.symbolic.as_ref()?;
+    let form = system.matrices.symbolic.as_ref()?;
     let mut exprs = system.exprs.clone();
     let derived = derived_values(system, &mut exprs);
     let values = parameter_values(system);

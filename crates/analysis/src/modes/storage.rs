@@ -157,7 +157,7 @@ pub(super) fn shares(
     pole: Complex<f64>,
     shape: &DVector<Complex<f64>>,
 ) -> Vec<(Arc<str>, f64)> {
-    let Some(form) = &system.numeric else {
+    let Some(form) = &system.matrices.numeric else {
         return Vec::new();
     };
     let value = |output: usize| -> Complex<f64> {

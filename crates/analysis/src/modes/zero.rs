@@ -21,7 +21,9 @@ pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
     if a.rows.len() > MOST || !a.rows.iter().flatten().all(|entry| entry.1.is_finite()) {
         return poles(a);
     }
-    let Some(form) = &system.numeric else { return poles(a) };
+    let Some(form) = &system.matrices.numeric else {
+        return poles(a);
+    };
     let [exact, ..] = of_system(system, form, 0);
     // A similar matrix has the same poles; one whose entries are of one size has the better pivots.
     let mut numbers = dense(a);
@@ -44,7 +46,7 @@ pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
 /// 0 and are no part of the transfer functions; with the number of those poles left that are 0 for the values of the parameters.
 pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> (StateSpace, usize) {
     let (mut states, inputs, outputs) = (space.a.nrows(), space.b.ncols(), space.c.nrows());
-    let Some(form) = system.numeric.as_ref().filter(|_| states <= MOST) else {
+    let Some(form) = system.matrices.numeric.as_ref().filter(|_| states <= MOST) else {
         return (space, 0);
     };
     let exact = of_system(system, form, inputs);

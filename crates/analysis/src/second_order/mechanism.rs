@@ -133,8 +133,8 @@ impl Written {
             exprs: system.exprs.clone(),
             known: FxHashMap::default(),
         };
-        let of_form = system.mass_form.iter().flat_map(|form| &form.assignments);
-        for assignment in system.assignments.iter().chain(of_form) {
+        let of_form = system.equations.mass_form.iter().flat_map(|form| &form.assignments);
+        for assignment in system.equations.assignments.iter().chain(of_form) {
             let value = written.whole(assignment.value);
             written.known.insert(assignment.symbol, value);
         }
@@ -162,7 +162,7 @@ fn masses(
     };
     for each in storage {
         for output in each.first..each.first + each.ports {
-            let value = written.whole(system.output_values[output]);
+            let value = written.whole(system.equations.output_values[output]);
             let row = gradient.row(&mut written.exprs, value);
             let row = row.map_err(|_| no_mechanism("a velocity has no derivative"))?;
             for (column, rate) in row.iter() {
@@ -226,7 +226,7 @@ fn displacements(
     let mut depends = written.exprs.symbols_of(&roots);
     depends.retain(|symbol| !parameters.contains(symbol));
     let mut displaced: FxHashMap<SymbolId, usize> = FxHashMap::default();
-    for (at, rate) in system.derivatives.iter().enumerate() {
+    for (at, rate) in system.equations.derivatives.iter().enumerate() {
         let rate = written.whole(*rate);
         if let Node::Symbol(velocity) = written.exprs.node(rate) {
             // Of several integrals of a velocity, M depends on the one that counts.
@@ -243,7 +243,7 @@ fn displacements(
     match depends.iter().find(|symbol| !is_displacement(symbol)) {
         Some(symbol) => {
             let name = written.exprs.symbol_info(*symbol).name.clone();
-            let note = match system.loops.iter().any(|each| each.unknowns.contains(symbol)) {
+            let note = match system.equations.loops.iter().any(|each| each.unknowns.contains(symbol)) {
                 true => format!("M depends on `{name}`, which follows from the equation of a closed chain"),
                 false => format!("M depends on `{name}`, whose rate is none of the velocities"),
             };
@@ -273,7 +273,7 @@ fn equations(
             None => {
                 let mut terms = Vec::with_capacity(velocities.len());
                 for (column, other) in velocities.iter().enumerate() {
-                    let rate = written.whole(system.derivatives[*other]);
+                    let rate = written.whole(system.equations.derivatives[*other]);
                     terms.push(written.exprs.mul(mass[row][column], rate));
                 }
                 written.exprs.sum(terms)
@@ -286,6 +286,7 @@ fn equations(
         rights.push(right);
     }
     let unknowns: FxHashSet<SymbolId> = system
+        .equations
         .loops
         .iter()
         .flat_map(|each| each.unknowns.iter().copied())
@@ -307,7 +308,7 @@ fn row_of_form(
     state: usize,
     written: &mut Written,
 ) -> Option<(Vec<ExprId>, ExprId)> {
-    let equation = &system.mass_form.as_ref()?.equations[state];
+    let equation = &system.equations.mass_form.as_ref()?.equations[state];
     let mut own = vec![written.exprs.zero(); velocities.len()];
     for (column, factor) in &equation.terms {
         let place = velocities.iter().position(|other| *other == *column as usize)?;

@@ -93,9 +93,10 @@ pub fn second_order(
     (wanted, is_numeric): (Option<Eliminated>, bool),
 ) -> Result<SecondOrder, Box<Diagnostic>> {
     let form = system
+        .matrices
         .symbolic
         .as_ref()
-        .filter(|_| system.linear && system.states.len() <= MOST);
+        .filter(|_| system.equations.linear && system.states.len() <= MOST);
     let Some(form) = form else {
         return Err(refused(
             "the system has no matrices over the parameters, of up to 60 states",
@@ -214,7 +215,7 @@ fn parameter_numbers(system: &StateSystem) -> FxHashMap<SymbolId, BigRational> {
 /// The matrices with the terms that they share written out, since nothing else of the result names these.
 fn without_assignments(exprs: &mut Exprs, system: &StateSystem, form: &LinearForm<ExprId>) -> LinearForm<ExprId> {
     let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = exprs.substitute(&[assignment.value], |symbol| values.get(&symbol).copied())[0];
         values.insert(assignment.symbol, value);
     }

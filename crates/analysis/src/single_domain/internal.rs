@@ -30,10 +30,10 @@ impl Internal {
     /// The equations of a system; none if it has no matrices.
     pub(super) fn new(system: &StateSystem, is_numeric: bool) -> Option<Internal> {
         let mut exprs = system.exprs.clone();
-        let form: LinearForm<ExprId> = match (&system.symbolic, is_numeric) {
+        let form: LinearForm<ExprId> = match (&system.matrices.symbolic, is_numeric) {
             (Some(form), false) => form.clone(),
             _ => {
-                let numeric = system.numeric.as_ref()?;
+                let numeric = system.matrices.numeric.as_ref()?;
                 crate::values::try_map(numeric, |value| Some(decimal(&mut exprs, *value)))?
             }
         };

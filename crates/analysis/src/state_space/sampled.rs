@@ -58,7 +58,7 @@ pub fn sampled(events: &Events, options: &Options, first: &StateSystem) -> Resul
                 .unwrap_or_else(|| refusal("there are no equations")),
         )
     })?;
-    let Some(form) = system.numeric.as_ref().filter(|_| system.linear) else {
+    let Some(form) = system.matrices.numeric.as_ref().filter(|_| system.equations.linear) else {
         return Err(Box::new(refusal(
             "the equations are not linear with constant coefficients",
         )));

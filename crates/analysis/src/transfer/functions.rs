@@ -133,7 +133,7 @@ pub(crate) struct Functions {
 
 /// The matrices over the parameters, unless they hold shared terms, which stand for long expressions that were not written out.
 fn written_form(system: &StateSystem) -> Option<&LinearForm<ExprId>> {
-    let form = system.symbolic.as_ref()?;
+    let form = system.matrices.symbolic.as_ref()?;
     let is_shared = |symbol: &SymbolId| system.exprs.symbol_info(*symbol).kind == SymbolKind::Assignment;
     let is_written = |id: &ExprId| !system.exprs.symbols_of(&[*id]).iter().any(is_shared);
     try_map(form, |id| is_written(id).then_some(())).map(|_| form)
@@ -141,7 +141,11 @@ fn written_form(system: &StateSystem) -> Option<&LinearForm<ExprId>> {
 
 /// The matrices for the values of the parameters: exact where these are known exactly, and else the doubles that they are.
 fn values_form(system: &StateSystem) -> Option<LinearForm<BigRational>> {
-    let rounded = || try_map(system.numeric.as_ref()?, |value| BigRational::from_float(*value));
+    let rounded = || {
+        try_map(system.matrices.numeric.as_ref()?, |value| {
+            BigRational::from_float(*value)
+        })
+    };
     exact_form(system).or_else(rounded)
 }
 

@@ -112,7 +112,7 @@ impl Factored {
 /// more than [`MOST_STATES`] states, or eigenvalues that cannot be found; or if they do not give the values of the transfer function, as
 /// zeros that lie many times at one place do not.
 pub fn factored(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Option<Vec<Factored>> {
-    system.numeric.as_ref()?;
+    system.matrices.numeric.as_ref()?;
     let exact = exact_transfers(system, inputs, outputs).into_iter();
     let pairs = inputs
         .iter()
@@ -130,7 +130,7 @@ pub(super) fn factored_pair(
     input: usize,
     output: usize,
 ) -> Option<Factored> {
-    let form = system.numeric.as_ref()?;
+    let form = system.matrices.numeric.as_ref()?;
     of_pair(form, exact, input, output).filter(|found| found.has_values_of(form))
 }
 

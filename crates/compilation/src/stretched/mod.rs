@@ -150,7 +150,9 @@ impl Stretched {
 /// Returns true for one graph of fixed structure with linear equations, solved in full.
 fn is_of_one_piece(compilation: &Compilation) -> bool {
     let is_fixed = |model: &lgm_model::Model| model.switching.is_empty() && model.integrals.is_empty();
-    let is_solved = |system: &StateSystem| system.linear && system.loops.is_empty() && system.mass_matrix.is_none();
+    let is_solved = |system: &StateSystem| {
+        system.equations.linear && system.equations.loops.is_empty() && system.equations.mass_matrix.is_none()
+    };
     compilation.model().is_some_and(is_fixed) && compilation.system().is_some_and(is_solved)
 }
 

@@ -490,7 +490,8 @@ impl<'a> LawReader<'_, 'a> {
         let start = self.graph.model.elements[id.index()].start.clone();
         let nominal = self.graph.model.elements[id.index()].nominal.clone();
         let span = self.graph.model.elements[id.index()].start_span;
-        for integral in &mut self.graph.model.integrals {
+        let integrals = self.graph.model.integrals.iter_mut().rev();
+        for integral in integrals.take_while(|integral| integral.owner == Some(id)) {
             if let Some(state) = states.iter().find(|state| state.symbol == integral.symbol) {
                 integral.start = start.get(state.port).copied().flatten();
                 integral.nominal = nominal.get(state.port).copied().flatten();

@@ -7,7 +7,7 @@ use lgm_model::system::{AlgebraicLoop, StateSystem};
 /// for as it does for those of other loops. Rows that say `x' = f` already stay as they are.
 pub(super) fn with_rates_as_unknowns(system: &StateSystem) -> StateSystem {
     let mut system = system.clone();
-    let Some(mass) = system.mass_matrix.take() else {
+    let Some(mass) = system.equations.mass_matrix.take() else {
         return system;
     };
     let exprs = &mut system.exprs;
@@ -22,25 +22,25 @@ pub(super) fn with_rates_as_unknowns(system: &StateSystem) -> StateSystem {
         .map(|(row, entries)| is_plain(row, entries))
         .collect();
     let mut unknowns = Vec::new();
-    let right_sides = system.derivatives.clone();
+    let right_sides = system.equations.derivatives.clone();
     for (at, state) in system.states.iter().enumerate() {
         if !plain[at] {
             let symbol = exprs.new_symbol(format!("der({})", state.name), SymbolKind::Assignment);
             unknowns.push(symbol);
-            system.derivatives[at] = exprs.symbol(symbol);
+            system.equations.derivatives[at] = exprs.symbol(symbol);
         }
     }
     let mut residuals = Vec::new();
     for (row, entries) in mass.rows.iter().enumerate().filter(|(row, _)| !plain[*row]) {
         let mut sum = exprs.zero();
         for (column, factor) in entries {
-            let term = exprs.mul(*factor, system.derivatives[*column as usize]);
+            let term = exprs.mul(*factor, system.equations.derivatives[*column as usize]);
             sum = exprs.add(sum, term);
         }
         residuals.push(exprs.sub(sum, right_sides[row]));
     }
     if !unknowns.is_empty() {
-        system.loops.push(AlgebraicLoop {
+        system.equations.loops.push(AlgebraicLoop {
             owners: vec![None; residuals.len()],
             rated: Vec::new(),
             unknowns,

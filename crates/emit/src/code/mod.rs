@@ -109,7 +109,7 @@ pub fn package(
         return changing_package(system, origin, target, options, changes, trials);
     }
     let resolved;
-    let system = match system.mass_matrix {
+    let system = match system.equations.mass_matrix {
         Some(_) if !matches!(target, Target::Latex | Target::Json) => {
             resolved = mass::with_rates_as_unknowns(system);
             &resolved
@@ -144,7 +144,7 @@ pub fn package(
 
 /// Refuses loops that are too large for a target.
 fn mind_loops(system: &StateSystem, target: Target) -> Result<(), Diagnostic> {
-    let unknowns: usize = system.loops.iter().map(|entry| entry.unknowns.len()).sum();
+    let unknowns: usize = system.equations.loops.iter().map(|entry| entry.unknowns.len()).sum();
     let most = match target {
         // Nothing is solved there, or the tool that reads it decides how.
         Target::Modelica | Target::Latex | Target::Json => usize::MAX,

@@ -33,7 +33,7 @@ pub(crate) fn sizes(subject: &Subject<'_>) -> Sizes {
         unknowns: subject.unknowns(),
         asides: subject.asides(),
         loops: subject.unknowns() > 0,
-        linear: subject.system.linear,
+        linear: subject.system.equations.linear,
         branches: subject.has_branches(),
         totals: subject.has_totals(),
         bends: !subject.bending.is_empty(),

@@ -93,7 +93,7 @@ impl Script {
             phases_call: or_nothing(add("phases", corners.phases(), "phases", &none)),
             conditions_call: or_nothing(add("crossings", corners.crossings(), "values", &none)),
             constraints: subject.constraints.as_ref().map(|kernel| Constraints {
-                constraint_count: subject.system.start_constraints.len(),
+                constraint_count: subject.system.starts.constraints.len(),
                 constraints_call: add("starts_of_dependents", kernel, "pairs", &none),
             }),
             derived_lines: kernels

@@ -139,16 +139,17 @@ impl<'a> Subject<'a> {
         let interpreted = KernelOptions { native: false };
         let kernels = Kernels::new(system, &interpreted);
         let layout = Layout::new(system);
-        let mut roots: Vec<ExprId> = system.derivatives.clone();
-        roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+        let mut roots: Vec<ExprId> = system.equations.derivatives.clone();
+        roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));
         roots.extend(system.inputs.iter().filter_map(|input| input.signal));
         roots.extend(&further.roots);
-        let shown = [&system.output_values[..], &further.shown].concat();
+        let shown = [&system.equations.output_values[..], &further.shown].concat();
         let corners = corners_with_looks(system, &kernels, (&roots, &shown), &layout);
         let conditions = corners.conditions();
         let (jumping, bending) = (0..conditions.len()).partition(|at| conditions[*at].jumps);
         let pairs: Vec<ExprId> = system
-            .start_constraints
+            .starts
+            .constraints
             .iter()
             .flat_map(|constraint| [constraint.given, constraint.follows])
             .collect();
@@ -191,7 +192,7 @@ impl<'a> Subject<'a> {
 
     /// Whether steps of inputs move states by what depends on the point.
     pub(crate) fn jumps(&self) -> bool {
-        self.moves && !self.system.linear
+        self.moves && !self.system.equations.linear
     }
 
     /// Numbers of which states of one unit have the same.
@@ -209,7 +210,7 @@ impl<'a> Subject<'a> {
 
     /// Whether steps of a solver are bounded by what oscillates with time ([`lgm_kernels::longest_step`]).
     pub(crate) fn bounds_steps(&self) -> bool {
-        (!self.system.linear || self.held.is_some()) && self.corners.phases().outputs() > 0
+        (!self.system.equations.linear || self.held.is_some()) && self.corners.phases().outputs() > 0
     }
 
     /// Whether the fastest oscillation of time is asked for: by the bound on steps, or by what looks for corners between samples.
@@ -219,7 +220,7 @@ impl<'a> Subject<'a> {
 
     /// The element whose algebraic loop each unknown belongs to; the unknown itself if it is no single element's.
     pub(crate) fn loop_elements(&self) -> impl Iterator<Item = &str> {
-        self.system.loops.iter().flat_map(|each| {
+        self.system.equations.loops.iter().flat_map(|each| {
             each.unknowns
                 .iter()
                 .enumerate()
@@ -258,14 +259,14 @@ impl<'a> Subject<'a> {
     /// Which unknowns of all loops leave no choice between solutions: those of linear loops, and the displacements of closed chains,
     /// which have first values and go on from there.
     pub(crate) fn settled_unknowns(&self) -> impl Iterator<Item = bool> {
-        let loops = self.system.loops.iter();
+        let loops = self.system.equations.loops.iter();
         loops.flat_map(|each| each.unknowns.iter().map(|_| each.linear || !each.guesses.is_empty()))
     }
 
     /// The number of times that an iteration on the loops may go aside where they have no slopes, as turbulent laws at rest. Closed chains
     /// stay where they are.
     pub(crate) fn asides(&self) -> usize {
-        match self.system.loops.iter().any(|each| !each.guesses.is_empty()) {
+        match self.system.equations.loops.iter().any(|each| !each.guesses.is_empty()) {
             true => 0,
             false => OVER_BENDS,
         }
@@ -278,7 +279,7 @@ impl<'a> Subject<'a> {
 
     /// For each unknown of all loops, true if it gives a stored quantity: such unknowns do not jump.
     pub(crate) fn stored_unknowns(&self) -> impl Iterator<Item = bool> {
-        let loops = self.system.loops.iter();
+        let loops = self.system.equations.loops.iter();
         loops.flat_map(|each| (0..each.unknowns.len()).map(|at| each.rated.get(at) == Some(&true)))
     }
 

@@ -85,7 +85,7 @@ impl Document<'_> {
         let system = self.system;
         self.fixed(Part::Title(system.model.to_string()));
         self.quantities();
-        if let Some(form) = system.block_form.as_ref().filter(|_| self.options.matrices.blocks) {
+        if let Some(form) = system.matrices.blocks.as_ref().filter(|_| self.options.matrices.blocks) {
             self.blocks(form);
             return;
         }
@@ -230,7 +230,7 @@ impl Document<'_> {
         let assignments = assignments.collect();
         self.rows("Assignments", Style::Equations, assignments);
         let mut lines = Vec::new();
-        for at in 0..system.loops.len() {
+        for at in 0..system.equations.loops.len() {
             for residual in system.read_residuals(at) {
                 lines.extend(equation("0", &self.pieces_of(*residual)));
             }
@@ -262,7 +262,7 @@ impl Document<'_> {
             let term = |(at, factor): &(u32, ExprId)| (*factor, system.states[*at as usize].symbol);
             terms.iter().map(term).collect()
         };
-        match (&system.mass_form, &system.mass_matrix) {
+        match (&system.equations.mass_form, &system.equations.mass_matrix) {
             (Some(form), _) => Left::MassesOfForm(terms(&form.equations[state].terms)),
             (None, Some(mass)) => Left::Masses(terms(&mass.rows[state])),
             (None, None) => Left::Rate(system.states[state].symbol),

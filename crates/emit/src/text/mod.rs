@@ -42,7 +42,7 @@ fn text_pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
     if !system.events.modes.is_empty() {
         writeln!(out, "\nin the modes: {}", system.events.words()).expect("invariant: a text takes every line");
     }
-    if let Some(form) = system.block_form.as_ref().filter(|_| options.matrices.blocks) {
+    if let Some(form) = system.matrices.blocks.as_ref().filter(|_| options.matrices.blocks) {
         parameters(system, &mut out);
         inputs_and_outputs(system, options, &mut out);
         let mut blocks = String::new();
@@ -84,10 +84,27 @@ fn text_pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
 /// an exponent of 1/3, were written by somebody and stay.
 fn with_short_numbers(system: &StateSystem) -> StateSystem {
     let mut system = system.clone();
-    let mut roots: Vec<&mut ExprId> = system.derivatives.iter_mut().chain(&mut system.output_values).collect();
-    roots.extend(system.assignments.iter_mut().map(|assignment| &mut assignment.value));
-    roots.extend(system.loops.iter_mut().flat_map(|each| &mut each.residuals));
-    roots.extend(system.mass_form.iter_mut().flat_map(MassForm::expressions_mut));
+    let mut roots: Vec<&mut ExprId> = system
+        .equations
+        .derivatives
+        .iter_mut()
+        .chain(&mut system.equations.output_values)
+        .collect();
+    roots.extend(
+        system
+            .equations
+            .assignments
+            .iter_mut()
+            .map(|assignment| &mut assignment.value),
+    );
+    roots.extend(system.equations.loops.iter_mut().flat_map(|each| &mut each.residuals));
+    roots.extend(
+        system
+            .equations
+            .mass_form
+            .iter_mut()
+            .flat_map(MassForm::expressions_mut),
+    );
     let exprs = &mut system.exprs;
     let reachable = exprs.reachable(&roots.iter().map(|id| **id).collect::<Vec<_>>());
     let mut replaced = FxHashMap::default();
@@ -125,7 +142,7 @@ fn short_decimal(value: &BigRational) -> Option<BigRational> {
 
 /// Why there are no matrices to show.
 fn no_matrices(system: &StateSystem, options: MatrixOptions) -> &'static str {
-    if !system.linear {
+    if !system.equations.linear {
         "\nThe equations are not linear with constant coefficients, so there are no matrices.\n"
     } else if options.numeric {
         "\nThe system is too large for matrices in numbers.\n"
@@ -274,7 +291,7 @@ fn equations(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
         vec![name.to_string(), right(assignment.value)]
     });
     repeating("assignments, in this order", assignments.collect(), options, out);
-    for (at, each) in system.loops.iter().enumerate() {
+    for (at, each) in system.equations.loops.iter().enumerate() {
         algebraic_loop(system, each, system.read_residuals(at), out);
     }
     let derivatives = (0..system.states.len()).map(|state| {

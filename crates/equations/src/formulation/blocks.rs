@@ -502,7 +502,7 @@ fn know_elements<F: Present>(
 /// The outputs over states, inputs and input rates, from the matrices of the system where it has them.
 fn output_blocks(system: &StateSystem, form: &mut BlockForm, states: &Grouped, namer: &mut Namer<'_>) {
     let numbers;
-    let linear: &LinearForm<ExprId> = match (&system.symbolic, &system.numeric) {
+    let linear: &LinearForm<ExprId> = match (&system.matrices.symbolic, &system.matrices.numeric) {
         (Some(symbolic), _) => symbolic,
         (None, Some(numeric)) => {
             let mut to_expr = |value: &f64| namer.exprs.number(shortest_decimal(*value));

@@ -228,17 +228,17 @@ fn formulate_with(
                 let exact = BigRational::from_float(*value).expect("invariant: rows of numbers are finite");
                 exprs.number(exact)
             };
-            system.start_constraints =
+            system.starts.constraints =
                 dependent_starts::constraints(model, causality, &mut system, &run, links, &mut number);
         }
     }
-    let is_left_out =
-        options.numeric && system.numeric.is_none() || options.symbolic && general && system.symbolic.is_none();
-    if system.linear && is_left_out {
+    let is_left_out = options.numeric && system.matrices.numeric.is_none()
+        || options.symbolic && general && system.matrices.symbolic.is_none();
+    if system.equations.linear && is_left_out {
         diagnostics.push(without_matrices(model));
     }
     if options.blocks && general {
-        system.block_form = in_blocks(problem, options, &mut system)?;
+        system.matrices.blocks = in_blocks(problem, options, &mut system)?;
     }
     Ok(system)
 }
@@ -355,7 +355,7 @@ fn symbolic_run(
     system.exprs = exprs;
     let run = attempt?;
     matrices::symbolic(model, system, &run, &mut field, &mut Shortening::unread());
-    system.start_constraints =
+    system.starts.constraints =
         dependent_starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
             field.present(exprs, value)
         });
@@ -394,7 +394,7 @@ fn cancelled_run(
             let couplings = &run.couplings;
             system.dependent = dependents::report(model, &mut exprs, &mut field, causality, couplings, &mut present);
             system.exprs = exprs;
-            system.start_constraints =
+            system.starts.constraints =
                 dependent_starts::constraints(model, causality, system, &run, links, &mut |exprs, value| {
                     field.present(exprs, value)
                 });

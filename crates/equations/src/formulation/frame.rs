@@ -7,7 +7,7 @@ use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
 use lgm_model::SiUnit;
 use lgm_model::switching::SystemEvents;
-use lgm_model::system::{Quantity, State, StateSystem, StateVariable};
+use lgm_model::system::{Equations, Matrices, Quantity, Starts, State, StateSystem, StateVariable};
 use lgm_model::{Element, Integral, Law, Model, PortId, StateChoice, StorageForm, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -64,21 +64,14 @@ pub(crate) fn frame(
                 span: output.span,
             })
             .collect(),
-        assignments: Vec::new(),
-        loops: Vec::new(),
-        mass_matrix: None,
-        mass_form: None,
-        rate_blocks: Vec::new(),
-        derivatives: Vec::new(),
-        output_values: Vec::new(),
-        linear: true,
-        block_form: None,
-        symbolic: None,
-        numeric: None,
+        equations: Equations {
+            linear: true,
+            ..Equations::default()
+        },
+        matrices: Matrices::default(),
         dependent: Vec::new(),
         linearized_at: None,
-        start_constraints: Vec::new(),
-        start_search: None,
+        starts: Starts::default(),
         events: SystemEvents::of(model),
         experiment: model.experiment.clone().unwrap_or_default(),
     }

@@ -118,10 +118,10 @@ pub(crate) fn symbolic<F: Present>(
         return false;
     }
     let zero = system.exprs.zero();
-    system.derivatives = written.derivatives;
-    system.output_values = written.values;
-    system.linear = is_linear;
-    system.symbolic = form.map(|form| LinearForm {
+    system.equations.derivatives = written.derivatives;
+    system.equations.output_values = written.values;
+    system.equations.linear = is_linear;
+    system.matrices.symbolic = form.map(|form| LinearForm {
         x_offset: written
             .x_offset
             .iter()
@@ -172,12 +172,12 @@ fn write_equations<F: Present>(
         x_offset: Vec::with_capacity(run.rates.len()),
         y_offset: Vec::with_capacity(run.outputs.len()),
     };
-    let named = system.assignments.len();
+    let named = system.equations.assignments.len();
     for (row, index) in run.shared.iter().zip(named + 1..) {
         let value = writer.expression(row, None);
         let symbol = writer.exprs.new_symbol(format!("w{index}"), SymbolKind::Assignment);
         writer.shared.push(symbol);
-        system.assignments.push(Assignment { symbol, value });
+        system.equations.assignments.push(Assignment { symbol, value });
     }
     for row in &run.rates {
         written.x_offset.push(writer.offset(row));
@@ -442,7 +442,7 @@ pub(crate) fn numeric(
     let mut steady = true;
     let mut form = linear_form(run, |value| *value);
     // A static model has no derivatives, with or without symbolic equations.
-    let is_bare = system.derivatives.is_empty() && system.output_values.is_empty();
+    let is_bare = system.equations.derivatives.is_empty() && system.equations.output_values.is_empty();
     if is_bare || form.is_some() {
         let doubles = values.iter().map(|(symbol, value)| (*symbol, to_f64(value))).collect();
         let mut field = DoubleValues::new(doubles);
@@ -471,19 +471,23 @@ pub(crate) fn numeric(
             }
         }
         if is_bare {
-            system.linear = run.outputs.iter().all(|output| output.row.is_some());
-            system.derivatives = written.derivatives;
-            system.output_values = written.values;
+            system.equations.linear = run.outputs.iter().all(|output| output.row.is_some());
+            system.equations.derivatives = written.derivatives;
+            system.equations.output_values = written.values;
         }
     }
-    system.numeric = form;
+    system.matrices.numeric = form;
     steady
 }
 
 /// Whether an equation or an entry of a matrix is too long to be written out as it is.
 pub(crate) fn is_too_long(system: &StateSystem) -> bool {
-    let equations = system.derivatives.iter().chain(&system.output_values);
-    let entries = system.symbolic.iter().flat_map(|form| {
+    let equations = system
+        .equations
+        .derivatives
+        .iter()
+        .chain(&system.equations.output_values);
+    let entries = system.matrices.symbolic.iter().flat_map(|form| {
         let matrices = [&form.a, &form.b, &form.c, &form.d, &form.e, &form.f];
         let entries = matrices.into_iter().flat_map(|matrix| matrix.rows.iter().flatten());
         let offsets = form.x_offset.iter().chain(&form.y_offset).flatten();
@@ -497,9 +501,9 @@ pub(crate) fn is_too_long(system: &StateSystem) -> bool {
 /// are shared already are named anew among them.
 pub(crate) fn share(system: &mut StateSystem) {
     let mut roots = Vec::new();
-    roots.extend(system.derivatives.iter().copied());
-    roots.extend(system.output_values.iter().copied());
-    if let Some(form) = &system.symbolic {
+    roots.extend(system.equations.derivatives.iter().copied());
+    roots.extend(system.equations.output_values.iter().copied());
+    if let Some(form) = &system.matrices.symbolic {
         for matrix in [&form.a, &form.b, &form.c, &form.d, &form.e, &form.f] {
             roots.extend(matrix.rows.iter().flatten().map(|entry| entry.1));
         }
@@ -513,7 +517,7 @@ pub(crate) fn share(system: &mut StateSystem) {
     }
     let mut exprs = std::mem::take(&mut system.exprs);
     // A row's symbol stands for its value, which is older: in the order of ids it has been rebuilt before.
-    let rows: FxHashMap<ExprId, ExprId> = std::mem::take(&mut system.assignments)
+    let rows: FxHashMap<ExprId, ExprId> = std::mem::take(&mut system.equations.assignments)
         .into_iter()
         .map(|row| (exprs.symbol(row.symbol), row.value))
         .collect();
@@ -541,9 +545,9 @@ pub(crate) fn share(system: &mut StateSystem) {
         let rebuilt = exprs.rebuild(&node, &replaced);
         let worth = uses.get(&id).copied().unwrap_or(0) > 1 && is_worth_a_name(&exprs, rebuilt);
         let id_now = if worth {
-            let name = format!("w{}", system.assignments.len() + 1);
+            let name = format!("w{}", system.equations.assignments.len() + 1);
             let symbol = exprs.new_symbol(name, SymbolKind::Assignment);
-            system.assignments.push(Assignment { symbol, value: rebuilt });
+            system.equations.assignments.push(Assignment { symbol, value: rebuilt });
             exprs.symbol(symbol)
         } else {
             rebuilt
@@ -551,9 +555,9 @@ pub(crate) fn share(system: &mut StateSystem) {
         replaced.insert(id, id_now);
     }
     let now = |id: &mut ExprId| *id = replaced[id];
-    system.derivatives.iter_mut().for_each(now);
-    system.output_values.iter_mut().for_each(now);
-    if let Some(form) = &mut system.symbolic {
+    system.equations.derivatives.iter_mut().for_each(now);
+    system.equations.output_values.iter_mut().for_each(now);
+    if let Some(form) = &mut system.matrices.symbolic {
         for matrix in [
             &mut form.a,
             &mut form.b,

@@ -18,10 +18,27 @@ pub fn with_numbers(system: &StateSystem) -> StateSystem {
     let values: FxHashMap<SymbolId, ExprId> = entries
         .map(|entry| (entry.symbol, exprs.number(entry.value.clone())))
         .collect();
-    let mut roots: Vec<&mut ExprId> = system.derivatives.iter_mut().chain(&mut system.output_values).collect();
-    roots.extend(system.assignments.iter_mut().map(|assignment| &mut assignment.value));
-    roots.extend(system.loops.iter_mut().flat_map(|each| &mut each.residuals));
-    roots.extend(system.mass_form.iter_mut().flat_map(MassForm::expressions_mut));
+    let mut roots: Vec<&mut ExprId> = system
+        .equations
+        .derivatives
+        .iter_mut()
+        .chain(&mut system.equations.output_values)
+        .collect();
+    roots.extend(
+        system
+            .equations
+            .assignments
+            .iter_mut()
+            .map(|assignment| &mut assignment.value),
+    );
+    roots.extend(system.equations.loops.iter_mut().flat_map(|each| &mut each.residuals));
+    roots.extend(
+        system
+            .equations
+            .mass_form
+            .iter_mut()
+            .flat_map(MassForm::expressions_mut),
+    );
     let ids: Vec<ExprId> = roots.iter().map(|id| **id).collect();
     let ids = exprs.substitute(&ids, |symbol| values.get(&symbol).copied());
     let mut folded: FxHashMap<ExprId, ExprId> = FxHashMap::default();

@@ -33,7 +33,7 @@ pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) 
     let Some(system) = system else {
         return (None, found);
     };
-    match with_switched(timed, graph, options, (&known, system.linear)) {
+    match with_switched(timed, graph, options, (&known, system.equations.linear)) {
         Ok(Some((system, own, found))) => (Some((system, Some(own))), found),
         Ok(None) => (Some((system, own)), found),
         Err(warning) => (Some((system, own)), [found, vec![warning]].concat()),

@@ -50,15 +50,15 @@ impl Conditions {
     /// Takes the further outputs out of the equations and adds the conditions to the constraints of the start.
     pub(crate) fn take(self, model: &Model, system: &mut StateSystem) {
         let own = self.own;
-        let values = system.output_values.split_off(own);
+        let values = system.equations.output_values.split_off(own);
         system.outputs.truncate(own);
-        if let Some(form) = &mut system.mass_form {
+        if let Some(form) = &mut system.equations.mass_form {
             form.outputs.truncate(own);
         }
-        if let Some(form) = &mut system.symbolic {
+        if let Some(form) = &mut system.matrices.symbolic {
             form.keep_outputs(own);
         }
-        if let Some(form) = &mut system.numeric {
+        if let Some(form) = &mut system.matrices.numeric {
             form.keep_outputs(own);
         }
         let mut replaced: FxHashMap<ExprId, ExprId> = self.atoms.into_iter().zip(values).collect();
@@ -70,7 +70,7 @@ impl Conditions {
                     replaced.insert(id, now);
                 }
             }
-            system.start_constraints.push(StartConstraint {
+            system.starts.constraints.push(StartConstraint {
                 name: condition.name.clone(),
                 is_storage: false,
                 given: condition.start,
@@ -94,19 +94,19 @@ fn is_atom(exprs: &Exprs, node: &Node) -> bool {
 /// Leaves out assignments that nothing reads any more, now that the further outputs are gone.
 fn drop_unused(system: &mut StateSystem) {
     let mut roots: Vec<ExprId> = system.right_sides().collect();
-    roots.extend(system.loops.iter().flat_map(|each| &each.residuals));
-    roots.extend(system.start_constraints.iter().map(|constraint| constraint.follows));
-    if let Some(mass) = &system.mass_matrix {
+    roots.extend(system.equations.loops.iter().flat_map(|each| &each.residuals));
+    roots.extend(system.starts.constraints.iter().map(|constraint| constraint.follows));
+    if let Some(mass) = &system.equations.mass_matrix {
         roots.extend(mass.rows.iter().flatten().map(|entry| entry.1));
     }
     let mut used: FxHashSet<SymbolId> = system.exprs.symbols_of(&roots).into_iter().collect();
-    let mut kept = Vec::with_capacity(system.assignments.len());
-    for assignment in std::mem::take(&mut system.assignments).into_iter().rev() {
+    let mut kept = Vec::with_capacity(system.equations.assignments.len());
+    for assignment in std::mem::take(&mut system.equations.assignments).into_iter().rev() {
         if used.contains(&assignment.symbol) {
             used.extend(system.exprs.symbols_of(&[assignment.value]));
             kept.push(assignment);
         }
     }
     kept.reverse();
-    system.assignments = kept;
+    system.equations.assignments = kept;
 }

@@ -363,7 +363,7 @@ impl StartSolver<'_> {
         columns.extend(second.constants.iter().map(|entry| rate(&entry.0)));
         let own = self.system.inputs.len();
         columns.extend(&probe.input_rates[..own]);
-        let derivatives = probe.derivatives.clone();
+        let derivatives = probe.equations.derivatives.clone();
         let derivatives = expanded_along(&mut probe, &derivatives, Some(&columns))?;
         let mut copied: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for (there, here) in probe.states.iter().zip(&self.system.states) {
@@ -537,7 +537,7 @@ fn expanded(system: &mut StateSystem, roots: &[ExprId]) -> Option<Vec<ExprId>> {
 fn expanded_along(system: &mut StateSystem, roots: &[ExprId], along: Option<&[SymbolId]>) -> Option<Vec<ExprId>> {
     let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     let mut known = FxHashMap::default();
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = [assignment.value];
         let value = system
             .exprs
@@ -549,7 +549,7 @@ fn expanded_along(system: &mut StateSystem, roots: &[ExprId], along: Option<&[Sy
         .substitute_on(roots, &mut known, |symbol| values.get(&symbol).copied());
     let mut moving: FxHashSet<SymbolId> = along.into_iter().flatten().copied().collect();
     let mut unknowns: FxHashSet<SymbolId> = FxHashSet::default();
-    for each in &system.loops {
+    for each in &system.equations.loops {
         let residuals = system
             .exprs
             .substitute_on(&each.residuals, &mut known, |symbol| values.get(&symbol).copied());

@@ -41,7 +41,7 @@ pub(crate) fn find_starts(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<usize> {
     let model = impulses.model;
-    let constraints = std::mem::take(&mut system.start_constraints);
+    let constraints = std::mem::take(&mut system.starts.constraints);
     let definitions = Definitions::of(system);
     let behind: Vec<FxHashSet<SymbolId>> = constraints
         .iter()
@@ -257,12 +257,12 @@ impl StartSolver<'_> {
             let state = &mut self.system.states[*at];
             (state.start, state.start_value, state.start_given) = (start, value, true);
         }
-        for each in &mut self.system.loops {
+        for each in &mut self.system.equations.loops {
             if !each.guesses.is_empty() {
                 each.guesses = each.unknowns.iter().map(|unknown| point[unknown].0).collect();
             }
         }
-        self.system.start_search = Some(search);
+        self.system.starts.search = Some(search);
         Some(point)
     }
 
@@ -400,8 +400,8 @@ impl StartSolver<'_> {
             });
         }
         // What was looked for is looked for again, and found where it agrees.
-        if self.system.start_search.is_none() {
-            self.system.start_constraints = kept;
+        if self.system.starts.search.is_none() {
+            self.system.starts.constraints = kept;
         }
     }
 }
@@ -470,7 +470,7 @@ pub fn search_starts(
     (inputs, rates): (&[f64], &[f64]),
     starts: &mut [f64],
 ) -> Option<()> {
-    let Some(search) = &system.start_search else {
+    let Some(search) = &system.starts.search else {
         return Some(());
     };
     let mut point = start_point(system);
@@ -524,8 +524,8 @@ pub(crate) struct Definitions {
 
 impl Definitions {
     pub(crate) fn of(system: &StateSystem) -> Definitions {
-        let assignments = system.assignments.iter();
-        let loops = system.loops.iter().enumerate();
+        let assignments = system.equations.assignments.iter();
+        let loops = system.equations.loops.iter().enumerate();
         let unknowns = loops.flat_map(|(number, each)| each.unknowns.iter().map(move |unknown| (*unknown, number)));
         Definitions {
             assigned: assignments
@@ -547,7 +547,7 @@ impl Definitions {
                 open.extend(system.exprs.symbols_of(&[*value]));
             }
             if let Some(number) = self.unknowns.get(&symbol) {
-                open.extend(system.exprs.symbols_of(&system.loops[*number].residuals));
+                open.extend(system.exprs.symbols_of(&system.equations.loops[*number].residuals));
             }
         }
         found

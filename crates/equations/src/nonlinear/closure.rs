@@ -57,9 +57,9 @@ pub(crate) fn close(
     }
     let followers = take_followers(model, system, columns);
     // What was affine in the displacements that are taken out now is given through unknowns of a loop.
-    system.linear = false;
-    system.symbolic = None;
-    system.numeric = None;
+    system.equations.linear = false;
+    system.matrices.symbolic = None;
+    system.matrices.numeric = None;
     let chain = Chain::new(system, followers);
     let mut values = chain.starts(system);
     let unknowns: Vec<SymbolId> = chain.followers.iter().map(|follower| follower.unknown).collect();
@@ -80,11 +80,11 @@ pub(crate) fn close(
         Err(stuck) => diagnostics.push(chain.not_closed(system, &values, &stuck, &positions)),
     }
     let loops = chain.loops(system, &closed);
-    if let Some(form) = &mut system.mass_form {
+    if let Some(form) = &mut system.equations.mass_form {
         let residuals = loops.iter().map(|each| each.residuals.clone());
         form.residuals.splice(0..0, residuals);
     }
-    system.loops.splice(0..0, loops);
+    system.equations.loops.splice(0..0, loops);
 }
 
 /// Takes the states that close chains out of the system; what holds them holds unknowns instead.
@@ -92,7 +92,7 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
     let mut followers: Vec<Follower> = Vec::new();
     let mut replaced: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     let states = std::mem::take(&mut system.states);
-    let derivatives = std::mem::take(&mut system.derivatives);
+    let derivatives = std::mem::take(&mut system.equations.derivatives);
     let mut places: FxHashMap<u32, u32> = FxHashMap::default();
     let closures: FxHashMap<SymbolId, (ExprId, Span)> = model
         .integrals
@@ -103,7 +103,7 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
         let Some((residual, span)) = closures.get(&state.symbol).copied() else {
             places.insert(place as u32, system.states.len() as u32);
             system.states.push(state);
-            system.derivatives.push(rate);
+            system.equations.derivatives.push(rate);
             continue;
         };
         let unknown = system.exprs.new_symbol(state.name.clone(), SymbolKind::Assignment);
@@ -123,15 +123,19 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
         change(&mut follower.residual);
         change(&mut follower.rate);
     }
-    let assignments = system.assignments.iter_mut().map(|assignment| &mut assignment.value);
-    let residuals = system.loops.iter_mut().flat_map(|each| &mut each.residuals);
+    let assignments = system
+        .equations
+        .assignments
+        .iter_mut()
+        .map(|assignment| &mut assignment.value);
+    let residuals = system.equations.loops.iter_mut().flat_map(|each| &mut each.residuals);
     assignments
         .chain(residuals)
-        .chain(&mut system.derivatives)
-        .chain(&mut system.output_values)
+        .chain(&mut system.equations.derivatives)
+        .chain(&mut system.equations.output_values)
         .chain(columns)
         .for_each(&mut change);
-    for block in &mut system.rate_blocks {
+    for block in &mut system.equations.rate_blocks {
         let place = |state: &u32| places.get(state).copied();
         block
             .states
@@ -139,7 +143,7 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
             .for_each(|state| *state = state.as_ref().and_then(place));
         block.rows.iter_mut().flatten().for_each(|entry| change(&mut entry.1));
     }
-    if let Some(form) = &mut system.mass_form {
+    if let Some(form) = &mut system.equations.mass_form {
         form.keep_states(&places);
         form.expressions_mut().for_each(change);
     }
@@ -326,13 +330,13 @@ impl Chain {
                 continue;
             };
             values.extend(self.columns.iter().copied().zip(at));
-            for assignment in &system.assignments {
+            for assignment in &system.equations.assignments {
                 let value = evaluate(&system.exprs, &[assignment.value], &values)[0];
                 values.insert(assignment.symbol, value);
             }
             let followers: Vec<ExprId> = self.followers.iter().map(|follower| follower.rate).collect();
             let mut rates = evaluate(&system.exprs, &followers, &values);
-            rates.extend(evaluate(&system.exprs, &system.derivatives, &values));
+            rates.extend(evaluate(&system.exprs, &system.equations.derivatives, &values));
             rates.push(1.0);
             for (row, list) in self.rows.iter().enumerate() {
                 let partials: Vec<ExprId> = list.iter().map(|entry| entry.1).collect();
@@ -479,7 +483,7 @@ impl Chain {
                     .for_each(|each| *each = to);
             }
         }
-        debug_assert!(system.mass_matrix.is_none());
+        debug_assert!(system.equations.mass_matrix.is_none());
         let mut loops = Vec::new();
         for number in 0..count {
             let members = || (0..count).filter(|k| group[*k] == number).map(|k| &self.followers[k]);

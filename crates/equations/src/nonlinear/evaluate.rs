@@ -44,7 +44,7 @@ pub(crate) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]
         point.insert(*unknown, (*value, 0.0));
     }
     evaluate_all(system, &mut point)?;
-    let derivatives = duals(&system.exprs, &system.derivatives, &point)?;
+    let derivatives = duals(&system.exprs, &system.equations.derivatives, &point)?;
     let derivatives: Vec<f64> = derivatives.iter().map(|value| value.0).collect();
     for (state, rate) in system.states.iter().zip(&derivatives) {
         point.insert(state.symbol, (point[&state.symbol].0, *rate));
@@ -59,8 +59,16 @@ pub(crate) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]
 
 /// The unknowns of all loops, and their residuals.
 pub(crate) fn loop_parts(system: &StateSystem) -> (Vec<SymbolId>, Vec<ExprId>) {
-    let unknowns = system.loops.iter().flat_map(|each| each.unknowns.iter().copied());
-    let residuals = system.loops.iter().flat_map(|each| each.residuals.iter().copied());
+    let unknowns = system
+        .equations
+        .loops
+        .iter()
+        .flat_map(|each| each.unknowns.iter().copied());
+    let residuals = system
+        .equations
+        .loops
+        .iter()
+        .flat_map(|each| each.residuals.iter().copied());
     (unknowns.collect(), residuals.collect())
 }
 
@@ -139,7 +147,7 @@ pub(crate) fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()
 
 /// Enters the assignments, in order.
 pub(crate) fn assign(system: &StateSystem, point: &mut Point) -> Option<()> {
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = duals(&system.exprs, &[assignment.value], point)?[0];
         point.insert(assignment.symbol, value);
     }

@@ -182,10 +182,10 @@ fn equations(
     closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
     let mut starts = columns.split_off(asked);
     let of_totals = starts.split_off(started.len());
-    system.start_constraints = prepare::start_constraints(prepared, &mut system, &started, &starts);
+    system.starts.constraints = prepare::start_constraints(prepared, &mut system, &started, &starts);
     let of_totals = totals.into_iter().zip(of_totals);
     let of_totals = of_totals.filter_map(|(start, follows)| Some(StartConstraint { follows, ..start? }));
-    system.start_constraints.extend(of_totals);
+    system.starts.constraints.extend(of_totals);
     links.dependent = started.iter().map(|entry| entry.0).collect();
     Ok(Built { system, columns, links })
 }

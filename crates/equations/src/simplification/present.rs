@@ -32,7 +32,7 @@ pub(crate) fn present(
     let mut exprs = std::mem::take(&mut system.exprs);
     let (resolved, mut numbered) = renamed(model, &mut exprs, resolved);
     let whole = inlined(&mut exprs, &resolved, |_| true);
-    system.rate_blocks = rate_blocks(&mut exprs, &resolved);
+    system.equations.rate_blocks = rate_blocks(&mut exprs, &resolved);
     let equations = resolved.states + resolved.outputs;
     let columns = whole.roots[equations..].to_vec();
     let shown: Vec<ExprId> = whole.roots[..equations]
@@ -70,11 +70,11 @@ pub(crate) fn present(
     let names: FxHashSet<SymbolId> = chosen.assignments.iter().map(|entry| entry.0).collect();
     let mass_form = shortest.and_then(|length| mass_form(system, &mut exprs, &resolved, &names, shortening, length));
     write(model, system, exprs, &chosen);
-    system.mass_form = mass_form.filter(|_| !system.linear);
-    if let Some(form) = form.filter(|_| system.loops.is_empty()) {
+    system.equations.mass_form = mass_form.filter(|_| !system.equations.linear);
+    if let Some(form) = form.filter(|_| system.equations.loops.is_empty()) {
         set_form(system, form);
     }
-    let assigned = system.assignments.iter().map(|assignment| assignment.value);
+    let assigned = system.equations.assignments.iter().map(|assignment| assignment.value);
     let is_long = system
         .right_sides()
         .chain(assigned)
@@ -88,9 +88,15 @@ pub(crate) fn present(
 
 /// Numbers the names that have no meaning in the order in which they are read, without gaps.
 fn renumber(system: &mut StateSystem, numbered: &[SymbolId]) {
-    let shown = system.mass_form.iter().flat_map(|form| &form.assignments);
-    let assigned = shown.chain(&system.assignments).map(|assignment| assignment.symbol);
-    let unknowns = system.loops.iter().flat_map(|each| each.unknowns.iter().copied());
+    let shown = system.equations.mass_form.iter().flat_map(|form| &form.assignments);
+    let assigned = shown
+        .chain(&system.equations.assignments)
+        .map(|assignment| assignment.symbol);
+    let unknowns = system
+        .equations
+        .loops
+        .iter()
+        .flat_map(|each| each.unknowns.iter().copied());
     let all: Vec<SymbolId> = assigned.chain(unknowns).collect();
     let numbered: FxHashSet<SymbolId> = numbered.iter().copied().collect();
     // A parameter or a state of the user's may be called w1 too.
@@ -394,10 +400,10 @@ fn set_form(system: &mut StateSystem, form: LinearForm<ExprId>) {
     };
     let offsets = numeric.x_offset.iter().chain(&numeric.y_offset).flatten();
     if offsets.into_iter().all(|value| value.is_finite()) {
-        system.numeric = Some(numeric);
+        system.matrices.numeric = Some(numeric);
     }
-    system.symbolic = Some(form);
-    system.linear = true;
+    system.matrices.symbolic = Some(form);
+    system.equations.linear = true;
 }
 
 /// The element that is to blame for a definition, with its place.
@@ -417,7 +423,7 @@ fn owner(model: &Model, blame: Blame) -> Option<(Arc<str>, Span)> {
 
 fn write(model: &Model, system: &mut StateSystem, exprs: Exprs, resolved: &Resolved) {
     system.exprs = exprs;
-    system.assignments = resolved
+    system.equations.assignments = resolved
         .assignments
         .iter()
         .map(|(symbol, value)| Assignment {
@@ -425,7 +431,7 @@ fn write(model: &Model, system: &mut StateSystem, exprs: Exprs, resolved: &Resol
             value: *value,
         })
         .collect();
-    system.loops = resolved
+    system.equations.loops = resolved
         .loops
         .iter()
         .map(|each| AlgebraicLoop {
@@ -437,18 +443,18 @@ fn write(model: &Model, system: &mut StateSystem, exprs: Exprs, resolved: &Resol
             rated: each.rated.clone(),
         })
         .collect();
-    system.derivatives = resolved.roots[..resolved.states].to_vec();
-    system.output_values = resolved.roots[resolved.states..resolved.states + resolved.outputs].to_vec();
-    system.linear = false;
+    system.equations.derivatives = resolved.roots[..resolved.states].to_vec();
+    system.equations.output_values = resolved.roots[resolved.states..resolved.states + resolved.outputs].to_vec();
+    system.equations.linear = false;
 }
 
 /// Names every subexpression that is used more than once, and adds the names to those that are numbered. A name is assigned
 /// before what first uses it.
 fn share(system: &mut StateSystem, numbered: &mut Vec<SymbolId>) {
     let mut exprs = std::mem::take(&mut system.exprs);
-    let old = std::mem::take(&mut system.assignments);
+    let old = std::mem::take(&mut system.equations.assignments);
     let mut roots: Vec<ExprId> = old.iter().map(|assignment| assignment.value).collect();
-    roots.extend(system.loops.iter().flat_map(|each| &each.residuals));
+    roots.extend(system.equations.loops.iter().flat_map(|each| &each.residuals));
     roots.extend(system.right_sides());
     let mut uses: FxHashMap<ExprId, u32> = FxHashMap::default();
     for id in exprs.reachable(&roots) {
@@ -485,13 +491,13 @@ fn share(system: &mut StateSystem, numbered: &mut Vec<SymbolId>) {
             value,
         });
     }
-    let residuals = system.loops.iter_mut().flat_map(|each| &mut each.residuals);
+    let residuals = system.equations.loops.iter_mut().flat_map(|each| &mut each.residuals);
     for id in residuals
-        .chain(&mut system.derivatives)
-        .chain(&mut system.output_values)
+        .chain(&mut system.equations.derivatives)
+        .chain(&mut system.equations.output_values)
     {
         *id = rewrite(&mut exprs, &mut assignments, *id);
     }
     system.exprs = exprs;
-    system.assignments = assignments;
+    system.equations.assignments = assignments;
 }

@@ -261,7 +261,7 @@ impl Events {
         let (made, diagnostics) = formulate_with_time(&combination.model, &graph, options);
         match made.filter(|_| !has_errors(&diagnostics)) {
             Some((system, _)) => Ok(InModes {
-                watched: system.output_values[combination.shown..].to_vec(),
+                watched: system.equations.output_values[combination.shown..].to_vec(),
                 combination,
                 system,
             }),
@@ -279,17 +279,17 @@ impl Events {
             Ok(made) => made,
             Err(diagnostics) => return (None, diagnostics),
         };
-        system.output_values.truncate(combination.shown);
+        system.equations.output_values.truncate(combination.shown);
         system.outputs.truncate(combination.shown);
         // From here to the next event nothing happens.
         system.events.happen = false;
-        if let Some(numeric) = &mut system.numeric {
+        if let Some(numeric) = &mut system.matrices.numeric {
             numeric.keep_outputs(combination.shown);
         }
-        if let Some(symbolic) = &mut system.symbolic {
+        if let Some(symbolic) = &mut system.matrices.symbolic {
             symbolic.keep_outputs(combination.shown);
         }
-        if let Some(form) = &mut system.mass_form {
+        if let Some(form) = &mut system.equations.mass_form {
             form.outputs.truncate(combination.shown);
         }
         let made = InModes {

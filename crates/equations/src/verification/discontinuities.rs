@@ -193,7 +193,7 @@ impl FlatGraph<'_> {
         }
         let system = self.system;
         let name = self.model.path_name(integral.path);
-        let mut unknowns = system.loops.iter().flat_map(|each| &each.unknowns);
+        let mut unknowns = system.equations.loops.iter().flat_map(|each| &each.unknowns);
         let named = unknowns.position(|symbol| *system.exprs.symbol_info(*symbol).name == *name);
         if let Some(at) = named {
             return seen.unknowns.get(at).copied();

@@ -191,7 +191,11 @@ impl<'a> FlatGraph<'a> {
                 let emitted = nonlinear::emitted(self.system, instant, unknowns)?;
                 let (at, places) = formulation.at(self.system, &emitted)?;
                 Some(Point {
-                    outputs: emitted_outputs(&self.system.exprs, &self.system.output_values, &emitted.places),
+                    outputs: emitted_outputs(
+                        &self.system.exprs,
+                        &self.system.equations.output_values,
+                        &emitted.places,
+                    ),
                     unknowns: emitted.unknowns(self.system),
                     rates: emitted.rates,
                     at,

@@ -36,7 +36,7 @@ pub(crate) fn rounded_at(
 ) -> Result<RoundedPoint, Failure> {
     let Problem { model, causality, .. } = problem;
     let mut derivatives = emitted::<BallValues>(system, symbols)?;
-    derivatives.truncate(system.derivatives.len());
+    derivatives.truncate(system.equations.derivatives.len());
     let full = Full::new(system, flat, symbols, derivatives.clone())?;
     let (values, rates) = full.columns(field, problem, flat);
     let mut at: FxHashMap<u32, Rated> = FxHashMap::default();
@@ -81,12 +81,12 @@ pub(crate) fn rounded_at(
 
 /// The emitted outputs with their rates, at a point with those of the states.
 pub(crate) fn rated_outputs(system: &StateSystem, mut places: Places) -> Vec<Option<Rated>> {
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         if let Some(found) = rated(&system.exprs, &[assignment.value], &places) {
             places.insert(assignment.symbol, found[0]);
         }
     }
-    checker::emitted_outputs(&system.exprs, &system.output_values, &places)
+    checker::emitted_outputs(&system.exprs, &system.equations.output_values, &places)
 }
 
 /// The emitted derivatives, then the emitted outputs, evaluated as their reader would.
@@ -95,7 +95,7 @@ pub(crate) fn emitted<F: Numbers>(system: &StateSystem, symbols: &Symbols) -> Re
     let mut roots: Vec<ExprId> = system.right_sides().collect();
     // An assignment holds earlier ones only, so that replacing them in order leaves none.
     let mut assigned: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         let value = exprs.substitute(&[assignment.value], |symbol| assigned.get(&symbol).copied())[0];
         assigned.insert(assignment.symbol, value);
     }

@@ -52,7 +52,7 @@ pub fn verify(
         states,
     };
     // Numeric equations are rounded to doubles, so only symbolic ones can hold exactly.
-    let exact = system.symbolic.is_some() && is_small(model, &causality);
+    let exact = system.matrices.symbolic.is_some() && is_small(model, &causality);
     let sets: u64 = if symbolic && general { 3 } else { 1 };
     let is_held = model.outputs.iter().any(|output| holds_call(model, output.value));
     for set in 0..sets {
@@ -112,7 +112,7 @@ fn check_exactly(
     result: &mut Verification,
 ) -> Result<(), Failure> {
     let mut derivatives = emitted::<ExactValues>(system, symbols)?;
-    let outputs = derivatives.split_off(system.derivatives.len());
+    let outputs = derivatives.split_off(system.equations.derivatives.len());
     let mut field = ExactValues::with_values(parameters);
     let flat = flat_run(problem, &mut field)?;
     let full = Full::new(system, &flat, symbols, derivatives.clone())?;

@@ -104,7 +104,7 @@ pub(crate) struct Emitted {
 impl Emitted {
     /// The unknowns of its loops.
     pub(crate) fn unknowns(&self, system: &StateSystem) -> Vec<f64> {
-        let unknowns = system.loops.iter().flat_map(|each| &each.unknowns);
+        let unknowns = system.equations.loops.iter().flat_map(|each| &each.unknowns);
         unknowns.map(|symbol| self.point[symbol].0).collect()
     }
 }
@@ -138,7 +138,7 @@ pub(crate) fn verify(model: &Model, system: &StateSystem, retain: &[ElementId], 
             continue;
         };
         result.points += 1;
-        let outputs = emitted_outputs(&system.exprs, &system.output_values, &point.places);
+        let outputs = emitted_outputs(&system.exprs, &system.equations.output_values, &point.places);
         let found = Checker::new(formulation.flat(), at, places).judge(&outputs);
         result.take(&formulation.flat(), &found);
         if !result.diagnostics.is_empty() {
@@ -235,7 +235,7 @@ fn port_values(second: &StateSystem, columns: &[ExprId], first: &StateSystem, em
     }
     there.insert(second.time, point[&first.time]);
     // The same branch of every loop.
-    for (a, b) in second.loops.iter().zip(&first.loops) {
+    for (a, b) in second.equations.loops.iter().zip(&first.equations.loops) {
         for (a, b) in a.unknowns.iter().zip(&b.unknowns) {
             there.insert(*a, point[b]);
         }
@@ -263,7 +263,7 @@ fn with_symbols(prepared: &Prepared, first: &StateSystem, places: &Places) -> Pl
             true => states.next().map(|state| state.symbol),
             false => {
                 let name = prepared.model.path_name(integral.path);
-                let mut unknowns = first.loops.iter().flat_map(|each| &each.unknowns);
+                let mut unknowns = first.equations.loops.iter().flat_map(|each| &each.unknowns);
                 unknowns
                     .find(|symbol| *first.exprs.symbol_info(**symbol).name == *name)
                     .copied()

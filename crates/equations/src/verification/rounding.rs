@@ -20,7 +20,7 @@ pub(crate) fn bounded(system: &StateSystem, point: &Point, rates: Option<&[Ball]
     let derivatives = match rates {
         Some(rates) => rates.to_vec(),
         None => {
-            let found = rated(&system.exprs, &system.derivatives, &places)?;
+            let found = rated(&system.exprs, &system.equations.derivatives, &places)?;
             let derivatives: Vec<Ball> = found.iter().map(|found| found.value).collect();
             set_rates(system, &mut places, &derivatives);
             derivatives
@@ -160,7 +160,7 @@ impl Loops<'_> {
 
     /// Enters the assignments, in order.
     fn assign(&self, places: &mut Places) -> Option<()> {
-        for assignment in &self.system.assignments {
+        for assignment in &self.system.equations.assignments {
             let found = rated(&self.system.exprs, &[assignment.value], places)?[0];
             places.insert(assignment.symbol, found);
         }

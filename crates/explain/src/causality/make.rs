@@ -302,7 +302,7 @@ fn at_run_time(system: &StateSystem) -> Vec<RunTimeLoop> {
             laws,
         }
     };
-    system.loops.iter().map(of).collect()
+    system.equations.loops.iter().map(of).collect()
 }
 
 /// A loop with what lies between its members, unless it is long.

@@ -463,7 +463,7 @@ fn needed(
 ) -> FxHashSet<SymbolId> {
     let mut roots: Vec<ExprId> = targets.to_vec();
     for (at, equation) in equations.iter().enumerate() {
-        let is_loop = !torn.is_empty() || !table.system.loops.is_empty();
+        let is_loop = !torn.is_empty() || !table.system.equations.loops.is_empty();
         if equation.state.is_some() || is_loop && order.left_over.contains(&at) {
             roots.extend([equation.left, equation.right]);
         }

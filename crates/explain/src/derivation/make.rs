@@ -104,13 +104,21 @@ fn kept(
             Checked::Holds => kept[at] = true,
             Checked::NoValue if !is_needed[at] => {}
             Checked::NoValue => {
-                let step = brief(&table.exprs, draft.left) + " = " + &brief(&table.exprs, draft.right);
+                let step = format!(
+                    "{} = {}",
+                    brief(&table.exprs, draft.left),
+                    brief(&table.exprs, draft.right)
+                );
                 return Err(format!(
                     "the step `{step}` has no value at any of the points where it was to be checked"
                 ));
             }
             Checked::Fails(residual) => {
-                let step = brief(&table.exprs, draft.left) + " = " + &brief(&table.exprs, draft.right);
+                let step = format!(
+                    "{} = {}",
+                    brief(&table.exprs, draft.left),
+                    brief(&table.exprs, draft.right)
+                );
                 let share = format!("{residual:.0e} of its largest term");
                 return Err(format!(
                     "the step `{step}` fails its check by {share}, which is a fault of lgm"

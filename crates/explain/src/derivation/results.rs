@@ -24,7 +24,7 @@ pub(super) fn results(work: &mut Elimination<'_, '_>, outputs: &[Option<Measured
         let name = work.table.exprs.symbol_info(assignment.symbol).name.to_string();
         add(work, name, left, assignment.value, Vec::new());
     }
-    for at in 0..system.loops.len() {
+    for at in 0..system.equations.loops.len() {
         for residual in system.read_residuals(at) {
             let zero = work.table.exprs.zero();
             let because = work.loops.clone();
@@ -84,14 +84,15 @@ fn add(work: &mut Elimination<'_, '_>, of: String, left: ExprId, right: ExprId, 
 fn read_equation(work: &mut Elimination<'_, '_>, state: usize) -> (ExprId, ExprId) {
     let table = &mut *work.table;
     let system = table.system;
-    let (terms, right): (Vec<(u32, ExprId)>, ExprId) = match (&system.mass_form, &system.mass_matrix) {
-        (Some(form), _) => (form.equations[state].terms.clone(), form.equations[state].right),
-        (None, Some(mass)) => (mass.rows[state].clone(), system.derivatives[state]),
-        (None, None) => {
-            let one = table.exprs.one();
-            (vec![(state as u32, one)], system.derivatives[state])
-        }
-    };
+    let (terms, right): (Vec<(u32, ExprId)>, ExprId) =
+        match (&system.equations.mass_form, &system.equations.mass_matrix) {
+            (Some(form), _) => (form.equations[state].terms.clone(), form.equations[state].right),
+            (None, Some(mass)) => (mass.rows[state].clone(), system.equations.derivatives[state]),
+            (None, None) => {
+                let one = table.exprs.one();
+                (vec![(state as u32, one)], system.equations.derivatives[state])
+            }
+        };
     let mut left = Vec::new();
     for (state, factor) in terms {
         let rate = table.state_rate(state as usize);

@@ -131,7 +131,7 @@ impl<'a> Table<'a> {
                 .extend(rates.iter().map(|rate| (*rate, Reading::StateRate(at))));
             self.rates.push(rates[0]);
         }
-        let unknowns = system.loops.iter().flat_map(|each| &each.unknowns);
+        let unknowns = system.equations.loops.iter().flat_map(|each| &each.unknowns);
         for (at, symbol) in unknowns.enumerate() {
             self.readings.insert(*symbol, Reading::LoopUnknown(at));
         }
@@ -140,7 +140,7 @@ impl<'a> Table<'a> {
     /// The variables of the ports. That of an input is the input; that of a storage whose state is its co-energy is the state.
     fn make_ports(&mut self, co_energy: &impl Fn(PortId) -> Option<Variable>) {
         let model = self.names.model;
-        let of_loops: FxHashMap<_, _> = (self.system.loops.iter())
+        let of_loops: FxHashMap<_, _> = (self.system.equations.loops.iter())
             .flat_map(|each| &each.unknowns)
             .map(|symbol| (self.exprs.symbol_info(*symbol).name.to_string(), *symbol))
             .collect();

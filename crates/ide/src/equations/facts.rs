@@ -63,7 +63,10 @@ pub(crate) fn equations_of(system: &StateSystem, places: &[usize]) -> String {
 pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<String> {
     let exprs = &system.exprs;
     let assignments = system.read_assignments();
-    let (mut named, mut looped) = (vec![false; assignments.len()], vec![false; system.loops.len()]);
+    let (mut named, mut looped) = (
+        vec![false; assignments.len()],
+        vec![false; system.equations.loops.len()],
+    );
     while !roots.is_empty() {
         let symbols: FxHashSet<SymbolId> = exprs.symbols_of(&roots).into_iter().collect();
         roots.clear();
@@ -72,7 +75,7 @@ pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<S
                 roots.push(assignment.value);
             }
         }
-        for (at, each) in system.loops.iter().enumerate() {
+        for (at, each) in system.equations.loops.iter().enumerate() {
             let holds = each.unknowns.iter().any(|unknown| symbols.contains(unknown));
             if holds && !std::mem::replace(&mut looped[at], true) {
                 roots.extend(system.read_residuals(at));
@@ -88,7 +91,13 @@ pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<S
             print::text(exprs, assignment.value)
         ));
     }
-    for (at, each) in system.loops.iter().enumerate().filter(|entry| looped[entry.0]) {
+    for (at, each) in system
+        .equations
+        .loops
+        .iter()
+        .enumerate()
+        .filter(|entry| looped[entry.0])
+    {
         let unknowns: Vec<&str> = each.unknowns.iter().map(|unknown| name(*unknown)).collect();
         let residuals = system.read_residuals(at).iter();
         let residuals = residuals.map(|residual| format!("0 = {}", print::text(exprs, *residual)));

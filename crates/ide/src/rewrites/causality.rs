@@ -336,8 +336,14 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
 /// Of each input, whether the equations hold its derivative.
 fn rates_read(system: &StateSystem) -> Vec<bool> {
     let mut roots: Vec<ExprId> = system.right_sides().collect();
-    roots.extend(system.assignments.iter().map(|assignment| assignment.value));
-    roots.extend(system.loops.iter().flat_map(|each| each.residuals.iter().copied()));
+    roots.extend(system.equations.assignments.iter().map(|assignment| assignment.value));
+    roots.extend(
+        system
+            .equations
+            .loops
+            .iter()
+            .flat_map(|each| each.residuals.iter().copied()),
+    );
     let symbols = system.exprs.symbols_of(&roots);
     system.input_rates.iter().map(|rate| symbols.contains(rate)).collect()
 }

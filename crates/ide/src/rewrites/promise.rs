@@ -25,8 +25,8 @@ const COMPARED: [f64; 3] = [0.1, 0.37, 1.37];
 /// The poles of a linear model; none where it has no such, or so many states that finding them takes long. Nothing is known of its
 /// stability then.
 pub(super) fn modes(system: &StateSystem) -> Option<Vec<Complex<f64>>> {
-    let numeric = system.numeric.as_ref()?;
-    let is_known = system.linear && system.states.len() <= MOST_STATES;
+    let numeric = system.matrices.numeric.as_ref()?;
+    let is_known = system.equations.linear && system.states.len() <= MOST_STATES;
     is_known.then(|| poles(&numeric.a))?
 }
 
@@ -101,7 +101,7 @@ fn largest(values: &[Complex<f64>]) -> f64 {
 
 /// What followed a jump of a source at once, and needs a moment for it in the text with the change: the names of outputs and states.
 pub(super) fn lagging(before: &StateSystem, after: &StateSystem) -> Vec<String> {
-    let (Some(old), Some(new)) = (&before.numeric, &after.numeric) else {
+    let (Some(old), Some(new)) = (&before.matrices.numeric, &after.matrices.numeric) else {
         return Vec::new();
     };
     let fastest = modes(before).map_or(0.0, |modes| fastest(&modes));

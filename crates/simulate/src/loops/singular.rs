@@ -81,7 +81,7 @@ impl Motion<'_> {
 
     /// What is to be compared after each step; none where there are no chains, or too many.
     pub fn watch_chains(&self, start: &Position) -> Option<ChainWatch> {
-        let has_chain = self.system.loops.iter().any(|each| !each.guesses.is_empty());
+        let has_chain = self.system.equations.loops.iter().any(|each| !each.guesses.is_empty());
         if !has_chain || self.unknowns > WATCHED {
             return None;
         }
@@ -121,7 +121,7 @@ impl Motion<'_> {
     /// The state whose rate follows no more.
     fn lost_rate(&self, start: &Position, end: &Position) -> Option<usize> {
         let (before, after) = (self.values_at(start), self.values_at(end));
-        self.system.rate_blocks.iter().find_map(|block| {
+        self.system.equations.rate_blocks.iter().find_map(|block| {
             let (before, after) = (self.matrix(block, &before), self.matrix(block, &after));
             let direction = lost_direction(&before, &after, false)?;
             let rates = block.states.iter().zip(&direction);
@@ -134,6 +134,7 @@ impl Motion<'_> {
     fn lost_unknown(&self, start: &Position, end: &Position) -> Option<usize> {
         let is_chain: Vec<bool> = self
             .system
+            .equations
             .loops
             .iter()
             .flat_map(|each| each.unknowns.iter().map(|_| !each.guesses.is_empty()))
@@ -163,7 +164,7 @@ impl Motion<'_> {
         values.extend(states.zip(at.states.iter().copied()));
         values.extend(system.inputs.iter().map(|input| input.symbol).zip(inputs));
         values.extend(system.input_rates.iter().copied().zip(rates));
-        let unknowns = system.loops.iter().flat_map(|entry| &entry.unknowns);
+        let unknowns = system.equations.loops.iter().flat_map(|entry| &entry.unknowns);
         values.extend(unknowns.copied().zip(at.unknowns.iter().copied()));
         values
     }

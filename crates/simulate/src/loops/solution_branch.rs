@@ -300,7 +300,7 @@ impl Motion<'_> {
 
     /// Of each unknown, whether it says what storage holds.
     pub(crate) fn stored_unknowns(&self) -> impl Iterator<Item = bool> {
-        self.system.loops.iter().flat_map(|each| {
+        self.system.equations.loops.iter().flat_map(|each| {
             let known = each.rated.iter().copied();
             known.chain(std::iter::repeat(false)).take(each.unknowns.len())
         })

@@ -137,7 +137,7 @@ impl Motion<'_> {
 
     /// `diode.v = 0.6, lamp.i = 2`
     fn words_of(&self, at: &[f64], is_shown: &[bool]) -> String {
-        let unknowns = self.system.loops.iter().flat_map(|each| &each.unknowns);
+        let unknowns = self.system.equations.loops.iter().flat_map(|each| &each.unknowns);
         let shown = unknowns.zip(at).zip(is_shown).filter(|entry| *entry.1).take(SHOWN);
         let each = shown.map(|((symbol, value), _)| {
             let name = &self.system.exprs.symbol_info(*symbol).name;

@@ -43,17 +43,18 @@ pub(crate) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
     if search_starts(system, motion.parameters, (&inputs, &rates), &mut states).is_none() {
         return Err(Failure::new(time, FailureKind::StartsNotFound));
     }
-    if system.start_constraints.is_empty() {
+    if system.starts.constraints.is_empty() {
         return Ok(states);
     }
     let roots: Vec<_> = system
-        .start_constraints
+        .starts
+        .constraints
         .iter()
         .flat_map(|constraint| [constraint.given, constraint.follows])
         .collect();
     let layout = Layout::new(system);
     let values = expression(&system.exprs, &roots, &layout, &KernelOptions { native: false }).values(&at);
-    for (constraint, pair) in system.start_constraints.iter().zip(values.chunks_exact(2)) {
+    for (constraint, pair) in system.starts.constraints.iter().zip(values.chunks_exact(2)) {
         let (given, follows) = (pair[0], pair[1]);
         let agree = (follows - given).abs() <= AGREEMENT * follows.abs().max(given.abs());
         if !agree {

@@ -21,24 +21,29 @@ pub(crate) struct RatesRead {
 impl RatesRead {
     pub fn new(system: &StateSystem) -> RatesRead {
         let rates: FxHashSet<SymbolId> = system.input_rates.iter().copied().collect();
-        let residuals = system.loops.iter().flat_map(|entry| &entry.residuals);
+        let residuals = system.equations.loops.iter().flat_map(|entry| &entry.residuals);
         let residuals: Vec<ExprId> = residuals.copied().collect();
         let reads = |roots: &[ExprId]| {
             let found = crate::motion::symbols_behind(system, roots);
             found.iter().any(|symbol| rates.contains(symbol))
         };
         let through_loops = reads(&residuals);
-        let unknowns: FxHashSet<SymbolId> = system.loops.iter().flat_map(|entry| entry.unknowns.clone()).collect();
+        let unknowns: FxHashSet<SymbolId> = system
+            .equations
+            .loops
+            .iter()
+            .flat_map(|entry| entry.unknowns.clone())
+            .collect();
         let reads_any = |roots: &[ExprId]| {
             let found = crate::motion::symbols_behind(system, roots);
             let direct = found.iter().any(|symbol| rates.contains(symbol));
             direct || through_loops && found.iter().any(|symbol| unknowns.contains(symbol))
         };
         RatesRead {
-            states: reads_any(&system.derivatives),
-            outputs: match reads_any(&system.output_values) {
-                true => (0..system.output_values.len())
-                    .filter(|at| reads_any(&[system.output_values[*at]]))
+            states: reads_any(&system.equations.derivatives),
+            outputs: match reads_any(&system.equations.output_values) {
+                true => (0..system.equations.output_values.len())
+                    .filter(|at| reads_any(&[system.equations.output_values[*at]]))
                     .collect(),
                 false => Vec::new(),
             },
@@ -60,7 +65,7 @@ pub(crate) fn move_states(
     }
     let steps = step_vector(motion, corner);
     let time = corner.time;
-    let after: Vec<f64> = if motion.system.linear {
+    let after: Vec<f64> = if motion.system.equations.linear {
         let change = change_at(motion, time, states.len(), &steps);
         states
             .iter()

@@ -67,7 +67,7 @@ pub(crate) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
         span
     };
     let spans = spans(longest, size);
-    if motion.system.linear {
+    if motion.system.equations.linear {
         for length in spans {
             // Where something grows, there is a length at which such a step leads to infinity: not so the one beside it.
             let beside = [length, BESIDE * length];
@@ -149,8 +149,8 @@ fn spans(longest: f64, size: usize) -> Vec<f64> {
 
 /// Whether the equations themselves depend on time.
 fn follow_time(system: &StateSystem) -> bool {
-    let mut roots = system.derivatives.clone();
-    roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+    let mut roots = system.equations.derivatives.clone();
+    roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));
     symbols_behind(system, &roots).contains(&system.time)
 }
 
@@ -199,7 +199,7 @@ fn moments(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners: &[f64]) ->
         chosen.push(times[best]);
     }
     // What depends on time without an input is seen here and there.
-    if !motion.system.linear {
+    if !motion.system.equations.linear {
         chosen.extend([0.25, 0.5, 1.0].map(|share| plan.start + share * (plan.stop - plan.start)));
     }
     chosen

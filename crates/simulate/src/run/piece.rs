@@ -250,7 +250,9 @@ impl Run<'_> {
     fn is_wrong_between(&mut self, solver: &mut dyn Solver, was_rejected: bool) -> Result<bool, Failure> {
         let is_explicit = self.summary.method.is_explicit();
         let allowed = match is_explicit {
-            true if (was_rejected || self.motion.unknowns > 0) && !self.motion.system.linear => LIMIT_AFTER_REJECTION,
+            true if (was_rejected || self.motion.unknowns > 0) && !self.motion.system.equations.linear => {
+                LIMIT_AFTER_REJECTION
+            }
             false if self.events.is_some() => LIMIT,
             _ => return Ok(false),
         };

@@ -135,7 +135,7 @@ impl<'a> Filter<'a> {
             row_starts[row + 1] += row_starts[row];
         }
         Filter {
-            is_linear: motion.system.linear,
+            is_linear: motion.system.equations.linear,
             row_starts,
             columns_of: places.iter().map(|place| entries[*place].1).collect(),
             values: vec![0.0; entries.len()],

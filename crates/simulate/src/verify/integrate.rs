@@ -51,7 +51,7 @@ pub(super) struct Crossed {
 impl Integrator<'_> {
     /// The Jacobian at a point: exact where there are no loops, by differences elsewhere.
     fn jacobian(&mut self, time: f64, states: &[f64], tolerance: &[f64]) -> Result<Jacobian, Given> {
-        if self.motion.unknowns == 0 && self.motion.system.mass_matrix.is_none() {
+        if self.motion.unknowns == 0 && self.motion.system.equations.mass_matrix.is_none() {
             let matrix = &self.motion.kernels.jacobians(self.motion.system).rates_by_states;
             let mut values = vec![0.0; matrix.stored()];
             self.take(values.len() as u64)?;

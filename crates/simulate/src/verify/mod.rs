@@ -91,7 +91,7 @@ impl<'a> Verifier<'a> {
         looks.extend(own.looks(parameters, plan.start, plan.stop));
         looks.sort_by(f64::total_cmp);
         let fastest = own.fastest(parameters, plan.start, plan.stop);
-        let longest = match system.linear {
+        let longest = match system.equations.linear {
             true => f64::INFINITY,
             false => longest_step(fastest.max(signals.frequency(plan.start, plan.stop))),
         };
@@ -328,7 +328,7 @@ impl<'a> Verifier<'a> {
 
     /// The start follows from rest by conserved charges and momenta, where it is not given.
     fn check_start(&mut self, time: f64, seen: &Seen) {
-        let is_looked_for = self.system.start_search.is_some() || !self.system.start_constraints.is_empty();
+        let is_looked_for = self.system.starts.search.is_some() || !self.system.starts.constraints.is_empty();
         if self.plan.from_equilibrium || is_looked_for || self.graph.has_start_conditions() {
             return;
         }

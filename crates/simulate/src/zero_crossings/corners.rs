@@ -6,10 +6,11 @@ use lgm_model::system::StateSystem;
 
 /// What depends on time and on conditions within the equations themselves, and on time within what is shown.
 pub(crate) fn own_corners(system: &StateSystem) -> Corners {
-    let mut roots: Vec<ExprId> = system.derivatives.clone();
-    roots.extend(system.loops.iter().flat_map(|entry| &entry.residuals));
+    let mut roots: Vec<ExprId> = system.equations.derivatives.clone();
+    roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));
     roots.extend(
         system
+            .equations
             .mass_matrix
             .iter()
             .flat_map(|mass| mass.rows.iter().flatten())
@@ -18,7 +19,7 @@ pub(crate) fn own_corners(system: &StateSystem) -> Corners {
 
     Corners::with_shown(
         &system.exprs,
-        (&roots, &system.output_values),
+        (&roots, &system.equations.output_values),
         &Layout::new(system),
         &[],
     )

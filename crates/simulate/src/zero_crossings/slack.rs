@@ -67,9 +67,14 @@ pub fn with_default_slack(system: &StateSystem, plan: &Plan) -> Option<StateSyst
 
 /// The guarded values of a system that end within their range, each after those that it is made of.
 fn endings(system: &StateSystem) -> Vec<Ending> {
-    let assignments = system.assignments.iter().map(|assignment| assignment.value);
-    let residuals = system.loops.iter().flat_map(|each| each.residuals.iter().copied());
+    let assignments = system.equations.assignments.iter().map(|assignment| assignment.value);
+    let residuals = system
+        .equations
+        .loops
+        .iter()
+        .flat_map(|each| each.residuals.iter().copied());
     let masses = system
+        .equations
         .mass_matrix
         .iter()
         .flat_map(|matrix| matrix.rows.iter().flatten());
@@ -105,18 +110,30 @@ fn replace(
         known.insert(*id, with(exprs, changed));
     }
     let mut change = |id: &mut ExprId| *id = exprs.substitute_on(&[*id], &mut known, |_| None)[0];
-    let assignments = system.assignments.iter_mut().map(|assignment| &mut assignment.value);
-    let residuals = system.loops.iter_mut().flat_map(|each| &mut each.residuals);
-    let masses = system.mass_matrix.iter_mut().flat_map(|matrix| &mut matrix.rows);
-    let blocks = system.rate_blocks.iter_mut().flat_map(|block| &mut block.rows);
+    let assignments = system
+        .equations
+        .assignments
+        .iter_mut()
+        .map(|assignment| &mut assignment.value);
+    let residuals = system.equations.loops.iter_mut().flat_map(|each| &mut each.residuals);
+    let masses = system
+        .equations
+        .mass_matrix
+        .iter_mut()
+        .flat_map(|matrix| &mut matrix.rows);
+    let blocks = system
+        .equations
+        .rate_blocks
+        .iter_mut()
+        .flat_map(|block| &mut block.rows);
     let entries = masses.chain(blocks).flatten().map(|entry| &mut entry.1);
     assignments
         .chain(residuals)
         .chain(entries)
-        .chain(&mut system.derivatives)
-        .chain(&mut system.output_values)
+        .chain(&mut system.equations.derivatives)
+        .chain(&mut system.equations.output_values)
         .for_each(&mut change);
-    if let Some(form) = &mut system.mass_form {
+    if let Some(form) = &mut system.equations.mass_form {
         form.expressions_mut().for_each(change);
     }
     margins
@@ -126,17 +143,17 @@ fn replace(
 fn sizes(system: &StateSystem, endings: &[Ending], parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Vec<f64> {
     let mut trial = system.clone();
     let margins = replace(&mut trial, endings, |_, guarded| guarded.value);
-    trial.output_values.clear();
+    trial.equations.output_values.clear();
     for margin in &margins {
         let size = size(&mut trial.exprs, *margin, DEPTH);
-        trial.output_values.extend([*margin, size]);
+        trial.equations.output_values.extend([*margin, size]);
     }
     let nameless = Quantity {
         name: Arc::from(""),
         unit: None,
         span: Span::new(SourceId(0), 0, 0),
     };
-    trial.outputs = vec![nameless; trial.output_values.len()];
+    trial.outputs = vec![nameless; trial.equations.output_values.len()];
     let kernels = Kernels::new(&trial, &KernelOptions { native: false });
     let plan = Plan {
         max_steps: STEPS,

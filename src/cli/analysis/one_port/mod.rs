@@ -47,7 +47,7 @@ fn probed(
     let (made, found) = formulate_with_time(&probe.model, &graph, &options);
     reasons.extend(found.into_iter().filter(Diagnostic::is_error));
     let (system, own) = made?;
-    if system.linear || !model.linearize.is_asked_for() {
+    if system.equations.linear || !model.linearize.is_asked_for() {
         return Some(system);
     }
     let changed = own.unwrap_or(probe.model);

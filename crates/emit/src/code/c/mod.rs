@@ -233,7 +233,7 @@ fn bridge(
         has_branches: flag(subject.has_branches()),
         has_totals: flag(subject.has_totals()),
         has_moves: flag(subject.moves),
-        is_linear: flag(subject.system.linear),
+        is_linear: flag(subject.system.equations.linear),
         has_jumps: flag(subject.jumps()),
         has_bounds: flag(subject.bounds_steps()),
         is_directional: flag(is_directional),
@@ -245,7 +245,7 @@ fn bridge(
             0
         },
         crossings: corners.crossings().outputs(),
-        constraint_count: subject.system.start_constraints.len(),
+        constraint_count: subject.system.starts.constraints.len(),
         loop_entries: subject.jacobians().residuals_by_unknowns.stored(),
         common: common.clone(),
     }

@@ -36,7 +36,7 @@ pub(super) fn warning(subject: &Subject<'_>, step: f64) -> Option<Diagnostic> {
         in_words(pole)
     );
     let mut warning = Diagnostic::warning(Code::LGM0935, message);
-    if !subject.system.linear {
+    if !subject.system.equations.linear {
         warning = warning.note("the pole is that of small motions about the start");
     }
     Some(warning.help(format!(
@@ -49,7 +49,7 @@ pub(super) fn warning(subject: &Subject<'_>, step: f64) -> Option<Diagnostic> {
 fn poles_at_start(subject: &Subject<'_>) -> Option<Vec<Complex<f64>>> {
     let system = subject.system;
     let size = system.states.len();
-    if size == 0 || size > MOST || subject.unknowns() > 0 || system.mass_matrix.is_some() {
+    if size == 0 || size > MOST || subject.unknowns() > 0 || system.equations.mass_matrix.is_some() {
         return None;
     }
     let kernels = &subject.kernels;

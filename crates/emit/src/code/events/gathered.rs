@@ -113,10 +113,12 @@ fn refuse_foreign(first: &StateSystem, made: &[super::combinations::Made]) -> Re
     let found = || made.iter().filter_map(|made| made.1.as_ref().ok());
     let model = &*first.model;
     if found().count() > 1
-        && let Some(with_loop) = found().find(|made| !made.system.loops.is_empty() || made.system.mass_matrix.is_some())
+        && let Some(with_loop) =
+            found().find(|made| !made.system.equations.loops.is_empty() || made.system.equations.mass_matrix.is_some())
     {
         let owner = with_loop
             .system
+            .equations
             .loops
             .iter()
             .flat_map(|each| &each.owners)
@@ -127,7 +129,7 @@ fn refuse_foreign(first: &StateSystem, made: &[super::combinations::Made]) -> Re
         let help = "run it with `lgm simulate`; or give the loop storage of its own, so that its variables are states";
         return Err(refused(model, &reason, help));
     }
-    if first.start_search.is_some() {
+    if first.starts.search.is_some() {
         let reason = "its starts are found by an iteration";
         let help = "run it with `lgm simulate`; or give the starts of the states themselves";
         return Err(refused(model, reason, help));
@@ -137,7 +139,7 @@ fn refuse_foreign(first: &StateSystem, made: &[super::combinations::Made]) -> Re
 
 /// The equations of a combination as programs have them.
 fn prepare(system: &mut StateSystem, trials: &dyn TrialRuns) {
-    if system.mass_matrix.is_some() {
+    if system.equations.mass_matrix.is_some() {
         *system = with_rates_as_unknowns(system);
     }
     if let Some(widened) = trials.widened(system) {
@@ -203,8 +205,8 @@ fn all_conditions(elements: &[Element], blocks: usize) -> Vec<Condition> {
 fn finish(merged: &mut Merged, rows: &[Row]) {
     let first = rows.iter().find_map(|row| row.equations.as_ref().ok());
     let first = first.expect("invariant: a combination has equations");
-    merged.system.derivatives.clone_from(&first.derivatives);
-    merged.system.output_values.clone_from(&first.outputs);
+    merged.system.equations.derivatives.clone_from(&first.derivatives);
+    merged.system.equations.output_values.clone_from(&first.outputs);
 }
 
 /// The choices of all blocks.

@@ -1,7 +1,7 @@
 //! Equations of several systems in one arena: their states by their names, their inputs by what they are.
 
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
-use lgm_model::system::{Assignment, State, StateSystem};
+use lgm_model::system::{Assignment, Equations, Matrices, Starts, State, StateSystem};
 use lgm_model::{Input, Model};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -29,18 +29,12 @@ impl Merged {
             states: Vec::new(),
             inputs: model.inputs.clone(),
             input_rates: Vec::new(),
-            assignments: Vec::new(),
-            loops: Vec::new(),
-            mass_matrix: None,
-            mass_form: None,
-            rate_blocks: Vec::new(),
-            derivatives: Vec::new(),
-            output_values: Vec::new(),
-            block_form: None,
-            symbolic: None,
-            numeric: None,
-            start_constraints: Vec::new(),
-            start_search: None,
+            equations: Equations {
+                linear: first.equations.linear,
+                ..Equations::default()
+            },
+            matrices: Matrices::default(),
+            starts: Starts::default(),
             ..first.clone()
         };
         let zero = system.exprs.zero();
@@ -69,11 +63,11 @@ impl Merged {
         for state in &first.states {
             merged.add_state(state, &first.exprs, &mut copied);
         }
-        let constraints = first.start_constraints.iter().cloned();
+        let constraints = first.starts.constraints.iter().cloned();
         for mut constraint in constraints {
             constraint.given = merged.import(&first.exprs, constraint.given, &mut copied);
             constraint.follows = merged.import(&first.exprs, constraint.follows, &mut copied);
-            merged.system.start_constraints.push(constraint);
+            merged.system.starts.constraints.push(constraint);
         }
         merged
     }
@@ -204,7 +198,7 @@ impl Merged {
                 places.insert(*symbol, id);
             }
         }
-        for each in &other.loops {
+        for each in &other.equations.loops {
             let mut own = each.clone();
             for unknown in &mut own.unknowns {
                 let name = other.exprs.symbol_info(*unknown).name.clone();
@@ -214,25 +208,25 @@ impl Merged {
                 }
                 *unknown = symbol;
             }
-            self.system.loops.push(own);
+            self.system.equations.loops.push(own);
         }
-        for assignment in &other.assignments {
+        for assignment in &other.equations.assignments {
             let value = self.import(&other.exprs, assignment.value, &mut copied);
             let name = other.exprs.symbol_info(assignment.symbol).name.clone();
             let symbol = self.system.exprs.new_symbol(name, SymbolKind::Assignment);
             if let Some(id) = places.get(&assignment.symbol) {
                 copied.insert(*id, self.system.exprs.symbol(symbol));
             }
-            self.system.assignments.push(Assignment { symbol, value });
+            self.system.equations.assignments.push(Assignment { symbol, value });
         }
-        let first = self.system.loops.len() - other.loops.len();
-        for at in first..self.system.loops.len() {
-            let residuals = std::mem::take(&mut self.system.loops[at].residuals);
+        let first = self.system.equations.loops.len() - other.equations.loops.len();
+        for at in first..self.system.equations.loops.len() {
+            let residuals = std::mem::take(&mut self.system.equations.loops[at].residuals);
             let residuals = residuals
                 .into_iter()
                 .map(|residual| self.system.exprs.import(&other.exprs, residual, &mut copied));
             let residuals: Vec<ExprId> = residuals.collect();
-            self.system.loops[at].residuals = residuals;
+            self.system.equations.loops[at].residuals = residuals;
         }
         copied
     }

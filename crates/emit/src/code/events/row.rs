@@ -87,13 +87,14 @@ pub(super) fn row(
     let zero = merged.system.exprs.zero();
     let mut derivatives = vec![zero; merged.system.states.len()];
     let mut known = vec![0; derivatives.len()];
-    for (state, rate) in found.system.states.iter().zip(&found.system.derivatives) {
+    for (state, rate) in found.system.states.iter().zip(&found.system.equations.derivatives) {
         let at = merged.state(&state.name).expect("invariant: all states were entered");
         derivatives[at] = take(merged, *rate);
         known[at] = 1;
     }
     let outputs = found
         .system
+        .equations
         .output_values
         .iter()
         .map(|value| take(merged, *value))

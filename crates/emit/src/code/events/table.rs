@@ -66,10 +66,11 @@ impl Gathered {
     /// The equations of each combination that has some.
     pub(crate) fn systems(&self) -> impl Iterator<Item = StateSystem> + '_ {
         let with = self.rows.iter().filter_map(|row| row.equations.as_ref().ok());
-        with.map(|row| StateSystem {
-            derivatives: row.derivatives.clone(),
-            output_values: row.outputs.clone(),
-            ..self.system.clone()
+        with.map(|row| {
+            let mut system = self.system.clone();
+            system.equations.derivatives.clone_from(&row.derivatives);
+            system.equations.output_values.clone_from(&row.outputs);
+            system
         })
     }
 

@@ -132,7 +132,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     if subject.jumps() {
         add_trimmed(&mut package, &JUMP, &readme.common);
     }
-    if subject.system.linear {
+    if subject.system.equations.linear {
         add_trimmed(&mut package, &SS, &readme.common);
     }
     add_trimmed(&mut package, &README, &readme);

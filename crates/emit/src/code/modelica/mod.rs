@@ -155,7 +155,7 @@ impl Book {
         let outputs = list(&mut of(&subject.outputs).iter().map(String::as_str));
         let states = list(&mut of(&subject.states).iter().map(String::as_str));
         let system = subject.system;
-        let symbols = system.loops.iter().flat_map(|entry| &entry.unknowns);
+        let symbols = system.equations.loops.iter().flat_map(|entry| &entry.unknowns);
         let symbols: Vec<String> = symbols
             .map(|symbol| system.exprs.symbol_info(*symbol).name.to_string())
             .collect();
@@ -345,13 +345,13 @@ fn shifted(system: &StateSystem) -> Shifted {
     let mut exprs = system.exprs.clone();
     let mut gradient = Gradient::new(&mut exprs, &system.input_rates);
     let known = "invariant: `int` and `der` are gone from the equations";
-    for assignment in &system.assignments {
+    for assignment in &system.equations.assignments {
         gradient
             .define(&mut exprs, assignment.symbol, assignment.value)
             .expect(known);
     }
     let (mut factors, mut roots) = (Vec::new(), Vec::new());
-    for (state, derivative) in system.derivatives.iter().enumerate() {
+    for (state, derivative) in system.equations.derivatives.iter().enumerate() {
         let row = gradient.row(&mut exprs, *derivative).expect(known);
         for (input, factor) in row.iter() {
             factors.push((state, *input as usize));
@@ -362,12 +362,17 @@ fn shifted(system: &StateSystem) -> Shifted {
     let mut still = system.clone();
     let zero = still.exprs.zero();
     let replacement = |symbol| system.input_rates.contains(&symbol).then_some(zero);
-    let roots: Vec<ExprId> = still.assignments.iter().map(|assignment| assignment.value).collect();
+    let roots: Vec<ExprId> = still
+        .equations
+        .assignments
+        .iter()
+        .map(|assignment| assignment.value)
+        .collect();
     let now = still.exprs.substitute(&roots, replacement);
-    for (assignment, value) in still.assignments.iter_mut().zip(now) {
+    for (assignment, value) in still.equations.assignments.iter_mut().zip(now) {
         assignment.value = value;
     }
-    let roots = still.derivatives.clone();
+    let roots = still.equations.derivatives.clone();
     let derivatives = still.exprs.substitute(&roots, replacement);
     Shifted {
         derivatives: expression(&still.exprs, &derivatives, &Layout::new(&still), &options),
@@ -400,7 +405,7 @@ fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> Str
         }
     }
     let starts = sections.values(book, &kernels.starts, "final parameter Real");
-    let shift = (subject.moves && system.linear && subject.unknowns() == 0).then(|| shifted(system));
+    let shift = (subject.moves && system.equations.linear && subject.unknowns() == 0).then(|| shifted(system));
     let mut lefts: Vec<String> = book.states.iter().map(|state| format!("der({state})")).collect();
     let mut held: Vec<Vec<String>> = vec![Vec::new(); book.states.len()];
     if let Some(shift) = &shift {

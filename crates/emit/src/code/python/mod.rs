@@ -180,7 +180,7 @@ fn module(subject: &Subject<'_>, common: Common, changing: Changing<'_>) -> Modu
         outputs_list: listed(&subject.outputs),
         parameters_list,
         derived_dict,
-        linear_word: boolean(system.linear),
+        linear_word: boolean(system.equations.linear),
         settled_unknowns: bracketed(settled.map(|is_settled| boolean(is_settled).to_string()).collect()),
         guesses: bracketed_guesses(subject, literal),
         jacobian_rows,

@@ -237,7 +237,7 @@ fn tables(subject: &Subject<'_>) -> Tables {
         .guesses()
         .map(|list| format!("&[{}]", wrapped(&literals(&list, literal))));
     Tables {
-        constraints: 2 * subject.system.start_constraints.len(),
+        constraints: 2 * subject.system.starts.constraints.len(),
         instants: corners.instants().outputs(),
         switches: corners.switches().outputs(),
         phases: if subject.needs_fastest() {
