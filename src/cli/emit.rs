@@ -105,6 +105,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let texts = SourceMap::default();
     let (states, linearize) = (&arguments.states, LinearizeArguments::default());
     let (map, whole, mut diagnostics) = (arguments.model).compile_whole(texts, states, &linearize, wanted, Vec::new());
+    let switched = whole.iter().filter_map(|whole| whole.switched.as_ref());
+    diagnostics.extend(switched.filter_map(|(events, options)| events.other_states(options)));
     let whole = whole.map(|whole| with_length(whole, arguments.target, &mut diagnostics));
     report::print(&map, &diagnostics);
     let (Some((system, switched)), Outcome::Success) = (whole, report::outcome(&diagnostics)) else {

@@ -236,7 +236,12 @@ fn an_oscillator_reads_as_in_a_textbook() {
         equations(&system),
         ["mass.v' = (F - b*mass.v - spring.f)/m", "spring.f' = k*mass.v"]
     );
-    let outputs: Vec<String> = system.equations.output_values.iter().map(|id| text(&system.exprs, *id)).collect();
+    let outputs: Vec<String> = system
+        .equations
+        .output_values
+        .iter()
+        .map(|id| text(&system.exprs, *id))
+        .collect();
     assert_eq!(outputs, ["mass.v", "spring.f/k"]);
 }
 
@@ -280,7 +285,11 @@ fn a_capacitor_loop_with_a_source_brings_in_the_derivative_of_the_source() {
     b.output("i", i);
     let system = b.formulate(&Options::default());
     assert_eq!(system.states.len(), 1);
-    let form = system.matrices.symbolic.as_ref().expect("small systems have symbolic matrices");
+    let form = system
+        .matrices
+        .symbolic
+        .as_ref()
+        .expect("small systems have symbolic matrices");
     let entry = |matrix: &super::SparseMatrix<lgm_algebra::expr::ExprId>| {
         matrix.get(0, 0).map(|id| text(&system.exprs, *id)).unwrap_or_default()
     };

@@ -261,8 +261,8 @@ lgm_status lgm_modes_enter(lgm_run *run, const lgm_before *from, int combination
     lgm_modes_hold(run, from->old_discretes, before);
     lgm_run_hold(run);
     for (int at = 0; at < LGM_INPUTS && from->inputs_step != 0; at++) {
-        /* Before the start all inputs are zero, but for what is held. */
-        run->held[at] = (lgm_is_held[at] != 0) ? run->held[at] : (real)0.0;
+        /* All but what is held. */
+        run->held[at] = (lgm_is_held[at] != 0) ? run->held[at] : from->inputs[at];
     }
     lgm_modes_hold(run, from->discretes, after);
     (void)lgm_run_inputs(run, run->t);

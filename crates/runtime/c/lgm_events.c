@@ -292,7 +292,6 @@ static lgm_status go_through(lgm_run *run) {
     lgm_events *const events = &run->events;
     lgm_status status;
     real before;
-    events->lost = (real)0.0;
     do {
         events->is_due = 0;
         status = mind_accumulation(run);
@@ -301,15 +300,62 @@ static lgm_status go_through(lgm_run *run) {
         status = (status == LGM_OK) ? happen(run) : status;
         events->lost += before - events->watched[LGM_WATCHED_ENERGY];
     } while (status == LGM_OK && is_at_once(run));
-    events->lost_in_all += events->lost;
     give_scales(run);
     return status;
 }
 
-lgm_status lgm_events_pass(lgm_run *run) {
+/* An instant at which nothing has happened yet. */
+static void begin_instant(lgm_run *run) {
     run->events.happenings = 0;
+    run->events.lost = (real)0.0;
     run->events.is_lost_known = LGM_KNOWS_ENERGY;
-    return go_through(run);
+}
+
+lgm_status lgm_events_pass(lgm_run *run) {
+    lgm_status status;
+    begin_instant(run);
+    status = go_through(run);
+    run->events.lost_in_all += run->events.lost;
+    return status;
+}
+
+lgm_status lgm_events_arrive(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    real now[LGM_ROOM(LGM_INPUTS)];
+    lgm_status status;
+    for (int at = 0; at < LGM_INPUTS; at++) {
+        now[at] = run->value[at];
+        if (lgm_is_held[at] == 0 && run->is_set[at] != 0 && run->is_line == 0) {
+            run->value[at] = run->held[at];
+        }
+    }
+    status = lgm_events_watched(run, run->t, run->x, NULL, events->watched);
+    for (int at = 0; at < LGM_PORTS; at++) {
+        events->offsets[at] = (real)0.0;
+    }
+    lgm_modes_before(run, &events->from, run->model.combination);
+    for (int at = 0; at < LGM_INPUTS; at++) {
+        run->value[at] = now[at];
+    }
+    return status;
+}
+
+/* The steps of inputs: the modes behind them are found together with the states that they move. */
+static lgm_status step_inputs(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    real step[LGM_ROOM(LGM_INPUTS)];
+    lgm_status status = LGM_OK;
+    if (lgm_run_steps(run, step) > 0) {
+        const real before = events->watched[LGM_WATCHED_ENERGY];
+        events->from.inputs_step = 1;
+        for (int at = 0; at < LGM_INPUTS; at++) {
+            events->from.inputs[at] = run->u[at] - step[at];
+        }
+        status = lgm_modes_settle(run);
+        events->lost += before - events->watched[LGM_WATCHED_ENERGY];
+        give_scales(run);
+    }
+    return status;
 }
 
 lgm_status lgm_events_begin(lgm_run *run) {
@@ -353,6 +399,7 @@ lgm_status lgm_events_begin(lgm_run *run) {
     }
     status = (status == LGM_OK) ? happen(run) : status;
     status = (status == LGM_OK && is_at_once(run)) ? go_through(run) : status;
+    events->lost_in_all += events->lost;
     /* The energy lost is not known where states have left their starts. */
     events->is_lost_known = LGM_KNOWS_ENERGY;
     for (int at = 0; at < LGM_STATES; at++) {
@@ -365,11 +412,14 @@ lgm_status lgm_events_begin(lgm_run *run) {
 }
 
 lgm_status lgm_events_corner(lgm_run *run) {
-    run->events.happenings = 0;
-    if (lgm_events_next(run) <= run->t || is_at_once(run)) {
-        return lgm_events_pass(run);
+    lgm_status status;
+    begin_instant(run);
+    status = step_inputs(run);
+    if (status == LGM_OK && (lgm_events_next(run) <= run->t || is_at_once(run))) {
+        status = go_through(run);
     }
-    return LGM_OK;
+    run->events.lost_in_all += run->events.lost;
+    return status;
 }
 
 void lgm_events_row(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real row[]) {

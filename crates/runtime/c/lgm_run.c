@@ -77,9 +77,7 @@ static lgm_status motion(void *context, real t, const real x[], real dx[]) {
     return lgm_rates(&run->model, inside, x, run->u, run->du, dx);
 }
 
-#if LGM_MOVES
-/* By how much each input steps from those held to those now; 0 where none does. */
-static int steps_of(lgm_run *run, real step[]) {
+int lgm_run_steps(lgm_run *run, lgm_real step[]) {
     const real apart = run->t - lgm_nextafter(run->t, -LGM_INFINITE);
     int steps = 0;
     (void)lgm_run_inputs(run, run->t);
@@ -97,6 +95,7 @@ static int steps_of(lgm_run *run, real step[]) {
     return steps;
 }
 
+#if LGM_MOVES
 #if LGM_LINEAR
 /* Where the states are after a step: E is the same everywhere, and at zero nothing else is rounded with it. */
 static lgm_status moved_states(lgm_run *run, const real step[], int is_start) {
@@ -131,7 +130,7 @@ static lgm_status move_states(lgm_run *run, int is_start, const int given[]) {
 #if LGM_MOVES
     real step[LGM_ROOM(LGM_INPUTS)];
     lgm_status status;
-    if (steps_of(run, step) == 0) {
+    if (lgm_run_steps(run, step) == 0) {
         return LGM_OK;
     }
     status = moved_states(run, step, is_start);
@@ -194,6 +193,12 @@ lgm_status lgm_run_pass(lgm_run *run) {
     if (now < run->to && now < run->horizon && lgm_events_next(run) <= now) {
         return lgm_events_pass(run);
     }
+    {
+        const lgm_status status = lgm_events_arrive(run);
+        if (status != LGM_OK) {
+            return status;
+        }
+    }
 #endif
     if (now >= run->horizon) {
         /* As far again. */
@@ -203,10 +208,7 @@ lgm_status lgm_run_pass(lgm_run *run) {
     }
     look_ahead(run, now);
 #if LGM_EVENTS
-    {
-        const lgm_status status = move_states(run, 0, NULL);
-        return (status == LGM_OK) ? lgm_events_corner(run) : status;
-    }
+    return lgm_events_corner(run);
 #else
     return move_states(run, 0, NULL);
 #endif

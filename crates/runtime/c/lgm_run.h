@@ -158,8 +158,9 @@ typedef struct {
     /* The discrete variables before the instant, and as they were assigned. */
     lgm_real old_discretes[LGM_ROOM(LGM_DISCRETES)];
     lgm_real discretes[LGM_ROOM(LGM_DISCRETES)];
-    /* 1 if all inputs step at this instant, as at the start. */
+    /* 1 if inputs step at this instant, and what they were before; at the start all of them were 0. */
     int inputs_step;
+    lgm_real inputs[LGM_ROOM(LGM_INPUTS)];
 } lgm_before;
 
 /* An event: an element, or -1, with its modes, or a block. */
@@ -307,6 +308,9 @@ lgm_status lgm_run_step(lgm_run *run, lgm_real stop);
 
 /* Keeps the inputs as they are now, before a corner is passed or inputs are set. */
 void lgm_run_hold(lgm_run *run);
+
+/* The growth of each input from those held to those now, 0 where there is no step; returns the number of steps. */
+int lgm_run_steps(lgm_run *run, lgm_real step[]);
 
 /* Moves the states by a step of the inputs, from those held to those that are set now; LGM_JUMP_NOT_KNOWN, and the states as
  * they were, where that does not follow from the equations. */

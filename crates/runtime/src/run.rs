@@ -33,8 +33,16 @@ pub trait RunEvents<S: System> {
     fn next(&self, now: S::Real) -> S::Real;
     /// The events of an instant.
     fn pass(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
-    /// The same behind a corner: a step of an input may make conditions true.
-    fn corner(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
+    /// The run just before a corner.
+    fn arrive(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
+    /// The corner, or the stop of the run, behind the inputs `before` it: a step moves states, and may make conditions true.
+    fn corner(
+        &mut self,
+        motion: &mut Motion<S>,
+        t: S::Real,
+        before: Option<&S::Inputs>,
+        x: &mut S::States,
+    ) -> Result<(), Fault>;
     /// The first instant within the last step at which an event is due, and the time at which it counts: the bound of the step if that is
     /// the same.
     fn first_within(
@@ -68,8 +76,21 @@ impl<S: System> RunEvents<S> for NoEvents {
         Ok(())
     }
 
-    fn corner(&mut self, _: &mut Motion<S>, _: S::Real, _: &mut S::States) -> Result<(), Fault> {
+    fn arrive(&mut self, _: &mut Motion<S>, _: S::Real, _: &mut S::States) -> Result<(), Fault> {
         Ok(())
+    }
+
+    fn corner(
+        &mut self,
+        motion: &mut Motion<S>,
+        t: S::Real,
+        before: Option<&S::Inputs>,
+        x: &mut S::States,
+    ) -> Result<(), Fault> {
+        match before {
+            Some(before) => motion.move_states(t, before, x, false),
+            None => Ok(()),
+        }
     }
 
     fn first_within(&mut self, _: &mut Motion<S>, _: &Dopri5<S::States>, _: S::Real) -> Option<(S::Real, S::Real)> {
@@ -477,13 +498,14 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
                 self.motion.from = t;
                 self.events.pass(&mut self.motion, t, x)?;
             } else {
+                let mut inputs = None;
                 if corner <= now {
-                    let (before, _) = self.motion.model.inputs(t.next_down());
+                    self.events.arrive(&mut self.motion, t, x)?;
+                    inputs = Some(self.motion.model.inputs(t.next_down()).0);
                     (t, corner) = self.motion.together(now);
                     (self.motion.from, self.motion.to) = (t, ahead(corner));
-                    self.motion.move_states(t, &before, x, false)?;
                 }
-                self.events.corner(&mut self.motion, t, x)?;
+                self.events.corner(&mut self.motion, t, inputs.as_ref(), x)?;
             }
             while self.row < points && self.row_time(self.row) <= t + rounding(t) {
                 let time = self.row_time(self.row);

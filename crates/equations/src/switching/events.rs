@@ -2,9 +2,12 @@
 
 use crate::formulation::frame::storage_state_name;
 use crate::options::Options;
+use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_model::switching::Block;
 use lgm_model::{Measure, Model, PortId, Variable};
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -95,6 +98,21 @@ impl Events {
             starts.push((model.path_name(integral.path).into(), integral.start));
         }
         starts
+    }
+
+    /// The error of states that are asked for where storage carries others: starts and assignments are given for its own.
+    pub fn other_states(&self, options: &Options) -> Option<Diagnostic> {
+        let model = &self.model;
+        let name = |port: PortId, states| storage_state_name(model, port, states).map(|found| found.0);
+        let mut ports = (0..model.ports.len() as u32).map(PortId);
+        let other = ports.find(|port| name(*port, options.states) != name(*port, StateRequest::Natural))?;
+        let element = model.ports[other.index()].element;
+        let message = "a run with events has the states that storage carries by itself: others are not built yet";
+        Some(
+            Diagnostic::error(Code::LGM0606, message)
+                .label(model.element_span(element), format!("`{}` is such a state", name(other, StateRequest::Natural)?))
+                .help("leave out `--states`"),
+        )
     }
 
     pub(super) fn read(&self) -> impl Iterator<Item = ExprId> + '_ {

@@ -123,7 +123,9 @@ fn nothing_is_put_in_that_begins_elsewhere_or_makes_a_loop_unstable() {
 fn greatest_growth(text: &str) -> f64 {
     let found = snapshot(text);
     let system = found.compilation().system();
-    let numeric = system.and_then(|system| system.matrices.numeric.as_ref()).expect("numbers");
+    let numeric = system
+        .and_then(|system| system.matrices.numeric.as_ref())
+        .expect("numbers");
     let poles = poles(&numeric.a).expect("poles");
     poles.iter().map(|pole| pole.re).fold(f64::NEG_INFINITY, f64::max)
 }
@@ -391,7 +393,10 @@ fn what_is_put_in_decays_between_the_rows_of_the_experiment() {
             "{text}"
         );
         let found = snapshot(&text);
-        let numeric = found.compilation().system().and_then(|system| system.matrices.numeric.as_ref());
+        let numeric = found
+            .compilation()
+            .system()
+            .and_then(|system| system.matrices.numeric.as_ref());
         let poles = poles(&numeric.expect("numbers").a).expect("poles");
         let fast: Vec<f64> = poles.iter().map(|pole| -pole.re).filter(|rate| *rate > 100.0).collect();
         assert!(

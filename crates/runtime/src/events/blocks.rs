@@ -232,7 +232,6 @@ impl<S: Switching> Moment<'_, S> {
 
     /// All that happens where the run is, behind what has happened there already.
     fn go_through(&mut self) -> Result<(), Fault> {
-        self.events.lost = S::Real::c(0.0);
         loop {
             self.events.is_due = false;
             self.mind_accumulation()?;
@@ -252,15 +251,43 @@ impl<S: Switching> Moment<'_, S> {
     /// All that happens where the run is.
     pub(crate) fn pass(&mut self) -> Result<(), Fault> {
         self.events.happenings = 0;
+        self.events.lost = S::Real::c(0.0);
         self.events.is_lost_known = S::TABLES.knows_energy;
         self.go_through()
     }
 
-    /// The same behind a corner: a step of an input may make conditions true.
-    pub(crate) fn corner(&mut self) -> Result<(), Fault> {
+    /// The run just before a corner.
+    pub(crate) fn arrive(&mut self) -> Result<(), Fault> {
+        self.events.watched = self.watched()?;
+        self.events.offsets = zeros();
+        self.events.from = self.before(self.motion.combination());
+        Ok(())
+    }
+
+    /// The steps of inputs at a corner: the modes behind them are found together with the states that they move.
+    fn step_inputs(&mut self, before: &S::Inputs) -> Result<(), Fault> {
+        let (here, steps) = self.motion.steps(self.t, before);
+        if steps.entries().all(|step| *step == S::Real::c(0.0)) {
+            return Ok(());
+        }
+        let energy = self.events.watched[S::TABLES.places.energy];
+        self.events.from.inputs = Some(S::Inputs::of(|at| here.u[at] - steps[at]));
+        self.settle()?;
+        self.events.lost = energy - self.events.watched[S::TABLES.places.energy];
+        self.give_scales();
+        Ok(())
+    }
+
+    /// What happens at a corner.
+    pub(crate) fn corner(&mut self, before: Option<&S::Inputs>) -> Result<(), Fault> {
         self.events.happenings = 0;
+        self.events.lost = S::Real::c(0.0);
+        self.events.is_lost_known = S::TABLES.knows_energy;
+        if let Some(before) = before {
+            self.step_inputs(before)?;
+        }
         if self.events.is_due || self.events.instant <= self.t || self.is_at_once() {
-            return self.pass();
+            return self.go_through();
         }
         Ok(())
     }
@@ -273,7 +300,7 @@ impl<S: Switching> Moment<'_, S> {
         let u = self.motion.inputs(self.t);
         let discretes = S::Discretes::of(|at| u[S::TABLES.discretes[at]]);
         let from = &mut self.events.from;
-        from.inputs_step = true;
+        from.inputs = Some(zeros());
         (from.discretes, from.old_discretes) = (discretes, discretes);
         from.x = start;
         from.is_known = S::Knowns::of(|at| S::TABLES.start_known[at]);

@@ -203,10 +203,10 @@ impl<S: Switching> Moment<'_, S> {
         let after = self.find_offsets(from, &level, has_sets, &mut before);
         self.motion.hold(&from.old_discretes, &before);
         let mut held = self.motion.inputs(self.t);
-        if from.inputs_step {
-            // Before the start all inputs are zero, but for what is held.
+        if let Some(inputs) = from.inputs {
+            // All but what is held.
             let own = held;
-            held = zeros();
+            held = inputs;
             for at in 0..S::Held::LENGTH {
                 let input = S::TABLES.held_input(at);
                 held[input] = own[input];

@@ -93,8 +93,18 @@ impl<S: Switching, F: FnMut(Report<'_, S::Real>)> RunEvents<S> for Reported<S, F
         self.report(t, done)
     }
 
-    fn corner(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault> {
-        let done = self.at(motion, t, x).corner();
+    fn arrive(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault> {
+        self.at(motion, t, x).arrive()
+    }
+
+    fn corner(
+        &mut self,
+        motion: &mut Motion<S>,
+        t: S::Real,
+        before: Option<&S::Inputs>,
+        x: &mut S::States,
+    ) -> Result<(), Fault> {
+        let done = self.at(motion, t, x).corner(before);
         self.report(t, done)
     }
 

@@ -26,8 +26,8 @@ pub(crate) struct Before<S: Switching> {
     /// The discrete variables before the instant, and as they were assigned.
     pub(crate) old_discretes: S::Discretes,
     pub(crate) discretes: S::Discretes,
-    /// True if all inputs step at this instant, as at the start.
-    pub(crate) inputs_step: bool,
+    /// The inputs just before, where they step at this instant; at the start all are 0.
+    pub(crate) inputs: Option<S::Inputs>,
 }
 
 /// The contacts of an instant.
@@ -125,7 +125,7 @@ impl<S: Switching> Events<S> {
                 offsets: zeros(),
                 old_discretes: zeros(),
                 discretes: zeros(),
-                inputs_step: false,
+                inputs: None,
             },
             contacts: Contacts {
                 base: None,
@@ -285,7 +285,7 @@ impl<S: Switching> Moment<'_, S> {
             offsets: self.events.offsets,
             old_discretes: discretes,
             discretes,
-            inputs_step: false,
+            inputs: None,
         }
     }
 }

@@ -70,7 +70,7 @@ impl Inputs {
     }
 
     /// The step of each input at a time, where it is more than rounding of a continuous signal.
-    fn steps(&self, time: f64) -> Vec<(usize, f64)> {
+    pub(crate) fn steps(&self, time: f64) -> Vec<(usize, f64)> {
         let count = self.shared.count;
         let (mut before, mut after) = (vec![0.0; count], vec![0.0; count]);
         let (mut slope, mut other) = (vec![0.0; count], vec![0.0; count]);

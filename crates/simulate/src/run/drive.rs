@@ -245,6 +245,9 @@ impl Run<'_> {
             if !at_corner {
                 self.enter_piece(end);
             }
+            if at_corner && self.steps_end_it() {
+                return Ok(Outcome::Stopped);
+            }
             while at_corner && is_next(self) {
                 self.time = self.corners[self.corner].time.max(end);
                 self.pass_corner()?;
@@ -262,6 +265,13 @@ impl Run<'_> {
             }
             self.summary.restarts += 1;
         }
+    }
+
+    /// Returns true if inputs step at the next corner in a run with events: modes follow from the step, and it may move states in some
+    /// modes only. Without a step the corner is passed.
+    fn steps_end_it(&self) -> bool {
+        let corner = self.corners.get(self.corner);
+        self.watched.is_some() && corner.is_some_and(|corner| corner.steps.iter().any(|step| step.1 != 0.0))
     }
 
     /// Steps of inputs at the corner that was reached.
@@ -394,6 +404,10 @@ impl Run<'_> {
                 continue;
             }
             if is_together(end, corner) {
+                if self.steps_end_it() {
+                    self.time = self.time.max(corner);
+                    return Ok(());
+                }
                 let corner = self.corners[self.corner].clone();
                 self.corner += 1;
                 self.time = self.time.max(corner.time);

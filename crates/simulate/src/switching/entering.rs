@@ -148,7 +148,7 @@ impl Instant<'_, '_> {
 
     pub(crate) fn motion<'p>(&'p self, prepared: &'p Prepared, signals: &'p Held<'p>) -> Result<Motion<'p>, Failure> {
         let motion = prepared.motion(&self.library.parameters, signals, self.plan)?;
-        motion.set_piece(self.time, f64::INFINITY);
+        motion.set_piece(self.piece.0, self.piece.1);
         Ok(motion)
     }
 

@@ -2,9 +2,11 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::inputs::expressions::Inputs;
+use crate::inputs::signals::Corner;
 use crate::motion::Motion;
 use crate::plan::{Plan, Progress, Sink, Summary, plain};
 use crate::reinitialisation::initial_states;
+use crate::reinitialisation::jump::impulse;
 use crate::simulator::Part;
 use crate::switching::balance::Balance;
 use crate::switching::columns::Columns;
@@ -26,6 +28,9 @@ use std::sync::Arc;
 /// So many events in a row within [`SHORT`] of the run accumulate.
 const MOST_AT_ONCE: usize = 1000;
 
+/// In so many combinations of modes an equilibrium is looked for.
+const MOST_RESTS: usize = 20;
+
 /// A share of the run within which nothing real happens that often.
 const SHORT: f64 = 1e-5;
 
@@ -40,6 +45,8 @@ struct Course<'r> {
     /// The events of this instant.
     happened: Vec<Event>,
     time: f64,
+    /// The last instant whose steps of inputs are done.
+    stepped: f64,
     row: usize,
     /// True for each `when` block whose condition holds.
     holding: Vec<bool>,
@@ -78,6 +85,7 @@ pub fn run_switched(
         report,
         happened: Vec::new(),
         time: plan.start,
+        stepped: plan.start,
         row: 0,
         holding: vec![false; blocks.len()],
         next: blocks.iter().map(|block| first_number(block, plan.start)).collect(),
@@ -124,8 +132,10 @@ impl Course<'_> {
         let modes = switching.first_modes();
         let starts = self.starts()?;
         let discretes = self.discrete_starts();
-        let from = Before::at_start(modes, starts.clone(), discretes);
-        let mut standing = self.settle(from)?;
+        let mut standing = match self.plan.from_equilibrium {
+            true => self.at_rest(modes, &starts, &discretes)?,
+            false => self.settle(Before::at_start(modes, starts.clone(), discretes))?,
+        };
         for (at, block) in self.setup.events.blocks().iter().enumerate() {
             if let Some(condition) = &standing.prepared.blocks[at] {
                 self.holding[at] = standing.holds_now(condition);
@@ -139,6 +149,45 @@ impl Course<'_> {
         let lost = stays.then(|| standing.energy()).flatten();
         self.report_events(lost, lost);
         Ok(standing)
+    }
+
+    /// An equilibrium in modes that agree with it: where others follow, the equilibrium in these is looked at next.
+    fn at_rest(
+        &mut self,
+        mut modes: Vec<usize>,
+        starts: &FxHashMap<Arc<str>, f64>,
+        discretes: &[f64],
+    ) -> Result<Standing, Failure> {
+        let start = self.plan.start;
+        for _ in 0..MOST_RESTS {
+            let Ok(prepared) = self.library.prepared(&modes) else {
+                break;
+            };
+            let signals = prepared.held(start, discretes);
+            let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
+            motion.set_piece(start, f64::INFINITY);
+            let given = initial_states::given(&motion, start)?;
+            motion.find_loops(start, &given);
+            let states = initial_states::steady(&motion, start, &given, &mut self.summary.notes)?;
+            let watched = prepared.call(&motion, &prepared.watched, (start, &states), None);
+            let mut found = starts.clone();
+            for (name, value) in &mut found {
+                *value = prepared.named(name, &states, &watched).unwrap_or(*value);
+            }
+            let mut from = Before::at_start(modes.clone(), found, discretes.to_vec());
+            // It is one for the inputs as they are.
+            from.inputs_step = false;
+            let standing = self.settle(from)?;
+            if standing.prepared.modes == modes {
+                return Ok(standing);
+            }
+            modes.clone_from(&standing.prepared.modes);
+        }
+        let message = "no equilibrium agrees with the modes in which it is one";
+        let diagnostic = Diagnostic::error(Code::LGM1014, message)
+            .note(format!("the last modes that were tried: {}", self.library.words(&modes)))
+            .help("begin from starts instead, and let the run settle");
+        Err(Failure::new(start, FailureKind::Events(Box::new(diagnostic))))
     }
 
     /// The starts of all states by their names: those of the modes of the start, and those that states of other modes are given.
@@ -193,6 +242,7 @@ impl Course<'_> {
             library: &mut self.library,
             plan: self.plan,
             time: self.time,
+            piece: (self.time, f64::INFINITY),
             happened: Vec::new(),
         };
         let standing = instant.settle(from);
@@ -276,9 +326,36 @@ impl Course<'_> {
         written.map_err(|stop| Failure::new(self.time, FailureKind::Stopped(stop)))
     }
 
-    /// Carries out all that happens where the run stands: sampled blocks, `when` blocks whose condition has become true, and changes of modes, until
+    /// The steps of inputs where the run stands: the modes behind them are found together with the states that they move.
+    fn step_inputs(&mut self, standing: Standing) -> Result<Standing, Failure> {
+        if self.time <= self.stepped {
+            return Ok(standing);
+        }
+        self.stepped = self.time;
+        let steps = standing.prepared.inputs.steps(self.time);
+        if steps.is_empty() {
+            return Ok(standing);
+        }
+        let mut from = Before::of(&standing, standing.prepared.modes.clone());
+        from.inputs_step = true;
+        let standing = self.settle(from)?;
+        let prepared = standing.prepared.clone();
+        let signals = prepared.held(self.time, &standing.discretes);
+        let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
+        motion.set_piece(self.time, f64::INFINITY);
+        let corner = Corner { time: self.time, steps };
+        if let Some(note) = impulse(&motion, &prepared.traits.rates_read, &corner, &standing.states)
+            && !self.summary.notes.iter().any(|known| known.code == note.code)
+        {
+            self.summary.notes.push(note);
+        }
+        Ok(standing)
+    }
+
+    /// Carries out all that happens where the run stands: steps of inputs, sampled blocks, `when` blocks whose condition has become true, and changes of modes, until
     /// nothing follows.
-    fn happen(&mut self, mut standing: Standing) -> Result<Standing, Failure> {
+    fn happen(&mut self, standing: Standing) -> Result<Standing, Failure> {
+        let mut standing = self.step_inputs(standing)?;
         let due: Vec<usize> = (0..self.next.len())
             .filter(|at| instant_of(&self.setup.events.blocks()[*at], self.next[*at]) <= self.time)
             .collect();
@@ -418,7 +495,7 @@ impl Course<'_> {
             let began = self.time;
             let end = self.part(&standing, until)?;
             (self.time, self.row) = (end.0, end.1);
-            let arrived = self.arrived(&standing, &end.2)?;
+            let arrived = self.arrived(&standing, began, &end.2)?;
             if self.time > began {
                 self.see_loops((&standing, &arrived));
             }
@@ -444,8 +521,8 @@ impl Course<'_> {
         instants.fold(f64::INFINITY, f64::min)
     }
 
-    /// The run where a part of it has ended with these states.
-    fn arrived(&mut self, standing: &Standing, states: &[f64]) -> Result<Standing, Failure> {
+    /// The run where a part of it has ended with these states, before anything happens there.
+    fn arrived(&mut self, standing: &Standing, began: f64, states: &[f64]) -> Result<Standing, Failure> {
         let mut from = Before::of(standing, standing.prepared.modes.clone());
         for (state, value) in standing.prepared.system.states.iter().zip(states) {
             from.replaced.insert(state.name.clone(), *value);
@@ -454,6 +531,7 @@ impl Course<'_> {
             library: &mut self.library,
             plan: self.plan,
             time: self.time,
+            piece: (began, self.time),
             happened: Vec::new(),
         };
         instant.enter(&from, standing.prepared.clone(), &[])

@@ -33,6 +33,8 @@ pub(crate) struct Instant<'r, 'l> {
     pub library: &'r mut Library<'l>,
     pub plan: &'r Plan,
     pub time: f64,
+    /// The piece of the run in which inputs are read: behind the instant, or before it.
+    pub piece: (f64, f64),
     pub happened: Vec<Happening>,
 }
 

@@ -108,9 +108,13 @@ static @name@_result settle(@name@_instance *instance) {
         /* Other parameters may have other corners. */
         status = @name@_run_pass(run);
     } else if (instance->are_inputs_new != 0) {
-        status = @name@_run_jump(run);
 @if changing@
+        status = @name@_events_arrive(run);
+        run->from = run->t;
+        run->is_fresh = 1;
         status = (status == @name@_OK) ? @name@_events_corner(run) : status;
+@else@
+        status = @name@_run_jump(run);
 @end@
     }
 @if changing@
