@@ -189,6 +189,41 @@ fn springs_that_events_set_hold_no_displacement() {
     );
 }
 
+/// The equations of a run with events know no starts of states.
+#[test]
+fn integrals_beside_blocks_count_from_zero() {
+    let text = bodies(
+        "M1 : Mass(m) a -> gnd; M2 : Mass(1) b -> gnd; K1 : Spring(k1) gnd -> a, start = 3; K2 : Spring(k2) a -> b;
+      R : Damper(2) a -> b; discrete n = 0; when time > 1 { n := 1; }",
+    );
+    held(
+        &text,
+        ["through(R)", "across(b)"],
+        &["M1.v", "M2.v", "K1.F", "K2.F", "y1"],
+    );
+    let linear = |measured: &str| {
+        format!(
+            "model M {{
+  node x, y : translational;
+  push : ForceSource(1) gnd -> x;
+  mass : Mass(2) x -> gnd;
+  spring : Spring(3) x -> y, start = -2;
+  damper : Damper(2) x -> y;
+  hold : Mass(1) y -> gnd;
+  discrete n = 0;
+  when time > 1 {{ n := 1; }}
+  {measured}
+  experiment {{ stop = 2 [s]; points = 5; rtol = 1e-10; }}
+}}"
+        )
+    };
+    held(
+        linear,
+        ["through(damper)", "across(x) - across(y)"],
+        &["mass.v", "spring.F", "hold.v", "y1"],
+    );
+}
+
 /// A switch that closes shares out charge, which no measured resistor carries.
 #[test]
 fn capacitors_behind_switches_hold_no_charge_of_resistors() {

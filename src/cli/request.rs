@@ -267,6 +267,29 @@ impl ModelArguments {
         reported(map, system, &diagnostics)
     }
 
+    /// The remark that an analysis sees one combination of modes, or no block; none where the modes are asked for.
+    pub(super) fn remark_on_events(&self, system: &StateSystem) -> Option<Diagnostic> {
+        let events = &system.events;
+        let asked: Vec<&str> = self.mode.iter().flat_map(|text| split_at_commas(text)).collect();
+        let is_asked = |element: &str| {
+            asked
+                .iter()
+                .any(|text| text.split('=').next().map(str::trim) == Some(element))
+        };
+        let (message, help) = match events.modes.iter().all(|each| is_asked(&each.element)) {
+            false => (
+                format!("the answers are for these modes alone: {}", events.words()),
+                "`--mode NAME=MODE` gives others; `lgm switching` lists what they are",
+            ),
+            true if events.modes.is_empty() && !events.discretes.is_empty() => (
+                format!("discrete variables are inputs here: {}", events.discretes.join(", ")),
+                "blocks assign them in a run alone; `lgm modes --sampled` has the poles of a loop with its sampled controller",
+            ),
+            true => return None,
+        };
+        Some(Diagnostic::information(Code::LGM0723, message).help(help))
+    }
+
     /// The equations with signals of inputs, each a text of the map, and with the model and the graph that the equations were made from.
     pub(super) fn compile_whole(
         &self,

@@ -28,13 +28,6 @@ impl Switching {
         self.elements.is_empty() && self.discretes.is_empty() && self.blocks.is_empty()
     }
 
-    /// Returns true where states may jump at events: elements change their modes, or blocks set states.
-    pub fn may_move_storage(&self) -> bool {
-        let mut assignments = self.blocks.iter().flat_map(|block| &block.assignments);
-        !self.elements.is_empty()
-            || assignments.any(|assignment| matches!(assignment.target, Target::State(_) | Target::Storage(_)))
-    }
-
     /// The modes in which the search at the start begins, one an element.
     pub fn first_modes(&self) -> Vec<usize> {
         self.elements.iter().map(|element| element.first).collect()

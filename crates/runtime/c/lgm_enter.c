@@ -178,30 +178,46 @@ static int is_set_there(const lgm_events *events, int element, int port, int giv
  * storage. */
 static lgm_status offsets_at_start(lgm_run *run, const lgm_before *from, real offsets[]) {
     lgm_events *const events = &run->events;
+    real *const level = events->answers[1];
     real wanted[LGM_ROOM(LGM_STATES)];
+    real values[LGM_ROOM(LGM_INPUTS)];
+    int are_set[LGM_ROOM(LGM_INPUTS)];
     int states[LGM_ROOM(LGM_STATES)];
     int rows = 0;
-    lgm_status status = LGM_OK;
+    lgm_status status;
+    /* Just before the start all inputs are 0, but those that are held. */
+    for (int at = 0; at < LGM_INPUTS; at++) {
+        values[at] = run->value[at];
+        are_set[at] = run->is_set[at];
+        if (lgm_is_held[at] == 0) {
+            run->value[at] = (real)0.0;
+            run->is_set[at] = 1;
+        }
+    }
+    status = lgm_events_watched(run, run->t, run->x, NULL, level);
     for (int at = 0; at < LGM_STATES; at++) {
         if (LGM_KNOWN_AS(run->model.combination, at) == 2 && from->is_known[at] != 0) {
-            wanted[rows] = from->x[at] - events->level[at];
+            wanted[rows] = from->x[at] - level[at];
             states[rows] = at;
             rows++;
         }
     }
-    if (rows == 0) {
-        return LGM_OK;
-    }
-    for (int port = 0; port < LGM_PORTS && status == LGM_OK; port++) {
+    for (int port = 0; port < LGM_PORTS && rows > 0 && status == LGM_OK; port++) {
         offsets[port] = (real)1.0;
         lgm_modes_hold(run, from->discretes, offsets);
         status = lgm_events_watched(run, run->t, run->x, NULL, events->answers[0]);
         for (int row = 0; row < rows; row++) {
-            events->joined[row * LGM_PORTS + port] = events->answers[0][states[row]] - events->level[states[row]];
+            events->joined[row * LGM_PORTS + port] = events->answers[0][states[row]] - level[states[row]];
         }
         offsets[port] = (real)0.0;
     }
-    if (status == LGM_OK) {
+    for (int at = 0; at < LGM_INPUTS; at++) {
+        if (lgm_is_held[at] == 0) {
+            run->value[at] = values[at];
+            run->is_set[at] = are_set[at];
+        }
+    }
+    if (rows > 0 && status == LGM_OK) {
         lgm_lemke_least(run, rows, wanted, offsets);
     }
     return status;

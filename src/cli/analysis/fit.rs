@@ -99,6 +99,13 @@ fn refused(message: String, help: &str) -> Box<Diagnostic> {
 }
 
 fn estimate(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) -> Result<Estimate, Box<Diagnostic>> {
+    if system.events.happen {
+        let message = format!("`{}` has events, and `fit` makes runs without them", system.model);
+        return Err(refused(
+            message,
+            "fit a part of the model without modes and blocks, or compare runs of `lgm simulate --sweep` with the data",
+        ));
+    }
     let data = data(arguments, map, system)?;
     let entries: Vec<_> = system
         .parameters

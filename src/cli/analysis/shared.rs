@@ -37,7 +37,9 @@ impl LinearModel {
             linear_outputs: !self.linearize.is_asked_for(),
             ..Options::default()
         };
-        self.model.compile(&self.states, &self.linearize, wanted)
+        let (map, system, mut diagnostics) = self.model.compile(&self.states, &self.linearize, wanted);
+        diagnostics.extend(system.iter().filter_map(|system| self.model.remark_on_events(system)));
+        (map, system, diagnostics)
     }
 
     /// The same with the model and the graph that the equations were made from; what is wrong is printed, and errors are the outcome.
@@ -48,9 +50,11 @@ impl LinearModel {
             ..Options::default()
         };
         let texts = SourceMap::default();
-        let (map, whole, diagnostics) =
+        let (map, whole, mut diagnostics) =
             self.model
                 .compile_whole(texts, &self.states, &self.linearize, wanted, Vec::new());
+        let systems = whole.iter().map(|whole| &whole.system);
+        diagnostics.extend(systems.filter_map(|system| self.model.remark_on_events(system)));
         report::print(&map, &diagnostics);
         match (whole, report::outcome(&diagnostics)) {
             (Some(whole), Outcome::Success) => Ok((map, whole)),
@@ -178,6 +182,34 @@ impl Pairs {
         let outputs: Vec<Arc<str>> = system.outputs.iter().map(|output| output.name.clone()).collect();
         let inputs = chosen("--from", "input", &self.from, &inputs, diagnostics);
         (inputs, chosen("--to", "output", &self.to, &outputs, diagnostics))
+    }
+
+    /// The same for an answer of which nothing is left without inputs or outputs.
+    pub(super) fn places_there(
+        &self,
+        system: &StateSystem,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> (Vec<usize>, Vec<usize>) {
+        let is_without_inputs = system.declared_inputs().next().is_none();
+        for (what, is_empty, help) in [
+            (
+                "input",
+                is_without_inputs,
+                "declare one: `input u = 1;`, and write `u` as the value of a source",
+            ),
+            (
+                "output",
+                system.outputs.is_empty(),
+                "declare one: `output y = across(NAME);`",
+            ),
+        ] {
+            // Equations that are not linear are the fault to mend first.
+            if is_empty && system.equations.linear {
+                let message = format!("`{}` has no {what}, so that it has no transfer function", system.model);
+                diagnostics.push(Diagnostic::error(Code::LGM0905, message).help(help));
+            }
+        }
+        self.places(system, diagnostics)
     }
 
     /// Returns true if one pair alone is asked for by name.

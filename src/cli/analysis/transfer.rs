@@ -56,7 +56,7 @@ enum Found {
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     let asked = arguments.model.ask(true, |system, diagnostics| {
-        let (inputs, outputs) = arguments.pairs.places(system, diagnostics);
+        let (inputs, outputs) = arguments.pairs.places_there(system, diagnostics);
         if has_errors(diagnostics) {
             return None;
         }

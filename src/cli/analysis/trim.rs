@@ -60,6 +60,8 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         ..Options::default()
     };
     let (map, whole, mut diagnostics) = arguments.model.compile_at(&arguments.states, &arguments.at, wanted);
+    let systems = whole.iter().map(|whole| &whole.system);
+    diagnostics.extend(systems.filter_map(|system| arguments.model.remark_on_events(system)));
     let found = match &whole {
         Some(whole) if !has_errors(&diagnostics) => {
             let request = request(arguments, &whole.system, &mut diagnostics);

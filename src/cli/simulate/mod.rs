@@ -69,7 +69,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     let tables = options.tables(&system, &mut map, &mut diagnostics);
     diagnostics.extend(arguments.foreign_ending());
-    diagnostics.extend(switched.iter().filter_map(|(events, options)| events.other_states(options)));
+    diagnostics.extend(
+        switched
+            .iter()
+            .filter_map(|(events, options)| events.other_states(options)),
+    );
     if arguments.verify && arguments.batch.is_asked_for() {
         let help = "leave `--verify` out, or make one of the runs with `--set` and verify that";
         diagnostics.push(misuse(

@@ -143,8 +143,13 @@ pub(super) fn verify(ready: &Ready, happened: &Happened) -> (Vec<Diagnostic>, St
     }
     let count = happened.met.len();
     let words = match count {
-        1 => "the equations of 1 combination of modes agree with its laws".to_string(),
-        count => format!("the equations of {count} combinations of modes agree with their laws"),
+        1 => "the equations of 1 combination of modes agree with its laws; rows and events were not looked at"
+            .to_string(),
+        count => {
+            format!(
+                "the equations of {count} combinations of modes agree with their laws; rows and events were not looked at"
+            )
+        }
     };
     (found, words)
 }

@@ -116,7 +116,8 @@ const KNOWN: &[Known] = &[
     scaled("atm", PRESSURE, (101_325, 1), false),
     scaled("L", VOLUME, (1, 1000), true),
     scaled("l", VOLUME, (1, 1000), true),
-    scaled("t", MASS, (1000, 1), true),
+    // Without prefixes: `ft` is no foot, and `pt` no pint.
+    scaled("t", MASS, (1000, 1), false),
     scaled("eV", ENERGY, (1_602_176_634, 1_000_000_000), true),
     scaled("percent", PURE, (1, 100), false),
     Known {

@@ -8,11 +8,14 @@ use crate::syntax_queries::{port_names, value_parts};
 use lgm_algebra::units::{UnitPower, unit_of};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::Diagnostic;
+use lgm_source::diagnostic::{Diagnostic, Fix};
 use lgm_source::nearest::{corrections, did_you_mean, suggestion};
 use lgm_syntax::ast::{self, Argument, Attribute, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
 use lgm_syntax::visit::{action_expressions, statements};
 use rustc_hash::FxHashSet;
+
+/// Words for the reference node in other languages.
+const GROUNDS: [&str; 5] = ["gnd", "ground", "earth", "vss", "reference"];
 
 /// The names of a body.
 pub(crate) struct Scope<'a> {
@@ -304,8 +307,15 @@ impl<'a> Walk<'_, 'a> {
         let text = &*name.text;
         let parts = || self.scope.parts.iter().copied();
         let owner = &self.scope.owner.text;
+        let is_ground = GROUNDS.iter().any(|word| text.eq_ignore_ascii_case(word));
         let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("`{owner}` has no node or instance `{text}`"))
             .label(name.span, "not declared");
+        if is_ground {
+            let title = "write `gnd`".to_string();
+            let edits = vec![(name.span, "gnd".to_string())];
+            diagnostic.fixes = vec![Fix { title, edits }].into();
+            return Some(diagnostic.help("write `gnd` for the reference node, which needs no declaration"));
+        }
         if self.checker.program.definition(text, name.span.source).is_some() {
             return Some(diagnostic.help(format!(
                 "`{text}` is a kind of element: declare one, `name : {text}(..);`, and write its name here"

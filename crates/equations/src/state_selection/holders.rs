@@ -76,8 +76,8 @@ impl Holders {
         let independent = &causality.independent;
         let mut states: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
         // At an event charge may come into storage that a measured current does not carry. Integrals count from the starts, which have to be
-        // those that the model gives.
-        if model.switching.may_move_storage() || starts_may_follow(model, causality) {
+        // those that the model gives; the equations of other modes know none.
+        if !model.switching.is_empty() || starts_may_follow(model, causality) {
             let fields = Vec::new();
             return Holders { states, fields };
         }

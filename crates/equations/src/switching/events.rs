@@ -110,7 +110,10 @@ impl Events {
         let message = "a run with events has the states that storage carries by itself: others are not built yet";
         Some(
             Diagnostic::error(Code::LGM0606, message)
-                .label(model.element_span(element), format!("`{}` is such a state", name(other, StateRequest::Natural)?))
+                .label(
+                    model.element_span(element),
+                    format!("`{}` is such a state", name(other, StateRequest::Natural)?),
+                )
                 .help("leave out `--states`"),
         )
     }

@@ -131,8 +131,9 @@ impl<S: Switching> Moment<'_, S> {
 
     /// At the start of a run, the offsets with which dependent storage has its starts, as far as elements with modes join it to other
     /// storage.
-    fn offsets_at_start(&mut self, from: &Before<S>, level: &S::Watched) -> Result<S::Ports, Fault> {
+    fn offsets_at_start(&mut self, from: &Before<S>) -> Result<S::Ports, Fault> {
         let known = self.in_force().known;
+        let level = self.motion.watched_before(self.t, self.x)?;
         let (mut wanted, mut joined) = (zeros::<S::States>(), S::Joined::filled(zeros()));
         let (mut places, mut rows) = (S::Places::filled(0), 0);
         for at in 0..S::States::LENGTH {
@@ -148,7 +149,7 @@ impl<S: Switching> Moment<'_, S> {
             let mut offsets = zeros::<S::Ports>();
             offsets[port] = S::Real::c(1.0);
             self.motion.hold(&from.discretes, &offsets);
-            let answer = self.watched()?;
+            let answer = self.motion.watched_before(self.t, self.x)?;
             for (row, joined) in joined.entries_mut().enumerate().take(rows) {
                 joined[port] = answer[places[row]] - level[places[row]];
             }
@@ -197,7 +198,7 @@ impl<S: Switching> Moment<'_, S> {
         self.motion.hold(&from.discretes, &zeros());
         let level = self.watched()?;
         let mut before = match from.ports {
-            None => self.offsets_at_start(from, &level)?,
+            None => self.offsets_at_start(from)?,
             Some(_) => zeros(),
         };
         let after = self.find_offsets(from, &level, has_sets, &mut before);

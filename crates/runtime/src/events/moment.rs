@@ -1,6 +1,7 @@
 //! A run at an event: what is known there, and the functions of the model by which it is looked at.
 
 use super::super::array::Array;
+use super::super::branch::Point;
 use super::super::loops::zeros;
 use super::super::motion::Motion;
 use super::super::real::Real;
@@ -204,8 +205,18 @@ impl<S: Switching> Motion<S> {
         du: Option<&S::Inputs>,
         function: impl FnOnce(&mut S, At<'_, S>, &S::Unknowns, &mut A),
     ) -> Result<A, Fault> {
-        self.branch.recall(&mut self.model, false);
         let here = self.point(t, *x);
+        self.evaluate_at(&here, x, du, function)
+    }
+
+    fn evaluate_at<A: Array<Item = S::Real>>(
+        &mut self,
+        here: &Point<S>,
+        x: &S::States,
+        du: Option<&S::Inputs>,
+        function: impl FnOnce(&mut S, At<'_, S>, &S::Unknowns, &mut A),
+    ) -> Result<A, Fault> {
+        self.branch.recall(&mut self.model, false);
         let own = At {
             t: here.t,
             x,
@@ -230,6 +241,18 @@ impl<S: Switching> Motion<S> {
     /// The watched values in the combination in force.
     pub(crate) fn watched(&mut self, at: (S::Real, &S::States), du: Option<&S::Inputs>) -> Result<S::Watched, Fault> {
         self.evaluate(at, du, S::watched)
+    }
+
+    /// The watched values just before the start, where all inputs are 0 but those that are held.
+    pub(crate) fn watched_before(&mut self, t: S::Real, x: &S::States) -> Result<S::Watched, Fault> {
+        let mut here = self.point(t, *x);
+        let own = here.u;
+        (here.u, here.du) = (zeros(), zeros());
+        for at in 0..S::Held::LENGTH {
+            let input = S::TABLES.held_input(at);
+            here.u[input] = own[input];
+        }
+        self.evaluate_at(&here, x, None, S::watched)
     }
 
     /// The length of the run.

@@ -59,7 +59,7 @@ impl Instant<'_, '_> {
         };
         let (mut before, mut after) = (zeros.clone(), zeros);
         if from.ports.is_empty() {
-            before = self.offsets_at_start(from, &prepared, (&states, &level))?;
+            before = self.offsets_at_start(from, &prepared, &states)?;
         }
         for (at, offset) in prepared.combination.offsets.iter().enumerate() {
             let (element, port) = offset.port;
@@ -88,6 +88,7 @@ impl Instant<'_, '_> {
         let read = (&prepared.traits.rates_read, self.plan.rtol);
         move_states(&motion, &signals, read, &corner, &mut states, false)?;
         let impulses = self.impulses(&prepared, &motion, &corner, &states);
+        let supplied = self.supplied(&prepared, &motion, &corner, &states);
         let watched = prepared.call(&motion, &prepared.watched, (self.time, &states), None);
         let (margins, least) = prepared.margins_at(&motion, self.time, &states);
         let signs = self.signs(
@@ -107,18 +108,14 @@ impl Instant<'_, '_> {
             signs,
             margins,
             least,
+            supplied,
             prepared: prepared.clone(),
         })
     }
 
     /// At the start of a run, the offsets with which dependent storage has its starts, as far as elements with modes join it to other
     /// storage; without a start given it is at rest.
-    fn offsets_at_start(
-        &self,
-        from: &Before,
-        prepared: &Prepared,
-        (states, level): (&[f64], &[f64]),
-    ) -> Result<Vec<f64>, Failure> {
+    fn offsets_at_start(&self, from: &Before, prepared: &Prepared, states: &[f64]) -> Result<Vec<f64>, Failure> {
         let count = prepared.offsets.len();
         let given: Vec<(usize, f64)> = (prepared.dependent())
             .filter_map(|(name, output)| Some((output, from.state(name)?)))
@@ -128,19 +125,27 @@ impl Instant<'_, '_> {
             return Ok(offsets);
         }
         let mut matrix = DMatrix::zeros(given.len(), count);
+        // Just before the start, where all inputs are 0.
+        let watched = |offsets: &[f64]| -> Result<Vec<f64>, Failure> {
+            let signals = self.signals(prepared, (&from.discretes, offsets), (&from.discretes, offsets));
+            let motion = self.motion(prepared, &signals)?;
+            if from.inputs_step {
+                motion.set_piece(f64::NEG_INFINITY, self.time);
+            }
+            Ok(prepared.call(&motion, &prepared.watched, (self.time, states), None))
+        };
+        let level = watched(&offsets)?;
         for at in 0..count {
             offsets[at] = 1.0;
-            let signals = self.signals(prepared, (&from.discretes, &offsets), (&from.discretes, &offsets));
-            let motion = self.motion(prepared, &signals)?;
-            let moved = prepared.call(&motion, &prepared.watched, (self.time, states), None);
+            let moved = watched(&offsets)?;
             for (row, (output, _)) in given.iter().enumerate() {
-                matrix[(row, at)] = prepared.of_output(*output, &moved) - prepared.of_output(*output, level);
+                matrix[(row, at)] = prepared.of_output(*output, &moved) - prepared.of_output(*output, &level);
             }
             offsets[at] = 0.0;
         }
         let wanted = given
             .iter()
-            .map(|(output, start)| start - prepared.of_output(*output, level));
+            .map(|(output, start)| start - prepared.of_output(*output, &level));
         let wanted = DVector::from_vec(wanted.collect());
         let solved = matrix.svd(true, true).solve(&wanted, 1e-12);
         Ok(solved.map_or(vec![0.0; count], |found| found.iter().copied().collect()))
@@ -167,6 +172,27 @@ impl Instant<'_, '_> {
             steps.extend(free.map(|at| (at, after[at] - before[at])));
         }
         steps
+    }
+
+    /// The energy that sources supply by impulses, at what they give behind the instant: a source steps first, and then storage follows.
+    fn supplied(&self, prepared: &Prepared, motion: &Motion<'_>, corner: &Corner, states: &[f64]) -> f64 {
+        let Some(powers) = prepared.powers.as_ref().filter(|_| !corner.steps.is_empty()) else {
+            return 0.0;
+        };
+        let still = vec![0.0; prepared.system.inputs.len()];
+        let mut steps = still.clone();
+        for (input, step) in &corner.steps {
+            steps[*input] += step;
+        }
+        let at = (self.time, states);
+        let with = prepared.call(motion, &powers.kernel, at, Some(&steps));
+        let after = prepared.call(motion, &powers.kernel, at, Some(&still));
+        let absorbed = |pair: usize| {
+            let (effort, flow) = (2 * pair, 2 * pair + 1);
+            let part = |impulse: usize, other: usize| (with[impulse] - after[impulse]) * after[other];
+            part(effort, flow) + part(flow, effort)
+        };
+        -(0..powers.counts.0).map(absorbed).sum::<f64>()
     }
 
     /// The impulses of the watched outputs; 0 where there is none.

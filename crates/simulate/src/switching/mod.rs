@@ -17,6 +17,7 @@ mod prepared;
 mod run;
 mod setup;
 mod standing;
+mod starts;
 mod transition;
 mod undetermined;
 pub(crate) mod watch;

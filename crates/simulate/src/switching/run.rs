@@ -1,11 +1,8 @@
 //! A run from event to event.
 
 use crate::failure::{Failure, FailureKind};
-use crate::inputs::expressions::Inputs;
 use crate::inputs::signals::Corner;
-use crate::motion::Motion;
 use crate::plan::{Plan, Progress, Sink, Summary, plain};
-use crate::reinitialisation::initial_states;
 use crate::reinitialisation::jump::impulse;
 use crate::simulator::Part;
 use crate::switching::balance::Balance;
@@ -13,6 +10,7 @@ use crate::switching::columns::Columns;
 use crate::switching::library::Library;
 use crate::switching::setup::{Event, Finished, Switched};
 use crate::switching::standing::{Before, Standing};
+use crate::switching::starts::{discrete_starts, equilibrium, no_equilibrium, parameter_values, starts};
 use crate::switching::transition::{Happening, Instant};
 use crate::switching::undetermined::{Seen, undetermined};
 use crate::switching::watch::WatchedCondition;
@@ -58,6 +56,8 @@ struct Course<'r> {
     seen: Seen,
     summary: Summary,
     balance: Balance,
+    /// The energy that sources have supplied by impulses at this instant.
+    supplied: f64,
 }
 
 /// Runs a model with events; `report` receives each event.
@@ -93,6 +93,7 @@ pub fn run_switched(
         seen: Seen::default(),
         summary: Summary::default(),
         balance: Balance::default(),
+        supplied: 0.0,
         setup,
     };
     let standing = course.begin()?;
@@ -130,8 +131,8 @@ impl Course<'_> {
     fn begin(&mut self) -> Result<Standing, Failure> {
         let switching = &self.setup.events.model().switching;
         let modes = switching.first_modes();
-        let starts = self.starts()?;
-        let discretes = self.discrete_starts();
+        let starts = starts(self.setup, self.plan)?;
+        let discretes = discrete_starts(self.setup);
         let mut standing = match self.plan.from_equilibrium {
             true => self.at_rest(modes, &starts, &discretes)?,
             false => self.settle(Before::at_start(modes, starts.clone(), discretes))?,
@@ -158,22 +159,17 @@ impl Course<'_> {
         starts: &FxHashMap<Arc<str>, f64>,
         discretes: &[f64],
     ) -> Result<Standing, Failure> {
-        let start = self.plan.start;
         for _ in 0..MOST_RESTS {
             let Ok(prepared) = self.library.prepared(&modes) else {
                 break;
             };
-            let signals = prepared.held(start, discretes);
-            let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
-            motion.set_piece(start, f64::INFINITY);
-            let given = initial_states::given(&motion, start)?;
-            motion.find_loops(start, &given);
-            let states = initial_states::steady(&motion, start, &given, &mut self.summary.notes)?;
-            let watched = prepared.call(&motion, &prepared.watched, (start, &states), None);
-            let mut found = starts.clone();
-            for (name, value) in &mut found {
-                *value = prepared.named(name, &states, &watched).unwrap_or(*value);
-            }
+            let found = equilibrium(
+                self.setup,
+                self.plan,
+                &prepared,
+                (starts, discretes),
+                &mut self.summary.notes,
+            )?;
             let mut from = Before::at_start(modes.clone(), found, discretes.to_vec());
             // It is one for the inputs as they are.
             from.inputs_step = false;
@@ -183,58 +179,7 @@ impl Course<'_> {
             }
             modes.clone_from(&standing.prepared.modes);
         }
-        let message = "no equilibrium agrees with the modes in which it is one";
-        let diagnostic = Diagnostic::error(Code::LGM1014, message)
-            .note(format!("the last modes that were tried: {}", self.library.words(&modes)))
-            .help("begin from starts instead, and let the run settle");
-        Err(Failure::new(start, FailureKind::Events(Box::new(diagnostic))))
-    }
-
-    /// The starts of all states by their names: those of the modes of the start, and those that states of other modes are given.
-    fn starts(&self) -> Result<FxHashMap<Arc<str>, f64>, Failure> {
-        let (system, kernels) = self.setup.first;
-        let (parameters, start) = (&self.setup.parameters[..], self.plan.start);
-        let mut tables = self.setup.tables.to_vec();
-        tables.resize(system.inputs.len(), None);
-        let inputs = Inputs::new(system, kernels, parameters, tables, start);
-        let motion = Motion::new(system, kernels, parameters, &inputs, self.plan)?;
-        let first = initial_states::given(&motion, start)?;
-        let names = system.states.iter().map(|state| state.name.clone());
-        let mut found: FxHashMap<Arc<str>, f64> = names.zip(first).collect();
-        let events = self.setup.events;
-        let values = self.parameter_values();
-        for (name, start) in events.starts(self.setup.options) {
-            match start {
-                Some(start) => {
-                    let start = events
-                        .exprs()
-                        .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
-                    found.insert(name, start[0]);
-                }
-                None => _ = found.entry(name).or_insert(0.0),
-            }
-        }
-        Ok(found)
-    }
-
-    fn parameter_values(&self) -> FxHashMap<SymbolId, f64> {
-        let parameters = self.setup.events.model().parameters.iter();
-        let symbols = parameters.flat_map(|parameter| parameter.entries.iter().map(|entry| entry.symbol));
-        symbols.zip(self.setup.parameters.iter().copied()).collect()
-    }
-
-    fn discrete_starts(&self) -> Vec<f64> {
-        let model = self.setup.events.model();
-        let values = self.parameter_values();
-        let value = |discrete: &lgm_model::switching::Discrete| {
-            let start = model.inputs[discrete.input].signal;
-            let start = start.expect("invariant: a discrete variable has a start");
-            let found = model
-                .exprs
-                .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
-            found[0]
-        };
-        model.switching.discretes.iter().map(value).collect()
+        Err(no_equilibrium(self.plan.start, &self.library.words(&modes)))
     }
 
     fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
@@ -244,8 +189,10 @@ impl Course<'_> {
             time: self.time,
             piece: (self.time, f64::INFINITY),
             happened: Vec::new(),
+            supplied: 0.0,
         };
         let standing = instant.settle(from);
+        self.supplied += instant.supplied;
         let happened = instant.happened;
         for happening in happened {
             self.tell(&happening);
@@ -402,7 +349,7 @@ impl Course<'_> {
     fn run_blocks(&mut self, standing: Standing, blocks: &[usize]) -> Result<Standing, Failure> {
         let mut from = Before::of(&standing, standing.prepared.modes.clone());
         let events = self.setup.events;
-        let mut values = self.parameter_values();
+        let mut values = parameter_values(self.setup);
         let model = events.model();
         for (symbol, value) in events.held().zip(standing.read()) {
             values.insert(symbol, value);
@@ -506,9 +453,12 @@ impl Course<'_> {
             self.mind_accumulation()?;
             standing = arrived;
             self.event_row(&standing)?;
+            self.supplied = 0.0;
             let before = standing.energy();
             standing = self.happen(standing)?;
+            let before = before.map(|before| before + self.supplied);
             let after = standing.energy();
+            self.balance.supplied += self.supplied;
             self.balance.lost += before.zip(after).map_or(f64::NAN, |(before, after)| before - after);
             self.report_events(before, after);
             self.event_row(&standing)?;
@@ -533,6 +483,7 @@ impl Course<'_> {
             time: self.time,
             piece: (began, self.time),
             happened: Vec::new(),
+            supplied: 0.0,
         };
         instant.enter(&from, standing.prepared.clone(), &[])
     }

@@ -22,6 +22,8 @@ pub(crate) struct Standing {
     pub margins: Vec<f64>,
     /// The size below which each margin counts as 0.
     pub least: Vec<f64>,
+    /// The energy that sources supply by impulses at the instant of the change to here; 0 unless the balance of energy is asked for.
+    pub supplied: f64,
 }
 
 /// A variable of a port that a change sets: the element, its port, the variable and the value.

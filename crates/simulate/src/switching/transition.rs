@@ -36,6 +36,8 @@ pub(crate) struct Instant<'r, 'l> {
     /// The piece of the run in which inputs are read: behind the instant, or before it.
     pub piece: (f64, f64),
     pub happened: Vec<Happening>,
+    /// The energy that sources have supplied by impulses.
+    pub supplied: f64,
 }
 
 impl Instant<'_, '_> {
@@ -51,6 +53,7 @@ impl Instant<'_, '_> {
             let acting = self.acting(&standing);
             if acting.is_empty() {
                 self.note_changes(&from.began, &modes, &contacts);
+                self.supplied += standing.supplied;
                 return Ok(standing);
             }
             // Values that are set move the states at once. In the search a mode that cannot hold may pass on an impulse, and close a
@@ -60,6 +63,7 @@ impl Instant<'_, '_> {
                 let (base, sets) = contacts.close(&from, &acting, &mut modes);
                 let prepared = self.prepared(&modes)?;
                 let set = self.enter(&base, prepared, &sets)?;
+                self.supplied += set.supplied;
                 from = Before::of(&set, from.began);
                 visited.clear();
                 visited.insert(modes.clone());

@@ -92,7 +92,7 @@ fn compiled(arguments: &Arguments) -> Result<(Vec<Case>, Vec<Compiled>), Outcome
     let mut compiled = Vec::with_capacity(cases.len());
     for case in &cases {
         let asked = case.model.ask(arguments.is_factored(), |system, diagnostics| {
-            let pairs = arguments.pairs.places(system, diagnostics);
+            let pairs = arguments.pairs.places_there(system, diagnostics);
             (!has_errors(diagnostics)).then_some(pairs)
         });
         let (map, system, pairs) = asked?;

@@ -1,0 +1,94 @@
+//! The starts of a run with events: those that are given, and equilibria.
+
+use crate::failure::{Failure, FailureKind};
+use crate::inputs::expressions::Inputs;
+use crate::motion::Motion;
+use crate::plan::Plan;
+use crate::reinitialisation::initial_states;
+use crate::switching::prepared::Prepared;
+use crate::switching::setup::Switched;
+use lgm_algebra::expr::SymbolId;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The starts of all states by their names: those of the modes of the start, and those that states of other modes are given.
+pub(super) fn starts(setup: &Switched<'_>, plan: &Plan) -> Result<FxHashMap<Arc<str>, f64>, Failure> {
+    let (system, kernels) = setup.first;
+    let (parameters, start) = (&setup.parameters[..], plan.start);
+    let mut tables = setup.tables.to_vec();
+    tables.resize(system.inputs.len(), None);
+    let inputs = Inputs::new(system, kernels, parameters, tables, start);
+    let motion = Motion::new(system, kernels, parameters, &inputs, plan)?;
+    let first = initial_states::given(&motion, start)?;
+    let names = system.states.iter().map(|state| state.name.clone());
+    let mut found: FxHashMap<Arc<str>, f64> = names.zip(first).collect();
+    let events = setup.events;
+    let values = parameter_values(setup);
+    for (name, start) in events.starts(setup.options) {
+        match start {
+            Some(start) => {
+                let start = events
+                    .exprs()
+                    .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
+                found.insert(name, start[0]);
+            }
+            None => _ = found.entry(name).or_insert(0.0),
+        }
+    }
+    Ok(found)
+}
+
+/// The values of the parameters by their symbols.
+pub(super) fn parameter_values(setup: &Switched<'_>) -> FxHashMap<SymbolId, f64> {
+    let parameters = setup.events.model().parameters.iter();
+    let symbols = parameters.flat_map(|parameter| parameter.entries.iter().map(|entry| entry.symbol));
+    symbols.zip(setup.parameters.iter().copied()).collect()
+}
+
+/// The starts of discrete variables.
+pub(super) fn discrete_starts(setup: &Switched<'_>) -> Vec<f64> {
+    let model = setup.events.model();
+    let values = parameter_values(setup);
+    let value = |discrete: &lgm_model::switching::Discrete| {
+        let start = model.inputs[discrete.input].signal;
+        let start = start.expect("invariant: a discrete variable has a start");
+        let found = model
+            .exprs
+            .evaluate_unchecked(&[start], &|symbol| values.get(&symbol).copied());
+        found[0]
+    };
+    model.switching.discretes.iter().map(value).collect()
+}
+
+/// All states by their names where a combination of modes is at rest; what is no state or dependent storage there has its start.
+pub(super) fn equilibrium(
+    setup: &Switched<'_>,
+    plan: &Plan,
+    prepared: &Prepared,
+    (starts, discretes): (&FxHashMap<Arc<str>, f64>, &[f64]),
+    notes: &mut Vec<Diagnostic>,
+) -> Result<FxHashMap<Arc<str>, f64>, Failure> {
+    let signals = prepared.held(plan.start, discretes);
+    let motion = prepared.motion(&setup.parameters, &signals, plan)?;
+    motion.set_piece(plan.start, f64::INFINITY);
+    let given = initial_states::given(&motion, plan.start)?;
+    motion.find_loops(plan.start, &given);
+    let states = initial_states::steady(&motion, plan.start, &given, notes)?;
+    let watched = prepared.call(&motion, &prepared.watched, (plan.start, &states), None);
+    let known = |(name, start): (&Arc<str>, &f64)| {
+        let value = prepared.named(name, &states, &watched).unwrap_or(*start);
+        (name.clone(), value)
+    };
+    Ok(starts.iter().map(known).collect())
+}
+
+/// The failure of a search for modes that agree with an equilibrium.
+pub(super) fn no_equilibrium(start: f64, modes: &str) -> Failure {
+    let message = "no equilibrium agrees with the modes in which it is one";
+    let diagnostic = Diagnostic::error(Code::LGM1014, message)
+        .note(format!("the last modes that were tried: {modes}"))
+        .help("begin from starts instead, and let the run settle");
+    Failure::new(start, FailureKind::Events(Box::new(diagnostic)))
+}
