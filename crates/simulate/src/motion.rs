@@ -99,7 +99,7 @@ struct Workspace {
 }
 
 /// All symbols that expressions depend on, through assignments too.
-pub(super) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSet<SymbolId> {
+pub(crate) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSet<SymbolId> {
     let mut found: FxHashSet<SymbolId> = system.exprs.symbols_of(roots).into_iter().collect();
     // An assignment holds earlier ones only.
     for assignment in system.equations.assignments.iter().rev() {

@@ -59,6 +59,8 @@ pub(crate) struct Part<'a> {
     pub row: usize,
     /// The terms of its conditions that depend on time alone: at their corners and in their oscillations the conditions are looked at.
     pub corners: &'a Corners,
+    /// For each input, true if its step ends the part.
+    pub moving: &'a [bool],
     /// The conditions that end it.
     pub margins: (&'a Kernel, Vec<f64>),
     pub conditions: Vec<WatchedCondition>,
@@ -167,6 +169,7 @@ impl<'a> Simulator<'a> {
         run.watched = Some(EndConditions::new(part.margins, part.conditions, &motion));
         run.meter = part.powers.map(|powers| PowerMeter::new(powers, &motion, part.time));
         run.row = part.row;
+        run.moving = part.moving.to_vec();
         let times = part.corners.times(parameters, part.time, part.until).into_iter();
         run.corners = merged(std::mem::take(&mut run.corners), times);
         let fastest = part.corners.fastest(parameters, part.time, part.until);
@@ -221,6 +224,7 @@ impl<'a> Simulator<'a> {
             rates_read: &self.traits.rates_read,
             events: Events::new(&self.traits.corners, motion),
             bends: Bends::new(&self.traits.corners, motion),
+            moving: Vec::new(),
             watched: None,
             meter: None,
             until,

@@ -206,7 +206,7 @@ impl Pairs {
             // Equations that are not linear are the fault to mend first.
             if is_empty && system.equations.linear {
                 let message = format!("`{}` has no {what}, so that it has no transfer function", system.model);
-                diagnostics.push(Diagnostic::error(Code::LGM0905, message).help(help));
+                diagnostics.push(Diagnostic::information(Code::LGM0905, message).help(help));
             }
         }
         self.places(system, diagnostics)

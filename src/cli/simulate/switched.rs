@@ -70,7 +70,7 @@ pub(super) fn write_events(path: &Path, happened: &Happened) -> Result<(), Write
     write_text(path, &text)
 }
 
-/// The number of events, and the energy that storage has lost in them: `12 events (10 mode, 2 when), 0.5 J lost in them`; of a finished run
+/// The number of events, and the energy that is lost in them: `12 events (10 mode, 2 when), 0.5 J lost in them`; of a finished run
 /// also the balance of energy.
 pub(super) fn tally(happened: &Happened, is_finished: bool) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
@@ -87,6 +87,7 @@ pub(super) fn tally(happened: &Happened, is_finished: bool) -> String {
         count => format!("{count} events"),
     };
     let lost: f64 = happened.events.iter().filter_map(|event| event.lost).sum();
+    let lost = lost + happened.balance.as_ref().map_or(0.0, |balance| balance.impulses);
     let lost = format!("{} J lost in them", six_digits(lost));
     let lost = match happened.events.iter().filter(|event| event.lost.is_none()).count() {
         0 => lost,

@@ -6,7 +6,7 @@ use lgm_algebra::expr::ExprId;
 use lgm_kernels::{Arguments, Corners, Kernel, Kernels, Layout};
 use lgm_model::system::StateSystem;
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 thread_local! {
     /// Working memory of the expressions, so that a value costs no allocation.
@@ -30,6 +30,18 @@ pub struct Inputs {
     shared: Arc<Shared>,
     parameters: Arc<[f64]>,
     start: f64,
+    /// The corners that were found last: a run with events asks for the rest of them at each event.
+    found: Arc<Mutex<Option<Found>>>,
+    /// The looks that were found last, with the times between which they lie.
+    looks: Arc<Mutex<Option<(f64, f64, Vec<f64>)>>>,
+}
+
+/// Corners between two times.
+#[derive(Clone, Debug)]
+struct Found {
+    from: f64,
+    to: f64,
+    corners: Vec<Corner>,
 }
 
 impl Inputs {
@@ -57,6 +69,8 @@ impl Inputs {
             }),
             parameters: parameters.into(),
             start,
+            found: Arc::default(),
+            looks: Arc::default(),
         }
     }
 
@@ -66,7 +80,33 @@ impl Inputs {
             shared: self.shared.clone(),
             parameters: parameters.into(),
             start,
+            found: Arc::default(),
+            looks: Arc::default(),
         }
+    }
+
+    fn find_corners(&self, from: f64, to: f64) -> Vec<Corner> {
+        let mut times = self.shared.corners.times(&self.parameters, from, to);
+        for table in self.shared.tables.iter().flatten() {
+            times.extend(table.corners(from, to));
+        }
+        if (from..=to).contains(&self.start) {
+            let count = self.shared.count;
+            let (mut values, mut rates) = (vec![0.0; count], vec![0.0; count]);
+            self.values(self.start, Side::After, &mut values, &mut rates);
+            if values.iter().chain(&rates).any(|value| *value != 0.0) {
+                times.push(self.start);
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        times
+            .into_iter()
+            .map(|time| Corner {
+                time,
+                steps: self.steps(time),
+            })
+            .collect()
     }
 
     /// The step of each input at a time, where it is more than rounding of a continuous signal.
@@ -125,31 +165,32 @@ impl Signals for Inputs {
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<Corner> {
-        let mut times = self.shared.corners.times(&self.parameters, from, to);
-        for table in self.shared.tables.iter().flatten() {
-            times.extend(table.corners(from, to));
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = found.as_ref().filter(|found| found.from < from && to <= found.to);
+        if let Some(known) = known.filter(|_| from > self.start) {
+            let first = known.corners.partition_point(|corner| corner.time < from);
+            let within = known.corners[first..].iter().take_while(|corner| corner.time <= to);
+            return within.cloned().collect();
         }
-        if (from..=to).contains(&self.start) {
-            let count = self.shared.count;
-            let (mut values, mut rates) = (vec![0.0; count], vec![0.0; count]);
-            self.values(self.start, Side::After, &mut values, &mut rates);
-            if values.iter().chain(&rates).any(|value| *value != 0.0) {
-                times.push(self.start);
-            }
-        }
-        times.sort_by(f64::total_cmp);
-        times.dedup();
-        times
-            .into_iter()
-            .map(|time| Corner {
-                time,
-                steps: self.steps(time),
-            })
-            .collect()
+        let corners = self.find_corners(from, to);
+        *found = Some(Found {
+            from,
+            to,
+            corners: corners.clone(),
+        });
+        corners
     }
 
     fn looks(&self, from: f64, to: f64) -> Vec<f64> {
-        self.shared.corners.looks(&self.parameters, from, to)
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = looks.as_ref().filter(|known| known.0 <= from && to <= known.1);
+        if let Some((.., times)) = known {
+            let within = times.iter().copied().filter(|time| (from..=to).contains(time));
+            return within.collect();
+        }
+        let times = self.shared.corners.looks(&self.parameters, from, to);
+        *looks = Some((from, to, times.clone()));
+        times
     }
 
     fn is_measured(&self, input: usize) -> bool {

@@ -36,6 +36,8 @@ pub(crate) struct Run<'r> {
     pub(crate) events: Option<Events<'r>>,
     /// Ends explicit steps where the right sides bend.
     pub(crate) bends: Option<Bends<'r>>,
+    /// For each input, true if its step ends this part of the run.
+    pub(crate) moving: Vec<bool>,
     /// Conditions that end this part of the run.
     pub(crate) watched: Option<crate::switching::watch::EndConditions<'r>>,
     /// Integrates the powers of this part of the run, if the balance of energy is asked for.

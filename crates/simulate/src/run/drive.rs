@@ -267,11 +267,12 @@ impl Run<'_> {
         }
     }
 
-    /// Returns true if inputs step at the next corner in a run with events: modes follow from the step, and it may move states in some
-    /// modes only. Without a step the corner is passed.
+    /// Returns true if an input steps at the next corner that moves states, or passes an impulse on: in a run with events the modes behind it
+    /// are found together with the states. Other corners are passed.
     fn steps_end_it(&self) -> bool {
+        let is_moving = |step: &(usize, f64)| step.1 != 0.0 && self.moving.get(step.0).copied().unwrap_or(false);
         let corner = self.corners.get(self.corner);
-        self.watched.is_some() && corner.is_some_and(|corner| corner.steps.iter().any(|step| step.1 != 0.0))
+        corner.is_some_and(|corner| corner.steps.iter().any(is_moving))
     }
 
     /// Steps of inputs at the corner that was reached.

@@ -9,11 +9,13 @@ use lgm_kernels::Kernel;
 pub struct Balance {
     /// The energy that sources have supplied.
     pub supplied: f64,
+    /// The part of it that they have supplied by impulses, behind the first instant.
+    pub impulses: f64,
     /// The energy that dissipators and elements with modes have taken.
     pub dissipated: f64,
     /// The energy that storage holds at the end beyond what it held behind the first instant.
     pub stored: f64,
-    /// The energy that storage has lost where states jump, behind the first instant.
+    /// The energy that is lost where states jump, behind the first instant: what storage has lost, and what impulses of sources have supplied.
     pub lost: f64,
 }
 

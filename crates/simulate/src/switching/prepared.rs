@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::inputs::expressions::Inputs;
 use crate::inputs::signals::Signals;
 use crate::inputs::table::Table;
-use crate::motion::Motion;
+use crate::motion::{Motion, symbols_behind};
 use crate::plan::Plan;
 use crate::run::scales::Scales;
 use crate::simulator::{Simulator, Traits};
@@ -43,6 +43,8 @@ pub(crate) struct Prepared {
     /// The changes and the blocks of the combination, with margins by their places in `margins`.
     pub changes: Vec<Vec<WatchedChange>>,
     pub blocks: Vec<Option<Condition>>,
+    /// For each input, true if an impulse or a jump of states follows from its step.
+    pub moving: Vec<bool>,
     /// The inputs of the offsets, and of discrete variables.
     pub offsets: Vec<usize>,
     pub discretes: Vec<usize>,
@@ -81,6 +83,20 @@ impl Margins {
         };
         condition.in_places(&place)
     }
+}
+
+/// For each input, true if equations or watched values depend on its rate.
+fn moving(system: &StateSystem, watched: &[ExprId]) -> Vec<bool> {
+    let equations = &system.equations;
+    let residuals = equations.loops.iter().flat_map(|each| &each.residuals);
+    let roots: Vec<ExprId> = residuals
+        .chain(&equations.derivatives)
+        .chain(watched)
+        .copied()
+        .collect();
+    let behind = symbols_behind(system, &roots);
+    let rates = system.input_rates.iter();
+    rates.map(|rate| behind.contains(rate)).collect()
 }
 
 impl Prepared {
@@ -138,6 +154,7 @@ impl Prepared {
         });
         Prepared {
             powers,
+            moving: moving(&system, &watched),
             offsets,
             discretes: discretes.to_vec(),
             traits: Arc::new(Traits::new(&system)),

@@ -456,10 +456,11 @@ impl Course<'_> {
             self.supplied = 0.0;
             let before = standing.energy();
             standing = self.happen(standing)?;
-            let before = before.map(|before| before + self.supplied);
             let after = standing.energy();
             self.balance.supplied += self.supplied;
-            self.balance.lost += before.zip(after).map_or(f64::NAN, |(before, after)| before - after);
+            self.balance.impulses += self.supplied;
+            let lost = before.zip(after).map_or(f64::NAN, |(before, after)| before - after);
+            self.balance.lost += lost + self.supplied;
             self.report_events(before, after);
             self.event_row(&standing)?;
         }
@@ -523,6 +524,7 @@ impl Course<'_> {
             is_event: self.next_instant() <= until,
             row: self.row,
             corners: &prepared.margin_corners,
+            moving: &prepared.moving,
             margins: (&prepared.margins, standing.least.clone()),
             conditions: changes.chain(blocks).collect(),
             scales: prepared.scales.take(),
