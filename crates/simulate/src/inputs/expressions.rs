@@ -31,17 +31,17 @@ pub struct Inputs {
     parameters: Arc<[f64]>,
     start: f64,
     /// The corners that were found last: a run with events asks for the rest of them at each event.
-    found: Arc<Mutex<Option<Found>>>,
-    /// The looks that were found last, with the times between which they lie.
-    looks: Arc<Mutex<Option<(f64, f64, Vec<f64>)>>>,
+    corners: Arc<Mutex<Option<Found<Corner>>>>,
+    /// The instants to look at, likewise.
+    looks: Arc<Mutex<Option<Found<f64>>>>,
 }
 
-/// Corners between two times.
+/// All that there is between two times.
 #[derive(Clone, Debug)]
-struct Found {
+struct Found<T> {
     from: f64,
     to: f64,
-    corners: Vec<Corner>,
+    list: Vec<T>,
 }
 
 impl Inputs {
@@ -69,7 +69,7 @@ impl Inputs {
             }),
             parameters: parameters.into(),
             start,
-            found: Arc::default(),
+            corners: Arc::default(),
             looks: Arc::default(),
         }
     }
@@ -80,7 +80,7 @@ impl Inputs {
             shared: self.shared.clone(),
             parameters: parameters.into(),
             start,
-            found: Arc::default(),
+            corners: Arc::default(),
             looks: Arc::default(),
         }
     }
@@ -165,31 +165,35 @@ impl Signals for Inputs {
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<Corner> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.corners.lock().unwrap_or_else(PoisonError::into_inner);
         let known = found.as_ref().filter(|found| found.from < from && to <= found.to);
         if let Some(known) = known.filter(|_| from > self.start) {
-            let first = known.corners.partition_point(|corner| corner.time < from);
-            let within = known.corners[first..].iter().take_while(|corner| corner.time <= to);
+            let first = known.list.partition_point(|corner| corner.time < from);
+            let within = known.list[first..].iter().take_while(|corner| corner.time <= to);
             return within.cloned().collect();
         }
         let corners = self.find_corners(from, to);
         *found = Some(Found {
             from,
             to,
-            corners: corners.clone(),
+            list: corners.clone(),
         });
         corners
     }
 
     fn looks(&self, from: f64, to: f64) -> Vec<f64> {
         let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = looks.as_ref().filter(|known| known.0 <= from && to <= known.1);
-        if let Some((.., times)) = known {
-            let within = times.iter().copied().filter(|time| (from..=to).contains(time));
+        let known = looks.as_ref().filter(|known| known.from <= from && to <= known.to);
+        if let Some(known) = known {
+            let within = known.list.iter().copied().filter(|time| (from..=to).contains(time));
             return within.collect();
         }
         let times = self.shared.corners.looks(&self.parameters, from, to);
-        *looks = Some((from, to, times.clone()));
+        *looks = Some(Found {
+            from,
+            to,
+            list: times.clone(),
+        });
         times
     }
 
