@@ -480,3 +480,70 @@ fn friction_passes_on_no_impulse_of_a_wall() {
     }
     assert_eq!(hits, 2);
 }
+
+/// A valve that holds 5 MPa opens in the equilibrium that a run begins in, and a block leaves an equilibrium as it is.
+#[test]
+fn runs_from_an_equilibrium_begin_in_modes_that_agree_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(
+        &folder,
+        "import switching;
+model Relief {
+  input q [m^3/s] = 2e-4;
+  node a, b : fluid;
+  pump : FlowSource(q) gnd -> a; c1 : FluidCapacitor(1e-11) a -> gnd; valve : ReliefValve(5e6) a -> gnd;
+  line : FluidResistor(1e11) a -> b; c2 : FluidCapacitor(1e-11) b -> gnd; load : FluidResistor(2e11) b -> gnd;
+  discrete n = 0; when across(b) > 1e9 { n := 1; }
+  output pa = across(a); output pb = across(b);
+}",
+    );
+    let options = [
+        "--from-equilibrium",
+        "--stop",
+        "1",
+        "--points",
+        "3",
+        "--columns",
+        "pa,pb",
+    ];
+    let found = rows(&file, &options).unwrap_or_else(|fault| panic!("{fault}"));
+    for (name, wanted) in [("pa", 5e6), ("pb", 1e7 / 3.0)] {
+        let values = column(&found, name);
+        assert!(
+            values.iter().all(|value| (value - wanted).abs() < 1e-3),
+            "{name}: {values:?}"
+        );
+    }
+    let refused = rows(&file, &["--stop", "1", "--states", "energy"])
+        .err()
+        .unwrap_or_default();
+    assert!(refused.contains("LGM0606"), "{refused}");
+}
+
+/// A capacitor that is charged through an ideal switch takes half of what the source gives.
+#[test]
+fn the_balance_of_energy_has_impulses_of_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(
+        &folder,
+        "import switching;
+model Charging {
+  node a, b : electrical;
+  src : VoltageSource(5) a -> gnd; s : Switch(time > 1e-3) a -> b; c : Capacitor(1 [uF]) b -> gnd;
+  output v = across(c);
+}",
+    );
+    let events = format!("--events={}", folder.path().join("events.csv").display());
+    let words = [
+        "simulate".to_string(),
+        file.display().to_string(),
+        "--stop=5e-3".into(),
+        events,
+    ];
+    let output = run(&words);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("2.5e-5 J supplied = 1.25e-5 J stored + 0 J dissipated + 1.25e-5 J lost in events"),
+        "{said}"
+    );
+}
