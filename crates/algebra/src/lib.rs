@@ -16,7 +16,7 @@ pub use convert::{FromExpression, Sampled};
 pub use equality::are_equal;
 pub use field::{Block, Doubles, Field, PrimeField, Rationals};
 pub use kernels::{Kernels, Meaning};
-pub use linear::connected::strongly_connected;
+pub use linear::connected::{DisjointSets, strongly_connected};
 pub use linear::diagonal::solve_on_diagonal;
 pub use linear::fraction_free::{eliminate_unknowns, solve_rational_functions};
 pub use linear::row::{Row, Singular};

@@ -1,4 +1,4 @@
-//! Strongly connected sets of graphs.
+//! Sets of graphs: strongly connected ones, and those that edges join.
 
 const NEW: u32 = u32::MAX;
 
@@ -45,4 +45,47 @@ pub fn strongly_connected(nodes: usize, next: impl Fn(usize, usize) -> Option<us
         }
     }
     sets
+}
+
+/// Disjoint sets of places that are joined pair by pair (union-find). The first place of a set stands for it.
+#[derive(Clone, Debug, Default)]
+pub struct DisjointSets {
+    /// A place of the same set that is not behind: itself for the first one.
+    above: Vec<u32>,
+}
+
+impl DisjointSets {
+    /// So many places, each a set of its own.
+    pub fn new(places: usize) -> DisjointSets {
+        let mut sets = DisjointSets::default();
+        sets.grow(places);
+        sets
+    }
+
+    /// Adds places, each a set of its own, until there are so many.
+    pub fn grow(&mut self, places: usize) {
+        self.above
+            .extend(self.above.len() as u32..places.max(self.above.len()) as u32);
+    }
+
+    /// The first place of the set of a place.
+    pub fn root(&mut self, mut at: usize) -> usize {
+        while self.above[at] as usize != at {
+            // Path halving keeps the trees flat without recursion.
+            self.above[at] = self.above[self.above[at] as usize];
+            at = self.above[at] as usize;
+        }
+        at
+    }
+
+    /// Makes one set of those of two places.
+    pub fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.above[a.max(b)] = a.min(b) as u32;
+    }
+
+    /// The first place of the set of each place.
+    pub fn roots(mut self) -> Vec<usize> {
+        (0..self.above.len()).map(|at| self.root(at)).collect()
+    }
 }

@@ -1,6 +1,7 @@
 //! The coupler behind which each part of a model lies, as seen from one domain.
 
 use crate::one_port::domain_of;
+use lgm_algebra::DisjointSets;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::{BondEnd, Connection, DomainId, ElementId, Law, Measure, Model, NodeId};
 use rustc_hash::FxHashMap;
@@ -9,7 +10,10 @@ use rustc_hash::FxHashMap;
 pub(super) struct FarSide<'m> {
     model: &'m Model,
     own: DomainId,
-    parents: Vec<usize>,
+    /// The elements, then the nodes.
+    sets: DisjointSets,
+    /// The first place of the set of each.
+    roots: Vec<usize>,
 }
 
 impl<'m> FarSide<'m> {
@@ -19,7 +23,8 @@ impl<'m> FarSide<'m> {
         let mut side = FarSide {
             model,
             own,
-            parents: (0..count).collect(),
+            sets: DisjointSets::new(count),
+            roots: Vec::new(),
         };
         let first_node = model.elements.len();
         for port in &model.ports {
@@ -28,14 +33,14 @@ impl<'m> FarSide<'m> {
             }
             if let Connection::Branch { from, to, .. } = port.connection {
                 for node in [from, to].into_iter().flatten() {
-                    side.join(port.element.index(), first_node + node.index());
+                    side.sets.join(port.element.index(), first_node + node.index());
                 }
             }
         }
         for bond in &model.bonds {
             let ends = [bond.tail, bond.head].map(|end| side.place(end));
             if let [Some(a), Some(b)] = ends {
-                side.join(a, b);
+                side.sets.join(a, b);
             }
         }
         // An element is joined with the measures that control it.
@@ -47,23 +52,12 @@ impl<'m> FarSide<'m> {
             }
             for symbol in model.exprs.symbols_of(&expressions(&model.elements[index].law)) {
                 if let Some(place) = owners.get(&symbol).and_then(|measure| side.place_of(*measure)) {
-                    side.join(index, place);
+                    side.sets.join(index, place);
                 }
             }
         }
+        side.roots = std::mem::take(&mut side.sets).roots();
         side
-    }
-
-    fn root(&self, mut at: usize) -> usize {
-        while self.parents[at] != at {
-            at = self.parents[at];
-        }
-        at
-    }
-
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parents[a.max(b)] = a.min(b);
     }
 
     fn is_own_node(&self, node: NodeId) -> bool {
@@ -102,13 +96,13 @@ impl<'m> FarSide<'m> {
 
     /// Returns true if two elements hang together without the domain.
     pub(super) fn hang_together(&self, a: ElementId, b: ElementId) -> bool {
-        self.root(a.index()) == self.root(b.index())
+        self.roots[a.index()] == self.roots[b.index()]
     }
 
     /// The place of the first coupler that hangs together with a measure.
     pub(super) fn owner(&self, measure: Measure, couplers: &[ElementId]) -> Option<usize> {
-        let place = self.root(self.place_of(measure)?);
-        couplers.iter().position(|coupler| self.root(coupler.index()) == place)
+        let place = self.roots[self.place_of(measure)?];
+        couplers.iter().position(|coupler| self.roots[coupler.index()] == place)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::drawing::Drawing;
 use arcs::Arcs;
 pub(crate) use graph::obstacle;
 use graph::{Graph, read};
+use lgm_algebra::DisjointSets;
 use order::{Tie, order};
 
 /// Gaps between columns grow up to so many times until every text has a place.
@@ -53,20 +54,13 @@ pub(crate) fn draw(content: &Content<'_>) -> Result<Drawing, String> {
 
 /// Which part of the graph each node belongs to: what branches join, the reference left out.
 fn parts(graph: &Graph) -> Vec<usize> {
-    let mut parent: Vec<usize> = (0..graph.nodes.len()).collect();
-    fn root(parent: &[usize], mut at: usize) -> usize {
-        while parent[at] != at {
-            at = parent[at];
-        }
-        at
-    }
+    let mut sets = DisjointSets::new(graph.nodes.len());
     for branch in &graph.branches {
         if let (Some(from), Some(to)) = branch.ends {
-            let (a, b) = (root(&parent, from), root(&parent, to));
-            parent[a.max(b)] = a.min(b);
+            sets.join(from, to);
         }
     }
-    let roots: Vec<usize> = (0..parent.len()).map(|at| root(&parent, at)).collect();
+    let roots = sets.roots();
     let mut numbers: Vec<usize> = roots.clone();
     numbers.sort_unstable();
     numbers.dedup();

@@ -5,6 +5,7 @@ use crate::context::constants::Constants;
 use crate::context::modal::Block;
 use crate::context::values::Text;
 use crate::program::ItemRef;
+use lgm_algebra::DisjointSets;
 use lgm_algebra::expr::SymbolId;
 use lgm_model::{DomainId, ElementId, Measure, Model, NodeId, Path, PathId};
 use lgm_syntax::ast::{self, Name};
@@ -49,52 +50,38 @@ pub(crate) struct BondEnds {
     pub arrows: FxHashMap<(EndKey, EndKey), Vec<ArrowBonds>>,
 }
 
-/// Which nodes branches join, found while the branches are made.
+/// The nodes that branches join, found while the branches are made.
 #[derive(Debug, Default)]
 pub(crate) struct Branching {
-    /// A union-find forest: place 0 is the reference, place i + 1 is node i.
-    parent: Vec<u32>,
+    /// Place 0 is the reference, place i + 1 is node i.
+    sets: DisjointSets,
     /// Nodes that any branch or bond ends at.
     pub touched: Vec<bool>,
 }
 
 impl Branching {
     fn grow(&mut self, count: usize) {
-        for at in self.parent.len()..count + 1 {
-            self.parent.push(at as u32);
-        }
+        self.sets.grow(count + 1);
         if self.touched.len() < count {
             self.touched.resize(count, false);
         }
     }
 
-    fn find(&mut self, mut at: u32) -> u32 {
-        while self.parent[at as usize] != at {
-            // Path halving keeps the trees flat without recursion.
-            let above = self.parent[self.parent[at as usize] as usize];
-            self.parent[at as usize] = above;
-            at = above;
-        }
-        at
-    }
-
     /// Notes that two nodes are joined; `None` is the reference.
     pub fn join(&mut self, a: Option<NodeId>, b: Option<NodeId>) {
-        let place = |node: Option<NodeId>| node.map_or(0, |node| node.0 + 1);
-        let count = place(a).max(place(b)) as usize;
+        let place = |node: Option<NodeId>| node.map_or(0, |node| node.index() + 1);
+        let count = place(a).max(place(b));
         self.grow(count);
         for node in [a, b].into_iter().flatten() {
             self.touched[node.index()] = true;
         }
-        let (a, b) = (self.find(place(a)), self.find(place(b)));
-        // The reference stays the root of its tree.
-        self.parent[a.max(b) as usize] = a.min(b);
+        self.sets.join(place(a), place(b));
     }
 
     /// A name for the part of the graph that a node lies in; 0 is the part of the reference.
     pub fn part(&mut self, node: NodeId) -> u32 {
         self.grow(node.index() + 1);
-        self.find(node.0 + 1)
+        self.sets.root(node.index() + 1) as u32
     }
 
     /// Whether anything ends at the node.

@@ -5,6 +5,7 @@
 //! each node its integral, so that an output like `int(across(mass))` adds no state.
 
 use super::energy_variables::{Holding, integrated_by, own_integral, start_of_energy};
+use lgm_algebra::DisjointSets;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
 use lgm_model::switching::Target;
 use lgm_model::{Connection, Integral, JunctionKind, Law, Measure, Model, NodeId, PortId, Variable};
@@ -17,7 +18,12 @@ const LONGEST: usize = 32;
 /// A node; none is the reference.
 type End = Option<NodeId>;
 
-/// What holds the integral of the across variable between two nodes.
+/// The place of a node among all; the reference is the first one.
+fn place(end: End) -> usize {
+    end.map_or(0, |node| node.index() + 1)
+}
+
+/// The owner of the integral of the across variable between two nodes.
 struct Edge {
     from: End,
     to: End,
@@ -143,7 +149,7 @@ fn ends_of(model: &Model, measure: Measure) -> Option<(End, End)> {
 }
 
 impl Paths {
-    /// The shortest paths from the reference, and those within what no storage connects to it. The names of elements decide between equals.
+    /// The shortest paths from the reference, and those among nodes that no storage connects to it. The names of elements decide between equals.
     fn of(model: &mut Model, holding: &Holding) -> Paths {
         let edges = edges(model, holding);
         let mut beside: FxHashMap<End, Vec<usize>> = FxHashMap::default();
@@ -255,6 +261,8 @@ fn edges(model: &mut Model, holding: &Holding) -> Vec<Edge> {
         .iter()
         .map(|switched| switched.element)
         .collect();
+    let places = model.integrals.iter().enumerate();
+    let places: FxHashMap<SymbolId, usize> = places.map(|(at, integral)| (integral.symbol, at)).collect();
     let mut unmoved = Unmoved::of(model);
     let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
     let values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
@@ -283,7 +291,7 @@ fn edges(model: &mut Model, holding: &Holding) -> Vec<Edge> {
         let Some((from, to)) = ends_of(model, measure) else {
             continue;
         };
-        let start = match given_start(model, port) {
+        let start = match given_start(model, &places, port) {
             Some(true) => start_of_energy(model, port).unwrap_or_else(|| model.exprs.zero()),
             None if unmoved.has(from, to) => model.exprs.zero(),
             _ => continue,
@@ -312,9 +320,9 @@ fn edges(model: &mut Model, holding: &Holding) -> Vec<Edge> {
     found.into_iter().map(|entry| entry.1).collect()
 }
 
-/// Whether the energy variable of a storage port has a start of its own: `Some(true)` where its value is known, `Some(false)` where it
-/// is only guessed, none where none is given.
-fn given_start(model: &Model, port: PortId) -> Option<bool> {
+/// The start of the energy variable of a storage port: `Some(true)` where its value is known, `Some(false)` where it is only guessed, none
+/// where none is given.
+fn given_start(model: &Model, places: &FxHashMap<SymbolId, usize>, port: PortId) -> Option<bool> {
     let element = &model.elements[model.ports[port.index()].element.index()];
     let Law::Nonlinear(_) = element.law else {
         let given = |start: &Option<ExprId>| start.is_some();
@@ -324,7 +332,7 @@ fn given_start(model: &Model, port: PortId) -> Option<bool> {
         };
     };
     let (_, symbol) = own_integral(model, port)?;
-    let integral = model.integrals.iter().find(|integral| integral.symbol == symbol)?;
+    let integral = &model.integrals[*places.get(&symbol)?];
     integral.start.map(|_| !integral.is_guess && integral.closure.is_none())
 }
 
@@ -334,7 +342,7 @@ enum Unmoved {
     None,
     /// Between nodes of one group: A-type storage, dissipators and across sources join them, so that no sum of through variables ties
     /// this storage to other storage.
-    Within(Groups),
+    Within(DisjointSets),
 }
 
 impl Unmoved {
@@ -349,13 +357,13 @@ impl Unmoved {
         {
             return Unmoved::All;
         }
-        let mut groups = Groups::default();
+        let mut groups = DisjointSets::new(model.nodes.len() + 1);
         for element in &model.elements {
             let joins = match &element.law {
                 Law::Source { values, .. } => {
                     let symbols = model.exprs.symbols_of(values);
                     let mut kinds = symbols.into_iter().map(|symbol| model.exprs.symbol_info(symbol).kind);
-                    // What a source measures may tie any storage to any other.
+                    // A source that measures something may tie any storage to any other.
                     if kinds.any(|kind| matches!(kind, SymbolKind::Measure | SymbolKind::State)) {
                         return Unmoved::None;
                     }
@@ -364,7 +372,7 @@ impl Unmoved {
                 Law::Nonlinear(_) if element.ports.len() > 1 => return Unmoved::None,
                 Law::Dissipator(_) => element.ports.len() == 1,
                 Law::Storage { .. } => true,
-                // What gives one of its variables alone is a source.
+                // A law of one variable alone is a source.
                 Law::Nonlinear(law) => {
                     let symbols = model.exprs.symbols_of(&law.residuals);
                     let (effort, flow) = law.variables[0];
@@ -376,7 +384,7 @@ impl Unmoved {
                 if let Connection::Branch { from, to, .. } = model.ports[port.index()].connection
                     && !is_of_through(model, port, &element.law)
                 {
-                    groups.join(from, to);
+                    groups.join(place(from), place(to));
                 }
             }
         }
@@ -387,12 +395,12 @@ impl Unmoved {
         match self {
             Unmoved::All => true,
             Unmoved::None => false,
-            Unmoved::Within(groups) => groups.root(from) == groups.root(to),
+            Unmoved::Within(groups) => groups.root(place(from)) == groups.root(place(to)),
         }
     }
 }
 
-/// Whether the law at a port is a through source, or storage that integrates its across variable.
+/// Returns true if the law at a port is a through source, or storage that integrates its across variable.
 fn is_of_through(model: &Model, port: PortId, law: &Law) -> bool {
     let Some(domain) = model.ports[port.index()].domain else {
         return true;
@@ -404,28 +412,5 @@ fn is_of_through(model: &Model, port: PortId, law: &Law) -> bool {
     match law {
         Law::Source { given, .. } => *given != across,
         _ => integrated_by(model, port) == Some(across),
-    }
-}
-
-/// Groups of nodes that branches join.
-#[derive(Default)]
-struct Groups(FxHashMap<End, End>);
-
-impl Groups {
-    fn root(&mut self, mut node: End) -> End {
-        while let Some(above) = self.0.get(&node).copied() {
-            if let Some(next) = self.0.get(&above).copied() {
-                self.0.insert(node, next);
-            }
-            node = above;
-        }
-        node
-    }
-
-    fn join(&mut self, a: End, b: End) {
-        let (a, b) = (self.root(a), self.root(b));
-        if a != b {
-            self.0.insert(a, b);
-        }
     }
 }

@@ -65,7 +65,7 @@ impl Holding {
         (integrated_by(model, port) == Some(variable)).then_some((port, negative != outwards))
     }
 
-    /// What a symbol measures.
+    /// The variable that a symbol measures.
     pub(super) fn measure(&self, symbol: SymbolId) -> Option<Measure> {
         self.measures.get(&symbol).copied()
     }
@@ -230,7 +230,7 @@ pub(super) fn start_of_energy(model: &mut Model, port: PortId) -> Option<ExprId>
     (!model.exprs.is_zero(start)).then_some(start)
 }
 
-/// Whether a variable of a port is its across variable.
+/// Returns true if a variable of a port is its across variable.
 pub(super) fn is_across(model: &Model, port: PortId, variable: Variable) -> bool {
     let domain = model.ports[port.index()].domain;
     domain.is_some_and(|domain| model.domains[domain.index()].effort_is_across == (variable == Variable::Effort))

@@ -4,6 +4,7 @@
 //! between the x that it gives and the y that it takes is regular: so as many of x and y together are taken as x has entries,
 //! and the conjugate variable at all other ports. Ports that M does not connect are counted apart.
 
+use lgm_algebra::DisjointSets;
 use lgm_model::{Law, Matrix, Model, PortId, Variable};
 use rustc_hash::FxHashMap;
 
@@ -86,22 +87,13 @@ impl Groups {
 
 /// For each port of a coupler, x first, one port that stands for all those that entries of the matrix connect with it.
 fn connected(model: &Model, matrix: &Matrix) -> Vec<usize> {
-    let mut parent: Vec<usize> = (0..matrix.columns + matrix.rows).collect();
+    let mut sets = DisjointSets::new(matrix.columns + matrix.rows);
     for row in 0..matrix.rows {
         for column in 0..matrix.columns {
             if !model.exprs.is_zero(matrix.get(row, column)) {
-                let (a, b) = (root(&mut parent, column), root(&mut parent, matrix.columns + row));
-                parent[a.max(b)] = a.min(b);
+                sets.join(column, matrix.columns + row);
             }
         }
     }
-    (0..parent.len()).map(|at| root(&mut parent, at)).collect()
-}
-
-fn root(parent: &mut [usize], mut at: usize) -> usize {
-    while parent[at] != at {
-        parent[at] = parent[parent[at]];
-        at = parent[at];
-    }
-    at
+    sets.roots()
 }

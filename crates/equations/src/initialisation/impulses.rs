@@ -15,6 +15,7 @@ use crate::formulation::shared_arena::SharedArena;
 use crate::initialisation::impulse_sources::{Push, pushed};
 use crate::initialisation::start_values::StartSolver;
 use crate::state_selection::links::{Carrier, ImpulseFault, Impulses, Links};
+use lgm_algebra::DisjointSets;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind};
 use lgm_algebra::{FromExpression, PrimeField, RationalFunctions, Sampled};
 use lgm_model::system::{State, StateSystem};
@@ -145,7 +146,7 @@ impl StartSolver<'_> {
     /// The states by what ties them together: dependent storage, fields, and what starts are given for.
     fn groups(&self, links: &Links) -> Groups {
         let count = self.system.states.len();
-        let mut parent: Vec<usize> = (0..count).collect();
+        let mut sets = DisjointSets::new(count);
         let places = |symbols: &mut dyn Iterator<Item = &SymbolId>| -> Vec<usize> {
             let storage = symbols.filter(|symbol| links.carriers.contains_key(symbol));
             storage.filter_map(|symbol| self.places.get(symbol).copied()).collect()
@@ -166,12 +167,11 @@ impl StartSolver<'_> {
         ties.extend(open.map(|(_, behind)| (places(&mut behind.iter()), false)));
         for (states, _) in &ties {
             for pair in states.windows(2) {
-                let (a, b) = (root(&mut parent, pair[0]), root(&mut parent, pair[1]));
-                parent[a.max(b)] = a.min(b);
+                sets.join(pair[0], pair[1]);
             }
         }
         let mut groups = Groups {
-            of: (0..count).map(|at| root(&mut parent, at)).collect(),
+            of: sets.roots(),
             ..Groups::default()
         };
         let (mut free, mut given, mut driven) = (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
@@ -561,12 +561,4 @@ fn expanded_along(system: &mut StateSystem, roots: &[ExprId], along: Option<&[Sy
     }
     let mut symbols = system.exprs.symbols_of(&roots).into_iter();
     (!symbols.any(|symbol| unknowns.contains(&symbol))).then_some(roots)
-}
-
-fn root(parent: &mut [usize], mut at: usize) -> usize {
-    while parent[at] != at {
-        parent[at] = parent[parent[at]];
-        at = parent[at];
-    }
-    at
 }
