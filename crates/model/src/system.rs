@@ -45,7 +45,7 @@ pub struct StateSystem {
     pub experiment: Experiment,
     /// Where the equations were linearised: states, inputs and outputs are deviations from there.
     pub linearized_at: Option<OperatingPoint>,
-    /// What is left to do for consistent initial values.
+    /// Work that is left for consistent initial values.
     pub starts: Starts,
     /// The changes at events.
     pub events: SystemEvents,
@@ -71,6 +71,17 @@ pub struct Equations {
     pub output_values: Vec<ExprId>,
     /// Affine in states, inputs and input rates with constant coefficients.
     pub linear: bool,
+}
+
+impl Equations {
+    /// All expressions that are shown, to be changed: rates, outputs, assignments, residuals of loops, and the form over a mass matrix.
+    pub fn shown_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
+        let assignments = self.assignments.iter_mut().map(|assignment| &mut assignment.value);
+        let residuals = self.loops.iter_mut().flat_map(|each| &mut each.residuals);
+        let form = self.mass_form.iter_mut().flat_map(MassForm::expressions_mut);
+        let sides = self.derivatives.iter_mut().chain(&mut self.output_values);
+        sides.chain(assignments).chain(residuals).chain(form)
+    }
 }
 
 /// The matrices of linear equations in the forms that were asked for.

@@ -12,7 +12,7 @@ use crate::{Matrices, MatrixOptions, double, expression, formula, members, short
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
 use lgm_model::system::{
-    AlgebraicLoop, DependentStorage, LinearForm, MassForm, PointValue, SparseMatrix, StateSystem, StateVariable,
+    AlgebraicLoop, DependentStorage, LinearForm, PointValue, SparseMatrix, StateSystem, StateVariable,
 };
 use lgm_model::{Parameter, ParameterEntry};
 use num_bigint::BigInt;
@@ -84,27 +84,7 @@ fn text_pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
 /// an exponent of 1/3, were written by somebody and stay.
 fn with_short_numbers(system: &StateSystem) -> StateSystem {
     let mut system = system.clone();
-    let mut roots: Vec<&mut ExprId> = system
-        .equations
-        .derivatives
-        .iter_mut()
-        .chain(&mut system.equations.output_values)
-        .collect();
-    roots.extend(
-        system
-            .equations
-            .assignments
-            .iter_mut()
-            .map(|assignment| &mut assignment.value),
-    );
-    roots.extend(system.equations.loops.iter_mut().flat_map(|each| &mut each.residuals));
-    roots.extend(
-        system
-            .equations
-            .mass_form
-            .iter_mut()
-            .flat_map(MassForm::expressions_mut),
-    );
+    let roots: Vec<&mut ExprId> = system.equations.shown_mut().collect();
     let exprs = &mut system.exprs;
     let reachable = exprs.reachable(&roots.iter().map(|id| **id).collect::<Vec<_>>());
     let mut replaced = FxHashMap::default();

@@ -2,7 +2,7 @@
 
 use crate::decimals::shortest_decimal;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, to_f64};
-use lgm_model::system::{MassForm, StateSystem};
+use lgm_model::system::StateSystem;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
@@ -18,27 +18,7 @@ pub fn with_numbers(system: &StateSystem) -> StateSystem {
     let values: FxHashMap<SymbolId, ExprId> = entries
         .map(|entry| (entry.symbol, exprs.number(entry.value.clone())))
         .collect();
-    let mut roots: Vec<&mut ExprId> = system
-        .equations
-        .derivatives
-        .iter_mut()
-        .chain(&mut system.equations.output_values)
-        .collect();
-    roots.extend(
-        system
-            .equations
-            .assignments
-            .iter_mut()
-            .map(|assignment| &mut assignment.value),
-    );
-    roots.extend(system.equations.loops.iter_mut().flat_map(|each| &mut each.residuals));
-    roots.extend(
-        system
-            .equations
-            .mass_form
-            .iter_mut()
-            .flat_map(MassForm::expressions_mut),
-    );
+    let roots: Vec<&mut ExprId> = system.equations.shown_mut().collect();
     let ids: Vec<ExprId> = roots.iter().map(|id| **id).collect();
     let ids = exprs.substitute(&ids, |symbol| values.get(&symbol).copied());
     let mut folded: FxHashMap<ExprId, ExprId> = FxHashMap::default();

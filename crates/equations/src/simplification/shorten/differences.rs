@@ -143,7 +143,7 @@ fn with_own_denominators(
         let Node::Symbol(symbol) = *exprs.node(base) else {
             continue;
         };
-        // What is left of the product with it where it is 0.
+        // The part of the product with it that does not vanish with it.
         let whole = field.to_expression(exprs, &rest);
         let times = exprs.mul(whole, base);
         let Ok(times) = field.from_expression(exprs, times) else {
