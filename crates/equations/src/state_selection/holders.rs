@@ -4,7 +4,7 @@ use crate::causality::Causality;
 use crate::causality::elimination::{Row, add_scaled, find};
 use crate::formulation::assemble::Assembled;
 use crate::parameter_values::parameter_numbers;
-use lgm_algebra::expr::{Evaluated, ExprId, SymbolId, SymbolKind};
+use lgm_algebra::expr::{Evaluated, ExprId, Exprs, Node, SymbolKind};
 use lgm_algebra::{Field, solve};
 use lgm_model::{ElementId, Law, Model, PortId};
 use rustc_hash::FxHashMap;
@@ -164,12 +164,18 @@ fn starts_may_follow(model: &Model, causality: &Causality) -> bool {
     if causality.dependent.is_empty() {
         return false;
     }
-    let is_constant_source = |id: &ExprId| {
-        let is_parameter = |symbol: &SymbolId| model.exprs.symbol_info(*symbol).kind == SymbolKind::Parameter;
-        !model.exprs.is_zero(*id) && model.exprs.symbols_of(&[*id]).iter().all(is_parameter)
+    let mut exprs = model.exprs.clone();
+    let is_variable = |exprs: &Exprs, id: ExprId| match exprs.node(id) {
+        Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
+        _ => false,
+    };
+    // A value that holds a constant, beside inputs too.
+    let mut has_constant = |id: &ExprId| {
+        let form = exprs.affine(*id, &is_variable);
+        form.is_none_or(|form| !exprs.is_zero(form.rest))
     };
     model.elements.iter().any(|element| match &element.law {
-        Law::Source { values, .. } => values.iter().any(is_constant_source),
+        Law::Source { values, .. } => values.iter().any(&mut has_constant),
         _ => element.start.iter().flatten().any(|start| !model.exprs.is_zero(*start)),
     }) || model
         .integrals
