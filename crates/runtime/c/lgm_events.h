@@ -54,7 +54,7 @@ lgm_status lgm_events_pass(lgm_run *run);
 /* The run just before inputs step, with the inputs that are held. */
 lgm_status lgm_events_arrive(lgm_run *run);
 
-/* What happens behind that: a step of an input moves states in the modes that follow, and may make conditions true. */
+/* The events behind that: a step of an input moves states in the modes that follow, and may make conditions true. */
 lgm_status lgm_events_corner(lgm_run *run);
 
 /* Gives states that are dependent in the combination in force their values in a row. */

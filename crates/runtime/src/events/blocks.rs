@@ -278,7 +278,7 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
-    /// What happens at a corner.
+    /// The events at a corner.
     pub(crate) fn corner(&mut self, before: Option<&S::Inputs>) -> Result<(), Fault> {
         self.events.happenings = 0;
         self.events.lost = S::Real::c(0.0);

@@ -31,17 +31,36 @@ pub struct Inputs {
     parameters: Arc<[f64]>,
     start: f64,
     /// The corners that were found last: a run with events asks for the rest of them at each event.
-    corners: Arc<Mutex<Option<Found<Corner>>>>,
+    corners: Arc<Kept<Corner>>,
     /// The instants to look at, likewise.
-    looks: Arc<Mutex<Option<Found<f64>>>>,
+    looks: Arc<Kept<f64>>,
 }
 
-/// All that there is between two times.
-#[derive(Clone, Debug)]
-struct Found<T> {
-    from: f64,
-    to: f64,
-    list: Vec<T>,
+/// The list that was found last, with the times between which it has all there is.
+#[derive(Debug)]
+struct Kept<T>(Mutex<Option<(f64, f64, Vec<T>)>>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Kept<T> {
+        Kept(Mutex::new(None))
+    }
+}
+
+impl<T: Clone> Kept<T> {
+    /// The list between two times: a part of the one that is there, or else one that is found and kept.
+    fn between(&self, from: f64, to: f64, time: impl Fn(&T) -> f64, find: impl FnOnce() -> Vec<T>) -> Vec<T> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((first, last, list)) = &*kept
+            && *first <= from
+            && to <= *last
+        {
+            let is_within = |each: &&T| (from..=to).contains(&time(each));
+            return list.iter().filter(is_within).cloned().collect();
+        }
+        let list = find();
+        *kept = Some((from, to, list.clone()));
+        list
+    }
 }
 
 impl Inputs {
@@ -165,36 +184,13 @@ impl Signals for Inputs {
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<Corner> {
-        let mut found = self.corners.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = found.as_ref().filter(|found| found.from < from && to <= found.to);
-        if let Some(known) = known.filter(|_| from > self.start) {
-            let first = known.list.partition_point(|corner| corner.time < from);
-            let within = known.list[first..].iter().take_while(|corner| corner.time <= to);
-            return within.cloned().collect();
-        }
-        let corners = self.find_corners(from, to);
-        *found = Some(Found {
-            from,
-            to,
-            list: corners.clone(),
-        });
-        corners
+        let find = || self.find_corners(from, to);
+        self.corners.between(from, to, |corner| corner.time, find)
     }
 
     fn looks(&self, from: f64, to: f64) -> Vec<f64> {
-        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = looks.as_ref().filter(|known| known.from <= from && to <= known.to);
-        if let Some(known) = known {
-            let within = known.list.iter().copied().filter(|time| (from..=to).contains(time));
-            return within.collect();
-        }
-        let times = self.shared.corners.looks(&self.parameters, from, to);
-        *looks = Some(Found {
-            from,
-            to,
-            list: times.clone(),
-        });
-        times
+        let find = || self.shared.corners.looks(&self.parameters, from, to);
+        self.looks.between(from, to, |time| *time, find)
     }
 
     fn is_measured(&self, input: usize) -> bool {

@@ -122,7 +122,8 @@ fn failure(motion: &Motion<'_>, corner: &Corner, states: &[f64], lost: Lost) -> 
     }
 }
 
-fn step_vector(motion: &Motion<'_>, corner: &Corner) -> Vec<f64> {
+/// The step of each input at a corner.
+pub(crate) fn step_vector(motion: &Motion<'_>, corner: &Corner) -> Vec<f64> {
     let mut steps = vec![0.0; motion.system.inputs.len()];
     for (input, step) in &corner.steps {
         steps[*input] += step;

@@ -2,23 +2,18 @@
 //!
 //! A run is made of parts between events. In each part one combination of modes is in force, which is a model of fixed structure with
 //! equations of its own (`library`, `prepared`); a part ends where a condition becomes true (`watch`) or at an instant of an
-//! `every` block. At an event blocks assign and modes change, until nothing follows (`transition`,
-//! `complementarity`); `run` is the loop over all that, and `balance` keeps account of the energy.
+//! `every` block. At an event blocks assign and modes change, until nothing follows (`instant`); `run` is the loop over all that, and
+//! `balance` keeps account of the energy.
 
 pub(crate) mod balance;
 mod columns;
-mod complementarity;
-mod contacts;
-mod entering;
-mod faults;
 pub(crate) mod held;
+mod instant;
 mod library;
 mod prepared;
 mod run;
 mod setup;
-mod standing;
 mod starts;
-mod transition;
 mod undetermined;
 pub(crate) mod watch;
 

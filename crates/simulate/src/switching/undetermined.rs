@@ -1,7 +1,7 @@
 //! Currents that ideal elements leave open: a loop of diodes that all conduct carries any current around it.
 
+use crate::switching::instant::standing::Standing;
 use crate::switching::library::Library;
-use crate::switching::standing::Standing;
 use lgm_equations::switching::Condition;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;

@@ -1,7 +1,7 @@
 //! Variables that changes set at one instant. Contacts that close together obey what they set together, each by the values just before
 //! the instant: of three balls that touch, the one that is hit and the one behind it move off at once.
 
-use crate::switching::standing::{Acting, Before, PortValue, Standing};
+use crate::switching::instant::standing::{Acting, Before, PortValue, Standing};
 use rustc_hash::FxHashMap;
 
 /// The contacts of one instant.

@@ -5,10 +5,10 @@
 
 use crate::failure::Failure;
 use crate::plan::Plan;
-use crate::switching::contacts::Contacts;
+use crate::switching::instant::contacts::Contacts;
+use crate::switching::instant::standing::{Acting, Before, Standing};
 use crate::switching::library::Library;
 use crate::switching::prepared::Prepared;
-use crate::switching::standing::{Acting, Before, Standing};
 use lgm_equations::switching::near;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! Reports on an instant behind which there are no modes.
 
 use crate::failure::{Failure, FailureKind};
-use crate::switching::transition::{Instant, MOST_SEARCHED};
+use crate::switching::instant::transition::{Instant, MOST_SEARCHED};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;

@@ -3,11 +3,11 @@
 use crate::failure::Failure;
 use crate::inputs::signals::{Corner, Side, Signals};
 use crate::motion::Motion;
-use crate::reinitialisation::jump::move_states;
+use crate::reinitialisation::jump::{move_states, step_vector};
 use crate::switching::held::{Held, HeldInput};
+use crate::switching::instant::standing::{Before, PortValue, Standing};
+use crate::switching::instant::transition::Instant;
 use crate::switching::prepared::Prepared;
-use crate::switching::standing::{Before, PortValue, Standing};
-use crate::switching::transition::Instant;
 use lgm_model::Variable;
 use nalgebra::{DMatrix, DVector};
 use std::rc::Rc;
@@ -180,10 +180,7 @@ impl Instant<'_, '_> {
             return 0.0;
         };
         let still = vec![0.0; prepared.system.inputs.len()];
-        let mut steps = still.clone();
-        for (input, step) in &corner.steps {
-            steps[*input] += step;
-        }
+        let steps = step_vector(motion, corner);
         let at = (self.time, states);
         let with = prepared.call(motion, &powers.kernel, at, Some(&steps));
         let after = prepared.call(motion, &powers.kernel, at, Some(&still));
@@ -202,10 +199,7 @@ impl Instant<'_, '_> {
             return vec![0.0; count];
         }
         let still = vec![0.0; prepared.system.inputs.len()];
-        let mut steps = still.clone();
-        for (input, step) in &corner.steps {
-            steps[*input] += step;
-        }
+        let steps = step_vector(motion, corner);
         let at = (self.time, states);
         let with = prepared.call(motion, &prepared.watched, at, Some(&steps));
         let without = prepared.call(motion, &prepared.watched, at, Some(&still));

@@ -7,9 +7,9 @@
 use crate::failure::Failure;
 use crate::inputs::signals::Corner;
 use crate::reinitialisation::jump::move_states;
+use crate::switching::instant::standing::{Before, Standing};
+use crate::switching::instant::transition::Instant;
 use crate::switching::prepared::Prepared;
-use crate::switching::standing::{Before, Standing};
-use crate::switching::transition::Instant;
 use lgm_algebra::expr::Relation;
 use lgm_equations::switching::Condition;
 use lgm_model::Variable;
