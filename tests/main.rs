@@ -78,8 +78,6 @@ mod nonlinear_faults;
 mod nonlinear_laws;
 mod ordinary;
 mod ordinary_slips;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod passing_zero;
 mod plots;
 mod random_expressions;

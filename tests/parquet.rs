@@ -1,6 +1,7 @@
-//! Rows as Parquet, read back with the library's reader: `cargo test --features parquet --test all parquet::`.
+//! Rows as Parquet, read back with the library's reader: `cargo test --features parquet --test parquet`.
 
-use crate::support::command;
+#[path = "support/command.rs"]
+mod command;
 
 use command::{ends_with, err};
 use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -66,7 +66,7 @@ pub const SOURCES: [(&str, &str); 15] = [
 ];
 
 /// Further modules of models with events, in the folder `events`.
-pub const EVENTS: [(&str, &str); 12] = [
+pub const EVENTS: [(&str, &str); 13] = [
     ("blocks", include_str!("events/blocks.rs")),
     ("cause", include_str!("events/cause.rs")),
     ("complementarity", include_str!("events/complementarity.rs")),
@@ -76,6 +76,7 @@ pub const EVENTS: [(&str, &str); 12] = [
     ("mod", include_str!("events/mod.rs")),
     ("modes", include_str!("events/modes.rs")),
     ("moment", include_str!("events/moment.rs")),
+    ("search", include_str!("events/search.rs")),
     ("switching", include_str!("events/switching.rs")),
     ("tables", include_str!("events/tables.rs")),
     ("watch", include_str!("events/watch.rs")),

@@ -1,6 +1,7 @@
 //! What a run is asked to do, to whom it reports, and what.
 
 use lgm_model::Experiment;
+use lgm_runtime::events::blocks::plain;
 use lgm_source::diagnostic::Diagnostic;
 
 /// How one run is to be made. Times are in seconds.
@@ -56,28 +57,6 @@ impl Plan {
         let share = row as f64 / (self.points.max(2) - 1) as f64;
         let time = self.start + share * (self.stop - self.start);
         plain(time, time.abs().max(self.start.abs()))
-    }
-}
-
-/// A time without the rounding of how it was computed from others of some size: 0.02 in the place of 0.020000000000000004, where what it is
-/// to 15 digits is that near.
-pub(crate) fn plain(time: f64, size: f64) -> f64 {
-    let digits = 14.0 - size.log10().floor();
-    let digits = match digits {
-        // Times beyond these have no digits behind the point, or are as good as nothing.
-        digits if (0.0..=290.0).contains(&digits) => digits as i32,
-        _ => return time,
-    };
-    let power = 10f64.powi(digits);
-    let whole = (time * power).round();
-    let rounded = match digits {
-        // Powers of ten up to this one are doubles, so that the quotient is the one that is nearest.
-        ..=22 => whole / power,
-        _ => format!("{whole}e-{digits}").parse().unwrap_or(time),
-    };
-    match (rounded - time).abs() <= 2.0 * f64::EPSILON * size {
-        true => rounded,
-        false => time,
     }
 }
 

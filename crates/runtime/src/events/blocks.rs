@@ -7,12 +7,13 @@ use super::super::real::Real;
 use super::super::system::Fault;
 use super::cause::{Happening, Reason, MOST_AT_ONCE};
 use super::moment::Moment;
+use super::search::{follow, Follow};
 use super::switching::{Given, Switching};
 use super::tables::{Known, Target, Trigger};
 use core::fmt::Write;
 
 /// A share of the run within which nothing real happens as often as events accumulate.
-const NO_TIME: f64 = 1e-5;
+pub const NO_TIME: f64 = 1e-5;
 /// The share of an expected size that is the scale of a state before it was seen.
 const UNSEEN: f64 = 1e-3;
 
@@ -32,8 +33,9 @@ impl Write for Digits {
     }
 }
 
-/// A time as its decimal digits say it, where that is the same but for rounding of what it was computed from.
-fn plain(time: f64, size: f64) -> f64 {
+/// A time as its decimal digits say it, where that is the same but for rounding of what it was computed from, which had some size: 0.02
+/// in the place of 0.020000000000000004.
+pub fn plain(time: f64, size: f64) -> f64 {
     let digits = 14.0 - libm::floor(libm::log10(size));
     if !(0.0..=290.0).contains(&digits) {
         return time;
@@ -58,27 +60,29 @@ fn plain(time: f64, size: f64) -> f64 {
     }
 }
 
-/// The next instant of a block: counted, and never added up.
-fn instant_of<T: Real>(trigger: Trigger, number: T) -> T {
-    let Trigger::Every { period, first } = trigger else {
-        return T::c(f64::INFINITY);
-    };
-    let time = first + number.to_f64() * period;
-    T::c(plain(time, libm::fabs(time).max(libm::fabs(first))))
-}
+impl Trigger {
+    /// An instant by its number: counted, and never added up; infinity for what has no instants.
+    pub fn instant(self, number: f64) -> f64 {
+        let Trigger::Every { period, first } = self else {
+            return f64::INFINITY;
+        };
+        let time = first + number * period;
+        plain(time, libm::fabs(time).max(libm::fabs(first)))
+    }
 
-/// The number of the first instant of a block that is not before a time.
-fn first_number<T: Real>(trigger: Trigger, start: T) -> T {
-    let Trigger::Every { period, first } = trigger else {
-        return T::c(0.0);
-    };
-    T::c(libm::ceil((start.to_f64() - first) / period - 1e-9).max(0.0))
+    /// The number of the first instant that is not before a time.
+    pub fn first_number(self, start: f64) -> f64 {
+        let Trigger::Every { period, first } = self else {
+            return 0.0;
+        };
+        libm::ceil((start - first) / period - 1e-9).max(0.0)
+    }
 }
 
 impl<S: Switching> Moment<'_, S> {
     fn find_instant(&mut self) {
         let blocks = S::TABLES.blocks.iter().zip(self.events.next.entries());
-        let instants = blocks.map(|(block, number)| instant_of(block.trigger, *number));
+        let instants = blocks.map(|(block, number)| S::Real::c(block.trigger.instant(number.to_f64())));
         self.events.instant = instants.fold(S::Real::c(f64::INFINITY), |first, instant| first.minimum(instant));
     }
 
@@ -130,66 +134,6 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
-    /// Runs the blocks that are marked in the order of the text, and then finds the modes.
-    fn run_blocks(&mut self) -> Result<(), Fault> {
-        self.events.from = self.before(self.motion.combination());
-        let mut u = self.motion.inputs(self.t);
-        for block in 0..S::Flags::LENGTH {
-            if self.events.is_run[block] {
-                self.assign(block, &mut u)?;
-                self.events.note(Happening::Block(block));
-            }
-        }
-        self.settle()
-    }
-
-    /// Marks the blocks whose condition has become true; true if there are any.
-    fn find_became(&mut self) -> bool {
-        for block in 0..S::Flags::LENGTH {
-            let holds = self.holds_now(block);
-            self.events.is_run[block] = holds && !self.events.holding[block];
-            self.events.holding[block] = holds;
-        }
-        self.events.is_run.entries().any(|is_run| *is_run)
-    }
-
-    fn has_become(&self) -> bool {
-        (0..S::Flags::LENGTH).any(|block| !self.events.holding[block] && self.holds_now(block))
-    }
-
-    /// Carries out all that happens where the run stands, until nothing follows.
-    fn happen(&mut self) -> Result<(), Fault> {
-        for (at, block) in S::TABLES.blocks.iter().enumerate() {
-            let is_due = instant_of(block.trigger, self.events.next[at]) <= self.t;
-            self.events.is_run[at] = is_due;
-            if is_due {
-                self.events.next[at] = self.events.next[at] + S::Real::c(1.0);
-            }
-        }
-        self.find_instant();
-        if self.events.is_run.entries().any(|is_run| *is_run) {
-            self.run_blocks()?;
-        }
-        for _ in 0..MOST_AT_ONCE {
-            if self.find_became() {
-                self.run_blocks()?;
-                for block in 0..S::Flags::LENGTH {
-                    if self.events.is_run[block] {
-                        self.events.holding[block] = self.holds_now(block);
-                    }
-                }
-                continue;
-            }
-            let combination = self.motion.combination();
-            self.events.from = self.before(combination);
-            self.settle()?;
-            if self.motion.combination() == combination && !self.has_become() {
-                return Ok(());
-            }
-        }
-        Err(self.fail(Reason::BlocksAccumulate))
-    }
-
     /// Ends a run whose events accumulate.
     fn mind_accumulation(&mut self) -> Result<(), Fault> {
         let no_time = S::Real::c(NO_TIME) * self.motion.whole();
@@ -237,7 +181,7 @@ impl<S: Switching> Moment<'_, S> {
             self.mind_accumulation()?;
             self.stand()?;
             let before = self.events.watched[S::TABLES.places.energy];
-            self.happen()?;
+            follow(self)?;
             let behind = self.events.watched[S::TABLES.places.energy];
             self.events.lost = self.events.lost + (before - behind);
             if !self.is_at_once() {
@@ -305,16 +249,16 @@ impl<S: Switching> Moment<'_, S> {
         from.x = start;
         from.is_known = S::Knowns::of(|at| S::TABLES.start_known[at]);
         let (t, blocks) = (self.t, S::TABLES.blocks);
-        self.events.next = S::Numbers::of(|at| first_number(blocks[at].trigger, t));
+        self.events.next = S::Numbers::of(|at| S::Real::c(blocks[at].trigger.first_number(t.to_f64())));
         self.settle()?;
         for (at, block) in blocks.iter().enumerate() {
             self.events.holding[at] = self.holds_now(at);
             if block.trigger == Trigger::Initially {
                 self.events.is_run = S::Flags::of(|other| other == at);
-                self.run_blocks()?;
+                self.run_marked()?;
             }
         }
-        self.happen()?;
+        follow(self)?;
         if self.is_at_once() {
             self.go_through()?;
         }
@@ -340,5 +284,65 @@ impl<S: Switching> Moment<'_, S> {
             Known::Follows => level[at],
             Known::No => S::Real::c(f64::NAN),
         }))
+    }
+}
+
+impl<S: Switching> Follow for Moment<'_, S> {
+    type Fault = Fault;
+
+    fn mark_due(&mut self) -> bool {
+        for (at, block) in S::TABLES.blocks.iter().enumerate() {
+            let is_due = S::Real::c(block.trigger.instant(self.events.next[at].to_f64())) <= self.t;
+            self.events.is_run[at] = is_due;
+            if is_due {
+                self.events.next[at] = self.events.next[at] + S::Real::c(1.0);
+            }
+        }
+        self.find_instant();
+        self.events.is_run.entries().any(|is_run| *is_run)
+    }
+
+    fn mark_became(&mut self) -> bool {
+        for block in 0..S::Flags::LENGTH {
+            let holds = self.holds_now(block);
+            self.events.is_run[block] = holds && !self.events.holding[block];
+            self.events.holding[block] = holds;
+        }
+        self.events.is_run.entries().any(|is_run| *is_run)
+    }
+
+    fn has_become(&self) -> bool {
+        (0..S::Flags::LENGTH).any(|block| !self.events.holding[block] && self.holds_now(block))
+    }
+
+    fn run_marked(&mut self) -> Result<(), Fault> {
+        self.events.from = self.before(self.motion.combination());
+        let mut u = self.motion.inputs(self.t);
+        for block in 0..S::Flags::LENGTH {
+            if self.events.is_run[block] {
+                self.assign(block, &mut u)?;
+                self.events.note(Happening::Block(block));
+            }
+        }
+        self.settle()
+    }
+
+    fn hold_marked(&mut self) {
+        for block in 0..S::Flags::LENGTH {
+            if self.events.is_run[block] {
+                self.events.holding[block] = self.holds_now(block);
+            }
+        }
+    }
+
+    fn change_modes(&mut self) -> Result<bool, Fault> {
+        let combination = self.motion.combination();
+        self.events.from = self.before(combination);
+        self.settle()?;
+        Ok(self.motion.combination() != combination)
+    }
+
+    fn endless(&mut self) -> Fault {
+        self.fail(Reason::BlocksAccumulate)
     }
 }

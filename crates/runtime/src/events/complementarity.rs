@@ -1,4 +1,5 @@
-//! Linear complementarity problems: `w = M z + q`, where both are nonnegative and of each pair one is zero.
+//! Linear complementarity problems: `w = M z + q`, where both are nonnegative and of each pair one is zero; and the one of elements that
+//! are complementary, whose free variables answer to offsets of the given ones.
 
 use super::super::real::Real;
 
@@ -6,6 +7,67 @@ use super::super::real::Real;
 const PIVOT: f64 = 1e-12;
 /// Ratios that differ by less than this share are the same.
 const TIE: f64 = 1e-13;
+
+/// Below this share of the values that it is a difference of, an answer is none.
+const NO_ANSWER: f64 = 1e-13;
+
+/// The answers of n complementary elements: row by row, how the free variable of an element and the margin of its change move with the
+/// offset of each element.
+#[derive(Debug)]
+pub struct Answers<'m, T> {
+    /// Changes of free variables, n x n.
+    pub matrix: &'m mut [T],
+    /// Changes of margins, n x n.
+    pub margins: &'m mut [T],
+    /// The free variables without any offset.
+    pub free: &'m mut [T],
+    /// The sign that each free variable must have; 0 where it answers to no offset.
+    pub signs: &'m mut [T],
+}
+
+impl<T: Real> Answers<'_, T> {
+    /// Takes the answer of an element to the offset of another one: its free variable with it, and the change of its margin.
+    pub fn take(&mut self, (row, column): (usize, usize), with: T, margin: T) {
+        let (own, at) = (self.free[row], row * self.free.len() + column);
+        let is_answer = (with - own).abs() > T::c(NO_ANSWER) * with.abs().maximum(own.abs());
+        self.matrix[at] = if is_answer { with - own } else { T::c(0.0) };
+        self.margins[at] = margin;
+    }
+
+    /// The sign that the free variable of an element must have, whose change is taken where its margin is above 0, or below.
+    fn sign(&self, row: usize, is_above: bool) -> T {
+        let n = self.free.len();
+        let (answers, margins) = (
+            &self.matrix[row * n..(row + 1) * n],
+            &self.margins[row * n..(row + 1) * n],
+        );
+        let larger = |a: usize, b: usize| if answers[b].abs() >= answers[a].abs() { b } else { a };
+        let strongest = (0..n).reduce(larger).unwrap_or(0);
+        if answers[strongest] == T::c(0.0) {
+            return T::c(0.0);
+        }
+        let is_same = margins[strongest] * answers[strongest] > T::c(0.0);
+        T::c(if is_same == is_above { -1.0 } else { 1.0 })
+    }
+
+    /// Finds the offsets with which all free variables have their signs; false where there are none. Those that are above 0 in the
+    /// solution are of elements that change their mode.
+    pub fn solve(self, is_above: impl Fn(usize) -> bool, memory: &mut Memory<'_, T>) -> bool {
+        let n = self.free.len();
+        for row in 0..n {
+            self.signs[row] = self.sign(row, is_above(row));
+            self.free[row] = self.signs[row] * self.free[row];
+        }
+        for row in 0..n {
+            for column in 0..n {
+                // Passive elements take power: what one variable gives, its conjugate takes with the other sign.
+                let entry = &mut self.matrix[row * n + column];
+                *entry = *entry * -self.signs[row] * self.signs[column];
+            }
+        }
+        lemke(self.matrix, self.free, memory)
+    }
+}
 
 /// The memory of Lemke's method for n pairs: a table of n rows and 2 n + 2 columns, the variable in the basis of each row, and the
 /// solution z.

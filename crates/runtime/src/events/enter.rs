@@ -10,18 +10,19 @@ use super::moment::{short, Before, Moment};
 use super::switching::Switching;
 use super::tables::Known;
 
-/// A margin counts as 0 where it is below this share of what its terms are worth; by the other one the states are moved to see that.
-const COUNTS: f64 = 1e-11;
-const MOVED: f64 = 1e-6;
+/// A margin counts as 0 where it is below this share of what its terms are worth.
+pub const COUNTS: f64 = 1e-11;
+/// By this share the states are moved to see what the terms of a margin are worth.
+pub const MOVED: f64 = 1e-6;
 /// A margin carries an impulse where a step of the inputs changes it by more than this share of its size.
-const IMPULSE: f64 = 1e-9;
+pub const IMPULSE: f64 = 1e-9;
 /// An impulse below this share of the relative tolerance, beside the largest one that the margin has had, is none.
-const FAINT: f64 = 0.1;
+pub const FAINT: f64 = 0.1;
 /// A smaller tolerance makes no impulse more distinct: places are known to 1e-11 of their size, and the speed of a fall from such a height
 /// is 1e-6 of the largest one.
-const FINEST: f64 = 1e-6;
+pub const FINEST: f64 = 1e-6;
 /// So far ahead, as a share of the run, a margin of 0 is looked at.
-const AHEAD: f64 = 1e-7;
+pub const AHEAD: f64 = 1e-7;
 
 impl<S: Switching> Moment<'_, S> {
     /// The margins where the run is, and how near to 0 each of them counts as 0.

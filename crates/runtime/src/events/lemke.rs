@@ -7,15 +7,13 @@
 use super::super::array::Array;
 use super::super::loops::zeros;
 use super::super::real::Real;
-use super::complementarity::{lemke, Memory};
+use super::complementarity::{Answers, Memory};
 use super::moment::{short, Moment};
 use super::switching::Switching;
 use super::tables::Pair;
 
 /// The problem is that of a step of this share of the run, in which states go on as they begin to.
-const SHORT: f64 = 1e-7;
-/// Below this share of the values that it is a difference of, an answer is none.
-const NO_ANSWER: f64 = 1e-13;
+pub const SHORT: f64 = 1e-7;
 /// Directions in which offsets move dependent storage by no more than this are left alone.
 const NEGLIGIBLE: f64 = 1e-12;
 /// Rounds in which pairs of columns are turned until they are perpendicular.
@@ -45,17 +43,6 @@ impl Pair {
     /// The free variable less what the other mode gives it.
     fn free<S: Switching>(&self, watched: &S::Watched) -> S::Real {
         watched[self.free] - watched[self.other]
-    }
-
-    /// The sign that the free variable must have; 0 where it answers to no offset.
-    fn sign<T: Real>(&self, answers: &[T], moved: &[T]) -> T {
-        let larger = |a: usize, b: usize| if answers[b].abs() >= answers[a].abs() { b } else { a };
-        let strongest = (0..answers.len()).reduce(larger).unwrap_or(0);
-        if answers[strongest] == T::c(0.0) {
-            return T::c(0.0);
-        }
-        let is_same = moved[strongest] * answers[strongest] > T::c(0.0);
-        T::c(if is_same == self.is_above { -1.0 } else { 1.0 })
     }
 }
 
@@ -97,30 +84,23 @@ impl<S: Switching> Moment<'_, S> {
             return false;
         };
         let (mut matrix, mut moved) = (zeros::<S::Matrix>(), zeros::<S::Matrix>());
+        let (mut free, mut signs, mut z) = (zeros::<S::Ports>(), zeros::<S::Ports>(), zeros::<S::Ports>());
+        for (row, pair) in pairs.iter().enumerate() {
+            free[row] = pair.free::<S>(&base);
+        }
+        let mut all = Answers {
+            matrix: &mut matrix.as_mut()[..count * count],
+            margins: &mut moved.as_mut()[..count * count],
+            free: &mut free.as_mut()[..count],
+            signs: &mut signs.as_mut()[..count],
+        };
         for (column, of) in pairs.iter().enumerate() {
             let Some((answers, margins)) = self.answer(&discretes, Some(of.port)) else {
                 return false;
             };
             for (row, pair) in pairs.iter().enumerate() {
-                let (own, with) = (pair.free::<S>(&base), pair.free::<S>(&answers));
-                let size = with.abs().maximum(own.abs());
-                if (with - own).abs() > S::Real::c(NO_ANSWER) * size {
-                    matrix[row * count + column] = with - own;
-                }
-                moved[row * count + column] = margins[pair.margin] - base_margins[pair.margin];
-            }
-        }
-        let (mut signs, mut q, mut z) = (zeros::<S::Ports>(), zeros::<S::Ports>(), zeros::<S::Ports>());
-        for (row, pair) in pairs.iter().enumerate() {
-            let own = row * count..(row + 1) * count;
-            signs[row] = pair.sign(&matrix.as_ref()[own.clone()], &moved.as_ref()[own]);
-            q[row] = signs[row] * pair.free::<S>(&base);
-        }
-        for row in 0..count {
-            for column in 0..count {
-                // Passive elements take power: what one variable gives, its conjugate takes with the other sign.
-                let entry = &mut matrix[row * count + column];
-                *entry = *entry * -signs[row] * signs[column];
+                let moved = margins[pair.margin] - base_margins[pair.margin];
+                all.take((row, column), pair.free::<S>(&answers), moved);
             }
         }
         let (mut table, mut basis) = (zeros::<S::Table>(), S::Basis::filled(0));
@@ -129,7 +109,7 @@ impl<S: Switching> Moment<'_, S> {
             basis: basis.as_mut(),
             z: z.as_mut(),
         };
-        if !lemke(&matrix.as_ref()[..count * count], &q.as_ref()[..count], &mut memory) {
+        if !all.solve(|row| pairs[row].is_above, &mut memory) {
             return false;
         }
         for (pair, value) in pairs.iter().zip(z.entries()) {

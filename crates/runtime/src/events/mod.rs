@@ -2,8 +2,8 @@
 //!
 //! In each part of a run between events one combination of modes is in force, which has equations of its own. All combinations have the
 //! same array of states; what is no state in one of them stands still there. A part ends where a condition becomes true (`watch`), or
-//! at an instant of an `every` block. At an event blocks assign (`blocks`) and modes change, until nothing follows (`modes`, `enter`,
-//! `lemke`).
+//! at an instant of an `every` block. At an event blocks assign (`blocks`) and modes change, until nothing follows (`search`,
+//! `modes`, `enter`, `lemke`).
 //!
 //! If a mode gives a variable of a port, an input is added to it, the offset: the difference between what the variable was just
 //! before a change and what the law gives. At the change it steps to 0. So a change of modes moves states as a step of an input does,
@@ -17,6 +17,7 @@ pub mod lemke;
 pub mod looks;
 pub mod modes;
 pub mod moment;
+pub mod search;
 pub mod switching;
 pub mod tables;
 pub mod watch;

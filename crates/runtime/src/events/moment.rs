@@ -67,8 +67,7 @@ pub struct Events<S: Switching> {
     pub(crate) margins: Margins<S>,
     pub(crate) from: Before<S>,
     pub(crate) contacts: Contacts<S>,
-    /// The change of each element that acts; the combinations that were tried.
-    pub(crate) acting: S::Acting,
+    /// The combinations that were tried.
     pub(crate) visited: S::Visited,
     /// True if the condition of each block holds, and if it is to run; the number of its next instant.
     pub(crate) holding: S::Flags,
@@ -135,7 +134,6 @@ impl<S: Switching> Events<S> {
                 first_closed: S::Acting::filled(None),
                 set_values: zeros(),
             },
-            acting: S::Acting::filled(None),
             visited: S::Visited::filled(false),
             holding: S::Flags::filled(false),
             is_run: S::Flags::filled(false),

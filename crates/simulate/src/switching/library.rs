@@ -86,10 +86,9 @@ impl<'l> Library<'l> {
         self.known.get(modes)?.as_ref().err().cloned()
     }
 
-    /// The number of modes of each element.
-    pub fn mode_counts(&self) -> Vec<usize> {
-        let elements = self.events.model().switching.elements.iter();
-        elements.map(|element| element.modes.len()).collect()
+    /// The number of modes of an element.
+    pub fn mode_count(&self, element: usize) -> usize {
+        self.events.model().switching.elements[element].modes.len()
     }
 
     /// The name of an element with modes.

@@ -14,16 +14,11 @@ use lgm_algebra::expr::ExprId;
 use lgm_equations::switching::{Combination, Condition, InModes, WatchedChange};
 use lgm_kernels::{Corners, Kernel, KernelOptions, Kernels, Layout, expression};
 use lgm_model::system::StateSystem;
+use lgm_runtime::events::enter::{COUNTS, MOVED};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// A margin counts as 0 where it is below this share of what its terms are worth.
-const SHARE: f64 = 1e-11;
-
-/// By this share the states are moved to see what the terms of a margin are worth.
-const MOVED: f64 = 1e-6;
 
 /// A combination of modes, ready to run.
 pub(crate) struct Prepared {
@@ -277,7 +272,7 @@ impl Prepared {
         let least = self
             .sides
             .iter()
-            .map(|sides| SHARE * sizes.get(sides).copied().unwrap_or(0.0))
+            .map(|sides| COUNTS * sizes.get(sides).copied().unwrap_or(0.0))
             .collect();
         (values, least)
     }

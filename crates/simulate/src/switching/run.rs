@@ -1,64 +1,24 @@
 //! A run from event to event.
 
-use crate::failure::{Failure, FailureKind};
-use crate::inputs::signals::Corner;
-use crate::plan::{Plan, Progress, Sink, Summary, plain};
-use crate::reinitialisation::jump::impulse;
+use crate::failure::Failure;
+use crate::plan::{Plan, Progress, Sink, Summary};
 use crate::simulator::Part;
-use crate::switching::balance::Balance;
 use crate::switching::columns::Columns;
+use crate::switching::course::Course;
 use crate::switching::instant::standing::{Before, Standing};
-use crate::switching::instant::transition::{Happening, Instant};
-use crate::switching::library::Library;
+use crate::switching::instant::transition::Instant;
 use crate::switching::setup::{Event, Finished, Switched};
-use crate::switching::starts::{discrete_starts, equilibrium, no_equilibrium, parameter_values, starts};
-use crate::switching::undetermined::{Seen, undetermined};
+use crate::switching::starts::{discrete_starts, equilibrium, no_equilibrium, starts};
+use crate::switching::undetermined::undetermined;
 use crate::switching::watch::WatchedCondition;
-use lgm_algebra::expr::SymbolId;
-use lgm_model::switching::{Block, Target, Trigger};
-use lgm_model::{Element, PortId};
+use lgm_model::switching::Trigger;
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// So many events in a row within [`SHORT`] of the run accumulate.
-const MOST_AT_ONCE: usize = 1000;
-
 /// In so many combinations of modes an equilibrium is looked for.
 const MOST_RESTS: usize = 20;
-
-/// A share of the run within which nothing real happens that often.
-const SHORT: f64 = 1e-5;
-
-/// A run on its way.
-struct Course<'r> {
-    setup: &'r Switched<'r>,
-    library: Library<'r>,
-    plan: &'r Plan,
-    sink: &'r mut dyn Sink,
-    progress: &'r dyn Progress,
-    report: &'r mut dyn FnMut(Event),
-    /// The events of this instant.
-    happened: Vec<Event>,
-    time: f64,
-    /// The last instant whose steps of inputs are done.
-    stepped: f64,
-    row: usize,
-    /// True for each `when` block whose condition holds.
-    holding: Vec<bool>,
-    /// The next instant of each `every` block, by its number.
-    next: Vec<u64>,
-    /// Times of the last events.
-    recent: Vec<f64>,
-    /// Elements that were looked at for loops.
-    seen: Seen,
-    summary: Summary,
-    balance: Balance,
-    /// The energy that sources have supplied by impulses at this instant.
-    supplied: f64,
-}
 
 /// Runs a model with events; `report` receives each event.
 pub fn run_switched(
@@ -68,34 +28,7 @@ pub fn run_switched(
     progress: &dyn Progress,
     report: &mut dyn FnMut(Event),
 ) -> Result<Finished, Failure> {
-    let tables = setup.tables;
-    let library = Library::new(
-        setup.events,
-        setup.options,
-        setup.parameters.clone(),
-        tables,
-        plan.start,
-    );
-    let blocks = setup.events.blocks();
-    let mut course = Course {
-        library,
-        plan,
-        sink,
-        progress,
-        report,
-        happened: Vec::new(),
-        time: plan.start,
-        stepped: plan.start,
-        row: 0,
-        holding: vec![false; blocks.len()],
-        next: blocks.iter().map(|block| first_number(block, plan.start)).collect(),
-        recent: Vec::new(),
-        seen: Seen::default(),
-        summary: Summary::default(),
-        balance: Balance::default(),
-        supplied: 0.0,
-        setup,
-    };
+    let mut course = Course::new(setup, plan, sink, (progress, report));
     let standing = course.begin()?;
     course.go_on(standing)?;
     let met = course.library.met();
@@ -105,25 +38,6 @@ pub fn run_switched(
         summary: course.summary,
         met,
     })
-}
-
-/// The number of the first instant of a block that is not before a time.
-fn first_number(block: &Block, start: f64) -> u64 {
-    match block.trigger {
-        Trigger::Every { period, first } => ((start - first) / period - 1e-9).ceil().max(0.0) as u64,
-        _ => 0,
-    }
-}
-
-/// The instant of a block by its number: counted, and never added up.
-fn instant_of(block: &Block, number: u64) -> f64 {
-    match block.trigger {
-        Trigger::Every { period, first } => {
-            let time = first + number as f64 * period;
-            plain(time, time.abs().max(first.abs()))
-        }
-        _ => f64::INFINITY,
-    }
 }
 
 impl Course<'_> {
@@ -142,7 +56,7 @@ impl Course<'_> {
                 self.holding[at] = standing.holds_now(condition);
             }
             if block.trigger == Trigger::Initially {
-                standing = self.run_blocks(standing, &[at])?;
+                standing = self.run_blocks(&standing, &[at])?;
             }
         }
         let standing = self.happen(standing)?;
@@ -182,258 +96,6 @@ impl Course<'_> {
         Err(no_equilibrium(self.plan.start, &self.library.words(&modes)))
     }
 
-    fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
-        let mut instant = Instant {
-            library: &mut self.library,
-            plan: self.plan,
-            time: self.time,
-            piece: (self.time, f64::INFINITY),
-            happened: Vec::new(),
-            supplied: 0.0,
-        };
-        let standing = instant.settle(from);
-        self.supplied += instant.supplied;
-        let happened = instant.happened;
-        for happening in happened {
-            self.tell(&happening);
-        }
-        standing
-    }
-
-    fn tell(&mut self, happening: &Happening) {
-        let switching = &self.setup.events.model().switching;
-        let event = match happening {
-            Happening::Mode(element, from, to) => {
-                let switched = &switching.elements[*element];
-                let modes = &switched.modes;
-                let element_kind = &*self.setup.events.model().elements[switched.element.index()].kind;
-                Event {
-                    time: self.time,
-                    kind: if element_kind == Element::JUNCTION {
-                        "junction"
-                    } else {
-                        "mode"
-                    },
-                    element: self.library.name(*element),
-                    from: modes[*from].name.to_string(),
-                    to: modes[*to].name.to_string(),
-                    lost: Some(0.0),
-                }
-            }
-            Happening::Block(at) => {
-                let block = &switching.blocks[*at];
-                let kind = match block.trigger {
-                    Trigger::Every { .. } => "every",
-                    _ => "when",
-                };
-                Event {
-                    time: self.time,
-                    kind,
-                    element: format!("{kind}:{}", (self.setup.line)(block.span)),
-                    from: String::new(),
-                    to: String::new(),
-                    lost: Some(0.0),
-                }
-            }
-        };
-        self.happened.push(event);
-    }
-
-    /// Reports the events of this instant, with the energy that storage has lost in them.
-    fn report_events(&mut self, before: Option<f64>, after: Option<f64>) {
-        let lost = before.zip(after).map(|(before, after)| before - after);
-        if let Some(last) = self.happened.last_mut() {
-            last.lost = lost;
-        }
-        for event in self.happened.drain(..) {
-            (self.report)(event);
-        }
-    }
-
-    /// A row where the run stands.
-    fn event_row(&mut self, standing: &Standing) -> Result<(), Failure> {
-        if !self.plan.events && !self.sink.wants_events() {
-            return Ok(());
-        }
-        let prepared = standing.prepared.clone();
-        let signals = prepared.held(self.time, &standing.discretes);
-        let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
-        let mut outputs = vec![0.0; prepared.system.outputs.len()];
-        if !motion.outputs(self.time, &standing.states, &mut outputs)
-            && let Some(fault) = motion.fault()
-        {
-            return Err(motion.failure(&fault, self.summary.steps));
-        }
-        let mut columns = Columns::new(&mut *self.sink, self.setup.first.0, &prepared, &motion);
-        if !self.plan.events {
-            columns.beside(self.time, &outputs, &standing.states);
-            return Ok(());
-        }
-        let written = columns.row(self.time, &outputs, &standing.states);
-        written.map_err(|stop| Failure::new(self.time, FailureKind::Stopped(stop)))
-    }
-
-    /// The steps of inputs where the run stands: the modes behind them are found together with the states that they move.
-    fn step_inputs(&mut self, standing: Standing) -> Result<Standing, Failure> {
-        if self.time <= self.stepped {
-            return Ok(standing);
-        }
-        self.stepped = self.time;
-        let steps = standing.prepared.inputs.steps(self.time);
-        if steps.is_empty() {
-            return Ok(standing);
-        }
-        let mut from = Before::of(&standing, standing.prepared.modes.clone());
-        from.inputs_step = true;
-        let standing = self.settle(from)?;
-        let prepared = standing.prepared.clone();
-        let signals = prepared.held(self.time, &standing.discretes);
-        let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
-        motion.set_piece(self.time, f64::INFINITY);
-        let corner = Corner { time: self.time, steps };
-        if let Some(note) = impulse(&motion, &prepared.traits.rates_read, &corner, &standing.states)
-            && !self.summary.notes.iter().any(|known| known.code == note.code)
-        {
-            self.summary.notes.push(note);
-        }
-        Ok(standing)
-    }
-
-    /// Carries out all that happens where the run stands: steps of inputs, sampled blocks, `when` blocks whose condition has become true, and changes of modes, until
-    /// nothing follows.
-    fn happen(&mut self, standing: Standing) -> Result<Standing, Failure> {
-        let mut standing = self.step_inputs(standing)?;
-        let due: Vec<usize> = (0..self.next.len())
-            .filter(|at| instant_of(&self.setup.events.blocks()[*at], self.next[*at]) <= self.time)
-            .collect();
-        for at in &due {
-            self.next[*at] += 1;
-        }
-        if !due.is_empty() {
-            standing = self.run_blocks(standing, &due)?;
-        }
-        for _ in 0..MOST_AT_ONCE {
-            let became: Vec<usize> = (0..self.holding.len())
-                .filter(|at| {
-                    let condition = standing.prepared.blocks[*at].as_ref();
-                    let holds = condition.is_some_and(|condition| standing.holds_now(condition));
-                    !std::mem::replace(&mut self.holding[*at], holds) && holds
-                })
-                .collect();
-            if became.is_empty() {
-                let from = Before::of(&standing, standing.prepared.modes.clone());
-                let modes = standing.prepared.modes.clone();
-                standing = self.settle(from)?;
-                if standing.prepared.modes == modes && !self.has_become(&standing) {
-                    return Ok(standing);
-                }
-                continue;
-            }
-            standing = self.run_blocks(standing, &became)?;
-            for at in became {
-                let condition = standing.prepared.blocks[at].as_ref();
-                self.holding[at] = condition.is_some_and(|condition| standing.holds_now(condition));
-            }
-        }
-        Err(self.accumulation("blocks follow each other at one instant without end"))
-    }
-
-    /// Returns true if the condition of a block has become true.
-    fn has_become(&self, standing: &Standing) -> bool {
-        let blocks = standing.prepared.blocks.iter().zip(&self.holding);
-        let mut found = blocks.filter_map(|(condition, held)| Some((condition.as_ref()?, held)));
-        found.any(|(condition, held)| !held && standing.holds_now(condition))
-    }
-
-    /// Runs blocks in the order of the text, and then finds the modes.
-    fn run_blocks(&mut self, standing: Standing, blocks: &[usize]) -> Result<Standing, Failure> {
-        let mut from = Before::of(&standing, standing.prepared.modes.clone());
-        let events = self.setup.events;
-        let mut values = parameter_values(self.setup);
-        let model = events.model();
-        for (symbol, value) in events.held().zip(standing.read()) {
-            values.insert(symbol, value);
-        }
-        values.insert(model.time, self.time);
-        self.insert_inputs(&standing, &mut values);
-        for at in blocks {
-            for assignment in &events.blocks()[*at].assignments {
-                let found = events
-                    .exprs()
-                    .evaluate_unchecked(&[assignment.value], &|symbol| values.get(&symbol).copied());
-                let value = found[0];
-                if !value.is_finite() {
-                    let message = format!("an assignment at {} s has no finite value: {value}", self.time);
-                    let diagnostic = Diagnostic::error(Code::LGM1014, message)
-                        .label(assignment.span, "this has no value there")
-                        .help("look for a division by zero or a root of a negative number, and write what holds there");
-                    return Err(Failure::new(self.time, FailureKind::Events(Box::new(diagnostic))));
-                }
-                match assignment.target {
-                    Target::Discrete(discrete) => {
-                        from.discretes[discrete] = value;
-                        values.insert(model.inputs[model.switching.discretes[discrete].input].symbol, value);
-                    }
-                    Target::Choice(symbol) => {
-                        values.insert(symbol, value);
-                    }
-                    Target::State(symbol) => {
-                        let integral = model.integrals.iter().find(|integral| integral.symbol == symbol);
-                        let integral = integral.expect("invariant: a target is an integral of the model");
-                        let name: Arc<str> = model.path_name(integral.path).into();
-                        self.reset(&standing, &mut from, name, value, assignment.span)?;
-                    }
-                    Target::Storage(port) => {
-                        let name = self.storage_name(port);
-                        self.reset(&standing, &mut from, name, value, assignment.span)?;
-                    }
-                }
-            }
-            self.tell(&Happening::Block(*at));
-        }
-        self.settle(from)
-    }
-
-    fn storage_name(&self, port: PortId) -> Arc<str> {
-        self.setup.events.storage_name(port, self.setup.options)
-    }
-
-    fn reset(
-        &self,
-        standing: &Standing,
-        from: &mut Before,
-        name: Arc<str>,
-        value: f64,
-        span: lgm_source::Span,
-    ) -> Result<(), Failure> {
-        if standing.prepared.state(&name).is_none() {
-            let message = format!("`{name}` is no state at {} s, so that it cannot be set", self.time);
-            let diagnostic = Diagnostic::error(Code::LGM1015, message)
-                .label(span, "set here")
-                .note(format!(
-                    "in force there: {}",
-                    self.library.words(&standing.prepared.modes)
-                ))
-                .help("in these modes it follows from other storage or from a source: set what it follows from");
-            return Err(Failure::new(self.time, FailureKind::Events(Box::new(diagnostic))));
-        }
-        from.replaced.insert(name, value);
-        Ok(())
-    }
-
-    fn insert_inputs(&self, standing: &Standing, values: &mut FxHashMap<SymbolId, f64>) {
-        use crate::inputs::signals::{Side, Signals};
-        let prepared = &standing.prepared;
-        let count = prepared.inputs.count();
-        let (mut inputs, mut rates) = (vec![0.0; count], vec![0.0; count]);
-        prepared.inputs.values(self.time, Side::After, &mut inputs, &mut rates);
-        for (input, discrete) in prepared.discretes.iter().zip(&standing.discretes) {
-            inputs[*input] = *discrete;
-        }
-        let symbols = prepared.system.inputs.iter().map(|input| input.symbol);
-        values.extend(symbols.zip(inputs));
-    }
-
     /// From event to event, until the stop.
     fn go_on(&mut self, mut standing: Standing) -> Result<(), Failure> {
         let first = standing.energy();
@@ -464,12 +126,6 @@ impl Course<'_> {
             self.report_events(before, after);
             self.event_row(&standing)?;
         }
-    }
-
-    fn next_instant(&self) -> f64 {
-        let blocks = self.setup.events.blocks().iter().zip(&self.next);
-        let instants = blocks.map(|(block, number)| instant_of(block, *number));
-        instants.fold(f64::INFINITY, f64::min)
     }
 
     /// The run where a part of it has ended with these states, before anything happens there.
@@ -561,28 +217,5 @@ impl Course<'_> {
                 all.notes.push(note.clone());
             }
         }
-    }
-
-    /// Ends a run whose events accumulate.
-    fn mind_accumulation(&mut self) -> Result<(), Failure> {
-        self.recent.push(self.time);
-        if self.recent.len() > MOST_AT_ONCE {
-            let first = self.recent.remove(0);
-            if self.time - first < SHORT * (self.plan.stop - self.plan.start) {
-                return Err(self.accumulation("events accumulate"));
-            }
-        }
-        Ok(())
-    }
-
-    fn accumulation(&self, what: &str) -> Failure {
-        let message = format!(
-            "{what} at {} s: more than {MOST_AT_ONCE} of them in next to no time",
-            self.time
-        );
-        let diagnostic = Diagnostic::error(Code::LGM1014, message).help(
-            "give the mode that would hold there a condition that keeps it, as `Wall` has `touch`, or a condition a hysteresis",
-        );
-        Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
     }
 }

@@ -13,13 +13,8 @@ use crate::switching::prepared::Prepared;
 use lgm_algebra::expr::Relation;
 use lgm_equations::switching::Condition;
 use lgm_model::Variable;
-use lgm_runtime::events::complementarity::{Memory, lemke};
-
-/// The problem is that of a step of this share of the run, in which states go on as they begin to.
-const SHORT: f64 = 1e-7;
-
-/// Below this share of the values that it is a difference of, an answer is none.
-const NO_ANSWER: f64 = 1e-13;
+use lgm_runtime::events::complementarity::{Answers, Memory};
+use lgm_runtime::events::lemke::SHORT;
 
 /// An element that is complementary in the mode in force.
 struct Pair {
@@ -84,58 +79,42 @@ fn only_margin(condition: &Condition) -> Option<(usize, Relation)> {
 impl Instant<'_, '_> {
     /// The modes in which all complementary elements agree, as far as the combination in force tells; none where they are less than two,
     /// or where the problem has no solution.
-    pub(crate) fn solved_modes(&mut self, from: &Before, standing: &Standing) -> Result<Option<Vec<usize>>, Failure> {
-        let prepared = standing.prepared.clone();
-        let pairs = pairs(&prepared);
-        if pairs.len() < 2 {
+    pub(super) fn complementary_modes(
+        &mut self,
+        from: &Before,
+        standing: &Standing,
+    ) -> Result<Option<Vec<usize>>, Failure> {
+        let prepared = &standing.prepared;
+        let pairs = pairs(prepared);
+        let count = pairs.len();
+        if count < 2 {
             return Ok(None);
         }
-        let base = self.answer(from, standing, None)?;
-        let mut answers = Vec::with_capacity(pairs.len());
-        for pair in &pairs {
-            answers.push(self.answer(from, standing, Some(pair.offset))?);
-        }
-        let free = |pair: &Pair, values: &(Vec<f64>, Vec<f64>)| {
-            prepared.of_output(pair.free, &values.0) - prepared.of_output(pair.other, &values.0)
+        let (base, base_margins) = self.answer(from, standing, None)?;
+        let value = |pair: &Pair, values: &[f64]| {
+            prepared.of_output(pair.free, values) - prepared.of_output(pair.other, values)
         };
-        let count = pairs.len();
-        // Row by row.
-        let mut matrix = vec![0.0_f64; count * count];
-        // The sign that the free variable of an element must have.
-        let mut signs = vec![0.0; count];
-        for (row, pair) in pairs.iter().enumerate() {
-            let own = free(pair, &base);
-            for column in 0..count {
-                let moved = free(pair, &answers[column]);
-                let change = moved - own;
-                let is_answer = change.abs() > NO_ANSWER * moved.abs().max(own.abs());
-                matrix[row * count + column] = if is_answer { change } else { 0.0 };
-            }
-            let entries = &matrix[row * count..(row + 1) * count];
-            let strongest = (0..count).max_by(|a, b| entries[*a].abs().total_cmp(&entries[*b].abs()));
-            let Some(strongest) = strongest.filter(|at| entries[*at] != 0.0) else {
-                continue;
-            };
-            let moved = answers[strongest].1[pair.margin] - base.1[pair.margin];
-            let same = moved * entries[strongest] > 0.0;
-            signs[row] = if same == pair.is_above { -1.0 } else { 1.0 };
-        }
-        let mut q = vec![0.0; count];
-        for row in 0..count {
-            q[row] = signs[row] * free(&pairs[row], &base);
-            for column in 0..count {
-                // Passive elements take power: what one variable gives, its conjugate takes with the other sign.
-                matrix[row * count + column] *= -signs[row] * signs[column];
+        let mut free: Vec<f64> = pairs.iter().map(|pair| value(pair, &base)).collect();
+        let mut answers = Answers {
+            matrix: &mut vec![0.0; count * count],
+            margins: &mut vec![0.0; count * count],
+            free: &mut free,
+            signs: &mut vec![0.0; count],
+        };
+        for (column, of) in pairs.iter().enumerate() {
+            let (values, margins) = self.answer(from, standing, Some(of.offset))?;
+            for (row, pair) in pairs.iter().enumerate() {
+                let moved = margins[pair.margin] - base_margins[pair.margin];
+                answers.take((row, column), value(pair, &values), moved);
             }
         }
-        let (mut table, mut basis) = (vec![0.0; count * (2 * count + 2)], vec![0; count]);
         let mut solution = vec![0.0; count];
         let mut memory = Memory {
-            table: &mut table,
-            basis: &mut basis,
+            table: &mut vec![0.0; count * (2 * count + 2)],
+            basis: &mut vec![0; count],
             z: &mut solution,
         };
-        if !lemke(&matrix, &q, &mut memory) {
+        if !answers.solve(|row| pairs[row].is_above, &mut memory) {
             return Ok(None);
         }
         let mut modes = prepared.modes.clone();

@@ -9,18 +9,9 @@ use crate::switching::instant::standing::{Before, PortValue, Standing};
 use crate::switching::instant::transition::Instant;
 use crate::switching::prepared::Prepared;
 use lgm_model::Variable;
+use lgm_runtime::events::enter::{AHEAD, FAINT, FINEST, IMPULSE};
 use nalgebra::{DMatrix, DVector};
 use std::rc::Rc;
-
-/// An output carries an impulse where a step of the inputs changes it by more than this share of its size.
-const IMPULSE: f64 = 1e-9;
-
-/// An impulse below this share of the relative tolerance, beside the largest one that a condition has had, is none.
-const FAINT: f64 = 0.1;
-
-/// A smaller tolerance makes no impulse more distinct: places are known to 1e-11 of their size, and the speed of a fall from such a height is 1e-6 of the
-/// largest one.
-const FINEST: f64 = 1e-6;
 
 impl Instant<'_, '_> {
     /// The signals of a combination behind this instant.
@@ -223,7 +214,7 @@ impl Instant<'_, '_> {
         let mut rates = vec![0.0; states.len()];
         if (0..margins.len()).any(undecided) && motion.rates(self.time, states, &mut rates) {
             let whole = self.plan.stop - self.plan.start;
-            let ahead = (1e-7 * whole).max(1e3 * f64::EPSILON * self.time.abs());
+            let ahead = (AHEAD * whole).max(1e3 * f64::EPSILON * self.time.abs());
             let first = states.iter().zip(&rates).map(|(state, rate)| state + ahead * rate);
             let mut moved: Vec<f64> = first.collect();
             // Twice as far, with the rates there: what is at rest and accelerates moves too.

@@ -1,7 +1,8 @@
 //! Reports on an instant behind which there are no modes.
 
 use crate::failure::{Failure, FailureKind};
-use crate::switching::instant::transition::{Instant, MOST_SEARCHED};
+use crate::switching::instant::transition::Instant;
+use lgm_runtime::events::search::MOST_SEARCHED;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
@@ -33,7 +34,7 @@ impl Instant<'_, '_> {
     }
 
     /// The search has ended before all combinations were looked through, so that there may be modes that agree.
-    pub(super) fn too_many(&self, began: &[usize], visited: &FxHashSet<Vec<usize>>, possible: u128) -> Failure {
+    pub(super) fn too_many(&self, began: &[usize], visited: &FxHashSet<Vec<usize>>, possible: usize) -> Failure {
         let mut failure = self.circle(began, visited);
         if let FailureKind::Events(diagnostic) = &mut failure.kind {
             diagnostic.message = format!("no modes that agree with each other were found at {} s", self.time);

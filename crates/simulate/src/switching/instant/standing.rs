@@ -1,7 +1,7 @@
 //! Where a run stands, behind an event and before it.
 
 use crate::switching::prepared::Prepared;
-use lgm_equations::switching::Condition;
+use lgm_equations::switching::{Condition, WatchedChange};
 use lgm_model::Variable;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -29,8 +29,26 @@ pub(crate) struct Standing {
 /// A variable of a port that a change sets: the element, its port, the variable and the value.
 pub(crate) type PortValue = (usize, usize, Variable, f64);
 
-/// A change that is taken: the element, the mode that follows, and what is set.
-pub(crate) type Acting = (usize, usize, Vec<PortValue>);
+/// A contact that closes: a change of an element that sets variables of ports.
+pub(crate) struct Closing {
+    pub element: usize,
+    /// The mode that follows.
+    pub to: usize,
+    pub sets: Vec<PortValue>,
+}
+
+impl Closing {
+    /// The change of an element, with the values that it sets where a run stands.
+    pub fn of(element: usize, change: &WatchedChange, standing: &Standing) -> Closing {
+        let value = |output: usize| standing.prepared.of_output(output, &standing.watched);
+        let sets = change.sets.iter().map(|set| (element, set.0, set.1, value(set.2)));
+        Closing {
+            element,
+            to: change.to,
+            sets: sets.collect(),
+        }
+    }
+}
 
 impl Standing {
     /// Returns true if a condition holds here.

@@ -1,0 +1,217 @@
+//! All that happens at one instant: steps of inputs, sampled blocks, `when` blocks whose condition has become true, and changes of
+//! modes, in the order that the runtime gives them.
+
+use crate::failure::{Failure, FailureKind};
+use crate::inputs::signals::{Corner, Side, Signals};
+use crate::reinitialisation::jump::impulse;
+use crate::switching::course::{Course, trigger};
+use crate::switching::instant::standing::{Before, Standing};
+use crate::switching::starts::parameter_values;
+use lgm_algebra::expr::SymbolId;
+use lgm_model::PortId;
+use lgm_model::switching::Target;
+use lgm_runtime::events::cause::Happening;
+use lgm_runtime::events::search::{Follow, follow};
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use rustc_hash::FxHashMap;
+use std::mem::replace;
+use std::sync::Arc;
+
+/// A run at an instant.
+struct Here<'h, 'r> {
+    course: &'h mut Course<'r>,
+    standing: Standing,
+    /// The blocks that run next.
+    marked: Vec<usize>,
+}
+
+impl Here<'_, '_> {
+    /// Returns true if the condition of a block holds.
+    fn holds(&self, block: usize) -> bool {
+        let condition = self.standing.prepared.blocks[block].as_ref();
+        condition.is_some_and(|condition| self.standing.holds_now(condition))
+    }
+}
+
+impl Follow for Here<'_, '_> {
+    type Fault = Failure;
+
+    fn mark_due(&mut self) -> bool {
+        let blocks = self.course.setup.events.blocks();
+        for (at, number) in self.course.next.iter_mut().enumerate() {
+            if trigger(&blocks[at]).instant(*number as f64) <= self.course.time {
+                *number += 1;
+                self.marked.push(at);
+            }
+        }
+        !self.marked.is_empty()
+    }
+
+    fn mark_became(&mut self) -> bool {
+        self.marked.clear();
+        for at in 0..self.course.holding.len() {
+            let holds = self.holds(at);
+            if !replace(&mut self.course.holding[at], holds) && holds {
+                self.marked.push(at);
+            }
+        }
+        !self.marked.is_empty()
+    }
+
+    fn has_become(&self) -> bool {
+        let mut holding = self.course.holding.iter().enumerate();
+        holding.any(|(at, holding)| !holding && self.holds(at))
+    }
+
+    fn run_marked(&mut self) -> Result<(), Failure> {
+        self.standing = self.course.run_blocks(&self.standing, &self.marked)?;
+        Ok(())
+    }
+
+    fn hold_marked(&mut self) {
+        for at in &self.marked {
+            self.course.holding[*at] = self.holds(*at);
+        }
+    }
+
+    fn change_modes(&mut self) -> Result<bool, Failure> {
+        let modes = self.standing.prepared.modes.clone();
+        self.standing = self.course.settle(Before::of(&self.standing, modes.clone()))?;
+        Ok(self.standing.prepared.modes != modes)
+    }
+
+    fn endless(&mut self) -> Failure {
+        self.course
+            .accumulation("blocks follow each other at one instant without end")
+    }
+}
+
+impl Course<'_> {
+    /// Carries out all that happens where the run stands, until nothing follows.
+    pub(super) fn happen(&mut self, standing: Standing) -> Result<Standing, Failure> {
+        let standing = self.step_inputs(standing)?;
+        let mut here = Here {
+            course: self,
+            standing,
+            marked: Vec::new(),
+        };
+        follow(&mut here)?;
+        Ok(here.standing)
+    }
+
+    /// The steps of inputs where the run stands: the modes behind them are found together with the states that they move.
+    fn step_inputs(&mut self, standing: Standing) -> Result<Standing, Failure> {
+        if self.time <= self.stepped {
+            return Ok(standing);
+        }
+        self.stepped = self.time;
+        let steps = standing.prepared.inputs.steps(self.time);
+        if steps.is_empty() {
+            return Ok(standing);
+        }
+        let mut from = Before::of(&standing, standing.prepared.modes.clone());
+        from.inputs_step = true;
+        let standing = self.settle(from)?;
+        let prepared = standing.prepared.clone();
+        let signals = prepared.held(self.time, &standing.discretes);
+        let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
+        motion.set_piece(self.time, f64::INFINITY);
+        let corner = Corner { time: self.time, steps };
+        if let Some(note) = impulse(&motion, &prepared.traits.rates_read, &corner, &standing.states)
+            && !self.summary.notes.iter().any(|known| known.code == note.code)
+        {
+            self.summary.notes.push(note);
+        }
+        Ok(standing)
+    }
+
+    /// Runs blocks in the order of the text, and then finds the modes.
+    pub(super) fn run_blocks(&mut self, standing: &Standing, blocks: &[usize]) -> Result<Standing, Failure> {
+        let mut from = Before::of(standing, standing.prepared.modes.clone());
+        let events = self.setup.events;
+        let mut values = parameter_values(self.setup);
+        let model = events.model();
+        for (symbol, value) in events.held().zip(standing.read()) {
+            values.insert(symbol, value);
+        }
+        values.insert(model.time, self.time);
+        self.insert_inputs(standing, &mut values);
+        for at in blocks {
+            for assignment in &events.blocks()[*at].assignments {
+                let found = events
+                    .exprs()
+                    .evaluate_unchecked(&[assignment.value], &|symbol| values.get(&symbol).copied());
+                let value = found[0];
+                if !value.is_finite() {
+                    let message = format!("an assignment at {} s has no finite value: {value}", self.time);
+                    let diagnostic = Diagnostic::error(Code::LGM1014, message)
+                        .label(assignment.span, "this has no value there")
+                        .help("look for a division by zero or a root of a negative number, and write what holds there");
+                    return Err(Failure::new(self.time, FailureKind::Events(Box::new(diagnostic))));
+                }
+                match assignment.target {
+                    Target::Discrete(discrete) => {
+                        from.discretes[discrete] = value;
+                        values.insert(model.inputs[model.switching.discretes[discrete].input].symbol, value);
+                    }
+                    Target::Choice(symbol) => {
+                        values.insert(symbol, value);
+                    }
+                    Target::State(symbol) => {
+                        let integral = model.integrals.iter().find(|integral| integral.symbol == symbol);
+                        let integral = integral.expect("invariant: a target is an integral of the model");
+                        let name: Arc<str> = model.path_name(integral.path).into();
+                        self.reset(standing, &mut from, name, value, assignment.span)?;
+                    }
+                    Target::Storage(port) => {
+                        let name = self.storage_name(port);
+                        self.reset(standing, &mut from, name, value, assignment.span)?;
+                    }
+                }
+            }
+            self.tell(&Happening::Block(*at));
+        }
+        self.settle(from)
+    }
+
+    fn storage_name(&self, port: PortId) -> Arc<str> {
+        self.setup.events.storage_name(port, self.setup.options)
+    }
+
+    fn reset(
+        &self,
+        standing: &Standing,
+        from: &mut Before,
+        name: Arc<str>,
+        value: f64,
+        span: Span,
+    ) -> Result<(), Failure> {
+        if standing.prepared.state(&name).is_none() {
+            let message = format!("`{name}` is no state at {} s, so that it cannot be set", self.time);
+            let diagnostic = Diagnostic::error(Code::LGM1015, message)
+                .label(span, "set here")
+                .note(format!(
+                    "in force there: {}",
+                    self.library.words(&standing.prepared.modes)
+                ))
+                .help("in these modes it follows from other storage or from a source: set what it follows from");
+            return Err(Failure::new(self.time, FailureKind::Events(Box::new(diagnostic))));
+        }
+        from.replaced.insert(name, value);
+        Ok(())
+    }
+
+    fn insert_inputs(&self, standing: &Standing, values: &mut FxHashMap<SymbolId, f64>) {
+        let prepared = &standing.prepared;
+        let count = prepared.inputs.count();
+        let (mut inputs, mut rates) = (vec![0.0; count], vec![0.0; count]);
+        prepared.inputs.values(self.time, Side::After, &mut inputs, &mut rates);
+        for (input, discrete) in prepared.discretes.iter().zip(&standing.discretes) {
+            inputs[*input] = *discrete;
+        }
+        let symbols = prepared.system.inputs.iter().map(|input| input.symbol);
+        values.extend(symbols.zip(inputs));
+    }
+}
