@@ -7,7 +7,7 @@
 //! Then each example is opened, a comment and a number of it are edited, and the slowest are shown. Beside the time that passes stands
 //! that of the server on a processor, where the system reports it.
 
-#[path = "../tests/lsp/client.rs"]
+#[path = "../tests/pages/lsp/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod client;
 

@@ -18,7 +18,7 @@ mod families;
 mod others;
 #[path = "right_sides.rs"]
 mod right_sides;
-#[path = "../tests/simulate/shapes.rs"]
+#[path = "../tests/runs/simulate/shapes.rs"]
 mod shapes;
 
 use diffsol::{FaerSparseMat, OdeBuilder, OdeSolverMethod, OdeSolverStopReason, VectorCommon};

@@ -7,9 +7,9 @@ use lgm::simulate::Method;
 use std::fmt::Write;
 use std::path::Path;
 
-#[path = "../tests/simulate/problems.rs"]
+#[path = "../tests/runs/simulate/problems.rs"]
 mod problems;
-#[path = "../tests/simulate/shapes.rs"]
+#[path = "../tests/runs/simulate/shapes.rs"]
 mod shapes;
 
 use problems::{Achieved, Problem, oscillator, rod};

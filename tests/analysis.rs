@@ -10,6 +10,9 @@ mod responses;
 mod second_order;
 mod stepwise;
 mod terminals;
+mod lg2ss;
+mod reduce;
+mod response;
 mod transfer;
 
 use crate::support;

@@ -2,7 +2,7 @@
 
 use super::transfer::value;
 use super::{json, written};
-use crate::networks::random::Random;
+use crate::equations::networks::random::Random;
 use crate::support;
 use num_complex::Complex64;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The tree that the parser builds. Rendered diagnostics are in tests/syntax_errors.rs.
+//! The tree that the parser builds. Rendered diagnostics are in tests/language/syntax_errors.rs.
 
 use super::ast::*;
 use super::*;

@@ -1,0 +1,14 @@
+//! Texts: what is a model, and what is said of one that is none.
+
+mod bond_messages;
+mod distributed;
+mod documented_snippets;
+mod elaborate;
+mod every_place;
+pub mod format;
+mod imports;
+mod mutated;
+mod ordinary_slips;
+mod robustness;
+mod syntax_errors;
+mod wrong_models;

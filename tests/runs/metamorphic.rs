@@ -1,0 +1,126 @@
+//! Metamorphic tests: a random model that is written, scaled or run otherwise has the same rows.
+//!
+//! `LGM_METAMORPHIC=10000 cargo test --release --test all runs::metamorphic::random_models_keep_their_rows -- --exact --nocapture` runs
+//! that many models with all relations instead of the usual number with some; `LGM_SEED=17` is the first seed, and
+//! `LGM_RELATIONS=place,shuffled` looks at those alone whose words begin so; `LGM_RELATIONS_PER_MODEL=6` looks at the run as it is
+//! and at five others of each model, by chance, so that many models take little time; `LGM_THREADS=1` uses one thread instead of
+//! two. For each failure the seed, the relation and the largest difference are printed, and the smallest model that is found to
+//! still fail within some seconds is written to `target/tmp/metamorphic`. `LGM_TRACE=1` prints each seed and why it has no rows.
+//! `tests/runs/metamorphic/compare.rs` says when rows count as the same.
+
+mod bonds;
+mod campaign;
+mod compare;
+mod draw;
+mod exact;
+mod functions;
+mod model;
+mod relations;
+mod rescale;
+mod rework;
+mod run;
+mod shrink;
+mod targets;
+mod write;
+
+use crate::emit::fmu::driven;
+use crate::equations::networks::{random, scalar};
+use crate::support;
+pub use run::{Fault, Rows, compile, run};
+pub use write::number;
+
+use campaign::{Tally, campaign, campaign_of_targets};
+use draw::{Drawn, draw};
+use lgm::equations::StateRequest;
+use model::Kind;
+use relations::{Case, Relation, Settings};
+use targets::Target;
+use write::{Writing, write};
+
+/// How many models are run where nothing else is asked for, and how many relations of each.
+const MODELS: u64 = 200;
+const RELATIONS: usize = 3;
+
+fn variable(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().expect("a number is wanted in the environment variable"))
+}
+
+/// The relations that a campaign looks at: those whose words begin as `LGM_RELATIONS=place,shuffled` says.
+fn asked_for() -> Vec<Relation> {
+    let words = std::env::var("LGM_RELATIONS").unwrap_or_default();
+    let is_wanted = |relation: &Relation| words.split(',').any(|word| relation.word().starts_with(word));
+    Relation::ALL.into_iter().filter(is_wanted).collect()
+}
+
+/// At how many relations of each model a campaign looks.
+fn per_model() -> usize {
+    variable("LGM_RELATIONS_PER_MODEL").map_or(usize::MAX, |count| count as usize)
+}
+
+/// How many threads run models.
+fn threads() -> usize {
+    variable("LGM_THREADS").map_or(2, |count| count.max(1) as usize)
+}
+
+#[test]
+fn random_models_keep_their_rows() {
+    let first = variable("LGM_SEED").unwrap_or(0);
+    let tally: Tally = match variable("LGM_METAMORPHIC") {
+        Some(count) => campaign(first..first + count, &asked_for(), per_model()),
+        None => campaign(0..MODELS, &Relation::SETTLED, RELATIONS),
+    };
+    println!("{tally}");
+    assert!(tally.failures.is_empty(), "{}", tally.failures.join("\n"));
+    assert!(tally.models > 0, "no model runs: {tally}");
+}
+
+/// How many models run in each target where nothing else is asked for: those of Rust and Python take seconds each.
+fn count(target: Target) -> u64 {
+    match target {
+        Target::C => 20,
+        Target::Rust => 2,
+        Target::Python => 5,
+        Target::CoSimulation | Target::ModelExchange => 4,
+    }
+}
+
+/// `LGM_METAMORPHIC_TARGETS=200` runs that many in each target.
+#[test]
+fn random_models_keep_their_rows_in_every_target() {
+    let asked = variable("LGM_METAMORPHIC_TARGETS");
+    let first = variable("LGM_SEED").unwrap_or(0);
+    let mut faults = Vec::new();
+    for target in Target::ALL.into_iter().filter(|target| target.is_there()) {
+        let tally = campaign_of_targets(first, asked.unwrap_or(count(target)), target);
+        println!("{}: {tally}", target.word());
+        faults.extend(tally.failures);
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What the comparison is worth: a value that is off by a fifth is seen wherever it counts for anything.
+#[test]
+fn a_change_of_a_value_is_seen() {
+    let (mut seen, mut models) = (0, 0);
+    for seed in 0..60 {
+        let Drawn { model, units } = draw(seed);
+        let Ok(case) = Case::new(&model, units, Settings::draw(seed)) else {
+            continue;
+        };
+        let mut other = case.model.clone();
+        for element in &mut other.elements {
+            if let Kind::AType(value) | Kind::TType(value) | Kind::DType(value) = &mut element.kind {
+                *value *= 1.2;
+                break;
+            }
+        }
+        let text = write(&other, Writing::PLAIN);
+        let rows =
+            compile(&text, StateRequest::Natural, false).and_then(|system| run(&system, &case.plan(), true, None));
+        models += 1;
+        seen += usize::from(case.judge(rows, &text).is_some());
+    }
+    println!("seen in {seen} of {models} models");
+    assert!(models > 20 && 2 * seen > models, "{seen} of {models}");
+}
