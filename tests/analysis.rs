@@ -3,16 +3,17 @@
 mod convert;
 mod documents;
 mod large;
+mod lg2ss;
 mod modes;
 mod ordinary;
+mod reduce;
 mod reduced;
+mod response;
 mod responses;
 mod second_order;
+mod silent_faults;
 mod stepwise;
 mod terminals;
-mod lg2ss;
-mod reduce;
-mod response;
 mod transfer;
 
 use crate::support;

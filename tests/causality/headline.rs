@@ -149,7 +149,8 @@ fn assert_close(found: &Matrix, expected: &Matrix, what: &str) {
 fn check<const N: usize>(case: &str, names: [&str; N], expected: impl Fn([f64; N]) -> Expected) {
     let mut random = Random::new(case.len() as u64);
     for notation in ["graph", "bond"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/causality/headline/{case}_{notation}.lgm"));
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/causality/headline/{case}_{notation}.lgm"));
         let text = fs::read_to_string(&path).unwrap();
         for round in 0..5 {
             let values: [f64; N] = std::array::from_fn(|_| random.between(10, 99) as f64 / 16.0);

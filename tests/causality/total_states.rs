@@ -2,8 +2,8 @@
 //!
 //! References are solved here for the totals with short steps of a fixed length, and bisection for what each total determines.
 
-use crate::emit::matlab as emit_matlab;
 use crate::causality::state_choice;
+use crate::emit::matlab as emit_matlab;
 use crate::support;
 
 use std::fs;

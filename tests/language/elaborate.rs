@@ -55,7 +55,12 @@ pub fn said(text: &str, sets: &[&str]) -> String {
 #[test]
 fn every_model_in_the_house_is_without_fault() {
     let mut count = 0;
-    for folder in ["examples", "examples/seeds", "tests/systems", "tests/causality/headline"] {
+    for folder in [
+        "examples",
+        "examples/seeds",
+        "tests/systems",
+        "tests/causality/headline",
+    ] {
         let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder}: {error}"));
         for entry in entries {
             let path = entry.unwrap().path();

@@ -187,9 +187,17 @@ static void look_ahead(lgm_run *run, real now) {
 lgm_status lgm_run_pass(lgm_run *run) {
     /* An instant within rounding of the corner is at it. */
     const int is_near = run->to > run->t && run->to <= run->t + LGM_ROUNDING * lgm_fabs(run->t);
-    const real now = is_near ? run->to : run->t;
+    real now = is_near ? run->to : run->t;
     run->is_fresh = 1;
 #if LGM_EVENTS
+    {
+        /* So is an instant of a block. */
+        const real instant = lgm_events_next(run);
+        if (now >= run->to && instant > now && instant <= now + LGM_ROUNDING * lgm_fabs(now)) {
+            now = instant;
+            run->t = instant;
+        }
+    }
     if (now < run->to && now < run->horizon && lgm_events_next(run) <= now) {
         return lgm_events_pass(run);
     }

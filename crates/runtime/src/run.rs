@@ -488,11 +488,16 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
             self.motion.from = t;
             t = self.piece(end, x)?;
             // An instant within rounding of the corner is at it.
-            let now = if corner <= t + rounding(t) {
+            let mut now = if corner <= t + rounding(t) {
                 t.maximum(corner)
             } else {
                 t
             };
+            // So is an instant of a block.
+            let instant = self.events.next(t);
+            if corner <= now && instant <= now + rounding(now) {
+                now = now.maximum(instant).minimum(stop);
+            }
             self.motion.last = (t, *x);
             if now < corner && now < stop && self.events.next(t) <= now {
                 self.motion.from = t;
@@ -503,6 +508,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
                     self.events.arrive(&mut self.motion, t, x)?;
                     inputs = Some(self.motion.model.inputs(t.next_down()).0);
                     (t, corner) = self.motion.together(now);
+                    t = t.maximum(now);
                     (self.motion.from, self.motion.to) = (t, ahead(corner));
                 }
                 self.events.corner(&mut self.motion, t, inputs.as_ref(), x)?;

@@ -114,6 +114,12 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
             return outcome;
         }
     }
+    if matches!(arguments.format, Format::Lgm) && system.states.iter().any(|state| state.start_value != 0.0) {
+        let message = "the reduced model begins at rest: starts of the model are not in its text";
+        let remark = Diagnostic::information(Code::LGM0716, message);
+        let help = "it has nearly the same transfer functions; compare runs that begin at rest";
+        report::print(&map, &[remark.help(help)]);
+    }
     let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
         Format::Json => write_json(&as_json(&system, &found, arguments.method), out),
         Format::Text => write_text(&system, &found, out),

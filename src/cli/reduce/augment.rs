@@ -81,17 +81,10 @@ fn begun_as(model: &ModelArguments, exact: &Compilation, augmented: Compilation,
         found.is_begun = false;
         return augmented;
     };
-    let tree = augmented.model().and_then(|model| declared(&augmented, &model.name));
-    let (false, Some(tree)) = (statements.is_empty(), tree) else {
+    let Some(text) = with_statements(&augmented, &statements) else {
         return augmented;
     };
     let source = augmented.map().get(augmented.root());
-    // Before the brace that closes the model.
-    let end = tree.span.end as usize - 1;
-    let (head, tail) = source.text.split_at(end);
-    let text = format!("{head}  {}\n{tail}", statements.join("\n  "));
-    // Without faults in it, the text has one layout.
-    let text = lgm_syntax::format(augmented.root(), &text).unwrap_or(text);
     let next = model.of_text(source, &text);
     if compiles(&next).is_err() {
         found.is_begun = false;
@@ -100,6 +93,20 @@ fn begun_as(model: &ModelArguments, exact: &Compilation, augmented: Compilation,
     found.starts.extend(statements);
     found.text = text;
     next
+}
+
+/// The text of a model with further statements at its end; none if there are none.
+pub(super) fn with_statements(compilation: &Compilation, statements: &[String]) -> Option<String> {
+    let tree = declared(compilation, &compilation.model()?.name)?;
+    if statements.is_empty() {
+        return None;
+    }
+    // Before the brace that closes the model.
+    let text = &compilation.map().get(compilation.root()).text;
+    let (head, tail) = text.split_at(tree.span.end as usize - 1);
+    let text = format!("{head}  {}\n{tail}", statements.join("\n  "));
+    // Without faults in it, the text has one layout.
+    Some(lgm_syntax::format(compilation.root(), &text).unwrap_or(text))
 }
 
 /// The first place that frees an element, with the text and its compilation.

@@ -8,13 +8,13 @@ mod print;
 mod starts;
 
 use super::analysis::shared::write_json;
-use super::comparison::{Difference, same_as_text};
+use super::comparison::{Difference, compiles, same_as_text};
 use super::files::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::Compilation;
 use crate::cli::outcome::Outcome;
-use augment::augmented;
+use augment::{augmented, with_statements};
 use clap::ValueEnum;
 use compare::comparison;
 use found::{declared, reduced};
@@ -25,6 +25,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::stack;
 use print::{augmented_json, write_augmented};
+use starts::{begin_alike, merged_starts};
 use std::io;
 use std::path::PathBuf;
 
@@ -220,18 +221,33 @@ fn model_text(
     if *rewritten.text == *source.text {
         return Ok(rewritten.text);
     }
-    let other = arguments.model.of_text(source, &rewritten.text);
+    let mut text = rewritten.text;
+    let mut other = arguments.model.of_text(source, &text);
+    let starts = stack::deep(|| merged_starts(compilation, &other, &rewritten.without_start));
+    if let Some(begun) = starts.and_then(|statements| with_statements(&other, &statements)) {
+        let next = arguments.model.of_text(source, &begun);
+        if compiles(&next).is_ok() {
+            (text, other) = (begun, next);
+        }
+    }
     match same_as_text(compilation, &other) {
-        Ok(()) => Ok(rewritten.text),
-        Err(Difference::Found(reason)) => Err(vec![refusal(reason)]),
+        Ok(()) => {}
+        Err(Difference::Found(reason)) => return Err(vec![refusal(reason)]),
         Err(Difference::Unknown) => {
             let message = "the reduced model was not compared with the whole one: they have no responses";
             let warning = Diagnostic::warning(Code::LGM0940, message)
                 .help("compare runs of both with `lgm simulate`, or declare an input and an output");
             report::print(compilation.map(), &[warning]);
-            Ok(rewritten.text)
         }
     }
+    if begin_alike(compilation, &other) == Some(false) {
+        let message = "outputs of the reduced model begin elsewhere than those of the whole one";
+        let warning = Diagnostic::warning(Code::LGM0940, message)
+            .note("storage that was merged had starts that the text of the reduced model does not have")
+            .help("compare the first rows of both with `lgm simulate`, and write `start = ..` where they differ");
+        report::print(compilation.map(), &[warning]);
+    }
+    Ok(text)
 }
 
 fn refusal(reason: String) -> Diagnostic {

@@ -1,4 +1,4 @@
-//! Starts of an augmented model: those that the exact model has.
+//! Starts of an augmented or reduced model: those that the model has.
 
 use crate::Compilation;
 use crate::cli::simulate::record::first_outputs;
@@ -10,6 +10,9 @@ use lgm_source::stack;
 
 /// Values that differ by this share of the larger one are not the same.
 const SAME: f64 = 1e-9;
+
+/// Outputs of both models that differ by no more than this share begin alike.
+const ALIKE: f64 = 1e-6;
 
 /// A storage element with one port or one vector of ports, as its measure is written: `across(wheel.j)`.
 struct Storage {
@@ -61,44 +64,81 @@ fn storage(model: &Model) -> Vec<Storage> {
     (0..model.elements.len()).filter_map(of).collect()
 }
 
+/// Storage of two models by its name, with its values just after the start of each. None if they are not known.
+fn compared(exact: &Compilation, other: &Compilation) -> Option<Vec<(Storage, Vec<f64>, Vec<f64>)>> {
+    let (before, after) = (exact.model()?, other.model()?);
+    let mut found = storage(after);
+    let pairs: Vec<(Storage, Storage)> = storage(before)
+        .into_iter()
+        .filter_map(|one| {
+            let at = found.iter().position(|other| other.name == one.name)?;
+            Some((one, found.swap_remove(at)))
+        })
+        .filter(|(one, other)| one.ports.len() == other.ports.len())
+        .collect();
+    let measures = |of: &dyn Fn(&(Storage, Storage)) -> Vec<Measure>| pairs.iter().flat_map(of).collect::<Vec<_>>();
+    let expected = values_at_start(exact, &measures(&|pair| pair.0.measures()))?;
+    let begun = values_at_start(other, &measures(&|pair| pair.1.measures()))?;
+    if expected.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let mut at = 0;
+    let each = pairs.into_iter().map(|(one, _)| {
+        let range = at..at + one.ports.len();
+        at = range.end;
+        (one, expected[range.clone()].to_vec(), begun[range].to_vec())
+    });
+    Some(each.collect())
+}
+
+/// Returns true if values are not the same.
+fn differ(expected: &[f64], begun: &[f64]) -> bool {
+    let differs = |(one, other): (&f64, &f64)| (one - other).abs() > SAME * one.abs().max(other.abs());
+    expected.iter().zip(begun).any(differs)
+}
+
+/// A statement that gives storage a start.
+fn statement(storage: &Storage, values: &[f64]) -> String {
+    let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+    let value = match &values[..] {
+        [only] => only.clone(),
+        _ => format!("[{}]", values.join(", ")),
+    };
+    let name = storage.name.replace(['.', '[', ']', ','], "_").replace(' ', "");
+    let (name, written) = (name.trim_matches('_'), &storage.written);
+    format!("signal begin_{name} = {written}, start = {value};")
+}
+
 /// Statements that give storage the starts that it has in the exact model, where the augmented one begins elsewhere. Storage that was
 /// dependent began where other storage did; now it begins at 0 unless its start is written. None if the values at the start are not known.
 pub(super) fn missing_starts(exact: &Compilation, augmented: &Compilation) -> Option<Vec<String>> {
-    let (before, after) = (exact.model()?, augmented.model()?);
-    let (known, found) = (storage(before), storage(after));
-    let pairs: Vec<(&Storage, &Storage)> = known
-        .iter()
-        .filter_map(|one| Some((one, found.iter().find(|other| other.name == one.name)?)))
-        .filter(|(one, other)| one.ports.len() == other.ports.len())
-        .collect();
-    let measures = |of: &dyn Fn(&(&Storage, &Storage)) -> Vec<Measure>| pairs.iter().flat_map(of).collect::<Vec<_>>();
-    let expected = values_at_start(exact, &measures(&|pair| pair.0.measures()))?;
-    let begun = values_at_start(augmented, &measures(&|pair| pair.1.measures()))?;
-    let mut statements = Vec::new();
-    let mut at = 0;
-    for (one, _) in &pairs {
-        let range = at..at + one.ports.len();
-        at = range.end;
-        let (expected, begun) = (&expected[range.clone()], &begun[range]);
-        let differs = |(one, other): (&f64, &f64)| (one - other).abs() > SAME * one.abs().max(other.abs());
-        if expected.iter().any(|value| !value.is_finite()) {
-            return None;
-        }
-        if expected.iter().zip(begun).any(differs) {
-            let values: Vec<String> = expected.iter().map(|value| format!("{value:?}")).collect();
-            let value = match &values[..] {
-                [only] => only.clone(),
-                _ => format!("[{}]", values.join(", ")),
-            };
-            let name = one.name.replace(['.', '[', ']', ','], "_").replace(' ', "");
-            statements.push(format!(
-                "signal begin_{} = {}, start = {value};",
-                name.trim_matches('_'),
-                one.written
-            ));
-        }
-    }
-    Some(statements)
+    let found = compared(exact, augmented)?.into_iter();
+    let missing = found.filter(|(_, expected, begun)| differ(expected, begun));
+    Some(missing.map(|(one, expected, _)| statement(&one, &expected)).collect())
+}
+
+/// Statements that give elements the starts of what was merged into them, in a reduced model where they have none. None if the values at
+/// the start are not known. Steps of inputs at the start move both models alike, so that the difference is what the start must be.
+pub(super) fn merged_starts(whole: &Compilation, reduced: &Compilation, elements: &[String]) -> Option<Vec<String>> {
+    let found = compared(whole, reduced)?.into_iter();
+    let own = found.filter(|(one, expected, begun)| elements.contains(&one.name) && differ(expected, begun));
+    let start = |(one, expected, begun): (Storage, Vec<f64>, Vec<f64>)| {
+        let difference: Vec<f64> = expected.iter().zip(&begun).map(|(one, other)| one - other).collect();
+        statement(&one, &difference)
+    };
+    Some(own.map(start).collect())
+}
+
+/// Returns true if the outputs of two models begin alike; none if that is not known.
+pub(super) fn begin_alike(whole: &Compilation, reduced: &Compilation) -> Option<bool> {
+    let (before, after) = (whole.system()?, reduced.system()?);
+    let first = |system| stack::deep(|| first_outputs(system));
+    let (expected, begun) = (first(before)?, first(after)?);
+    let largest = expected.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let are_same = |(one, other): (&f64, &f64)| {
+        one == other || (one - other).abs() <= ALIKE * one.abs().max(other.abs()).max(SAME * largest)
+    };
+    Some(expected.len() == begun.len() && expected.iter().zip(&begun).all(are_same))
 }
 
 /// Measured values just after the start of a model; none if they are not known.

@@ -118,6 +118,11 @@ pub(crate) fn elements_and_bonds(model: &Model, rest: &mut Model, is_removed: &d
         element.ports = first..rest.ports.len() as u32;
         rest.elements.push(element);
     }
+    rest.switching.elements.retain_mut(|switched| {
+        let own = places.elements[switched.element.index()];
+        switched.element = own.unwrap_or(switched.element);
+        own.is_some()
+    });
     for (index, bond) in model.bonds.iter().enumerate() {
         let moved = |end: BondEnd| match end {
             BondEnd::Node(node) => Some(BondEnd::Node(node)),

@@ -187,6 +187,9 @@ pub fn read_table(
             .label(option, "asked for here")
             .help("times stand in the column `time`, else in `t`, else in the first one"));
     }
+    for at in [time_at, value_at].into_iter().filter(|_| has_names) {
+        units_are_known(source, &first[at], at == time_at, option)?;
+    }
     let (mut times, mut values) = (Vec::new(), Vec::new());
     let mut last_time: Option<Range<usize>> = None;
     let rows = (!has_names).then_some(first).into_iter().chain(records);
@@ -215,6 +218,31 @@ pub fn read_table(
         return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` has no rows")).label(option, "asked for here"));
     }
     Ok(Table::new(times, values, held))
+}
+
+/// Refuses a unit in the name of a column: times are in seconds, and values in the unit of what they are given to.
+fn units_are_known(source: SourceId, name: &Field, is_time: bool, option: Span) -> Result<(), Diagnostic> {
+    let Some((_, unit)) = name.text.split_once('[') else {
+        return Ok(());
+    };
+    if is_time && unit.trim_end().trim_end_matches(']').trim() == "s" {
+        return Ok(());
+    }
+    let (what, help) = match is_time {
+        true => (
+            "times are in seconds",
+            "write the times in seconds, and `time` above them",
+        ),
+        false => (
+            "values are in the unit of the input",
+            "write the values in the unit that stands after the name of the input, and a name without a unit above them",
+        ),
+    };
+    let message = format!("the unit in `{}` is not read: {what}", name.text);
+    Err(Diagnostic::error(Code::LGM0911, message)
+        .label(option, "asked for here")
+        .label(Span::new(source, name.place.start, name.place.end), "this column")
+        .help(help))
 }
 
 /// Reads a table whose columns are parameters: their names with their places, and the rows.

@@ -72,17 +72,16 @@ impl Run<'_> {
         self.summary
             .notes
             .extend(self.motion.other_solutions(start, &self.states));
+        let mut moved = self.states.clone();
+        let read = (self.rates_read, self.plan.rtol);
+        let done = move_states(self.motion, self.signals, read, &corner, &mut moved, true);
         if self.plan.from_equilibrium {
-            self.states = initial_states::steady(self.motion, start, &self.states, &mut self.summary.notes)?;
+            // Combinations of states that stand still keep what the steps of the inputs at the start leave.
+            let from = if done.is_ok() { &moved } else { &self.states };
+            self.states = initial_states::steady(self.motion, start, from, &mut self.summary.notes)?;
         } else {
-            move_states(
-                self.motion,
-                self.signals,
-                (self.rates_read, self.plan.rtol),
-                &corner,
-                &mut self.states,
-                true,
-            )?;
+            done?;
+            self.states = moved;
             self.report_impulse(&corner);
         }
         self.find_scales(start);
@@ -256,7 +255,9 @@ impl Run<'_> {
                 return Ok(Outcome::Stopped);
             }
             // A row at the end of a part of the run shows what the event there leaves.
-            if end >= self.until && self.ends_with_event {
+            if self.ends_with_event && is_together(self.until, end) {
+                // A corner may be a rounding before it.
+                self.time = self.until;
                 return Ok(Outcome::Finished);
             }
             self.rows_at(end)?;

@@ -124,6 +124,12 @@ fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagno
         diagnostics.push(fault.help("read the impedances and sources from `lgm convert` without `--format lgm`"));
         return None;
     }
+    if whole.system.states.iter().any(|state| state.start_value != 0.0) {
+        let message = "the converted model begins at rest: starts of the model are not in its text";
+        let remark = Diagnostic::information(Code::LGM0718, message);
+        diagnostics
+            .push(remark.help("it has the same transfer functions; give it starts of its own where runs need them"));
+    }
     Some(text)
 }
 

@@ -154,6 +154,7 @@ fn equations(
     };
     let (graph, linearize) = (lower(&alone.model), &arguments.model.linearize);
     let (_, system) = formulated(alone.model.clone(), &graph, &options, linearize, diagnostics)?;
+    diagnostics.extend(arguments.model.model.remark_on_events(&system));
     let numeric = arguments.numeric;
     let modes = (compilation.model()).and_then(|model| modal_matrices(model, instance, numeric));
     let found = terminals(&alone, &system, arguments.numeric);

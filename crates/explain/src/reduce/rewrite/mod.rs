@@ -7,7 +7,7 @@ mod measures;
 pub(crate) mod statements;
 
 use super::parameters::{inverse, shortest, shown};
-use super::report::{Merge, Reduction};
+use super::report::{Merge, MergeKind, Reduction};
 use edits::Edits;
 use graph::Remains;
 use lgm_algebra::expr::{ExprId, Exprs};
@@ -24,6 +24,9 @@ pub struct Rewritten {
     pub text: String,
     /// Elements that one other element does for and that stay in the text all the same, with the reason.
     pub left: Vec<(String, String)>,
+    /// Elements that others were merged into, and whose own statements have no start: the text says nothing yet of what the others
+    /// began with.
+    pub without_start: Vec<String>,
 }
 
 /// Writes the merges into the text that the model stands in; `declared` is the model in the tree of that text.
@@ -44,6 +47,7 @@ pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, dec
         return Rewritten {
             text: text.to_string(),
             left,
+            without_start: Vec::new(),
         };
     }
     // Without those that are left.
@@ -62,11 +66,16 @@ pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, dec
             edits.source_of_zero(text, instance.0, instance.1, kind_of_zero(model, merge.removed, zero));
         }
     }
+    let mut without_start = Vec::new();
     for (kept, after) in parameters(&written) {
-        let instance = names.instance(&element_name(model, kept));
+        let name = element_name(model, kept);
+        let instance = names.instance(&name);
+        if !instance.1.attributes.iter().any(|given| &*given.name.text == "start") {
+            without_start.push(name);
+        }
         let (kind, value) = written_parameter(model, &mut exprs, kept, after);
         edits.parameter(instance.1, kind, &value);
-        if let Some(start) = start(&written, &mut exprs, kept, after) {
+        if let Some(start) = start(&written, &mut exprs, kept) {
             edits.scale_start(text, instance.1, &start);
         }
     }
@@ -78,7 +87,11 @@ pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, dec
     });
     let edited = edits.apply(text);
     let text = lgm_syntax::format(source, &edited).unwrap_or(edited);
-    Rewritten { text, left }
+    Rewritten {
+        text,
+        left,
+        without_start,
+    }
 }
 
 /// Says in the report of the elements that stay in the text that they do; `declared` is the model in the tree of its text.
@@ -194,18 +207,25 @@ fn written_parameter(model: &Model, exprs: &mut Exprs, port: PortId, value: Expr
     (kind, shown(exprs, value))
 }
 
-/// The factor of the start of a kept element: energy variables grow with the parameter.
-fn start(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId, after: ExprId) -> Option<String> {
+/// The factor of the start of a kept element, if it is not 1: of the energy variable in a bond graph, and of the co-energy variable in a
+/// linear graph. Beside dependent storage the co-energy variable stays as it is, and the energy variable grows with the parameter; in a
+/// field of storage that takes up the same it is the other way round.
+fn start(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> Option<String> {
     let model = &*reduction.assigned.model;
     let is_energy = matches!(model.ports[kept.index()].connection, Connection::Bond(_));
-    let first = reduction.merges.iter().find(|merge| merge.kept == kept)?;
-    if !is_energy {
-        return None;
-    }
-    let ratio = match first.kind {
-        super::report::MergeKind::Dependent => exprs.div(after, first.before),
-        // Both take up the same: what one holds is what both hold.
-        super::report::MergeKind::Conserved => return None,
+    let of = |kind| move |merge: &&Merge| merge.kept == kept && merge.kind == kind;
+    // Every merge of dependent storage holds the sum of all of them.
+    let ratio = match is_energy {
+        true => {
+            let merge = reduction.merges.iter().find(of(MergeKind::Dependent))?;
+            exprs.div(merge.after, merge.before)
+        }
+        false => {
+            let merges = reduction.merges.iter().filter(of(MergeKind::Conserved));
+            let ratios: Vec<ExprId> = merges.map(|merge| exprs.div(merge.before, merge.after)).collect();
+            let (first, others) = ratios.split_first()?;
+            others.iter().fold(*first, |all, ratio| exprs.mul(all, *ratio))
+        }
     };
     let ratio = shortest(exprs, ratio);
     Some(shown(exprs, ratio))
