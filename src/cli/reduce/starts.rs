@@ -64,8 +64,11 @@ fn storage(model: &Model) -> Vec<Storage> {
     (0..model.elements.len()).filter_map(of).collect()
 }
 
-/// Storage of two models by its name, with its values just after the start of each. None if they are not known.
-fn compared(exact: &Compilation, other: &Compilation) -> Option<Vec<(Storage, Vec<f64>, Vec<f64>)>> {
+/// Storage of two models, with its values just after the start of each.
+type Compared = (Storage, Vec<f64>, Vec<f64>);
+
+/// The storage that two models share by its name. None if the values at the start are not known.
+fn compared(exact: &Compilation, other: &Compilation) -> Option<Vec<Compared>> {
     let (before, after) = (exact.model()?, other.model()?);
     let mut found = storage(after);
     let pairs: Vec<(Storage, Storage)> = storage(before)
@@ -122,7 +125,7 @@ pub(super) fn missing_starts(exact: &Compilation, augmented: &Compilation) -> Op
 pub(super) fn merged_starts(whole: &Compilation, reduced: &Compilation, elements: &[String]) -> Option<Vec<String>> {
     let found = compared(whole, reduced)?.into_iter();
     let own = found.filter(|(one, expected, begun)| elements.contains(&one.name) && differ(expected, begun));
-    let start = |(one, expected, begun): (Storage, Vec<f64>, Vec<f64>)| {
+    let start = |(one, expected, begun): Compared| {
         let difference: Vec<f64> = expected.iter().zip(&begun).map(|(one, other)| one - other).collect();
         statement(&one, &difference)
     };
