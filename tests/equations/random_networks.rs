@@ -202,7 +202,7 @@ fn every_text_parses() {
             assert!(faults.is_empty(), "seed {seed}\n{faults}\n{text}");
         }
     }
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/headline")).unwrap() {
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/causality/headline")).unwrap() {
         let path = entry.unwrap().path();
         let faults = parse_faults(&std::fs::read_to_string(&path).unwrap());
         assert!(faults.is_empty(), "{}\n{faults}", path.display());
