@@ -536,3 +536,16 @@ fn a_linear_model_is_its_own_linearisation() {
     let spring = point.states.iter().find(|entry| &*entry.name == "spring.F").unwrap();
     assert!((spring.value - 3.0).abs() < 1e-12);
 }
+
+#[test]
+fn a_number_without_a_unit_at_a_point_is_in_the_declared_unit() {
+    let tank = "element Orifice(k) : fluid { through = k*sign(across)*sqrt(abs(across)); }
+      model T { input q [l/s] = 4; node t : fluid; s : FlowSource(q) gnd -> t; c : FluidCapacitor(2e-4) t -> gnd, start = 1000;
+                o : Orifice(1e-4) t -> gnd; output p = across(c); }";
+    // The flow of 5 l/s needs 2500 Pa, where the orifice has a slope of 1e-6: with 2e-4, a pole of -0.005.
+    for point in ["q=5", "q=5 [l/s]", "q=0.005 [m^3/s]"] {
+        let system = at(tank, &[point], true);
+        let pole = dense(&system.matrices.numeric.as_ref().unwrap().a)[0][0];
+        assert!((pole + 0.005).abs() < 1e-12, "{point}: {pole}");
+    }
+}

@@ -51,7 +51,7 @@ impl Point {
                                 format!("`{}` is given in {found}, but is in {wanted}", entry.name),
                             )
                             .label(entry.span, format!("this is in {found}"))
-                            .help("leave the unit out for the one that is declared, or write another one of the same dimension"),
+                            .help("leave the unit out for SI, or write a unit of the same dimension"),
                         );
                     }
                     given.push(symbol);

@@ -372,7 +372,7 @@ impl<'a> Evaluator<'a> {
     /// A value with a unit written behind it: unknown entries and pure numbers are taken in that unit, entries
     /// that have a dimension must agree with it. An entry whose dimension rests on a number and disagrees is taken as it is
     /// where the unit is one of SI; otherwise it would be anybody's guess what is meant.
-    pub(super) fn in_unit(
+    pub(crate) fn in_unit(
         &mut self,
         value: &Value,
         unit: &Unit,

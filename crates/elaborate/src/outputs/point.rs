@@ -1,17 +1,25 @@
 //! The point at which the command line looks at the equations.
 
 use crate::context::Place;
-use crate::context::values::{DimId, Scalar, Value, decimal};
+use crate::context::values::Value;
 use crate::evaluate::Evaluator;
 use crate::options::point::{PointSetting, malformed};
+use lgm_algebra::units::Unit;
 use lgm_model::Given;
+use lgm_source::Span;
+use lgm_syntax::ast::StatementKind;
+use lgm_syntax::visit::statements;
+use std::rc::Rc;
 
 /// Evaluates the options: each value is a number over the parameters.
 pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, settings: &'a [PointSetting]) {
     let place = Place::MODEL;
     evaluator.reports.here = place;
     for setting in settings {
-        let value = evaluator.eval(&setting.value, place);
+        let mut value = evaluator.eval(&setting.value, place);
+        if let Some((unit, span)) = declared_unit(evaluator, &setting.name) {
+            value = evaluator.in_unit(&value, &unit, span, setting.value.span, Some(&setting.value));
+        }
         let scalar = match value {
             Value::Scalar(scalar) => scalar,
             Value::Error => continue,
@@ -31,7 +39,6 @@ pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, settings: &'a [PointSe
             ));
             continue;
         }
-        let scalar = in_declared_unit(evaluator, &setting.name, scalar);
         let dimension = evaluator.dims.get(scalar.dim);
         evaluator.graph.model.point.push(Given {
             name: setting.name.as_str().into(),
@@ -43,20 +50,14 @@ pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, settings: &'a [PointSe
     }
 }
 
-/// A number without a unit is in the unit that stands after the name of an input, as in `--set` and `--input`.
-fn in_declared_unit(evaluator: &mut Evaluator<'_>, name: &str, scalar: Scalar) -> Scalar {
-    let mut inputs = evaluator.graph.model.inputs.iter();
-    let scale = inputs
-        .find(|input| *input.name == *name)
-        .map_or(1.0, |input| input.scale);
-    let is_plain = !scalar.dim.says_something() || scalar.dim == DimId::NONE;
-    let scale = decimal(&format!("{scale:?}")).filter(|_| is_plain && scale != 1.0);
-    let Some(scale) = scale else {
-        return scalar;
-    };
-    let factor = evaluator.arena.exprs.number(scale);
-    Scalar {
-        expr: evaluator.arena.exprs.mul(factor, scalar.expr),
-        dim: DimId::UNKNOWN,
-    }
+/// The unit that stands after the name of an input: a number without a unit is in it, as in `--set` and `--input`.
+fn declared_unit(evaluator: &mut Evaluator<'_>, name: &str) -> Option<(Rc<Unit>, Span)> {
+    let declared = name.split('[').next().unwrap_or(name).trim_end();
+    let mut found = None;
+    statements(&evaluator.chosen.body, &mut |statement| match &statement.kind {
+        StatementKind::Input(assigned) if *assigned.name.text == *declared => found = assigned.unit.as_ref(),
+        _ => {}
+    });
+    let written = found?;
+    Some((evaluator.unit(written)?, written.span))
 }
