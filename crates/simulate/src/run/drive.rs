@@ -72,16 +72,12 @@ impl Run<'_> {
         self.summary
             .notes
             .extend(self.motion.other_solutions(start, &self.states));
-        let mut moved = self.states.clone();
         let read = (self.rates_read, self.plan.rtol);
-        let done = move_states(self.motion, self.signals, read, &corner, &mut moved, true);
+        move_states(self.motion, self.signals, read, &corner, &mut self.states, true)?;
         if self.plan.from_equilibrium {
             // Combinations of states that stand still keep what the steps of the inputs at the start leave.
-            let from = if done.is_ok() { &moved } else { &self.states };
-            self.states = initial_states::steady(self.motion, start, from, &mut self.summary.notes)?;
+            self.states = initial_states::steady(self.motion, start, &self.states, &mut self.summary.notes)?;
         } else {
-            done?;
-            self.states = moved;
             self.report_impulse(&corner);
         }
         self.find_scales(start);

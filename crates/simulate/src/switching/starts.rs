@@ -2,9 +2,11 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::inputs::expressions::Inputs;
+use crate::inputs::signals::Corner;
 use crate::motion::Motion;
 use crate::plan::Plan;
 use crate::reinitialisation::initial_states;
+use crate::reinitialisation::jump::move_states;
 use crate::switching::prepared::Prepared;
 use crate::switching::setup::Switched;
 use lgm_algebra::expr::SymbolId;
@@ -73,8 +75,14 @@ pub(super) fn equilibrium(
     let signals = prepared.held(plan.start, discretes);
     let motion = prepared.motion(&setup.parameters, &signals, plan)?;
     motion.set_piece(plan.start, f64::INFINITY);
-    let given = initial_states::given(&motion, plan.start)?;
+    let mut given = initial_states::given(&motion, plan.start)?;
     motion.find_loops(plan.start, &given);
+    let corner = Corner {
+        time: plan.start,
+        steps: prepared.inputs.steps(plan.start),
+    };
+    let read = (&prepared.traits.rates_read, plan.rtol);
+    move_states(&motion, &signals, read, &corner, &mut given, true)?;
     let states = initial_states::steady(&motion, plan.start, &given, notes)?;
     let watched = prepared.call(&motion, &prepared.watched, (plan.start, &states), None);
     let known = |(name, start): (&Arc<str>, &f64)| {
