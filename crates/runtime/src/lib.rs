@@ -66,11 +66,12 @@ pub const SOURCES: [(&str, &str); 15] = [
 ];
 
 /// Further modules of models with events, in the folder `events`.
-pub const EVENTS: [(&str, &str); 13] = [
+pub const EVENTS: [(&str, &str); 14] = [
     ("blocks", include_str!("events/blocks.rs")),
     ("cause", include_str!("events/cause.rs")),
     ("complementarity", include_str!("events/complementarity.rs")),
     ("enter", include_str!("events/enter.rs")),
+    ("instants", include_str!("events/instants.rs")),
     ("lemke", include_str!("events/lemke.rs")),
     ("looks", include_str!("events/looks.rs")),
     ("mod", include_str!("events/mod.rs")),

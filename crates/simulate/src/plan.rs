@@ -1,7 +1,7 @@
 //! What a run is asked to do, to whom it reports, and what.
 
 use lgm_model::Experiment;
-use lgm_runtime::events::blocks::plain;
+use lgm_runtime::events::instants::plain;
 use lgm_source::diagnostic::Diagnostic;
 
 /// How one run is to be made. Times are in seconds.

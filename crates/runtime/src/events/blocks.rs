@@ -10,74 +10,11 @@ use super::moment::Moment;
 use super::search::{follow, Follow};
 use super::switching::{Given, Switching};
 use super::tables::{Known, Target, Trigger};
-use core::fmt::Write;
 
 /// A share of the run within which nothing real happens as often as events accumulate.
 pub const NO_TIME: f64 = 1e-5;
 /// The share of an expected size that is the scale of a state before it was seen.
 const UNSEEN: f64 = 1e-3;
-
-/// A text of a number.
-struct Digits {
-    text: [u8; 40],
-    length: usize,
-}
-
-impl Write for Digits {
-    fn write_str(&mut self, part: &str) -> core::fmt::Result {
-        let end = self.length + part.len();
-        let room = self.text.get_mut(self.length..end).ok_or(core::fmt::Error)?;
-        room.copy_from_slice(part.as_bytes());
-        self.length = end;
-        Ok(())
-    }
-}
-
-/// A time as its decimal digits say it, where that is the same but for rounding of what it was computed from, which had some size: 0.02
-/// in the place of 0.020000000000000004.
-pub fn plain(time: f64, size: f64) -> f64 {
-    let digits = 14.0 - libm::floor(libm::log10(size));
-    if !(0.0..=290.0).contains(&digits) {
-        return time;
-    }
-    let whole = libm::round(time * libm::pow(10.0, digits));
-    let rounded = if digits <= 22.0 {
-        whole / libm::pow(10.0, digits)
-    } else {
-        let mut number = Digits {
-            text: [0; 40],
-            length: 0,
-        };
-        let written = write!(number, "{whole:.0}e-{digits:.0}");
-        let text = core::str::from_utf8(&number.text[..number.length]).ok();
-        let read = text.and_then(|text| text.parse().ok());
-        written.ok().and(read).unwrap_or(time)
-    };
-    if libm::fabs(rounded - time) <= 2.0 * f64::EPSILON * size {
-        rounded
-    } else {
-        time
-    }
-}
-
-impl Trigger {
-    /// An instant by its number: counted, and never added up; infinity for what has no instants.
-    pub fn instant(self, number: f64) -> f64 {
-        let Trigger::Every { period, first } = self else {
-            return f64::INFINITY;
-        };
-        let time = first + number * period;
-        plain(time, libm::fabs(time).max(libm::fabs(first)))
-    }
-
-    /// The number of the first instant that is not before a time.
-    pub fn first_number(self, start: f64) -> f64 {
-        let Trigger::Every { period, first } = self else {
-            return 0.0;
-        };
-        libm::ceil((start - first) / period - 1e-9).max(0.0)
-    }
-}
 
 impl<S: Switching> Moment<'_, S> {
     fn find_instant(&mut self) {

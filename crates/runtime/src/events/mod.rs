@@ -13,6 +13,7 @@ pub mod blocks;
 pub mod cause;
 pub mod complementarity;
 pub mod enter;
+pub mod instants;
 pub mod lemke;
 pub mod looks;
 pub mod modes;

@@ -171,6 +171,7 @@ fn product<T: Transition>(run: &T, elements: impl Iterator<Item = usize>) -> usi
 fn search<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
     // Every element whose mode was changed in the search is open, and all if that is not too much.
     let are_few = product(run, elements(modes)) <= MOST_SEARCHED;
+    // One number an element: 1 where it is open.
     let mut open = modes.clone();
     for element in elements(modes) {
         let acts = run.acting(element).is_some_and(|change| !change.has_sets);
