@@ -224,9 +224,11 @@ fn model_text(
     let mut text = rewritten.text;
     let mut other = arguments.model.of_text(source, &text);
     let starts = stack::deep(|| merged_starts(compilation, &other, &rewritten.without_start));
+    let mut has_starts = starts.is_some();
     if let Some(begun) = starts.and_then(|statements| with_statements(&other, &statements)) {
         let next = arguments.model.of_text(source, &begun);
-        if compiles(&next).is_ok() {
+        has_starts = compiles(&next).is_ok();
+        if has_starts {
             (text, other) = (begun, next);
         }
     }
@@ -240,13 +242,15 @@ fn model_text(
             report::print(compilation.map(), &[warning]);
         }
     }
-    if begin_alike(compilation, &other) == Some(false) {
-        let message = "outputs of the reduced model begin elsewhere than those of the whole one";
-        let warning = Diagnostic::warning(Code::LGM0940, message)
-            .note("storage that was merged had starts that the text of the reduced model does not have")
-            .help("compare the first rows of both with `lgm simulate`, and write `start = ..` where they differ");
-        report::print(compilation.map(), &[warning]);
-    }
+    let message = match begin_alike(compilation, &other) {
+        Some(false) => "outputs of the reduced model begin elsewhere than those of the whole one",
+        Some(true) if has_starts => return Ok(text),
+        _ => "storage of the reduced model may begin elsewhere than in the whole one",
+    };
+    let warning = Diagnostic::warning(Code::LGM0940, message)
+        .note("starts of storage that was merged are not known, or not in the text of the reduced model")
+        .help("compare the first rows of both with `lgm simulate`, and write `start = ..` where they differ");
+    report::print(compilation.map(), &[warning]);
     Ok(text)
 }
 
