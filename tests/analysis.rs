@@ -11,7 +11,7 @@ mod reduced;
 mod response;
 mod responses;
 mod second_order;
-mod silent_faults;
+mod starts_in_texts;
 mod stepwise;
 mod terminals;
 mod transfer;

@@ -6,6 +6,7 @@ use crate::support::command::{ends_with, err, lgm, out};
 use crate::support::records::Record;
 use nalgebra::DMatrix;
 use serde_json::Value;
+use std::fs;
 use std::path::Path;
 
 const PLACES: [f64; 3] = [0.31, 1.7, 23.0];
@@ -403,4 +404,34 @@ model All {
     assert_eq!(hard["matrix"][1][0], "-k/s");
     let ladder = json(&["terminals", file, "--component", "Ladder", "--set", "n=2"]);
     assert_eq!(ladder["matrix"][0][0], "1.5");
+}
+
+fn printed(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let output = lgm(folder, arguments);
+    ends_with(&output, 0);
+    (out(&output), err(&output))
+}
+
+#[test]
+fn components_of_models_that_switch_say_their_modes() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let text = "import switching; model D { input u [V] = 0; node a, b : electrical; v0 : VoltageSource(u) a -> gnd; r : Resistor(100) a -> b;
+                cc : Capacitor(1 [uF]) b -> gnd; d : IdealDiode b -> gnd; output v = across(cc); }";
+    fs::write(folder.join("diode.lgm"), text).unwrap();
+    let (text, said) = printed(folder, &["terminals", "diode.lgm", "--component", "cc"]);
+    assert!(
+        text.contains("through(cc) = 1e-6*s*across(cc)") && said.is_empty(),
+        "{text}{said}"
+    );
+    let (text, said) = printed(folder, &["terminals", "diode.lgm", "--component", "d"]);
+    assert!(
+        text.contains("through(d) = 0") && said.contains("d blocking"),
+        "{text}{said}"
+    );
+    let (text, _) = printed(
+        folder,
+        &["terminals", "diode.lgm", "--component", "d", "--mode", "d=conducting"],
+    );
+    assert!(text.contains("across(d) = 0"), "{text}");
 }

@@ -3,7 +3,7 @@
 //! References are solved here for the totals with short steps of a fixed length, and bisection for what each total determines.
 
 use crate::causality::state_choice;
-use crate::emit::matlab as emit_matlab;
+use crate::emit::matlab;
 use crate::support;
 
 use std::fs;
@@ -145,7 +145,7 @@ fn a_winding_around_a_sharp_core_is_right_in_emitted_code() {
             &must(Command::new(python).arg(folder.join("winding.py")).args(TIGHT)),
         );
     }
-    if let Some(octave) = emit_matlab::octave() {
+    if let Some(octave) = matlab::octave() {
         let folder = scratch.path().join("matlab");
         emit(&file, "matlab", &folder, &[]);
         // The law holds for what the loop determines, on both sides of the knee and within it.
@@ -154,7 +154,7 @@ for total = [-0.04, -0.03, -1e-3, 0, 1e-5, 0.02, 0.0301, 0.2]
     printf('%.17g,%.17g\\n', total, model.unknowns(0.001, total, 3, 0));
 end
 ";
-        let said = must(&mut emit_matlab::command(&octave, &folder, statements));
+        let said = must(&mut matlab::command(&octave, &folder, statements));
         assert_eq!(said.lines().count(), 8, "{said}");
         for line in said.lines() {
             let (total, current) = line.split_once(',').unwrap();

@@ -2,7 +2,7 @@
 //! and what the steps do not determine is a failure with a cause. `jumps` does it for `lgm simulate`.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
-use crate::emit::matlab as emit_matlab;
+use crate::emit::matlab;
 use crate::runs::jumps::integral;
 use crate::support;
 
@@ -257,12 +257,12 @@ fn emitted_rust_conserves_what_steps_move() {
 
 #[test]
 fn emitted_matlab_conserves_what_steps_move() {
-    let Some(octave) = emit_matlab::octave() else { return };
+    let Some(octave) = matlab::octave() else { return };
     let scratch = tempfile::tempdir().unwrap();
     let run = "M_run('run.csv', M_parameters(), 'stop', 1, 'points', 3);";
     for known in known() {
         let folder = emitted(scratch.path(), &known.text, "matlab", &[]);
-        must(&mut emit_matlab::command(&octave, &folder, run));
+        must(&mut matlab::command(&octave, &folder, run));
         let rows = Rows::read(&fs::read_to_string(folder.join("run.csv")).unwrap());
         assert_known("MATLAB", &known, &rows, 1e-8);
     }
@@ -270,7 +270,7 @@ fn emitted_matlab_conserves_what_steps_move() {
         let folder = emitted(scratch.path(), &text, "matlab", &[]);
         assert_refused(
             "MATLAB",
-            &emit_matlab::command(&octave, &folder, run).output().unwrap(),
+            &matlab::command(&octave, &folder, run).output().unwrap(),
             cause,
         );
     }

@@ -2,7 +2,7 @@
 //! rest.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
-use crate::emit::matlab as emit_matlab;
+use crate::emit::matlab;
 use crate::runs::simulate::shapes;
 use crate::support;
 use crate::systems;
@@ -306,7 +306,7 @@ fn tiny_unknowns_of_loops_are_solved_for_in_emitted_python() {
 
 #[test]
 fn tiny_unknowns_of_loops_are_solved_for_in_emitted_matlab() {
-    let Some(octave) = emit_matlab::octave() else { return };
+    let Some(octave) = matlab::octave() else { return };
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("charges.lgm");
     fs::write(&file, CHARGES).unwrap();
@@ -318,7 +318,7 @@ for q = [0, 1e-13, 1e-12, 3e-12, 5e-12]
     printf('%.17g,%.17g\\n', q, model.unknowns(1.5e-6, q, 200, 0));
 end
 ";
-    let said = must(&mut emit_matlab::command(&octave, &folder, statements));
+    let said = must(&mut matlab::command(&octave, &folder, statements));
     assert_eq!(said.lines().count(), 5, "{said}");
     for line in said.lines() {
         let (first, second) = line.split_once(',').unwrap();

@@ -1,7 +1,7 @@
 //! Laws that are solved for their argument, as `through = I0*atan(across/v0)` for the voltage: within the range of the function, at its
 //! end, and beyond, where the law has no value. Runs and emitted programs stop there.
 
-use crate::emit::matlab as emit_matlab;
+use crate::emit::matlab;
 use crate::support;
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
@@ -232,7 +232,7 @@ fn emitted_c_and_rust_stop_there_too() {
 fn emitted_python_and_matlab_stop_there_too() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("m.lgm");
-    let (python, octave) = (python("numpy, scipy"), emit_matlab::octave());
+    let (python, octave) = (python("numpy, scipy"), matlab::octave());
     for ending in [charged(), slowed()] {
         write_run(&file, &ending.text, 2.0 * ending.end, 201);
         if let Some(python) = &python {
@@ -245,9 +245,7 @@ fn emitted_python_and_matlab_stop_there_too() {
         if let Some(octave) = &octave {
             let folder = scratch.path().join("matlab");
             emit(&file, "matlab", &folder, &["--force"]);
-            let found = emit_matlab::command(octave, &folder, "M_run('run.csv');")
-                .output()
-                .unwrap();
+            let found = matlab::command(octave, &folder, "M_run('run.csv');").output().unwrap();
             failed("MATLAB", &found);
         }
     }

@@ -7,7 +7,7 @@
 //! `LGM_STEEP` sets how many random nets are made.
 
 use crate::emit::fmu::driven::{Driven, has_compiler};
-use crate::emit::matlab as emit_matlab;
+use crate::emit::matlab;
 use crate::support::emitted::{Rows, cargo, compile, emit, must, python};
 use crate::support::program::succeed;
 use crate::support::records::Dice;
@@ -329,9 +329,9 @@ fn every_target_solves_a_bridge_beside_large_resistors() {
             let module = code("python").join("net.py");
             check("python", &must(Command::new(&python).arg(module)));
         }
-        if let Some(octave) = emit_matlab::octave() {
+        if let Some(octave) = matlab::octave() {
             let folder = code("matlab");
-            must(&mut emit_matlab::command(
+            must(&mut matlab::command(
                 &octave,
                 &folder,
                 "Net_run('run.csv', Net_parameters());",

@@ -184,6 +184,59 @@ fn an_input_is_a_column_of_a_table() {
 }
 
 #[test]
+fn units_in_the_names_of_columns_are_refused() {
+    let folder = folder();
+    let run = |names: &str, column: &str| {
+        fs::write(folder.path().join("data.csv"), format!("{names}\n0,0\n1,2\n")).unwrap();
+        lgm(
+            folder.path(),
+            &[
+                "vector.lgm",
+                "--input",
+                &format!("u[1]=data.csv:{column}"),
+                "--stop",
+                "1",
+            ],
+        )
+    };
+    let times = run("time [ms],u", "u");
+    ends_with(&times, 1);
+    assert!(err(&times).contains("times are in seconds"), "{}", err(&times));
+    let values = run("time,u [mV]", "u [mV]");
+    ends_with(&values, 1);
+    assert!(
+        err(&values).contains("values are in the unit of the input"),
+        "{}",
+        err(&values)
+    );
+    let seconds = run("time [s],u", "u");
+    ends_with(&seconds, 0);
+    // The integral of a line from 0 to 2 in a second.
+    near(&column(&out(&seconds), "v[1]"), &[0.0, 0.25, 1.0], 1e-6);
+}
+
+/// A beam with one mode and the compliance of all others: its tip moves at once with a force, and the integral of its speed too.
+#[test]
+fn an_equilibrium_has_what_the_inputs_move_at_the_start() {
+    let folder = folder();
+    let beam = "F [N] = 1; node tip : translational; beam : Cantilever(rho = 2700, A = 9e-5, E = 70e9, I = 6.75e-11, L = 0.5, modes = 1,
+      at = [0.5], residual = true) tip -> gnd; p : ForceSource(F) gnd -> tip;
+      output y = displacement(beam, 0.5); output z = int(across(tip));";
+    // F L^3/(3 E I)
+    let exact = 0.125 / (3.0 * 70e9 * 6.75e-11);
+    for more in ["", "discrete n = 0; when time > 5 [s] { n := 1; }"] {
+        let text = format!("import distributed; model B {{ input {beam} {more} }}");
+        fs::write(folder.path().join("beam.lgm"), text).unwrap();
+        let run = ["beam.lgm", "--from-equilibrium", "--stop", "1e-3", "--points", "2"];
+        let run = lgm(folder.path(), &run);
+        ends_with(&run, 0);
+        for name in ["y", "z"] {
+            near(&column(&out(&run), name), &[exact, exact], 1e-9);
+        }
+    }
+}
+
+#[test]
 fn pictures_are_drawn_of_what_is_asked_for() {
     let folder = folder();
     let run = lgm(
