@@ -20,7 +20,7 @@ use crate::support;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::command::{ends_with, lgm, out};
+use support::command::{ends_with, err, lgm, out};
 
 /// Writes a model into a folder.
 fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
@@ -35,6 +35,14 @@ fn json(arguments: &[&str]) -> Value {
     let output = lgm(package, &[arguments, &["--format", "json"]].concat());
     ends_with(&output, 0);
     serde_json::from_str(&out(&output)).unwrap()
+}
+
+/// What a command that must succeed writes to standard output and to standard error.
+#[track_caller]
+fn printed(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let output = lgm(folder, arguments);
+    ends_with(&output, 0);
+    (out(&output), err(&output))
 }
 
 fn number(value: &Value) -> f64 {

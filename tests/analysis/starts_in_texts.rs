@@ -1,10 +1,9 @@
 //! Starts in texts that commands write: reduced models begin as the whole ones do, and texts that begin at rest say so.
 
-use crate::support;
+use super::printed;
+use crate::support::emitted::Rows;
 use std::fs;
 use std::path::Path;
-use support::command::{ends_with, err, lgm, out};
-use support::emitted::Rows;
 
 /// Two capacitors side by side and two inductors in a row: what one of each began with, both begin with.
 const CIRCUIT: &str =
@@ -24,12 +23,6 @@ const SPRINGS: &str =
     "model S { input F [N] = 0; node x : translational; f : ForceSource(F) gnd -> x; m : Mass(1) x -> gnd;
   k1 : Spring(1) x -> gnd, start = 2; k2 : Spring(3) x -> gnd, start = 6;
   output v = across(m); output f1 = through(k1); output f2 = through(k2); experiment { stop = 1 [s]; points = 11; } }";
-
-fn printed(folder: &Path, arguments: &[&str]) -> (String, String) {
-    let output = lgm(folder, arguments);
-    ends_with(&output, 0);
-    (out(&output), err(&output))
-}
 
 /// The rows of the outputs of a text.
 fn rows(folder: &Path, text: &str, outputs: usize) -> Vec<Vec<f64>> {
@@ -76,7 +69,7 @@ fn reduced_texts_begin_as_the_model_does() {
 fn texts_without_the_starts_of_the_model_say_so() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
-    let example = support::program::example("dc_motor.lgm");
+    let example = crate::support::program::example("dc_motor.lgm");
     let motor = fs::read_to_string(example).unwrap();
     let still = "rotor      : Inertia(J)                shaft    -> gnd";
     assert!(motor.contains(still));

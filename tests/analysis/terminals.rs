@@ -1,6 +1,6 @@
 //! Terminal equations: against the records of known answers, against models with sources at the ports, and as Tokad writes them.
 
-use super::{json, number, written};
+use super::{json, number, printed, written};
 use crate::support::arithmetic::{Bindings, evaluate};
 use crate::support::command::{ends_with, err, lgm, out};
 use crate::support::records::Record;
@@ -404,12 +404,6 @@ model All {
     assert_eq!(hard["matrix"][1][0], "-k/s");
     let ladder = json(&["terminals", file, "--component", "Ladder", "--set", "n=2"]);
     assert_eq!(ladder["matrix"][0][0], "1.5");
-}
-
-fn printed(folder: &Path, arguments: &[&str]) -> (String, String) {
-    let output = lgm(folder, arguments);
-    ends_with(&output, 0);
-    (out(&output), err(&output))
 }
 
 #[test]
