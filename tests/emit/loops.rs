@@ -146,7 +146,7 @@ fn ring(count: usize) -> String {
         "import nonlinear;
 model Ring {{
   const N = {count};
-  input u [V] = 2 + sin(50*time);
+  input u [V] = N*(1 + 0.2*sin(50*time));
   node a[N + 1] : electrical;
   node b[N] : electrical;
   source : VoltageSource(u) a[1] -> gnd;

@@ -331,7 +331,7 @@ fn unary(operation: Unary, result: &mut [f64], a: &[f64]) {
             }
         };
     }
-    each!(Negate Absolute Sign Floor SquareRoot Not Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Exp Log)
+    each!(Negate Absolute Sign Floor SquareRoot Not Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Exp ExpMinusOne Log)
 }
 
 fn binary(operation: Binary, result: &mut [f64], a: &[f64], b: &[f64]) {

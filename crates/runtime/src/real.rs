@@ -58,6 +58,8 @@ pub trait Real:
     fn asinh(self) -> Self;
     /// The exponential function.
     fn exp(self) -> Self;
+    /// The exponential function less 1, without cancellation near 0.
+    fn exp_m1(self) -> Self;
     /// The natural logarithm.
     fn ln(self) -> Self;
     /// A power with any exponent.
@@ -166,6 +168,6 @@ macro_rules! real {
 }
 
 real!(f64: abs = fabs, floor = floor, sqrt = sqrt, sin = sin, cos = cos, tan = tan, asin = asin, acos = acos, atan = atan,
-    sinh = sinh, cosh = cosh, tanh = tanh, asinh = asinh, exp = exp, ln = log);
+    sinh = sinh, cosh = cosh, tanh = tanh, asinh = asinh, exp = exp, exp_m1 = expm1, ln = log);
 real!(f32: abs = fabsf, floor = floorf, sqrt = sqrtf, sin = sinf, cos = cosf, tan = tanf, asin = asinf, acos = acosf,
-    atan = atanf, sinh = sinhf, cosh = coshf, tanh = tanhf, asinh = asinhf, exp = expf, ln = logf);
+    atan = atanf, sinh = sinhf, cosh = coshf, tanh = tanhf, asinh = asinhf, exp = expf, exp_m1 = expm1f, ln = logf);

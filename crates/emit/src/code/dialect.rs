@@ -76,6 +76,7 @@ pub(crate) fn function_name(operation: Unary) -> &'static str {
         Unary::Tanh => "tanh",
         Unary::Asinh => "asinh",
         Unary::Exp => "exp",
+        Unary::ExpMinusOne => "expm1",
         Unary::Log => "log",
         Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),
     }

@@ -121,7 +121,7 @@ macro_rules! library {
     };
 }
 
-library!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Exp Log; within Negate Absolute Sign Floor SquareRoot Not);
+library!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Exp ExpMinusOne Log; within Negate Absolute Sign Floor SquareRoot Not);
 
 /// The address of a function of two numbers that machine code calls.
 pub(super) fn library_binary(operation: Binary) -> Option<*const u8> {

@@ -172,7 +172,8 @@ impl Emitter<'_> {
                 self.truth(condition)
             }
             Unary::Sin | Unary::Cos | Unary::Tan | Unary::Asin | Unary::Acos | Unary::Atan => not_called(),
-            Unary::Sinh | Unary::Cosh | Unary::Tanh | Unary::Asinh | Unary::Exp | Unary::Log => not_called(),
+            Unary::Sinh | Unary::Cosh | Unary::Tanh | Unary::Asinh => not_called(),
+            Unary::Exp | Unary::ExpMinusOne | Unary::Log => not_called(),
         }
     }
 

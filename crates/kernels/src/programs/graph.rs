@@ -209,6 +209,48 @@ impl Graph {
         if negative { self.negate(quotient) } else { quotient }
     }
 
+    /// Joins the terms `m*exp(x)` and `-m` of a sum to `m*expm1(x)`. Near 0, their difference is rounding: the current of a diode
+    /// would be a staircase there, and a run with small voltages would follow its steps.
+    pub(crate) fn join_exponentials(&mut self, terms: &mut Vec<ValueId>) {
+        let mut at = 0;
+        while at < terms.len() {
+            let pair = self.exponential(terms[at]).and_then(|(factor, exponent)| {
+                let counterpart = self.negate(factor);
+                let other = terms.iter().position(|term| *term == counterpart)?;
+                Some((factor, exponent, other))
+            });
+            let Some((factor, exponent, other)) = pair else {
+                at += 1;
+                continue;
+            };
+            let difference = self.unary(Unary::ExpMinusOne, exponent);
+            terms[at.min(other)] = self.multiply(factor, difference);
+            terms.remove(at.max(other));
+            at = 0;
+        }
+    }
+
+    /// The factor and the exponent of a value that is `m*exp(x)`.
+    fn exponential(&mut self, id: ValueId) -> Option<(ValueId, ValueId)> {
+        let exponent = |graph: &Graph, id: ValueId| match graph.node(id) {
+            Value::Unary(Unary::Exp, exponent) => Some(exponent),
+            _ => None,
+        };
+        match self.node(id) {
+            Value::Unary(Unary::Exp, exponent) => Some((self.number(1.0), exponent)),
+            Value::Unary(Unary::Negate, inner) => {
+                let (factor, exponent) = self.exponential(inner)?;
+                Some((self.negate(factor), exponent))
+            }
+            Value::Binary(Binary::Multiply, a, b) => match (exponent(self, a), exponent(self, b)) {
+                (_, Some(exponent)) => Some((a, exponent)),
+                (Some(exponent), None) => Some((b, exponent)),
+                (None, None) => None,
+            },
+            _ => None,
+        }
+    }
+
     pub(crate) fn select(&mut self, condition: ValueId, a: ValueId, b: ValueId) -> ValueId {
         match self.as_number(condition) {
             Some(number) if number != 0.0 => a,
@@ -236,5 +278,38 @@ impl Graph {
             }
         }
         product.unwrap_or_else(|| self.number(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exponential_less_its_factor_is_one_operation() {
+        let mut graph = Graph::default();
+        let [x, other] = [0, 1].map(|index| graph.argument(Space::States, index));
+        let factor = graph.argument(Space::Parameters, 0);
+        let exponential = graph.unary(Unary::Exp, x);
+        let difference = graph.unary(Unary::ExpMinusOne, x);
+
+        let minus_one = graph.number(-1.0);
+        let mut terms = vec![minus_one, other, exponential];
+        graph.join_exponentials(&mut terms);
+        assert_eq!(terms, [difference, other]);
+
+        let (above, below) = (graph.multiply(factor, exponential), graph.negate(factor));
+        let mut terms = vec![above, other, below];
+        graph.join_exponentials(&mut terms);
+        assert_eq!(terms, [graph.multiply(factor, difference), other]);
+
+        // One less an exponential, and what is no such difference.
+        let (one, negative) = (graph.number(1.0), graph.negate(exponential));
+        let mut terms = vec![one, negative];
+        graph.join_exponentials(&mut terms);
+        assert_eq!(terms, [graph.negate(difference)]);
+        let mut terms = vec![one, exponential];
+        graph.join_exponentials(&mut terms);
+        assert_eq!(terms, [one, exponential]);
     }
 }

@@ -99,7 +99,8 @@ impl<'a> Lowering<'a> {
                 }
             },
             Node::Sum(list) => {
-                let terms: Vec<ValueId> = list.iter().map(|child| self.value(*child)).collect();
+                let mut terms: Vec<ValueId> = list.iter().map(|child| self.value(*child)).collect();
+                self.graph.join_exponentials(&mut terms);
                 self.long_sum(terms)
             }
             Node::Product(list) => self.product(list),

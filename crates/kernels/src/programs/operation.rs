@@ -46,6 +46,8 @@ pub enum Unary {
     Tanh,
     Asinh,
     Exp,
+    /// `exp(a) - 1` without cancellation near 0.
+    ExpMinusOne,
     Log,
 }
 
@@ -88,7 +90,7 @@ impl Space {
 
 impl Unary {
     /// All of them, in order.
-    pub const ALL: [Unary; 18] = [
+    pub const ALL: [Unary; 19] = [
         Unary::Negate,
         Unary::Absolute,
         Unary::Sign,
@@ -106,6 +108,7 @@ impl Unary {
         Unary::Tanh,
         Unary::Asinh,
         Unary::Exp,
+        Unary::ExpMinusOne,
         Unary::Log,
     ];
 
@@ -130,6 +133,7 @@ impl Unary {
             Unary::Tanh => a.tanh(),
             Unary::Asinh => a.asinh(),
             Unary::Exp => a.exp(),
+            Unary::ExpMinusOne => a.exp_m1(),
             Unary::Log => a.ln(),
         }
     }

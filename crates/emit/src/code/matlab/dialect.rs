@@ -76,6 +76,7 @@ pub(super) const RULES: Rules = Rules {
         "eps",
         "error",
         "exp",
+        "expm1",
         "false",
         "fclose",
         "feval",

@@ -197,6 +197,8 @@ impl Dialect for Names<'_> {
                     a.within(Binding::Sum)
                 ))
             }
+            // Nor this one.
+            Unary::ExpMinusOne => Text::new(Binding::Sum, format!("exp({}) - 1", a.text)),
             _ => Text::atom(format!("{}({})", self.name_of_one(operation), a.text)),
         }
     }

@@ -60,6 +60,7 @@ impl Dialect for Rust {
     fn unary(&self, operation: Unary, a: &Text) -> Text {
         let name = match operation {
             Unary::Log => "ln",
+            Unary::ExpMinusOne => "exp_m1",
             _ => function_name(operation),
         };
         Text::atom(format!("{}.{name}()", a.within(Binding::Atom)))
