@@ -46,6 +46,35 @@ fn displacements_of_the_kind_that_has_equations_are_kept() {
 }
 
 #[test]
+fn outputs_that_are_not_linear_do_not_stand_in_the_way() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Oscillator {
+  param m = 2;  param k = 3;  param b = 0.5;
+  input F = 0;
+  node v : translational;
+  push : ForceSource(F) gnd -> v;
+  mass : Mass(m) v -> gnd;
+  spring : Spring(k) v -> gnd;
+  loss : Damper(b) v -> gnd;
+  output x = int(across(mass));
+  output p = power(loss);
+}";
+    let file = written(scratch.path(), "oscillator.lgm", text);
+    let file = file.to_str().unwrap();
+    let answer = json(&["second-order", file, "--eliminate", "q"]);
+    assert_eq!((&answer["M"], &answer["K"]), (&value!([["m"]]), &value!([["k"]])));
+    let answer = json(&["equations", file, "--partition", "--states", "power"]);
+    assert_eq!(answer["outputs"].as_array().map(Vec::len), Some(1), "{answer}");
+    let answer = json(&["equations", file, "--discretize", "0.1"]);
+    let trace = number(&answer["A"][0][0]) + number(&answer["A"][1][1]);
+    // The poles are -1/8 +- i*sqrt(3/2 - 1/64).
+    let expected = 2.0 * (-0.0125_f64).exp() * (0.1 * (1.5_f64 - 1.0 / 64.0).sqrt()).cos();
+    near(trace, expected, 1e-12);
+    let warning = err(&lgm(scratch.path(), &["equations", file, "--discretize", "0.1"]));
+    assert!(warning.contains("output `p` is not linear"), "{warning}");
+}
+
+#[test]
 fn a_network_seen_from_a_port_is_an_impedance_and_a_source() {
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Divider {

@@ -117,7 +117,8 @@ impl LinearModel {
     }
 }
 
-/// The equations once more, in power variables and with outputs that measure all storage behind those of the model.
+/// The equations once more, in power variables and with outputs that measure all storage behind those of the model. Outputs that were
+/// left out as not linear stay out.
 pub(super) fn with_storage(
     whole: &Whole,
     states: &StateArguments,
@@ -125,7 +126,10 @@ pub(super) fn with_storage(
     symbolic: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(Model, StateSystem, Vec<StorageOutputs>)> {
-    let (model, storage) = with_storage_outputs(&whole.model);
+    let mut model = whole.model.clone();
+    let kept = &whole.system.outputs;
+    model.outputs.retain(|output| kept.iter().any(|kept| kept.name == output.name));
+    let (model, storage) = with_storage_outputs(&model);
     let options = Options {
         states: StateRequest::Power,
         retain: states.retained(),

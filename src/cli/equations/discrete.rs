@@ -17,6 +17,7 @@ use std::io::{self, Write};
 pub(super) fn run(arguments: &Arguments, period: f64) -> Outcome {
     let wanted = Options {
         symbolic: false,
+        linear_outputs: !arguments.linearize.is_asked_for(),
         ..Options::default()
     };
     let (map, system, mut diagnostics) = arguments.model.compile(&arguments.states, &arguments.linearize, wanted);

@@ -34,6 +34,7 @@ impl Block {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let wanted = Options {
         symbolic: !arguments.numeric,
+        linear_outputs: !arguments.linearize.is_asked_for(),
         ..Options::default()
     };
     let states = arguments.states.or_energy();
