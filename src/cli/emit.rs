@@ -5,6 +5,7 @@ use super::files::library::add_library;
 use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
 use super::simulate::length_by_modes;
+use super::times::duration;
 use crate::Whole;
 use crate::cli::outcome::Outcome;
 use crate::trial_runs::Simulated;
@@ -52,7 +53,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     float: bool,
     /// Also a run in steps of this length in seconds, with a bound on the operations of a step; for the target `c`
-    #[arg(long, value_name = "H", value_parser = step)]
+    #[arg(long, value_name = "H", value_parser = duration)]
     fixed_step: Option<f64>,
     /// Newton's iterations on the algebraic loops at most, 50 unless given; where they do not suffice, a call returns a status that
     /// says so. For the target `c`
@@ -65,13 +66,6 @@ fn targets() -> impl TypedValueParser<Value = Target> {
         let found = Target::ALL.iter().find(|entry| entry.1 == word);
         found.expect("invariant: the word is one of the list").0
     })
-}
-
-fn step(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("a step is a number of seconds above zero".to_string()),
-    }
 }
 
 /// Refuses an option that the target does not know, so that nobody believes it was heeded.

@@ -24,6 +24,7 @@ mod report;
 mod request;
 mod shell;
 mod simulate;
+mod times;
 
 use crate::cli::analysis::one_port::{convert, thevenin};
 use crate::cli::analysis::{

@@ -3,6 +3,7 @@
 use super::files::disk::{Disk, read_root};
 use super::report;
 use super::simulate::record::states_at;
+use super::times::time;
 use crate::cli::outcome::Outcome;
 use crate::{Compilation, Request, Whole};
 use clap::ValueEnum;
@@ -60,16 +61,8 @@ pub(super) struct LinearizeArguments {
     #[arg(long)]
     equilibrium: bool,
     /// Linearise where a run of the model is at this time, in seconds; values of --at take the place of those of the run
-    #[arg(long, value_name = "TIME", value_parser = seconds, conflicts_with = "equilibrium", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "equilibrium", allow_hyphen_values = true)]
     along: Option<f64>,
-}
-
-/// A finite number of seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err("a time is a finite number of seconds".to_string()),
-    }
 }
 
 impl LinearizeArguments {

@@ -1,6 +1,7 @@
 //! The arguments of `lgm equations`.
 
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
+use crate::cli::times::duration;
 use clap::ValueEnum;
 use lgm_emit::{DocumentOptions, MatrixOptions};
 use std::path::PathBuf;
@@ -48,7 +49,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, conflicts_with_all = ["blocks", "sparse", "discretize"])]
     pub(super) partition: bool,
     /// Discrete equations in numbers, with this period in seconds
-    #[arg(long, value_name = "PERIOD", value_parser = period, conflicts_with_all = ["blocks", "sparse"])]
+    #[arg(long, value_name = "PERIOD", value_parser = duration, conflicts_with_all = ["blocks", "sparse"])]
     pub(super) discretize: Option<f64>,
     /// What the inputs do from instant to instant of --discretize
     #[arg(long, value_enum, default_value = "zero", requires = "discretize")]
@@ -81,13 +82,6 @@ impl Arguments {
             flat: self.flat,
             ..self.matrices().into()
         }
-    }
-}
-
-fn period(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("a period is a number of seconds above 0".to_string()),
     }
 }
 

@@ -12,6 +12,7 @@ use super::comparison::{Difference, compiles, same_as_text};
 use super::files::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
+use super::times::duration;
 use crate::Compilation;
 use crate::cli::outcome::Outcome;
 use augment::{augmented, with_statements};
@@ -68,7 +69,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STIFFNESS,..", value_delimiter = ',', value_parser = positive, num_args = 0..=1, requires = "augment")]
     compare: Option<Vec<f64>>,
     /// The last time of the compared runs, in seconds; that of the experiment unless given
-    #[arg(long, value_name = "T", value_parser = positive, requires = "compare")]
+    #[arg(long, value_name = "T", value_parser = duration, requires = "compare")]
     stop: Option<f64>,
     /// How to print it: the report, or the text of the reduced model
     #[arg(long, value_enum, default_value = "text")]

@@ -1,6 +1,7 @@
 //! When, how often, how exactly and by which method: the model's experiment, and options in its place.
 
 use crate::cli::report::misuse;
+use crate::cli::times::time;
 use lgm_algebra::expr::ExprId;
 use lgm_analysis::{LinearizeRequest, MOST_STATES, duration, linearize};
 use lgm_equations::StateSystem;
@@ -15,14 +16,14 @@ use std::path::{Path, PathBuf};
 /// Options of the run itself.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct PlanArguments {
-    /// The last time, in seconds. If neither this nor the experiment says it, the run lasts for five time constants of the slowest
-    /// mode, or ten of its periods if those are less, rounded up to 1, 2 or 5 times a power of ten, and a remark says so; modes
+    /// The last time, in seconds or with a unit as in `--stop "20 [ms]"`. If neither this nor the experiment says it, the run lasts for
+    /// five time constants of the slowest mode, or ten of its periods if those are less, rounded up to 1, 2 or 5 times a power of ten, and a remark says so; modes
     /// of nonlinear equations are those of small motions about their start. Integrals are no modes; without modes, or with more
     /// than 300 states, it is an error
-    #[arg(long, value_name = "T", value_parser = finite, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
     stop: Option<f64>,
-    /// The first time, in seconds; starts hold here, 0 unless given
-    #[arg(long, value_name = "T", value_parser = finite, allow_hyphen_values = true)]
+    /// The first time, likewise; starts hold here, 0 unless given
+    #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
     start: Option<f64>,
     /// How many rows at equal distances, both ends counted; 501 unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
@@ -51,13 +52,6 @@ impl PlanArguments {
     /// The file that a list of the events is to be written to.
     pub(super) fn events_file(&self) -> Option<&Path> {
         self.events.as_ref()?.as_deref()
-    }
-}
-
-fn finite(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err("a time is a finite number of seconds".to_string()),
     }
 }
 
