@@ -23,8 +23,8 @@ fn singly_implicit<'p, 'a>(
     move |state| Sdirk::new(problem, state, tableau, linear)
 }
 
-/// Whether a corner is as near to an instant before it as rounding: nothing happens between the two.
-fn is_together(instant: f64, corner: f64) -> bool {
+/// Returns true if a corner is reached at an instant: it is not later, or by rounding only, so that nothing happens between the two.
+fn is_reached(corner: f64, instant: f64) -> bool {
     corner <= instant + 8.0 * f64::EPSILON * instant.abs() + NEAREST
 }
 
@@ -57,7 +57,7 @@ impl Run<'_> {
         while let Some(next) = self
             .corners
             .get(self.corner)
-            .filter(|next| is_together(start, next.time))
+            .filter(|next| is_reached(next.time, start))
         {
             self.time = next.time.max(start);
             corner.steps.extend(&next.steps);
@@ -234,7 +234,7 @@ impl Run<'_> {
             let is_next = |run: &Self| {
                 run.corners
                     .get(run.corner)
-                    .is_some_and(|corner| is_together(end, corner.time))
+                    .is_some_and(|corner| is_reached(corner.time, end))
             };
             let at_corner = self.corners.get(self.corner).is_some_and(|corner| corner.time <= end);
             if !at_corner {
@@ -251,7 +251,7 @@ impl Run<'_> {
                 return Ok(Outcome::Stopped);
             }
             // A row at the end of a part of the run shows what the event there leaves.
-            if self.ends_with_event && is_together(self.until, end) {
+            if self.ends_with_event && is_reached(self.until, end) {
                 // A corner may be a rounding before it.
                 self.time = self.until;
                 return Ok(Outcome::Finished);
@@ -388,7 +388,7 @@ impl Run<'_> {
                 .map_or(f64::INFINITY, |corner| corner.time);
             let end = time.min(self.until);
             // Up to the next corner, if one is in between, and up to the row.
-            let next = if is_together(end, corner) { corner.min(end) } else { end };
+            let next = if is_reached(corner, end) { corner.min(end) } else { end };
             let is_far = next - self.time > self.longest;
             let next = if is_far { self.time + self.longest } else { next };
             if next > self.time {
@@ -401,7 +401,7 @@ impl Run<'_> {
             if is_far {
                 continue;
             }
-            if is_together(end, corner) {
+            if is_reached(corner, end) {
                 if self.steps_end_it() {
                     self.time = self.time.max(corner);
                     return Ok(());
