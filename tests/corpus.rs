@@ -231,7 +231,7 @@ fn emitted(file: &Path, target: &str, options: &[String]) -> Option<Result<Rows,
     let mut command = match target {
         "c" => {
             emit(file, target, &folder, &[]);
-            Command::new(compile(&folder, &["-O1"]))
+            Command::new(compile(&folder, &["-O0"]))
         }
         "python" => {
             let python = python("numpy, scipy")?;

@@ -129,7 +129,7 @@ fn a_winding_around_a_sharp_core_is_right_in_emitted_code() {
     let check = |language: &str, text: &str| assert_close(language, &Rows::read(text), &expected, 1e-5);
     let folder = scratch.path().join("c");
     emit(&file, "c", &folder, &[]);
-    check("C", &must(Command::new(compile(&folder, &["-O1"])).args(TIGHT)));
+    check("C", &must(Command::new(compile(&folder, &["-O0"])).args(TIGHT)));
     let (folder, target) = (scratch.path().join("rust"), scratch.path().join("target"));
     emit(&file, "rust", &folder, &[]);
     must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));

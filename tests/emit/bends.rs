@@ -36,7 +36,7 @@ fn assert_near(target: &str, program: impl Fn(&Path) -> Command) {
 
 #[test]
 fn steps_of_emitted_c_end_at_bends() {
-    assert_near("c", |folder| Command::new(compile(folder, &["-O1"])));
+    assert_near("c", |folder| Command::new(compile(folder, &["-O0"])));
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn rows(file: &Path, settings: &[(String, f64)], times: &[f64]) -> Rows {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("code");
     emit(file, "c", &folder, &[]);
-    let mut run = Command::new(compile(&folder, &["-O1"]));
+    let mut run = Command::new(compile(&folder, &["-O0"]));
     run.args(["--rtol", "1e-11", "--atol", "1e-14", "--stop"])
         .arg(format!("{:?}", times[times.len() - 1]))
         .args(["--points", &times.len().to_string()])

@@ -337,7 +337,7 @@ fn emitted_rows(text: &str) -> Vec<(&'static str, Emitted)> {
     let file = folder.path().join("m.lgm");
     let c = folder.path().join("c");
     emit(&file, "c", &c, &[]);
-    let mut found = vec![("C", Emitted::read(&must(&mut Command::new(compile(&c, &["-O1"])))))];
+    let mut found = vec![("C", Emitted::read(&must(&mut Command::new(compile(&c, &["-O0"])))))];
     if let Some(python) = python("numpy, scipy") {
         let folder = folder.path().join("python");
         emit(&file, "python", &folder, &[]);

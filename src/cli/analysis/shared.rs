@@ -128,7 +128,9 @@ pub(super) fn with_storage(
 ) -> Option<(Model, StateSystem, Vec<StorageOutputs>)> {
     let mut model = whole.model.clone();
     let kept = &whole.system.outputs;
-    model.outputs.retain(|output| kept.iter().any(|kept| kept.name == output.name));
+    model
+        .outputs
+        .retain(|output| kept.iter().any(|kept| kept.name == output.name));
     let (model, storage) = with_storage_outputs(&model);
     let options = Options {
         states: StateRequest::Power,

@@ -95,7 +95,7 @@ fn run(case: &Case, text: &str, target: Target, targets: &Path) -> Result<Rows, 
     let printed = match target {
         Target::C => {
             emitted::emit(&file, "c", &folder, &[]);
-            printed(&emitted::compile(&folder, &["-O1"]), &arguments)?
+            printed(&emitted::compile(&folder, &["-O0"]), &arguments)?
         }
         Target::Rust => {
             emitted::emit(&file, "rust", &folder, &[]);
@@ -123,7 +123,7 @@ fn run(case: &Case, text: &str, target: Target, targets: &Path) -> Result<Rows, 
 
 /// Runs a model's FMU.
 fn unit(case: &Case, file: &Path, folder: &Path, target: &str, mode: &str) -> Result<Rows, Fault> {
-    let driven = Driven::new(file, target, folder, &["-O1"]);
+    let driven = Driven::new(file, target, folder, &["-O0"]);
     let names: Vec<String> = case.model.outputs.iter().map(|output| output.name.clone()).collect();
     let like = emitted::Rows {
         names: names.clone(),

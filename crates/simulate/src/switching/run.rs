@@ -49,7 +49,7 @@ impl Course<'_> {
         let discretes = discrete_starts(self.setup);
         let mut standing = match self.plan.from_equilibrium {
             true => self.at_rest(modes, &starts, &discretes)?,
-            false => self.settle(Before::at_start(modes, starts.clone(), discretes))?,
+            false => self.settle(Before::at_start(self.setup.first.0, modes, starts.clone(), discretes))?,
         };
         for (at, block) in self.setup.events.blocks().iter().enumerate() {
             if let Some(condition) = &standing.prepared.blocks[at] {
@@ -84,7 +84,7 @@ impl Course<'_> {
                 (starts, discretes),
                 &mut self.summary.notes,
             )?;
-            let mut from = Before::at_start(modes.clone(), found, discretes.to_vec());
+            let mut from = Before::at_start(&prepared.system, modes.clone(), found, discretes.to_vec());
             // It is one for the inputs as they are.
             from.inputs_step = false;
             let standing = self.settle(from)?;

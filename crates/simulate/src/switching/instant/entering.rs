@@ -40,7 +40,7 @@ impl Instant<'_, '_> {
     pub fn enter(&mut self, from: &Before, prepared: Rc<Prepared>, sets: &[PortValue]) -> Result<Standing, Failure> {
         let mut states = Vec::with_capacity(prepared.system.states.len());
         for state in &prepared.system.states {
-            states.push(from.state(&state.name).ok_or_else(|| self.unknown_state(&state.name))?);
+            states.push(from.state_of(state).ok_or_else(|| self.unknown_state(state))?);
         }
         let zeros = vec![0.0; prepared.offsets.len()];
         let level = {

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::switching::instant::transition::Instant;
+use lgm_model::system::State;
 use lgm_runtime::events::search::MOST_SEARCHED;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -12,11 +13,22 @@ impl Instant<'_, '_> {
         Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
     }
 
-    pub(super) fn unknown_state(&self, name: &str) -> Failure {
-        let message = format!("the value of `{name}` just before {} s is not known", self.time);
-        let help =
-            "this storage is no state before the event and has no value in a short form; give it a state of its own";
-        self.failure(Diagnostic::error(Code::LGM1012, message).help(help))
+    pub(super) fn unknown_state(&self, state: &State) -> Failure {
+        let message = format!("the value of `{}` just before {} s is not known", state.name, self.time);
+        let help = match state.is_total {
+            true => {
+                "an event joins or parts storage with nonlinear laws; give each of them a state of its own, by a small resistance \
+                 between them"
+            }
+            false => {
+                "this storage is no state before the event and has no value in a short form; give it a state of its own"
+            }
+        };
+        let mut diagnostic = Diagnostic::error(Code::LGM1012, message).help(help);
+        if let Some(written) = state.written.as_ref().filter(|_| state.is_total) {
+            diagnostic = diagnostic.note(format!("in these modes it is the {written}, which was no state before"));
+        }
+        self.failure(diagnostic)
     }
 
     pub(super) fn no_equations(&self, modes: &[usize], found: &[Diagnostic]) -> Failure {

@@ -3,6 +3,7 @@
 use crate::switching::prepared::Prepared;
 use lgm_equations::switching::{Condition, WatchedChange};
 use lgm_model::Variable;
+use lgm_model::system::{State, StateSystem};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -107,6 +108,16 @@ pub(crate) struct Before {
     pub held: Vec<(usize, usize, f64)>,
     /// If all inputs step at this instant, as at the start.
     pub inputs_step: bool,
+    /// What the totals among the known states are totals of, by their names.
+    totals: FxHashMap<Arc<str>, Arc<str>>,
+}
+
+/// The states of a system that are totals, with what they are totals of.
+fn totals(system: &StateSystem) -> FxHashMap<Arc<str>, Arc<str>> {
+    let totals = system.states.iter().filter(|state| state.is_total);
+    totals
+        .filter_map(|state| Some((state.name.clone(), state.written.clone()?)))
+        .collect()
 }
 
 impl Before {
@@ -132,11 +143,17 @@ impl Before {
             old_discretes: standing.discretes.clone(),
             discretes: standing.discretes.clone(),
             inputs_step: false,
+            totals: totals(&prepared.system),
         }
     }
 
-    /// At the start of a run: what is given by name.
-    pub fn at_start(modes: Vec<usize>, starts: FxHashMap<Arc<str>, f64>, discretes: Vec<f64>) -> Before {
+    /// At the start of a run: what is given by name, for the states of the system of the first modes.
+    pub fn at_start(
+        first: &StateSystem,
+        modes: Vec<usize>,
+        starts: FxHashMap<Arc<str>, f64>,
+        discretes: Vec<f64>,
+    ) -> Before {
         Before {
             began: modes.clone(),
             modes,
@@ -147,7 +164,22 @@ impl Before {
             ports: Vec::new(),
             held: Vec::new(),
             inputs_step: true,
+            totals: totals(first),
         }
+    }
+
+    /// The value of a state just before the instant. A total of other storage than before has none that goes by its name.
+    pub fn state_of(&self, state: &State) -> Option<f64> {
+        let members = |written: &str| {
+            let mut words: Vec<String> = written.split(' ').map(String::from).collect();
+            words.sort_unstable();
+            words
+        };
+        let before = self.totals.get(&state.name);
+        let is_other = before
+            .zip(state.written.as_ref())
+            .is_some_and(|(before, now)| members(before) != members(now));
+        self.state(&state.name).filter(|_| !is_other)
     }
 
     pub fn state(&self, name: &str) -> Option<f64> {
