@@ -61,8 +61,8 @@ words = {
     "ifelse": lambda c, a, b: a if c else b, "power_of": power,
     "sqrt_of": domain(np.sqrt, lambda a: not a < 0), "log_of": domain(np.log, lambda a: not a < 0),
     "asin_of": domain(np.arcsin, lambda a: not abs(a) > 1), "acos_of": domain(np.arccos, lambda a: not abs(a) > 1),
-    "sin_of": np.sin, "cos_of": np.cos, "tan_of": np.tan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "expm1": np.expm1,
-    "exp": np.exp, "floor": np.floor, "sign": np.sign, "abs": abs, "min": lesser, "max": lambda a, b: -lesser(-a, -b),
+    "sin_of": np.sin, "cos_of": np.cos, "tan_of": np.tan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
+    "exp": np.exp, "expm1": np.expm1, "floor": np.floor, "sign": np.sign, "abs": abs, "min": lesser, "max": lambda a, b: -lesser(-a, -b),
     "atan": lambda a, b=None: np.arctan(a) if b is None else np.arctan2(a, b), "NaN": np.nan, "Inf": np.inf,
     "One": One, "range": range,
 }

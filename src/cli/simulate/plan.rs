@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct PlanArguments {
     /// The last time, in seconds or with a unit as in `--stop "20 [ms]"`. If neither this nor the experiment says it, the run lasts for
-    /// five time constants of the slowest mode, or ten of its periods if those are less, rounded up to 1, 2 or 5 times a power of ten, and a remark says so; modes
-    /// of nonlinear equations are those of small motions about their start. Integrals are no modes; without modes, or with more
-    /// than 300 states, it is an error
+    /// five time constants of the slowest mode, or ten of its periods if those are less, rounded up to 1, 2 or 5 times a power of ten,
+    /// and a remark says so; modes of nonlinear equations are those of small motions about their start. Integrals are no modes; without
+    /// modes, or with more than 300 states, it is an error
     #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
     stop: Option<f64>,
     /// The first time, likewise; starts hold here, 0 unless given

@@ -197,7 +197,7 @@ impl Dialect for Names<'_> {
                     a.within(Binding::Sum)
                 ))
             }
-            // Nor this one.
+            // Nor this one: near 0 the difference is rounding, as it is where it stands in the model's text.
             Unary::ExpMinusOne => Text::new(Binding::Sum, format!("exp({}) - 1", a.text)),
             _ => Text::atom(format!("{}({})", self.name_of_one(operation), a.text)),
         }
