@@ -140,7 +140,7 @@ impl Builder {
             element: name.rsplit_once('.').map_or(name, |parts| parts.0).into(),
             variable,
             written: None,
-            is_total: false,
+            total_of: Vec::new(),
             unit: unit.map(si_unit),
             symbol,
             start: start_id,

@@ -38,7 +38,7 @@ pub fn trim(model: &Model, system: &StateSystem, request: &TrimRequest) -> Resul
             element: input.name.clone(),
             variable: StateVariable::Integral,
             written: None,
-            is_total: false,
+            total_of: Vec::new(),
             unit: input.unit.clone(),
             symbol: input.symbol,
             start,

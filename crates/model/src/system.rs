@@ -224,8 +224,9 @@ pub struct State {
     pub variable: StateVariable,
     /// What an integral is in the words of the model: `int(across(w))`; and of a total, what it is the total of.
     pub written: Option<Arc<str>>,
-    /// Whether it is the total of what several storages hold.
-    pub is_total: bool,
+    /// The elements of which it is the total, sorted; none for the state of one element. In another combination of modes, a state of
+    /// the same name may be the total of others.
+    pub total_of: Vec<Arc<str>>,
     /// Its SI unit.
     pub unit: Option<SiUnit>,
     /// Its symbol.
@@ -243,6 +244,13 @@ pub struct State {
     pub nominal: Option<ExprId>,
     /// Where the element, or the declared state itself, stands in the source.
     pub span: Span,
+}
+
+impl State {
+    /// Returns true if it is the total of what several storages hold.
+    pub fn is_total(&self) -> bool {
+        !self.total_of.is_empty()
+    }
 }
 
 /// What a state is of its element.

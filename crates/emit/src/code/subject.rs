@@ -285,7 +285,7 @@ impl<'a> Subject<'a> {
 
     /// Returns true if a state is a conserved quantity, so that the stored quantities may have several solutions.
     pub(crate) fn has_totals(&self) -> bool {
-        self.has_branches() && self.system.states.iter().any(|state| state.is_total)
+        self.has_branches() && self.system.states.iter().any(|state| state.is_total())
     }
 
     /// Where the unknowns of all loops are looked for at first, one list after another.

@@ -25,6 +25,7 @@ use lgm_model::{Closed, ElementId, Law, Model, NonlinearLaw, PortId, StorageForm
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// A state that is what several storages hold together.
 pub(crate) struct Conserved<E> {
@@ -265,12 +266,13 @@ pub(crate) fn take_places<E>(
             .held
             .iter()
             .map(|(energy, _)| model.element_name(held[energy].element));
-        let names: Vec<String> = std::iter::once(old.element.to_string())
-            .chain(names.map(|name| name.to_string()))
+        let mut names: Vec<Arc<str>> = std::iter::once(old.element.clone())
+            .chain(names.map(|name| name.to_string().into()))
             .collect();
         let state = &mut system.states[quantity.state];
-        state.is_total = true;
         state.written = Some(format!("total of {}", names.join(" and ")).into());
+        names.sort_unstable();
+        state.total_of = names;
         if old.start_given || natural.is_none() {
             quantity.start = Some(StartConstraint {
                 name: port_name(model, port),

@@ -90,7 +90,7 @@ impl<'a> Table<'a> {
         table.read_system();
         for (at, port) in independent.iter().enumerate() {
             let state = system.states.get(at);
-            if state.is_none_or(|state| state.is_total) {
+            if state.is_none_or(|state| state.is_total()) {
                 return Err("its states are totals of what several storage elements hold".to_string());
             }
             table.state_of.insert(*port, at);

@@ -281,7 +281,7 @@ impl Steps<'_, '_, '_> {
 impl Motion<'_> {
     /// Whether a state is a total, so that storage with several solutions may follow from it.
     pub(crate) fn has_totals(&self) -> bool {
-        self.system.states.iter().any(|state| state.is_total)
+        self.system.states.iter().any(|state| state.is_total())
     }
 
     /// The residuals of the loops.

@@ -15,17 +15,19 @@ impl Instant<'_, '_> {
 
     pub(super) fn unknown_state(&self, state: &State) -> Failure {
         let message = format!("the value of `{}` just before {} s is not known", state.name, self.time);
-        let help = match state.is_total {
+        let help = match state.is_total() {
             true => {
-                "an event joins or parts storage with nonlinear laws; give each of them a state of its own, by a small resistance \
-                 between them"
+                "an event joins or parts storage with nonlinear laws; put a small resistance in series with each of them, so that it \
+                 is a state of its own"
             }
             false => {
                 "this storage is no state before the event and has no value in a short form; give it a state of its own"
             }
         };
-        let mut diagnostic = Diagnostic::error(Code::LGM1012, message).help(help);
-        if let Some(written) = state.written.as_ref().filter(|_| state.is_total) {
+        let mut diagnostic = Diagnostic::error(Code::LGM1012, message)
+            .label(state.span, "its value is needed in the modes behind the event")
+            .help(help);
+        if let Some(written) = state.written.as_ref().filter(|_| state.is_total()) {
             diagnostic = diagnostic.note(format!("in these modes it is the {written}, which was no state before"));
         }
         self.failure(diagnostic)

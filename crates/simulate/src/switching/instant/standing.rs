@@ -109,14 +109,14 @@ pub(crate) struct Before {
     /// If all inputs step at this instant, as at the start.
     pub inputs_step: bool,
     /// What the totals among the known states are totals of, by their names.
-    totals: FxHashMap<Arc<str>, Arc<str>>,
+    totals: FxHashMap<Arc<str>, Vec<Arc<str>>>,
 }
 
 /// The states of a system that are totals, with what they are totals of.
-fn totals(system: &StateSystem) -> FxHashMap<Arc<str>, Arc<str>> {
-    let totals = system.states.iter().filter(|state| state.is_total);
+fn totals(system: &StateSystem) -> FxHashMap<Arc<str>, Vec<Arc<str>>> {
+    let totals = system.states.iter().filter(|state| state.is_total());
     totals
-        .filter_map(|state| Some((state.name.clone(), state.written.clone()?)))
+        .map(|state| (state.name.clone(), state.total_of.clone()))
         .collect()
 }
 
@@ -170,15 +170,8 @@ impl Before {
 
     /// The value of a state just before the instant. A total of other storage than before has none that goes by its name.
     pub fn state_of(&self, state: &State) -> Option<f64> {
-        let members = |written: &str| {
-            let mut words: Vec<String> = written.split(' ').map(String::from).collect();
-            words.sort_unstable();
-            words
-        };
         let before = self.totals.get(&state.name);
-        let is_other = before
-            .zip(state.written.as_ref())
-            .is_some_and(|(before, now)| members(before) != members(now));
+        let is_other = before.is_some_and(|before| *before != state.total_of);
         self.state(&state.name).filter(|_| !is_other)
     }
 
