@@ -17,7 +17,7 @@ use shapes::Shapes;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, TIGHT, cargo, compile, emit, must, simulated};
+use support::emitted::{Rows, TIGHT, cargo, compile, emit, must, python, simulated};
 use support::program::succeed;
 use systems::{Builder, sparse};
 
@@ -92,17 +92,6 @@ fn write(system: &StateSystem, target: Target, folder: &Path) {
     }
 }
 
-/// A Python with NumPy and SciPy.
-fn python() -> Option<String> {
-    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let has = Command::new(&python).args(["-c", "import numpy, scipy"]).output();
-    if has.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    eprintln!("skipped in part: `{python}` has not both numpy and scipy; name another one by LGM_PYTHON");
-    None
-}
-
 const STOP: [&str; 2] = ["--stop", "3"];
 
 #[test]
@@ -132,7 +121,7 @@ fn a_mass_matrix_is_solved_with_in_emitted_code() {
                 .args(STOP),
         ),
     );
-    let Some(python) = python() else { return };
+    let Some(python) = python("numpy, scipy") else { return };
     let folder = scratch.path().join("python");
     write(&system, Target::Python, &folder);
     let mut python = Command::new(python);
@@ -295,7 +284,7 @@ fn tiny_unknowns_of_loops_are_solved_for_in_emitted_rust() {
 
 #[test]
 fn tiny_unknowns_of_loops_are_solved_for_in_emitted_python() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("numpy, scipy") else { return };
     let scratch = tempfile::tempdir().unwrap();
     let (file, expected) = charges(scratch.path());
     let folder = scratch.path().join("python");

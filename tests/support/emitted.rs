@@ -1,10 +1,11 @@
 //! Emitted code: made, compiled, run, and its rows compared with those of `lgm simulate`.
 
 use super::program::{run, succeed};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 /// Rows of a run, with the names of their columns.
 pub struct Rows {
@@ -276,7 +277,7 @@ pub fn must(command: &mut Command) -> String {
 /// Does something for every file in two threads; the faults of all, so that one run reports everything.
 pub fn for_each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), String> + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
-    let faults = std::sync::Mutex::new(Vec::new());
+    let faults = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -369,13 +370,19 @@ pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A Python with these modules, named by `LGM_PYTHON` or `python3`; without one, a test says so and passes.
+/// A Python with these modules, named by `LGM_PYTHON` or `python3`; without one, a test says so and passes. Each list of modules is
+/// tried once.
 pub fn python(modules: &str) -> Option<String> {
+    static TRIED: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
     let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
-    let has = Command::new(&python)
-        .args(["-c", &format!("import {modules}")])
-        .output();
-    if has.is_ok_and(|output| output.status.success()) {
+    let mut tried = TRIED.lock().unwrap();
+    let has = *tried.entry(modules.to_string()).or_insert_with(|| {
+        let output = Command::new(&python)
+            .args(["-c", &format!("import {modules}")])
+            .output();
+        output.is_ok_and(|output| output.status.success())
+    });
+    if has {
         return Some(python);
     }
     eprintln!("skipped: `{python}` has not all of {modules}; name another one by LGM_PYTHON");

@@ -23,12 +23,7 @@ pub fn conserved(count: usize, mut sample: impl FnMut(u64) -> Option<Vec<f64>>) 
         return Vec::new();
     }
     let mut matrix = DMatrix::from_fn(samples.len(), count, |row, column| samples[row][column]);
-    let sizes: Vec<f64> = matrix.column_iter().map(|column| column.amax()).collect();
-    for (column, size) in sizes.iter().enumerate() {
-        if *size > 0.0 {
-            matrix.column_mut(column).scale_mut(1.0 / size);
-        }
-    }
+    let sizes = equilibrate(&mut matrix);
     let decomposition = matrix.svd(false, true);
     let Some(v) = &decomposition.v_t else { return Vec::new() };
     let largest = decomposition.singular_values.max();
@@ -40,14 +35,32 @@ pub fn conserved(count: usize, mut sample: impl FnMut(u64) -> Option<Vec<f64>>) 
     let mut rows = apart(rows);
     for row in &mut rows {
         for (value, size) in row.iter_mut().zip(&sizes) {
-            if *size > 0.0 {
-                *value /= size;
-            }
+            *value /= size;
         }
         let first = row.iter().copied().find(|value| *value != 0.0).unwrap_or(1.0);
         row.iter_mut().for_each(|value| *value /= first);
     }
     rows
+}
+
+/// Divides rows and columns by their largest entries, and gives the divisors of the columns. A sample in which one rate is
+/// enormous, the current of a diode at some volts, would hide all others otherwise.
+fn equilibrate(matrix: &mut DMatrix<f64>) -> Vec<f64> {
+    let divisor = |size: f64| if size > 0.0 { size } else { 1.0 };
+    let mut sizes = vec![1.0; matrix.ncols()];
+    for pass in 0..3 {
+        for (mut column, size) in matrix.column_iter_mut().zip(&mut sizes) {
+            let largest = divisor(column.amax());
+            column /= largest;
+            *size *= largest;
+        }
+        // The columns come last.
+        for mut row in matrix.row_iter_mut().filter(|_| pass < 2) {
+            let largest = divisor(row.amax());
+            row /= largest;
+        }
+    }
+    sizes
 }
 
 /// The same combinations, each with an entry that the others do not have, and without what is rounding.
@@ -131,5 +144,17 @@ mod tests {
         let names = ["a", "b", "c", "d"];
         assert_eq!(in_words(&found[0], names), "a + 1.5*b");
         assert_eq!(in_words(&found[1], names), "c");
+    }
+
+    /// Two capacitors joined by a diode, each with a resistor to ground: nothing is kept, but where the diode conducts its
+    /// current alone is seen.
+    #[test]
+    fn enormous_rates_hide_no_others() {
+        let found = conserved(2, |key| {
+            let (a, b) = (4.0 * scattered(0, key), 4.0 * scattered(1, key));
+            let diode = 1e-14 * ((a - b) / 0.02585).exp_m1();
+            Some(vec![-a - diode, (diode - b / 2.0) / 10.0])
+        });
+        assert!(found.is_empty(), "{found:?}");
     }
 }

@@ -137,7 +137,7 @@ impl<'a> Evaluator<'a> {
             let diagnostic = Diagnostic::error(Code::LGM0143, "only a storage element has energy")
                 .label(argument.span, "this stores none")
                 .label(kind, "declared here")
-                .help("measure its `power(..)`");
+                .help("for the energy that it takes, integrate its power: `int(power(..))`");
             self.report(diagnostic);
             return Value::Error;
         };
