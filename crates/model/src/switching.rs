@@ -216,6 +216,7 @@ pub enum Target {
     State(SymbolId),
     /// The state that a storage carries at a port.
     Storage(PortId),
-    /// Nothing of the model: a symbol of this one instant, which holds what a choice was decided by.
-    Choice(SymbolId),
+    /// Nothing of the model: a symbol of this one instant. It holds what a choice was decided by, or an entry of a vector until all
+    /// entries are computed.
+    Temporary(SymbolId),
 }

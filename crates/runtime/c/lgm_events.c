@@ -67,7 +67,7 @@ lgm_status lgm_events_watched(lgm_run *run, lgm_real t, const lgm_real x[], cons
 lgm_real lgm_events_assigned(lgm_run *run, int assignment) {
     lgm_events *const events = &run->events;
     real value[1] = {(real)0.0};
-    system_assigned(&run->model, assignment, run->t, events->watched + LGM_WATCHED_READ, run->u, events->choices, value);
+    system_assigned(&run->model, assignment, run->t, events->watched + LGM_WATCHED_READ, run->u, events->temporaries, value);
     return value[0];
 }
 
@@ -145,7 +145,7 @@ static lgm_status assign(lgm_run *run, int block) {
             run->u[lgm_discrete_inputs[place]] = value;
             break;
         case 1:
-            events->choices[place] = value;
+            events->temporaries[place] = value;
             break;
         default:
             if (LGM_KNOWN_AS(run->model.combination, place) != 1) {

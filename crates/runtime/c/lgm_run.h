@@ -231,7 +231,7 @@ typedef struct {
     lgm_real step[LGM_ROOM(LGM_INPUTS)];
     lgm_real point[LGM_ROOM(LGM_STATES)];
     lgm_real slope[LGM_ROOM(LGM_STATES)];
-    lgm_real choices[LGM_ROOM(LGM_CHOICES)];
+    lgm_real temporaries[LGM_ROOM(LGM_TEMPORARIES)];
     lgm_real matrix[LGM_ROOM(LGM_PORTS * LGM_PORTS)];
     lgm_real table[LGM_ROOM(LGM_PORTS * (2 * LGM_PORTS + 2))];
     int basis[LGM_ROOM(LGM_PORTS)];

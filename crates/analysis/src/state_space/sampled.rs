@@ -268,7 +268,7 @@ impl Plant<'_> {
                         of_symbol.insert(symbols[discrete], row.clone());
                         rows[n + discrete] = row;
                     }
-                    Target::Choice(symbol) => {
+                    Target::Temporary(symbol) => {
                         values.insert(symbol, value);
                         of_symbol.insert(symbol, row);
                     }

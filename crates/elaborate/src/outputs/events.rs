@@ -200,7 +200,7 @@ impl<'a> Results<'_, 'a> {
     fn decide(&mut self, condition: ExprId, written: &Expr, out: &mut Vec<Assignment>) -> ExprId {
         let symbol = self.arena.exprs.new_symbol("choice", SymbolKind::Assignment);
         out.push(Assignment {
-            target: Target::Choice(symbol),
+            target: Target::Temporary(symbol),
             value: condition,
             span: written.span,
         });
@@ -236,6 +236,7 @@ impl<'a> Results<'_, 'a> {
             self.width_mismatch(&target, assignment.target.span, &value, assignment.value.span);
             return;
         }
+        let mut assigned = Vec::with_capacity(target.entries().len());
         for (target, value) in target.entries().to_vec().into_iter().zip(value.entries().to_vec()) {
             let sides = (
                 Side::of(&assignment.target, target.dim),
@@ -251,10 +252,27 @@ impl<'a> Results<'_, 'a> {
                 None => value.expr,
                 Some(guard) => self.arena.exprs.if_else(guard, value.expr, target.expr),
             };
-            out.push(Assignment {
+            assigned.push(Assignment {
                 target: found,
                 value,
                 span: assignment.span,
+            });
+        }
+        if assigned.len() > 1 {
+            self.hold_values(&mut assigned, out);
+        }
+        out.append(&mut assigned);
+    }
+
+    /// Computes all entries of a vector before the first one is set, since each may read the others: `x := A*x`.
+    fn hold_values(&mut self, assigned: &mut [Assignment], out: &mut Vec<Assignment>) {
+        for entry in assigned {
+            let symbol = self.arena.exprs.new_symbol("entry", SymbolKind::Assignment);
+            let held = self.arena.exprs.symbol(symbol);
+            out.push(Assignment {
+                target: Target::Temporary(symbol),
+                value: std::mem::replace(&mut entry.value, held),
+                span: entry.span,
             });
         }
     }

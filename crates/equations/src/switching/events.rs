@@ -65,7 +65,7 @@ impl Events {
         &self.model
     }
 
-    /// The blocks. Their assignments are over held symbols ([`Events::held`]), inputs, parameters, time and choices.
+    /// The blocks. Their assignments are over held symbols ([`Events::held`]), inputs, parameters, time and temporaries.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }

@@ -44,7 +44,7 @@ impl<S: Switching> Moment<'_, S> {
                 t: self.t,
                 watched: &self.events.watched,
                 u,
-                choices: &self.events.choices,
+                temporaries: &self.events.temporaries,
             };
             let mut value = [S::Real::c(0.0)];
             let system = &mut self.motion.model.system;
@@ -58,7 +58,7 @@ impl<S: Switching> Moment<'_, S> {
                     self.events.from.discretes[place] = value;
                     u[S::TABLES.discretes[place]] = value;
                 }
-                Target::Choice(place) => self.events.choices[place] = value,
+                Target::Temporary(place) => self.events.temporaries[place] = value,
                 Target::State(place) => {
                     if self.in_force().known[place] != Known::State {
                         let combination = self.motion.combination();

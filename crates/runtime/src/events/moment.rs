@@ -73,7 +73,7 @@ pub struct Events<S: Switching> {
     pub(crate) holding: S::Flags,
     pub(crate) is_run: S::Flags,
     pub(crate) next: S::Numbers,
-    pub(crate) choices: S::Choices,
+    pub(crate) temporaries: S::Temporaries,
     /// The first of these instants, and times of the last events.
     pub(crate) instant: S::Real,
     pub(crate) recent: [S::Real; MOST_AT_ONCE],
@@ -138,7 +138,7 @@ impl<S: Switching> Events<S> {
             holding: S::Flags::filled(false),
             is_run: S::Flags::filled(false),
             next: zeros(),
-            choices: zeros(),
+            temporaries: zeros(),
             instant: S::Real::c(f64::INFINITY),
             recent: [zero; MOST_AT_ONCE],
             count: 0,

@@ -47,8 +47,8 @@ pub trait Switching: System {
     type Sets: Array<Item = Self::Real>;
     /// One number for each margin.
     type Margins: Array<Item = Self::Real>;
-    /// One number for each choice of blocks.
-    type Choices: Array<Item = Self::Real>;
+    /// One number for each temporary of blocks.
+    type Temporaries: Array<Item = Self::Real>;
     /// One number for each block.
     type Numbers: Array<Item = Self::Real>;
     /// A flag for each block.
@@ -110,5 +110,5 @@ pub struct Given<'a, S: Switching> {
     /// The inputs, discrete variables among them.
     pub u: &'a S::Inputs,
     /// The conditions of `if` as they were decided.
-    pub choices: &'a S::Choices,
+    pub temporaries: &'a S::Temporaries,
 }

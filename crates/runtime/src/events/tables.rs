@@ -152,8 +152,8 @@ pub enum Trigger {
 pub enum Target {
     /// A discrete variable.
     Discrete(usize),
-    /// The condition of an `if`, which the assignments behind it read.
-    Choice(usize),
+    /// A value that the assignments behind it read: the condition of an `if`, an entry of a vector.
+    Temporary(usize),
     /// A state.
     State(usize),
 }

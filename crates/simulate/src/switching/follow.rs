@@ -156,7 +156,7 @@ impl Course<'_> {
                         from.discretes[discrete] = value;
                         values.insert(model.inputs[model.switching.discretes[discrete].input].symbol, value);
                     }
-                    Target::Choice(symbol) => {
+                    Target::Temporary(symbol) => {
                         values.insert(symbol, value);
                     }
                     Target::State(symbol) => {

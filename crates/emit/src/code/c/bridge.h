@@ -55,7 +55,7 @@
 #define LGM_ASSIGNMENTS @assignment_count@
 #define LGM_DISCRETES @discrete_count@
 #define LGM_READ @read_count@
-#define LGM_CHOICES @choice_count@
+#define LGM_TEMPORARIES @temporary_count@
 #define LGM_FIRST_OFFSET @first_offset@
 #define LGM_KNOWS_ENERGY @knows_energy@
 @else@

@@ -29,7 +29,7 @@ values! {
         assignment_count: String,
         discrete_count: String,
         read_count: String,
-        choice_count: String,
+        temporary_count: String,
         first_offset: String,
         knows_energy: String,
     }
@@ -112,7 +112,7 @@ pub(super) fn change_counts(gathered: &Gathered) -> ChangeCounts {
         assignment_count: text(gathered.blocks.iter().map(|block| block.assignments.len()).sum()),
         discrete_count: text(gathered.discretes.len()),
         read_count: text(gathered.held.len()),
-        choice_count: text(gathered.choices.len()),
+        temporary_count: text(gathered.temporaries.len()),
         first_offset: text(gathered.first_offset),
         knows_energy: text(usize::from(gathered.knows_energy)),
     }

@@ -15,7 +15,7 @@ pub(super) enum Given {
     Point,
     /// Time alone.
     Time,
-    /// Time, what blocks read in the place of states, inputs, and choices in the place of unknowns; behind a number.
+    /// Time, what blocks read in the place of states, inputs, and temporaries in the place of unknowns; behind a number.
     Numbered,
 }
 

@@ -89,17 +89,17 @@ pub(crate) fn gather(
     let place = rows.iter().position(|row| row.modes == first_modes);
     let place = place.expect("invariant: the combination of the start is the first that is made");
     finish(&mut merged, &rows);
-    let choices = choices(changes);
+    let temporaries = temporaries(changes);
     Ok(Gathered {
         columns,
         first: place,
         margins: margins.places.len(),
         conditions,
-        blocks: blocks(changes, &merged, &choices)?,
+        blocks: blocks(changes, &merged, &temporaries)?,
         discretes: model.switching.discretes.iter().map(|each| each.input).collect(),
         first_offset: model.inputs.len(),
         held: events.held().collect(),
-        choices,
+        temporaries,
         start_known,
         knows_energy,
         elements,
@@ -209,12 +209,12 @@ fn finish(merged: &mut Merged, rows: &[Row]) {
     merged.system.equations.output_values.clone_from(&first.outputs);
 }
 
-/// The choices of all blocks.
-fn choices(changes: &Changes<'_>) -> Vec<SymbolId> {
+/// The temporaries of all blocks.
+fn temporaries(changes: &Changes<'_>) -> Vec<SymbolId> {
     let assignments = changes.events.blocks().iter().flat_map(|block| &block.assignments);
     let mut found = Vec::new();
     for assignment in assignments {
-        if let Target::Choice(symbol) = assignment.target
+        if let Target::Temporary(symbol) = assignment.target
             && !found.contains(&symbol)
         {
             found.push(symbol);
@@ -227,7 +227,7 @@ fn choices(changes: &Changes<'_>) -> Vec<SymbolId> {
 fn assigned_state(changes: &Changes<'_>, target: Target) -> Option<Arc<str>> {
     let model = changes.events.model();
     match target {
-        Target::Discrete(_) | Target::Choice(_) => None,
+        Target::Discrete(_) | Target::Temporary(_) => None,
         Target::State(symbol) => {
             let integral = model.integrals.iter().find(|integral| integral.symbol == symbol);
             let integral = integral.expect("invariant: a target is an integral of the model");
@@ -243,13 +243,13 @@ fn assigned_states(changes: &Changes<'_>) -> Vec<Arc<str>> {
     names.collect()
 }
 
-fn blocks(changes: &Changes<'_>, merged: &Merged, choices: &[SymbolId]) -> Result<Vec<Block>, Diagnostic> {
+fn blocks(changes: &Changes<'_>, merged: &Merged, temporaries: &[SymbolId]) -> Result<Vec<Block>, Diagnostic> {
     let events = changes.events;
     let place = |target: Target| match target {
         Target::Discrete(discrete) => Ok((0, discrete)),
-        Target::Choice(symbol) => {
-            let found = choices.iter().position(|choice| *choice == symbol);
-            Ok((1, found.expect("invariant: all choices were looked for")))
+        Target::Temporary(symbol) => {
+            let found = temporaries.iter().position(|temporary| *temporary == symbol);
+            Ok((1, found.expect("invariant: all temporaries were looked for")))
         }
         Target::State(_) | Target::Storage(_) => {
             let name = assigned_state(changes, target);

@@ -43,7 +43,7 @@ impl ChangeKernels {
         let values = gathered.blocks.iter().flat_map(|block| &block.assignments);
         let own = Layout::new(system)
             .placing(Space::States, gathered.held.iter().copied())
-            .placing(Space::Unknowns, gathered.choices.iter().copied());
+            .placing(Space::Unknowns, gathered.temporaries.iter().copied());
         ChangeKernels {
             derivatives: modal(&|row| row.derivatives.clone()),
             outputs: modal(&|row| row.outputs.clone()),

@@ -28,9 +28,9 @@ pub(crate) struct Gathered {
     pub(crate) discretes: Vec<usize>,
     /// The first input that is an offset.
     pub(crate) first_offset: usize,
-    /// Symbols that hold what blocks read, and what their choices were decided by.
+    /// Symbols that hold what blocks read, and what their assignments hold meanwhile.
     pub(crate) held: Vec<SymbolId>,
-    pub(crate) choices: Vec<SymbolId>,
+    pub(crate) temporaries: Vec<SymbolId>,
     /// Of each state, whether its start is known.
     pub(crate) start_known: Vec<bool>,
     /// True if the energy of storage is known in all modes.
@@ -159,7 +159,7 @@ pub(crate) struct Block {
     /// Period and first instant of a sampled one; 0 of a `when` block, -1 of one that runs initially.
     pub(crate) period: f64,
     pub(crate) first: f64,
-    /// Targets, 0 for discrete variables, 1 for choices, 2 for states, with their places, and values.
+    /// Targets, 0 for discrete variables, 1 for temporaries, 2 for states, with their places, and values.
     pub(crate) assignments: Vec<(usize, usize, ExprId)>,
 }
 

@@ -27,7 +27,7 @@ values! {
         port_count: String,
         set_count: String,
         margin_count: String,
-        choice_count: String,
+        temporary_count: String,
         read_count: String,
         start_known: String,
         knows_energy: &'static str,
@@ -171,7 +171,7 @@ fn tables(subject: &Subject<'_>, gathered: &Gathered) -> Tables {
         port_count: ports.to_string(),
         set_count: gathered.sets().to_string(),
         margin_count: gathered.margins.to_string(),
-        choice_count: gathered.choices.len().to_string(),
+        temporary_count: gathered.temporaries.len().to_string(),
         read_count: gathered.held.len().to_string(),
         start_known: flags(gathered.start_known.iter().copied()),
         knows_energy: boolean(gathered.knows_energy),
@@ -181,11 +181,11 @@ fn tables(subject: &Subject<'_>, gathered: &Gathered) -> Tables {
     }
 }
 
-/// The word for each array in a call of an assignment, which has what blocks read in the place of states, and choices in the place of
+/// The word for each array in a call of an assignment, which has what blocks read in the place of states, and temporaries in the place of
 /// unknowns.
 fn assigned_argument(array: Array) -> String {
     match array {
-        Array::Read(Space::Unknowns) => "choices".to_string(),
+        Array::Read(Space::Unknowns) => "temporaries".to_string(),
         other => (SCRIPT.argument)(other, "value"),
     }
 }

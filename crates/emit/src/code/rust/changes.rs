@@ -19,7 +19,7 @@ values! {
         block_count: usize,
         discrete_count: usize,
         read_count: usize,
-        choice_count: usize,
+        temporary_count: usize,
         mode_count: usize,
         combinations: String,
         first_combination: String,
@@ -138,7 +138,7 @@ fn blocks(gathered: &Gathered) -> String {
         };
         let targets = block.assignments.iter().map(|(kind, place, _)| match kind {
             0 => format!("Target::Discrete({place})"),
-            1 => format!("Target::Choice({place})"),
+            1 => format!("Target::Temporary({place})"),
             _ => format!("Target::State({place})"),
         });
         let targets: Vec<String> = targets.collect();
@@ -205,7 +205,7 @@ pub(super) fn changes(gathered: &Gathered, equations: &mut Equations<'_>) -> Cha
         block_count: gathered.blocks.len(),
         discrete_count: gathered.discretes.len(),
         read_count: gathered.held.len(),
-        choice_count: gathered.choices.len(),
+        temporary_count: gathered.temporaries.len(),
         mode_count: gathered.modes().count(),
         combinations,
         first_combination: gathered.first.to_string(),

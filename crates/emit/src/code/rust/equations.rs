@@ -39,10 +39,10 @@ const OF_MODEL: Rust = Rust {
     unknowns: "UNKNOWNS",
 };
 
-/// Assignments of blocks, which have what blocks read in the place of states, and their choices in the place of unknowns.
+/// Assignments of blocks, which have what blocks read in the place of states, and their temporaries in the place of unknowns.
 const OF_BLOCKS: Rust = Rust {
     states: "READ",
-    unknowns: "CHOICES",
+    unknowns: "TEMPORARIES",
 };
 
 /// The functions of the module of equations.
@@ -181,7 +181,7 @@ impl<'p> Equations<'p> {
         self.add_modal(("margins", Given::Point, "[T; MARGINS]"), &kernels.margins, &none);
         let word = |array| match array {
             Array::Read(Space::States) => "&x".to_string(),
-            Array::Read(Space::Unknowns) => "given.choices".to_string(),
+            Array::Read(Space::Unknowns) => "given.temporaries".to_string(),
             Array::Read(Space::Time) => "given.t".to_string(),
             Array::Read(Space::Inputs) => "given.u".to_string(),
             other => argument(other, "self", "out"),
@@ -313,7 +313,7 @@ impl<'p> Equations<'p> {
 
     /// The same of sizes that only assignments of blocks name.
     pub(super) fn sizes_of_blocks(&self) -> Vec<&'static str> {
-        let sizes = [("CHOICES", Space::Unknowns), ("READ", Space::States)];
+        let sizes = [("TEMPORARIES", Space::Unknowns), ("READ", Space::States)];
         let named = sizes
             .into_iter()
             .filter(|size| self.assignments.any_takes(&[Array::Read(size.1)]));
