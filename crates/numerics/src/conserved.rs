@@ -12,12 +12,17 @@ const ROUNDING: f64 = 1e-8;
 /// A combination that differs by less than this share of its terms is kept.
 const KEPT: f64 = 1e-7;
 
+/// So many points are tried for each sample: some laws have values on one side of the starts alone.
+const TRIES: usize = 8;
+
 /// The combinations of `count` rates that vanish wherever they are sampled, one vector each. `sample` gives the rates at the point
 /// of a number, or none where there are no values.
 pub fn conserved(count: usize, mut sample: impl FnMut(u64) -> Option<Vec<f64>>) -> Vec<Vec<f64>> {
-    let samples: Vec<Vec<f64>> = (0..(2 * count + 8) as u64)
+    let wanted = 2 * count + 8;
+    let samples: Vec<Vec<f64>> = (0..(TRIES * wanted) as u64)
         .filter_map(&mut sample)
         .filter(|rates| rates.iter().all(|value| value.is_finite()))
+        .take(wanted)
         .collect();
     if samples.len() < count + 4 || count == 0 {
         return Vec::new();

@@ -4,3 +4,4 @@
 pub mod conserved;
 pub mod newton;
 pub mod search;
+pub mod settle;

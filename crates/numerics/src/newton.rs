@@ -25,10 +25,16 @@ const MULTIPLE: f64 = 1e-3;
 pub const LEAP: f64 = 1.0;
 
 /// Values and their Jacobian at a point; none where a value is not finite. The Jacobian of a root is infinite where the root is zero.
-pub type Linearised = Option<(Vec<f64>, DMatrix<f64>)>;
+pub type Linearised = Option<ValuesAndSlopes>;
+
+/// The values of some equations at a point, and their Jacobian there.
+pub type ValuesAndSlopes = (Vec<f64>, DMatrix<f64>);
 
 /// Where equations have no slopes, a search goes on so far beside, as a share of each unknown, or of 1 where it is zero.
 const ASIDE: f64 = 1e-3;
+
+/// Shares of that, from the one that is tried first.
+const NEARER: [f64; 3] = [1.0, 1e-3, 1e-6];
 
 /// A value smaller than this is as good as zero.
 const REST: f64 = 1e-100;
@@ -84,7 +90,11 @@ pub fn find_zero_within(
 }
 
 fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
-    let (mut at, mut value, mut jacobian) = begin(guess, evaluate)?;
+    let nowhere = Stuck {
+        at: guess.clone(),
+        worst: None,
+    };
+    let (mut at, (mut value, mut jacobian)) = beside_guess(guess, evaluate).ok_or(nowhere)?;
     let mut last = f64::INFINITY;
     for _ in 0..ITERATIONS {
         // A zero with an infinite slope.
@@ -116,9 +126,9 @@ fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linea
         let left = |row: usize| value[row].abs() / (terms[row] + 1e-300);
         let worst = (0..value.len()).max_by(|a, b| left(*a).total_cmp(&left(*b)));
         let worst = worst.filter(|row| value[*row] != 0.0 && left(*row) > 1e-9);
-        let settled = moved <= 1e-13 || moved <= 1e-8 && moved >= 0.5 * last;
+        let is_slow = moved <= 1e-8 && moved >= 0.5 * last;
         last = moved;
-        let is_there = settled || step.iter().all(|step| *step == 0.0);
+        let settled = moved <= 1e-13 || step.iter().all(|step| *step == 0.0);
         let before = size(&value);
         let longest = step
             .iter()
@@ -132,10 +142,14 @@ fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linea
             Some((trial, value, jacobian))
         };
         let next = (0..HALVINGS).find_map(|halving| {
-            // The last steps are round-off, and need not lead on.
-            let is_better = |value: &[f64]| halving == 0 && moved <= 1e-8 || size(value) < before || before == 0.0;
+            let is_better = |value: &[f64]| size(value) < before || before == 0.0;
             behind(longest * 0.5f64.powi(halving as i32)).filter(|found| is_better(&found.1))
         });
+        // Beside a root with an infinite slope steps go from side to side, and lead on where they are shortened.
+        let leads_on = next.as_ref().is_some_and(|found| size(&found.1) < 0.5 * before);
+        let is_there = settled || is_slow && !leads_on;
+        // The last steps are round-off, and need not lead on.
+        let next = next.or_else(|| if moved <= 1e-8 { behind(longest) } else { None });
         // Each step leads half the way to where several zeros meet, as those of a turbulent law at rest.
         let next = next.map(|found| match leap.is_infinite() && size(&found.1) > SLOW * before {
             true => behind(2.0)
@@ -163,23 +177,30 @@ fn is_usable(found: &(Vec<f64>, DMatrix<f64>)) -> bool {
     is_finite(&found.1) || found.0.iter().all(|value| *value == 0.0)
 }
 
-/// The start of a search: beside a guess at which slopes are infinite.
-#[allow(clippy::type_complexity)] // The triple is a point with what was found there.
-fn begin(
+/// The start of a search: a guess, or a point beside it where slopes are infinite there; values and Jacobian at the point. Points
+/// nearer to the guess are tried where those farther away have no values: 0.004 may be volts, and cubic metres.
+pub(crate) fn beside_guess(
     guess: Vec<f64>,
-    evaluate: &mut impl FnMut(&[f64]) -> Linearised,
-) -> Result<(Vec<f64>, Vec<f64>, DMatrix<f64>), Stuck> {
-    let mut at = guess;
-    let mut begun = evaluate(&at);
-    if begun.as_ref().is_some_and(|found| !is_usable(found)) {
-        let small = vec![0.0; at.len()];
-        leave_rest(&mut at, &small);
-        begun = evaluate(&at).filter(is_usable);
+    evaluate: &mut dyn FnMut(&[f64]) -> Linearised,
+) -> Option<(Vec<f64>, ValuesAndSlopes)> {
+    let found = evaluate(&guess)?;
+    if is_usable(&found) {
+        return Some((guess, found));
     }
-    match begun {
-        Some((value, jacobian)) => Ok((at, value, jacobian)),
-        None => Err(Stuck { at, worst: None }),
-    }
+    let mut aside = guess.clone();
+    leave_rest(&mut aside, &vec![0.0; guess.len()]);
+    // What has slopes stays where it is: nothing may bring it back.
+    let has_slopes = |column: usize| found.1.column(column).iter().all(|entry| entry.is_finite());
+    let steep = |column: usize| if has_slopes(column) { 0.0 } else { 1.0 };
+    let steep: Vec<f64> = (0..guess.len()).map(steep).collect();
+    let every = vec![1.0; guess.len()];
+    [&steep, &every].into_iter().find_map(|moved| {
+        NEARER.iter().find_map(|share| {
+            let beside = |at: usize| guess[at] + share * moved[at] * (aside[at] - guess[at]);
+            let at: Vec<f64> = (0..guess.len()).map(beside).collect();
+            evaluate(&at).filter(is_usable).map(|found| (at, found))
+        })
+    })
 }
 
 /// The sizes with which the values of each equation are compared: its terms, and a little of the largest ones that there are.

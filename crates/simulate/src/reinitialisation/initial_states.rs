@@ -10,12 +10,16 @@ use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expres
 use lgm_numerics::conserved::{conserved, not_kept};
 use lgm_numerics::newton::{Linearised, find_zero};
 use lgm_numerics::search::scattered;
+use lgm_numerics::settle::settle;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 
 /// Relative agreement of starts that depend on each other, as where the equations are formulated.
 const AGREEMENT: f64 = 1e-9;
+
+/// A state of a steady state that is smaller than this is zero: what is left of an iteration towards it.
+const AT_REST: f64 = 1e-36;
 
 /// A steady state of more unknowns than this is looked for by sparse matrices first.
 const SMALL: usize = 60;
@@ -141,7 +145,7 @@ pub(crate) fn steady(
     let kept = constant_combinations(motion, time, &y, &still);
     let linearised = |y: &[f64]| linearised(motion, time, &still, y);
     // A state of rest that the starts lead to keeps what the equations keep.
-    let found = find_zero(y.clone(), |at| {
+    let with_kept = |at: &[f64]| {
         let (mut value, jacobian) = linearised(at)?;
         let mut whole = jacobian.insert_rows(size, kept.len(), 0.0);
         for (row, combination) in kept.iter().enumerate() {
@@ -152,6 +156,11 @@ pub(crate) fn steady(
             }
         }
         Some((value, whole))
+    };
+    // From where Newton's iteration leads nowhere, the motion itself may lead to rest.
+    let found = find_zero(y.clone(), with_kept).or_else(|stuck| {
+        let near = settle(y.clone(), &dense_mass(motion), &mut |at: &[f64]| linearised(at));
+        near.and_then(|near| find_zero(near, with_kept).ok()).ok_or(stuck)
     });
     match found {
         Ok(zero) => {
@@ -166,6 +175,9 @@ pub(crate) fn steady(
             report_free(motion, &free, notes);
             let mut states = zero.at;
             states.truncate(n);
+            for state in states.iter_mut().filter(|state| state.abs() < AT_REST) {
+                *state = 0.0;
+            }
             Ok(states)
         }
         Err(stuck) => {
@@ -177,6 +189,18 @@ pub(crate) fn steady(
             }
         }
     }
+}
+
+/// The mass matrix where it is constant; where it follows the states, that of the states alone is near enough to find rest.
+fn dense_mass(motion: &Motion<'_>) -> DMatrix<f64> {
+    let mut matrix = DMatrix::identity(motion.states, motion.states);
+    if let (Mass::Constant { values, .. }, Some(mass)) = (&motion.mass, &motion.kernels.mass) {
+        matrix.fill(0.0);
+        for (row, column, at) in pattern(mass).entries() {
+            matrix[(row, column)] = values[at];
+        }
+    }
+    matrix
 }
 
 /// The combinations of states that the equations keep constant with the inputs held: of `M x' = f` those of `M x` whose
