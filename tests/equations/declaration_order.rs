@@ -199,10 +199,10 @@ fn examples_have_the_same_equations_in_any_order() {
 #[test]
 fn random_networks_have_the_same_equations_in_any_order() {
     let (mut found, mut compared) = (Vec::new(), 0);
-    for seed in 0..120 {
+    for seed in 0..60 {
         let text = write(&generate(seed));
         compared += usize::from(differences(&format!("seed {seed}"), &text, seed, &mut found));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
-    assert!(compared > 40, "only {compared} networks were compared");
+    assert!(compared > 25, "only {compared} networks were compared");
 }

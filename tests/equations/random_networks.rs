@@ -239,7 +239,7 @@ fn most_random_networks_are_well_posed_and_some_are_not() {
 }
 
 /// How many networks are run where nothing else is asked for.
-const NETWORKS: u64 = 3000;
+const NETWORKS: u64 = 1500;
 
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name)

@@ -38,7 +38,7 @@ use targets::Target;
 use write::{Writing, write};
 
 /// How many models are run where nothing else is asked for, and how many relations of each.
-const MODELS: u64 = 200;
+const MODELS: u64 = 100;
 const RELATIONS: usize = 3;
 
 fn variable(name: &str) -> Option<u64> {

@@ -393,7 +393,7 @@ fn difference(system: &StateSystem, found: &[f64], wanted: &[(String, f64)]) -> 
 #[test]
 fn random_closed_chains_move_as_multipliers_say() {
     let (mut chains, mut points, mut runs) = (0, 0, 0);
-    for seed in 0..20 {
+    for seed in 0..8 {
         let chain = Closed::new(seed);
         let Some(start) = chain.start() else { continue };
         chains += 1;
@@ -446,7 +446,7 @@ fn random_closed_chains_move_as_multipliers_say() {
     }
     println!("{chains} chains, {points} points, {runs} runs");
     assert!(
-        chains >= 15 && points >= 45 && runs >= 10,
+        chains >= 6 && points >= 18 && runs >= 4,
         "{chains} chains, {points} points, {runs} runs"
     );
 }
