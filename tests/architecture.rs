@@ -200,6 +200,24 @@ fn pure_crates_hold_no_files_threads_or_clocks() {
     );
 }
 
+/// A crate that is not compiled for tests of its own has none.
+#[test]
+fn every_test_in_a_crate_runs() {
+    let mut without = 0;
+    for folder in source_folders().iter().filter(|folder| folder.starts_with("crates/")) {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("../Cargo.toml");
+        let manifest = fs::read_to_string(manifest).unwrap();
+        if manifest.lines().any(|line| line == "test = false") {
+            without += 1;
+            for file in files_of(folder) {
+                let text = fs::read_to_string(&file).unwrap();
+                assert!(!text.contains("#[test]"), "{} has tests that never run", shown(&file));
+            }
+        }
+    }
+    assert!(without > 2, "crates without tests of their own are looked at");
+}
+
 #[test]
 fn no_file_is_too_long() {
     let mut faults = Vec::new();
