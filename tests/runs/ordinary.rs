@@ -50,7 +50,7 @@ const NOTHING: f64 = 1e-30;
 const POINTS: usize = 41;
 
 /// The number of models that are run where nothing else is asked for.
-const MODELS: u64 = 60;
+const MODELS: u64 = 100;
 
 /// The outcome of the models.
 #[derive(Default)]

@@ -61,6 +61,17 @@ pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a L
     }))
 }
 
+/// A number as the shortest decimal of its double, or exactly where that is as short.
+pub(crate) fn in_digits(value: &BigRational) -> String {
+    match value.is_integer() && value.numer().bits() < 53 {
+        true => value.numer().to_string(),
+        false => {
+            let digits = format!("{:?}", to_f64(value));
+            digits.strip_suffix(".0").unwrap_or(&digits).to_string()
+        }
+    }
+}
+
 /// The expression of the shortest decimal that reads back as the double.
 pub(crate) fn decimal(exprs: &mut Exprs, value: f64) -> ExprId {
     exprs.number(lgm_equations::shortest_decimal(value))

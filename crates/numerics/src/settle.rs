@@ -13,8 +13,11 @@ const STEPS: usize = 400;
 /// What the equations may bend along a step, as a share of the unknowns that were seen.
 const BENT: f64 = 0.25;
 
-/// The last step takes so many times the longest time on the diagonal.
-const LONG: f64 = 1e6;
+/// A step this small beside the unknowns that were seen, over a long time, is the last one.
+const SETTLED: f64 = 1e-9;
+
+/// The last step takes at most so many times the first one.
+const LONG: f64 = 1e18;
 
 /// Follows `M x' = f(x, z)`, `0 = g(x, z)` until nothing moves. `evaluate` gives the values f and g and their Jacobian at states, then
 /// unknowns of loops; `mass` is M, square. Where it settles is near a zero of both, and not yet at it.
@@ -26,7 +29,8 @@ pub fn settle(
     let (mut at, mut here) = beside_guess(guess, evaluate)?;
     let states = mass.nrows();
     let mut seen: Vec<f64> = at.iter().map(|value| value.abs()).collect();
-    let mut length = first_length(&here.1, states);
+    let first = first_length(&here.1, states);
+    let mut length = first;
     for _ in 0..STEPS {
         let found = step(&at, &here, mass, length).and_then(|step| {
             let next: Vec<f64> = at.iter().zip(step.iter()).map(|(at, step)| at + step).collect();
@@ -41,9 +45,13 @@ pub fn settle(
         for (seen, next) in seen.iter_mut().zip(&next) {
             *seen = seen.max(next.abs());
         }
+        let moved = next.iter().zip(&at).zip(&seen).filter(|entry| entry.0.0 != entry.0.1);
+        let moved = moved
+            .map(|((next, at), seen)| (next - at).abs() / seen)
+            .fold(0.0, f64::max);
         (at, here) = (next, there);
         // Beside a root with an infinite slope, as an orifice without flow has, steps lead from side to side for ever.
-        if length > LONG * slowest(&here.1, states) {
+        if moved <= SETTLED && length > slowest(&here.1, states) || length > LONG * first {
             return Some(at);
         }
         length *= if bent < 0.1 * BENT { 8.0 } else { 2.0 };

@@ -116,8 +116,13 @@ fn write_mechanism(
         }
         Format::Text => {
             writeln!(out, "M(q)*v' + C(q, v)*v + D*v + g(q) = Q, q' = v")?;
-            let displacements = found.displacements.iter();
-            let displacements: Vec<&str> = displacements.map(|name| name.as_deref().unwrap_or("-")).collect();
+            // Nothing depends on a displacement without a state.
+            let pairs = found.displacements.iter().zip(&found.velocities);
+            let shown = pairs.map(|(name, velocity)| match name {
+                Some(name) => name.to_string(),
+                None => format!("int({velocity})"),
+            });
+            let displacements: Vec<String> = shown.collect();
             writeln!(out, "v: {}", found.velocities.join(", "))?;
             writeln!(out, "q: {}", displacements.join(", "))?;
             parts.iter().try_for_each(|(name, rows)| write_rows(name, rows, out))

@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 /// How well a search finds a value, as a share of it.
 const FOUND: f64 = 1e-8;
 
-/// Slopes that differ by more than this share of them within that are no slopes of the equations.
-const SAME: f64 = 0.3;
+/// A slope that changes so much within that, as a share of the terms of its equation, is no slope of the equations.
+const SAME: f64 = 0.05;
 
 impl Linearization<'_> {
     /// Refuses a point whose slopes change within the rounding of the search that found it.
@@ -27,20 +27,28 @@ impl Linearization<'_> {
             self.system.exprs.evaluate_unchecked(&entries, &value)
         };
         let here = slopes(&FxHashMap::default());
-        let rows_of = rows
-            .iter()
-            .enumerate()
-            .flat_map(|(row, list)| list.iter().map(move |_| row));
-        let rows_of: Vec<usize> = rows_of.collect();
+        // What the terms of each equation come to, and each entry's place among them.
+        let mut terms: Vec<f64> = self.evaluate(roots).iter().map(|value| value.abs()).collect();
+        let mut places = Vec::with_capacity(entries.len());
+        for (row, list) in rows.iter().enumerate() {
+            for (column, _) in list.iter() {
+                let size = self.point.value(columns[*column as usize]).unwrap_or(0.0).abs();
+                terms[row] += (here[places.len()] * size).abs();
+                places.push((row, size));
+            }
+        }
         for set in 0..3 {
             let beside = found.iter().enumerate().map(|(at, symbol)| {
                 let value = self.point.value(*symbol).unwrap_or(0.0);
                 (*symbol, value * (1.0 + FOUND * scattered(at, set)))
             });
             let there = slopes(&beside.collect());
-            let differs = |at: &usize| (there[*at] - here[*at]).abs() > SAME * here[*at].abs().max(there[*at].abs());
+            let differs = |at: &usize| {
+                let (row, size) = places[*at];
+                (there[*at] - here[*at]).abs() * size > SAME * terms[row]
+            };
             if let Some(at) = (0..entries.len()).find(differs) {
-                return Err(self.infinite_slope(rows_of[at]));
+                return Err(self.infinite_slope(places[at].0));
             }
         }
         Ok(())

@@ -85,7 +85,7 @@ impl Internal {
     fn written(&self, id: ExprId) -> String {
         let shown = text(&self.exprs, id);
         match self.exprs.as_number(id) {
-            Some(number) if shown.len() > LONG => super::port::decimal(number),
+            Some(number) if shown.len() > LONG => crate::values::in_digits(number),
             _ => shown,
         }
     }

@@ -3,11 +3,11 @@
 use super::ladder::{Impedance, Pull, search, values};
 use crate::one_port::Test;
 use crate::transfer::functions;
+use crate::values::in_digits;
 use lgm_algebra::expr::{ExprId, Exprs, text};
-use lgm_algebra::{Field, RationalFunction, RationalFunctions, Rationals, Variable};
+use lgm_algebra::{Field, RationalFunction, RationalFunctions, Variable};
 use lgm_model::system::StateSystem;
 use num_rational::BigRational;
-use num_traits::Zero;
 
 /// Longer values are written in numbers.
 const SHOWN: usize = 300;
@@ -150,7 +150,7 @@ impl Port {
         }
         let id: ExprId = self.field.to_expression(&mut self.exprs, value);
         let text = match value.as_number() {
-            Some(number) => decimal(&number),
+            Some(number) => in_digits(&number),
             None => text(&self.exprs, id),
         };
         (text.len() <= SHOWN).then_some(text)
@@ -232,17 +232,5 @@ impl Port {
             }
         }
         None
-    }
-}
-
-/// A number as the shortest decimal of its double, or exactly where that is as short.
-pub(super) fn decimal(value: &BigRational) -> String {
-    if value.is_integer() && value.numer().bits() < 53 {
-        return value.numer().to_string();
-    }
-    let rounded = lgm_algebra::expr::to_f64(value);
-    match Rationals.is_zero(value) || value.is_zero() {
-        true => "0".to_string(),
-        false => format!("{rounded:?}"),
     }
 }

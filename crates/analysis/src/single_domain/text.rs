@@ -1,8 +1,8 @@
 //! The whole text of a model in one domain.
 
 use super::names::words;
-use super::port::decimal;
 use super::writer::{Writer, stand_in};
+use crate::values::in_digits;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text as written};
 use lgm_model::{Parameter, SiUnit};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -212,7 +212,7 @@ impl Writer<'_> {
         if let Some(derived) = self.derived.get(&**name).filter(|_| parameter.shape.is_empty()) {
             return format!("{name} = {derived}");
         }
-        let numbers: Vec<String> = parameter.entries.iter().map(|entry| decimal(&entry.value)).collect();
+        let numbers: Vec<String> = parameter.entries.iter().map(|entry| in_digits(&entry.value)).collect();
         match parameter.shape[..] {
             [] => format!("{name} = {}{unit}", numbers.join("")),
             [_] => format!("{name} = [{}]{unit}", numbers.join(", ")),

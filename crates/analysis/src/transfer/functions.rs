@@ -1,8 +1,8 @@
 //! Transfer functions over the parameters, and exactly for their values.
 
 use super::elimination::{Quotient, quotients, with_sign};
-use crate::values::{exact_form, try_map};
-use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind, to_f64};
+use crate::values::{exact_form, in_digits, try_map};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
 use lgm_algebra::{Field, FromExpression, Kernels, Polynomial, RationalFunction, RationalFunctions, Variable};
 use lgm_model::system::{LinearForm, StateSystem};
 use num_rational::BigRational;
@@ -257,7 +257,7 @@ impl Functions {
         let numeric = leading.filter(|leading| self.numeric && !leading.is_zero());
         let mut texts = |list: Vec<Polynomial>| -> Vec<String> {
             let text = |value: Polynomial| match &numeric {
-                Some(leading) => format!("{:?}", to_f64(&(value.evaluate(|_| BigRational::zero()) / leading))),
+                Some(leading) => in_digits(&(value.evaluate(|_| BigRational::zero()) / leading)),
                 None => {
                     let id = self
                         .field
