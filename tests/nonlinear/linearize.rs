@@ -13,7 +13,7 @@ use lgm::source::{NoFiles, SourceMap};
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
-use support::program::{example, json};
+use support::program::{example, json, run};
 use support::records::{Record, numbers};
 
 /// The system of a text, linearised where that is asked for.
@@ -548,4 +548,23 @@ fn a_number_without_a_unit_at_a_point_is_in_the_declared_unit() {
         let pole = dense(&system.matrices.numeric.as_ref().unwrap().a)[0][0];
         assert!((pole + 0.005).abs() < 1e-12, "{point}: {pole}");
     }
+}
+
+/// At rest nothing flows through the orifice of an accumulator. Its slope is infinite there, and a search ends near that point.
+#[test]
+fn an_equilibrium_with_an_infinite_slope_has_no_linearisation() {
+    let file = "tests/corpus/starts/accumulator_at_rest.lgm";
+    let output = run(&["modes", "--equilibrium", file].map(String::from));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    for word in [
+        "[LGM0703]",
+        "`der(line.P)` of `line` has an infinite slope at the equilibrium",
+        "acc.int_Q = 0.00116846",
+    ] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    // With flow it has one: the help says so.
+    let point = ["modes", "--linearize", "--at", "line.P=9e6, acc.int_Q=0.0011", file].map(String::from);
+    assert!(run(&point).status.success());
 }

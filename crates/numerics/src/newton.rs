@@ -189,7 +189,7 @@ pub(crate) fn beside_guess(
     }
     let mut aside = guess.clone();
     leave_rest(&mut aside, &vec![0.0; guess.len()]);
-    // What has slopes stays where it is: nothing may bring it back.
+    // An unknown with slopes stays where it is: nothing may bring it back.
     let has_slopes = |column: usize| found.1.column(column).iter().all(|entry| entry.is_finite());
     let steep = |column: usize| if has_slopes(column) { 0.0 } else { 1.0 };
     let steep: Vec<f64> = (0..guess.len()).map(steep).collect();

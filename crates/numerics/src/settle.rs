@@ -10,14 +10,11 @@ use nalgebra::{DMatrix, DVector};
 /// How many steps are tried.
 const STEPS: usize = 400;
 
-/// What the equations may bend along a step, as a share of the unknowns that were seen.
+/// Largest curvature of the equations along a step, as a share of the unknowns that were seen.
 const BENT: f64 = 0.25;
 
 /// A step this small beside the unknowns that were seen, over a long time, is the last one.
 const SETTLED: f64 = 1e-9;
-
-/// The last step takes at most so many times the first one.
-const LONG: f64 = 1e18;
 
 /// Follows `M x' = f(x, z)`, `0 = g(x, z)` until nothing moves. `evaluate` gives the values f and g and their Jacobian at states, then
 /// unknowns of loops; `mass` is M, square. Where it settles is near a zero of both, and not yet at it.
@@ -29,34 +26,45 @@ pub fn settle(
     let (mut at, mut here) = beside_guess(guess, evaluate)?;
     let states = mass.nrows();
     let mut seen: Vec<f64> = at.iter().map(|value| value.abs()).collect();
-    let first = first_length(&here.1, states);
-    let mut length = first;
+    let mut length = first_length(&here.1, states);
+    let mut last: DVector<f64> = DVector::zeros(at.len());
     for _ in 0..STEPS {
-        let found = step(&at, &here, mass, length).and_then(|step| {
+        let found = step(&at, &here, mass, length).and_then(|mut step| {
+            // Beside a root with an infinite slope, as an orifice without flow has, whole steps go from side to side for ever.
+            if goes_back(&step, &last, &seen) {
+                step *= 0.5;
+            }
             let next: Vec<f64> = at.iter().zip(step.iter()).map(|(at, step)| at + step).collect();
             let there = evaluate(&next).filter(|found| found.1.iter().all(|entry| entry.is_finite()))?;
             let bent = bent(&step, &here, &there, mass, length, &seen)?;
-            (bent <= BENT).then_some((next, there, bent))
+            (bent <= BENT).then_some((next, there, step, bent))
         });
-        let Some((next, there, bent)) = found else {
+        let Some((next, there, step, bent)) = found else {
             length *= 0.2;
             continue;
         };
         for (seen, next) in seen.iter_mut().zip(&next) {
             *seen = seen.max(next.abs());
         }
-        let moved = next.iter().zip(&at).zip(&seen).filter(|entry| entry.0.0 != entry.0.1);
-        let moved = moved
-            .map(|((next, at), seen)| (next - at).abs() / seen)
-            .fold(0.0, f64::max);
-        (at, here) = (next, there);
-        // Beside a root with an infinite slope, as an orifice without flow has, steps lead from side to side for ever.
-        if moved <= SETTLED && length > slowest(&here.1, states) || length > LONG * first {
+        let moved = step.iter().zip(&seen).filter(|pair| *pair.0 != 0.0);
+        let moved = moved.map(|(step, seen)| step.abs() / seen).fold(0.0, f64::max);
+        (at, here, last) = (next, there, step);
+        if moved <= SETTLED && length > slowest(&here.1, states) || !length.is_finite() {
             return Some(at);
         }
         length *= if bent < 0.1 * BENT { 8.0 } else { 2.0 };
     }
     None
+}
+
+/// Returns true if a step undoes most of the one before, each unknown measured by what was seen of it.
+fn goes_back(step: &DVector<f64>, last: &DVector<f64>, seen: &[f64]) -> bool {
+    let scaled = |at: usize| 1.0 / seen[at].max(f64::MIN_POSITIVE);
+    let product: f64 = (0..step.len())
+        .map(|at| step[at] * scaled(at) * last[at] * scaled(at))
+        .sum();
+    let before: f64 = (0..step.len()).map(|at| (last[at] * scaled(at)).powi(2)).sum();
+    product < -0.5 * before
 }
 
 /// One step over a time.
@@ -92,7 +100,7 @@ fn bent(
     seen: &[f64],
 ) -> Option<f64> {
     let n = mass.nrows();
-    // What is left of the implicit step, in units of the step: the values differ from those on the tangent.
+    // The implicit step leaves a residual where the values differ from those on the tangent; measured in units of the step.
     let tangent = &here.1 * step;
     let left: Vec<f64> = (0..step.len())
         .map(|row| there.0[row] - here.0[row] - tangent[row])

@@ -27,7 +27,7 @@ impl Linearization<'_> {
             self.system.exprs.evaluate_unchecked(&entries, &value)
         };
         let here = slopes(&FxHashMap::default());
-        // What the terms of each equation come to, and each entry's place among them.
+        // The size of each equation's terms, and the row and the column's value of each entry.
         let mut terms: Vec<f64> = self.evaluate(roots).iter().map(|value| value.abs()).collect();
         let mut places = Vec::with_capacity(entries.len());
         for (row, list) in rows.iter().enumerate() {
