@@ -1,127 +1,214 @@
 //! Pseudo-transient continuation: where a system comes to rest, for the places that Newton's iteration does not reach from a guess.
 //!
 //! Steps of Euler's implicit method with one iteration each, `(M - h J) step = h f`. Their length follows the curvature of the
-//! equations, not their accuracy, and grows until nothing moves. After C. T. Kelley and D. E. Keyes, Convergence analysis of
-//! pseudo-transient continuation, SIAM J. Numer. Anal. 35, 1998.
+//! equations, not their accuracy, and grows until nothing moves. They damp what oscillates, and keep what the equations keep, as the
+//! whole volume of tanks that are joined: where J is singular for such a combination, `M - h J` is not. After C. T. Kelley and
+//! D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM J. Numer. Anal. 35, 1998.
 
-use crate::newton::{Linearised, beside_guess};
+use crate::newton::{Linearised, ValuesAndSlopes, beside_guess};
 use nalgebra::{DMatrix, DVector};
 
 /// How many steps are tried.
 const STEPS: usize = 400;
 
-/// Largest curvature of the equations along a step, as a share of the unknowns that were seen.
+/// How much longer a step is than the one before: where the equations are as good as straight along it, where they bend a little,
+/// and elsewhere. Longer ones are rounded more: what the equations keep would drift.
+const LONGER: [f64; 3] = [30.0, 8.0, 2.0];
+
+/// How much shorter a step is than one that bends too much.
+const SHORTER: f64 = 0.2;
+
+/// Largest curvature of the equations along a step, as a share of the unknowns that were seen; and those of the lengths above.
 const BENT: f64 = 0.25;
+const LITTLE: [f64; 2] = [1e-6, 0.025];
 
-/// A step this small beside the unknowns that were seen, over a long time, is the last one.
-const SETTLED: f64 = 1e-9;
+/// A step this small beside the unknowns that were seen is the last one.
+const SETTLED: f64 = 1e-11;
 
-/// Follows `M x' = f(x, z)`, `0 = g(x, z)` until nothing moves. `evaluate` gives the values f and g and their Jacobian at states, then
-/// unknowns of loops; `mass` is M, square. Where it settles is near a zero of both, and not yet at it.
-pub fn settle(
-    guess: Vec<f64>,
-    mass: &DMatrix<f64>,
-    evaluate: &mut dyn FnMut(&[f64]) -> Linearised,
-) -> Option<Vec<f64>> {
-    let (mut at, mut here) = beside_guess(guess, evaluate)?;
-    let states = mass.nrows();
-    let mut seen: Vec<f64> = at.iter().map(|value| value.abs()).collect();
-    let mut length = first_length(&here.1, states);
-    let mut last: DVector<f64> = DVector::zeros(at.len());
+/// A step this small is the last one if the next is not half as small: they are round-off.
+const ROUNDED: f64 = 1e-6;
+
+/// A motion `M x' = f(x, z)`, `0 = g(x, z)` of states x with unknowns z of loops: f and g one after the other are its values.
+pub trait Motion {
+    /// The slopes of the values by states and unknowns.
+    type Slopes;
+    /// Values and slopes at states and unknowns; none where one of them is not finite.
+    fn linearised(&mut self, at: &[f64]) -> Option<(Vec<f64>, Self::Slopes)>;
+    /// Solves with the matrix `M - length * slopes`, in place; returns false where there is no solution.
+    fn solve(&self, slopes: &Self::Slopes, length: f64, right: &mut [f64]) -> bool;
+    /// The product of the slopes and a step.
+    fn along(&self, slopes: &Self::Slopes, step: &[f64]) -> Vec<f64>;
+    /// The entries on the diagonal of the slopes, one for each state.
+    fn rates(&self, slopes: &Self::Slopes) -> Vec<f64>;
+    /// Returns true if the values are zero as nearly as rounding allows.
+    fn is_at_rest(&self, at: &[f64], values: &[f64], slopes: &Self::Slopes) -> bool;
+}
+
+/// A point with its values and slopes.
+#[derive(Clone, Debug)]
+pub struct Place<S> {
+    /// States, then unknowns of loops.
+    pub at: Vec<f64>,
+    /// The values there.
+    pub values: Vec<f64>,
+    /// The slopes there.
+    pub slopes: S,
+}
+
+/// Follows a motion from a point until nothing moves. Without rest, the last point; none if there are no values at the first one.
+pub fn settle<M: Motion>(motion: &mut M, guess: Vec<f64>) -> Result<Place<M::Slopes>, Option<Place<M::Slopes>>> {
+    let (values, slopes) = motion.linearised(&guess).ok_or(None)?;
+    let mut here = Place {
+        at: guess,
+        values,
+        slopes,
+    };
+    let mut seen: Vec<f64> = here.at.iter().map(|value| value.abs()).collect();
+    let mut length = first_length(&motion.rates(&here.slopes));
+    let (mut last, mut moved) = (vec![0.0; here.at.len()], f64::INFINITY);
     for _ in 0..STEPS {
-        let found = step(&at, &here, mass, length).and_then(|mut step| {
-            // Beside a root with an infinite slope, as an orifice without flow has, whole steps go from side to side for ever.
-            if goes_back(&step, &last, &seen) {
-                step *= 0.5;
-            }
-            let next: Vec<f64> = at.iter().zip(step.iter()).map(|(at, step)| at + step).collect();
-            let there = evaluate(&next).filter(|found| found.1.iter().all(|entry| entry.is_finite()))?;
-            let bent = bent(&step, &here, &there, mass, length, &seen)?;
-            (bent <= BENT).then_some((next, there, step, bent))
-        });
-        let Some((next, there, step, bent)) = found else {
-            length *= 0.2;
+        let Some(found) = step(motion, &here, length, &last, &seen) else {
+            length *= SHORTER;
             continue;
         };
-        for (seen, next) in seen.iter_mut().zip(&next) {
-            *seen = seen.max(next.abs());
+        let before = moved;
+        for (seen, at) in seen.iter_mut().zip(&found.place.at) {
+            *seen = seen.max(at.abs());
         }
-        let moved = step.iter().zip(&seen).filter(|pair| *pair.0 != 0.0);
-        let moved = moved.map(|(step, seen)| step.abs() / seen).fold(0.0, f64::max);
-        (at, here, last) = (next, there, step);
-        if moved <= SETTLED && length > slowest(&here.1, states) || !length.is_finite() {
-            return Some(at);
+        let moves = found.step.iter().zip(&seen).filter(|pair| *pair.0 != 0.0);
+        moved = moves.map(|(step, seen)| step.abs() / seen).fold(0.0, f64::max);
+        (here, last) = (found.place, found.step);
+        let is_settled = moved <= SETTLED || moved <= ROUNDED && moved >= 0.5 * before;
+        let is_long = length > slowest(&motion.rates(&here.slopes));
+        if is_settled && is_long && motion.is_at_rest(&here.at, &here.values, &here.slopes) {
+            return Ok(here);
         }
-        length *= if bent < 0.1 * BENT { 8.0 } else { 2.0 };
+        let longer = LITTLE.iter().position(|little| found.bent < *little);
+        length *= LONGER[longer.unwrap_or(LITTLE.len())];
+        if !length.is_finite() {
+            break;
+        }
     }
-    None
+    Err(Some(here))
+}
+
+/// A step that was made.
+struct Step<S> {
+    place: Place<S>,
+    step: Vec<f64>,
+    bent: f64,
+}
+
+/// One step over a time; none if the equations bend too much along it, or have no values at its end.
+fn step<M: Motion>(
+    motion: &mut M,
+    here: &Place<M::Slopes>,
+    length: f64,
+    last: &[f64],
+    seen: &[f64],
+) -> Option<Step<M::Slopes>> {
+    let mut step = solved(motion, &here.slopes, length, here.values.clone())?;
+    // Beside a root with an infinite slope, as an orifice without flow has, whole steps go from side to side for ever.
+    if goes_back(&step, last, seen) {
+        step.iter_mut().for_each(|step| *step *= 0.5);
+    }
+    let at: Vec<f64> = here.at.iter().zip(&step).map(|(at, step)| at + step).collect();
+    let (values, slopes) = motion.linearised(&at)?;
+    // The implicit step leaves a residual where the values differ from those on the tangent; measured in units of the step.
+    let tangent = motion.along(&here.slopes, &step);
+    let pairs = values.iter().zip(here.values.iter().zip(&tangent));
+    let left: Vec<f64> = pairs.map(|(there, (here, tangent))| there - here - tangent).collect();
+    let further = solved(motion, &slopes, length, left)?;
+    let states = motion.rates(&slopes).len();
+    let share = |at: usize| further[at].abs() / (seen[at].max(step[at].abs()) + f64::MIN_POSITIVE);
+    let bent = (0..states).map(share).fold(0.0, f64::max);
+    let place = Place { at, values, slopes };
+    (bent <= BENT).then_some(Step { place, step, bent })
+}
+
+/// The step of Euler's implicit method over a time, with these values and slopes.
+fn solved<M: Motion>(motion: &M, slopes: &M::Slopes, length: f64, values: Vec<f64>) -> Option<Vec<f64>> {
+    let mut right: Vec<f64> = values.iter().map(|value| length * value).collect();
+    let is_solved = motion.solve(slopes, length, &mut right) && right.iter().all(|value| value.is_finite());
+    is_solved.then_some(right)
 }
 
 /// Returns true if a step undoes most of the one before, each unknown measured by what was seen of it.
-fn goes_back(step: &DVector<f64>, last: &DVector<f64>, seen: &[f64]) -> bool {
-    let scaled = |at: usize| 1.0 / seen[at].max(f64::MIN_POSITIVE);
-    let product: f64 = (0..step.len())
-        .map(|at| step[at] * scaled(at) * last[at] * scaled(at))
-        .sum();
-    let before: f64 = (0..step.len()).map(|at| (last[at] * scaled(at)).powi(2)).sum();
+fn goes_back(step: &[f64], last: &[f64], seen: &[f64]) -> bool {
+    let scaled = |list: &[f64], at: usize| list[at] / seen[at].max(f64::MIN_POSITIVE);
+    let product: f64 = (0..step.len()).map(|at| scaled(step, at) * scaled(last, at)).sum();
+    let before: f64 = (0..step.len()).map(|at| scaled(last, at).powi(2)).sum();
     product < -0.5 * before
 }
 
-/// One step over a time.
-fn step(
-    at: &[f64],
-    (values, jacobian): &(Vec<f64>, DMatrix<f64>),
-    mass: &DMatrix<f64>,
-    length: f64,
-) -> Option<DVector<f64>> {
-    let mut matrix = jacobian * -length;
-    let n = mass.nrows();
-    let mut corner = matrix.view_mut((0, 0), (n, n));
-    corner += mass;
-    let mut right = DVector::from_iterator(at.len(), values.iter().map(|value| length * value));
-    for (row, value) in right.iter_mut().enumerate() {
-        let largest = matrix.row(row).amax();
-        if largest > 0.0 {
-            matrix.row_mut(row).scale_mut(1.0 / largest);
-            *value /= largest;
-        }
-    }
-    let step = matrix.lu().solve(&right)?;
-    step.iter().all(|value| value.is_finite()).then_some(step)
-}
-
-/// How far the step would have gone elsewhere with the values at its end, as a share of the unknowns that were seen.
-fn bent(
-    step: &DVector<f64>,
-    here: &(Vec<f64>, DMatrix<f64>),
-    there: &(Vec<f64>, DMatrix<f64>),
-    mass: &DMatrix<f64>,
-    length: f64,
-    seen: &[f64],
-) -> Option<f64> {
-    let n = mass.nrows();
-    // The implicit step leaves a residual where the values differ from those on the tangent; measured in units of the step.
-    let tangent = &here.1 * step;
-    let left: Vec<f64> = (0..step.len())
-        .map(|row| there.0[row] - here.0[row] - tangent[row])
-        .collect();
-    let further = crate::settle::step(&vec![0.0; step.len()], &(left, there.1.clone()), mass, length)?;
-    let share = |at: usize| further[at].abs() / (seen[at].max(step[at].abs()) + f64::MIN_POSITIVE);
-    (0..n).map(share).reduce(f64::max)
-}
-
 /// A time in which little happens.
-fn first_length(jacobian: &DMatrix<f64>, states: usize) -> f64 {
-    let fastest = (0..states).map(|at| jacobian[(at, at)].abs()).fold(0.0, f64::max);
+fn first_length(rates: &[f64]) -> f64 {
+    let fastest = rates.iter().fold(0.0, |most: f64, rate| most.max(rate.abs()));
     if fastest > 0.0 { 1e-3 / fastest } else { 1e-6 }
 }
 
 /// The longest time on the diagonal: the inverse of the slowest rate.
-fn slowest(jacobian: &DMatrix<f64>, states: usize) -> f64 {
-    let rates = (0..states)
-        .map(|at| jacobian[(at, at)].abs())
-        .filter(|rate| *rate > 0.0);
-    rates.reduce(f64::min).map_or(1.0, |rate| 1.0 / rate)
+fn slowest(rates: &[f64]) -> f64 {
+    let rates = rates.iter().map(|rate| rate.abs()).filter(|rate| *rate > 0.0);
+    rates.reduce(f64::min).map_or(0.0, |rate| 1.0 / rate)
+}
+
+/// A small motion with dense slopes; `mass` is M, square.
+struct Dense<'a> {
+    mass: &'a DMatrix<f64>,
+    evaluate: &'a mut dyn FnMut(&[f64]) -> Linearised,
+}
+
+impl Motion for Dense<'_> {
+    type Slopes = DMatrix<f64>;
+
+    fn linearised(&mut self, at: &[f64]) -> Option<ValuesAndSlopes> {
+        (self.evaluate)(at).filter(|found| found.1.iter().all(|entry| entry.is_finite()))
+    }
+
+    fn solve(&self, slopes: &DMatrix<f64>, length: f64, right: &mut [f64]) -> bool {
+        let mut matrix = slopes * -length;
+        let states = self.mass.nrows();
+        let mut corner = matrix.view_mut((0, 0), (states, states));
+        corner += self.mass;
+        // Rows are scaled to a largest entry of one.
+        for (mut row, right) in matrix.row_iter_mut().zip(right.iter_mut()) {
+            let largest = Some(row.amax()).filter(|largest| *largest > 0.0).unwrap_or(1.0);
+            row /= largest;
+            *right /= largest;
+        }
+        let mut column = DVector::from_column_slice(right);
+        let is_solved = matrix.lu().solve_mut(&mut column);
+        right.copy_from_slice(column.as_slice());
+        is_solved
+    }
+
+    fn along(&self, slopes: &DMatrix<f64>, step: &[f64]) -> Vec<f64> {
+        (slopes * DVector::from_column_slice(step)).as_slice().to_vec()
+    }
+
+    fn rates(&self, slopes: &DMatrix<f64>) -> Vec<f64> {
+        (0..self.mass.nrows()).map(|at| slopes[(at, at)]).collect()
+    }
+
+    fn is_at_rest(&self, _: &[f64], _: &[f64], _: &DMatrix<f64>) -> bool {
+        // Newton's iteration takes it from there.
+        true
+    }
+}
+
+/// A point near rest of a small motion, from which Newton's iteration may go on; none if there are no values at the guess. `evaluate`
+/// gives values and their Jacobian at states, then unknowns of loops; `mass` is M.
+pub fn near_rest(
+    guess: Vec<f64>,
+    mass: &DMatrix<f64>,
+    evaluate: &mut dyn FnMut(&[f64]) -> Linearised,
+) -> Option<Vec<f64>> {
+    let (at, _) = beside_guess(guess, evaluate)?;
+    match settle(&mut Dense { mass, evaluate }, at) {
+        Ok(place) | Err(Some(place)) => Some(place.at),
+        Err(None) => None,
+    }
 }
 
 #[cfg(test)]
@@ -144,7 +231,7 @@ mod tests {
                 .all(|value| value.is_finite())
                 .then_some((values, jacobian))
         };
-        let at = settle(vec![0.0, 0.0], &DMatrix::identity(1, 1), &mut evaluate).expect("it settles");
+        let at = near_rest(vec![0.0, 0.0], &DMatrix::identity(1, 1), &mut evaluate).expect("it settles");
         let (values, _) = evaluate(&at).unwrap();
         assert!(values[0].abs() < 1e-3 && values[1].abs() < 1e-9, "{at:?}: {values:?}");
     }
@@ -152,6 +239,21 @@ mod tests {
     #[test]
     fn what_grows_for_ever_does_not_settle() {
         let mut evaluate = |x: &[f64]| Some((vec![1.0 + x[0] * x[0]], DMatrix::from_element(1, 1, 2.0 * x[0])));
-        assert_eq!(settle(vec![0.0], &DMatrix::identity(1, 1), &mut evaluate), None);
+        let mut motion = Dense {
+            mass: &DMatrix::identity(1, 1),
+            evaluate: &mut evaluate,
+        };
+        assert!(settle(&mut motion, vec![0.0]).is_err());
+    }
+
+    /// A tank empties through an orifice: the slope at its rest is infinite.
+    #[test]
+    fn steps_from_side_to_side_end() {
+        let mut evaluate = |x: &[f64]| {
+            let root = x[0].abs().sqrt();
+            Some((vec![-x[0].signum() * root], DMatrix::from_element(1, 1, -0.5 / root)))
+        };
+        let at = near_rest(vec![4.0], &DMatrix::identity(1, 1), &mut evaluate).expect("it has values");
+        assert!(at[0].abs() < 1e-9, "{at:?}");
     }
 }

@@ -5,7 +5,7 @@ use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
 use lgm_numerics::conserved::conserved;
 use lgm_numerics::newton::{Linearised, Stuck, find_zero};
 use lgm_numerics::search::scattered;
-use lgm_numerics::settle::settle;
+use lgm_numerics::settle::near_rest;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
@@ -124,7 +124,7 @@ impl Linearization<'_> {
         let found = find_zero(guess, evaluate).or_else(|stuck| {
             let still = DMatrix::identity(states.len(), states.len());
             let motion = &mut |at: &[f64]| self.linearised(&roots, &rows, &symbols, at);
-            let near = settle(unkept_guess.clone(), &still, motion);
+            let near = near_rest(unkept_guess.clone(), &still, motion);
             near.and_then(|near| find_zero(near, evaluate).ok()).ok_or(stuck)
         });
         match found {

@@ -11,7 +11,6 @@ mod equilibrium;
 mod linearization;
 mod matrices;
 mod point;
-mod steep;
 
 use crate::linearize::linearization::{Fault, Linearization, Roots};
 use corners::{Ties, decimal};
@@ -96,9 +95,6 @@ impl Linearization<'_> {
         self.values_are_finite()?;
         self.name_equilibrium(&guesses);
         let smooth = self.smooth_roots()?;
-        if request.equilibrium {
-            self.slopes_are_settled(&smooth)?;
-        }
         let form = match self.system.equations.linear {
             true => None,
             false => Some(matrices::at_point(self, &smooth, request.symbolic)?),

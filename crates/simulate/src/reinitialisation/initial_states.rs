@@ -10,7 +10,7 @@ use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expres
 use lgm_numerics::conserved::{conserved, not_kept};
 use lgm_numerics::newton::{Linearised, find_zero};
 use lgm_numerics::search::scattered;
-use lgm_numerics::settle::settle;
+use lgm_numerics::settle::near_rest;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
@@ -159,7 +159,7 @@ pub(crate) fn steady(
     };
     // From where Newton's iteration leads nowhere, the motion itself may lead to rest.
     let found = find_zero(y.clone(), with_kept).or_else(|stuck| {
-        let near = settle(y.clone(), &dense_mass(motion), &mut |at: &[f64]| linearised(at));
+        let near = near_rest(y.clone(), &dense_mass(motion), &mut |at: &[f64]| linearised(at));
         near.and_then(|near| find_zero(near, with_kept).ok()).ok_or(stuck)
     });
     match found {
