@@ -32,6 +32,9 @@ pub(super) struct ModelArguments {
     /// Also lets imports use the files of this folder; may be given several times
     #[arg(long, value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// Discrete variables are inputs, as for an analysis of the equations between events.
+    #[arg(skip)]
+    open_discretes: bool,
 }
 
 /// Which variables are the states.
@@ -184,6 +187,7 @@ impl ModelArguments {
             set: Vec::new(),
             mode: Vec::new(),
             include: Vec::new(),
+            open_discretes: false,
         }
     }
 
@@ -258,6 +262,14 @@ impl ModelArguments {
     ) -> Result<(SourceMap, StateSystem), Outcome> {
         let (map, system, diagnostics) = self.compile(states, linearize, wanted);
         reported(map, system, &diagnostics)
+    }
+
+    /// The same model for an analysis of the equations between events, in which discrete variables are inputs.
+    pub(super) fn between_events(&self) -> ModelArguments {
+        ModelArguments {
+            open_discretes: true,
+            ..self.clone()
+        }
     }
 
     /// The remark that an analysis sees one combination of modes, or no block; none where the modes are asked for.
@@ -455,6 +467,7 @@ impl ModelArguments {
             sets: sets.collect(),
             model: self.model.clone(),
             modes: self.mode.clone(),
+            open_discretes: self.open_discretes,
             ..Settings::default()
         }
     }

@@ -217,3 +217,180 @@ fn steps_count_their_sources_towards_the_reference() {
     assert_eq!((&steps[0]["from"], &steps[0]["to"]), (&value!("s"), &value!("gnd")));
     assert_eq!(steps[1]["source"]["num"], value!(["-K*TL"]));
 }
+
+/// A motor that a sampled controller drives. Between its instants the torque is an input of the plant.
+#[test]
+fn discrete_variables_are_inputs_of_the_plant() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = file(
+        &folder,
+        "model Plant {
+  discrete u = 0; discrete old = 0;
+  input ref = 1;
+  node s : rotational;
+  state th = int(across(j));
+  every 10 [ms] { u := 20*(ref - th) - 100*(th - old); old := th; }
+  m : TorqueSource(0.5*u) gnd -> s;
+  j : Inertia(0.02) s -> gnd;
+  d : RotaryDamper(0.1) s -> gnd;
+  output y = th; output uu = u;
+}",
+    );
+    let file = file.to_str().unwrap();
+    // Speed and angle behind a torque of 0.5 that is held for a period, from 0.02 w' + 0.1 w = 0.5.
+    let decay = (-0.05_f64).exp();
+    let speed = 5.0 * (1.0 - decay);
+    let angle = 5.0 * (0.01 - (1.0 - decay) / 5.0);
+    let found = json(&["equations", file, "--discretize", "0.01"]);
+    assert_eq!(found["inputs"].as_array().unwrap().len(), 3, "{found}");
+    let (b, d) = (matrix(&found, "B"), matrix(&found, "D"));
+    assert_eq!((b.ncols(), d.ncols()), (3, 3), "{found}");
+    for (at, expected) in [(0, [0.0, 0.0]), (1, [speed, angle]), (2, [0.0, 0.0])] {
+        for (row, expected) in expected.into_iter().enumerate() {
+            assert!((b[(row, at)].re - expected).abs() < 1e-12, "{found}");
+        }
+    }
+    assert_eq!((d[(1, 0)].re, d[(1, 1)].re), (0.0, 1.0), "{found}");
+    let at_two = json(&["response", file, "--from", "u", "--to", "y", "--omega", "2"]);
+    let pair = &at_two["H"]["u->y"][0];
+    let exact = 25.0 / (Complex64::new(0.0, 2.0) * Complex64::new(5.0, 2.0));
+    let found = Complex64::new(number(&pair[0]), number(&pair[1]));
+    assert!((found - exact).norm() < 1e-12 * exact.norm(), "{at_two}");
+}
+
+/// An absorber, whose resonances lie beside the frequencies at which the error is measured.
+#[test]
+fn errors_of_moments_are_shares_of_the_largest_response() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = file(
+        &folder,
+        "model Absorber {
+  input F = 1;
+  node x, y : translational;
+  f : ForceSource(F) gnd -> x;
+  m1 : Mass(10) x -> gnd; k1 : Spring(1000) x -> gnd; b1 : Damper(2) x -> gnd;
+  k2 : Spring(100) x -> y; m2 : Mass(1) y -> gnd;
+  output v = across(m1);
+}",
+    );
+    let file = file.to_str().unwrap();
+    let words = ["approximate", file, "--order", "2", "--method", "moments", "--at", "5"];
+    let found = json(&[&words[..], &["--keep", "second-order"]].concat());
+    let whole = |omega: f64| {
+        let s = Complex64::new(0.0, omega);
+        let link = 100.0 / s;
+        1.0 / (10.0 * s + 1000.0 / s + 2.0 + link - link * link / (s + link))
+    };
+    // Resonances are wide beside these steps.
+    let largest = (1..40_000)
+        .map(|at| whole(1e-3 * f64::from(at)).norm())
+        .fold(0.0, f64::max);
+    let errors = found["errors"].as_array().unwrap();
+    assert!(errors.iter().any(|error| number(&error["omega"]) == 5.0), "{found}");
+    for error in errors {
+        let omega = number(&error["omega"]);
+        let apart = (response(&found, Complex64::new(0.0, omega)) - whole(omega)).norm();
+        let printed = number(&error["relative"]);
+        // A peak lies a little beside the size of its pole.
+        let share = apart / largest;
+        assert!(
+            (printed - share).abs() <= 1e-3 * share + 1e-11,
+            "{omega}: {printed} and {share}"
+        );
+    }
+}
+
+/// A search that left the lower equilibrium for the upper one, or for one that is turns away, said nothing of it.
+#[test]
+fn pendulums_come_to_the_equilibrium_beside_their_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = file(
+        &folder,
+        "model Pendulum {
+  input tq [N.m] = 0;
+  node s : rotational;
+  state th = int(across(rotor)), start = 60 [deg];
+  rotor : Inertia(0.147) s -> gnd, start = -1 [rad/s];
+  weight : TorqueSource(-2.0601*sin(th)) gnd -> s;
+  drive : TorqueSource(tq) gnd -> s;
+  output w = across(rotor);
+}",
+    );
+    for start in ["th=80 [deg]", "th=-85 [deg]", "th=1.2"] {
+        let found = json(&["modes", one.to_str().unwrap(), "--equilibrium", "--at", start]);
+        let pole = &found["poles"][0];
+        let exact = (2.0601_f64 / 0.147).sqrt();
+        let (re, im) = (number(&pole["real"]), number(&pole["imaginary"]));
+        assert!(re.abs() < 1e-9 && (im.abs() - exact).abs() < 1e-9, "{start}: {found}");
+    }
+    let two = written(
+        folder.path(),
+        "double.lgm",
+        "model Double {
+  param m1 = 1.2; param m2 = 0.7; param L1 = 0.6; param L2 = 0.4; param g = 9.81;
+  node w1, w2 : rotational; node p1[2] vector : translational; node p2[2] vector : translational;
+  state t1 = int(across(w1)), start = 0.5;
+  state t2 = int(across(w2)), start = -0.3;
+  a1 : Transformer([[L1*cos(t1)], [L1*sin(t1)]]) w1 -> gnd, p1 -> gnd;
+  a2 : Transformer([[L2*cos(t2)], [L2*sin(t2)]]) w2 -> gnd, p2 -> p1;
+  b1 : Mass(m1) p1 -> gnd; b2 : Mass(m2) p2 -> gnd;
+  g1 : ForceSource([0, -m1*g]) gnd -> p1; g2 : ForceSource([0, -m2*g]) gnd -> p2;
+  d2 : RotaryDamper(0.05) w2 -> w1;
+  input T = 0.2;
+  mot : TorqueSource(T) gnd -> w1;
+  output y = t1; output z = t2;
+  experiment { stop = 1e-3 [s]; points = 2; }
+}",
+    );
+    let output = lgm(
+        folder.path(),
+        &["simulate", two.to_str().unwrap(), "--from-equilibrium"],
+    );
+    ends_with(&output, 0);
+    let rows = crate::support::emitted::Rows::read(&crate::support::command::out(&output));
+    // The torque holds both masses aside, on the first rod; the second one hangs.
+    let aside = (0.2 / (1.9 * 9.81 * 0.6_f64)).asin();
+    assert!((rows.values[0][1] - aside).abs() < 1e-9, "{:?}", rows.values[0]);
+    assert!(rows.values[0][2].abs() < 1e-9, "{:?}", rows.values[0]);
+}
+
+/// The angle of a motor grows at its speed. Nothing depends on it, so that the speed may be one of an equilibrium.
+#[test]
+fn an_integral_for_nobody_need_not_be_at_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = file(
+        &folder,
+        "model Motor {
+  input u = 1; input tl = 0;
+  node a, b, c : electrical; node s : rotational;
+  src : VoltageSource(u) a -> gnd; r : Resistor(1) a -> b; l : Inductor(5e-4) b -> c;
+  mot : Transformer(20) c -> gnd, s -> gnd;
+  rot : Inertia(1e-4) s -> gnd; dr : RotaryDamper(1e-5) s -> gnd;
+  load : TorqueSource(tl) s -> gnd;
+  output w = across(rot); output i = through(l); output ang = int(across(rot));
+}",
+    );
+    let file = file.to_str().unwrap();
+    let words = ["trim", file, "--require", "w=100,i=1.5", "--vary", "u", "--vary", "tl"];
+    let found = json(&words);
+    // u = R i + K w and K i = b w + tl with K = 0.05.
+    for (name, exact) in [("u", 6.5), ("tl", 0.074)] {
+        let inputs = found["inputs"].as_array().unwrap();
+        let input = inputs.iter().find(|input| input["name"] == name).unwrap();
+        near(number(&input["value"]), exact, 1e-9);
+    }
+    let found = json(&["modes", file, "--equilibrium"]);
+    let mut sizes: Vec<f64> = found["poles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pole| number(&pole["omega"]))
+        .collect();
+    sizes.sort_by(f64::total_cmp);
+    // L J s^2 + (R J + L b) s + R b + K^2 = 0, and the pole of the angle.
+    let (sum, product) = (1.00005e-4_f64 / 5e-8, 2.51e-3 / 5e-8);
+    let root = (sum * sum / 4.0 - product).sqrt();
+    for (size, exact) in sizes.iter().zip([0.0, sum / 2.0 - root, sum / 2.0 + root]) {
+        assert!((size - exact).abs() <= 1e-9 * sum, "{found}");
+    }
+}

@@ -208,3 +208,24 @@ model Train {
     let output = lgm(package(), &["reduce", "examples/lever.lgm", "--damping", "3"]);
     ends_with(&output, 2);
 }
+
+/// A loop of capacitors that is charged before the second row: what is left of a voltage that comes to 0 is rounding.
+#[test]
+fn columns_of_rounding_are_not_compared() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model Loop {
+  input u = 1;
+  node a, b, c : electrical;
+  src : VoltageSource(u) a -> gnd;
+  r : Resistor(100) a -> b;
+  c1 : Capacitor(1 [uF]) b -> c; c2 : Capacitor(2 [uF]) c -> gnd; c3 : Capacitor(3 [uF]) b -> gnd;
+  r2 : Resistor(50) c -> gnd;
+  output v1 = across(c1);
+  experiment { stop = 1 [s]; points = 11; }
+}";
+    let file = scratch.path().join("loop.lgm");
+    std::fs::write(&file, text).unwrap();
+    for error in errors(file.to_str().unwrap(), "1,1e2,1e3", &[]) {
+        assert!(error < 1e-8, "{error}");
+    }
+}

@@ -36,7 +36,8 @@ pub fn trim(model: &Model, system: &StateSystem, request: &TrimRequest) -> Resul
         changed.states.push(State {
             name: input.name.clone(),
             element: input.name.clone(),
-            variable: StateVariable::Integral,
+            // As storage: it must come to rest.
+            variable: StateVariable::Across,
             written: None,
             total_of: Vec::new(),
             unit: input.unit.clone(),

@@ -137,6 +137,9 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     let mut found = normalize::split_singular_stiffness(&mut model);
     found.extend(normalize::hold_integrals(&mut model));
     normalize::control_junctions(&mut model);
+    if settings.open_discretes {
+        model.open_discretes();
+    }
     options::modes::choose(&mut model, &settings.modes, &mut found);
     model.show_instances(&mut found);
     let failed = has_errors(&found);

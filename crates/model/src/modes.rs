@@ -28,6 +28,20 @@ impl Model {
         }
         model
     }
+
+    /// Makes the discrete variables inputs like those that are declared, for an analysis of the equations between events.
+    ///
+    /// They stand directly behind the declared inputs, so that these stay in front of the internal ones.
+    pub fn open_discretes(&mut self) {
+        for discrete in &self.switching.discretes {
+            self.inputs[discrete.input].is_internal = false;
+        }
+        let is_in_front = self.inputs.is_sorted_by_key(|input| input.is_internal);
+        assert!(
+            is_in_front,
+            "invariant: declared inputs and discrete variables are the first inputs"
+        );
+    }
 }
 
 impl SystemEvents {

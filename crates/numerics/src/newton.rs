@@ -64,6 +64,21 @@ pub fn find_zero(guess: Vec<f64>, evaluate: impl FnMut(&[f64]) -> Linearised) ->
     find_zero_within(guess, f64::INFINITY, evaluate)
 }
 
+/// The same for equations with many zeros, as equilibria are. If the zero is far from the guess, the search is made again with short steps
+/// ([`LEAP`]), which do not leave a zero beside the guess for one that is turns away.
+pub fn find_near_zero(guess: Vec<f64>, mut evaluate: impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
+    let found = find_zero(guess.clone(), &mut evaluate);
+    let is_near = |zero: &Zero| {
+        let mut moves = zero.at.iter().zip(&guess);
+        moves.all(|(at, guess)| (at - guess).abs() <= LEAP * guess.abs().max(1.0))
+    };
+    if found.as_ref().is_ok_and(is_near) {
+        return found;
+    }
+    let near = find_zero_within(guess, LEAP, &mut evaluate);
+    near.and_then(|near| find_zero(near.at, evaluate)).or(found)
+}
+
 /// The same with steps that change no unknown by more than `leap` times its size, or times 1 where it is smaller ([`LEAP`]).
 pub fn find_zero_within(
     guess: Vec<f64>,
@@ -125,7 +140,7 @@ fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linea
         // What a singular system leaves over must be round-off.
         let left = |row: usize| value[row].abs() / (terms[row] + 1e-300);
         let worst = (0..value.len()).max_by(|a, b| left(*a).total_cmp(&left(*b)));
-        let worst = worst.filter(|row| value[*row] != 0.0 && left(*row) > 1e-9);
+        let worst = worst.filter(|row| value[*row] != 0.0 && (left(*row) > 1e-9 || left(*row).is_nan()));
         let is_slow = moved <= 1e-8 && moved >= 0.5 * last;
         last = moved;
         let settled = moved <= 1e-13 || step.iter().all(|step| *step == 0.0);

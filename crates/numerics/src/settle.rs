@@ -206,7 +206,8 @@ pub fn near_rest(
 ) -> Option<Vec<f64>> {
     let (at, _) = beside_guess(guess, evaluate)?;
     // Where a motion ends without rest, its last point is far away: there, any value is small beside its terms.
-    settle(&mut Dense { mass, evaluate }, at).ok().map(|place| place.at)
+    let place = settle(&mut Dense { mass, evaluate }, at).ok()?;
+    place.at.iter().all(|value| value.is_finite()).then_some(place.at)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ enum {
 };
 
 /* Evaluates all conditions at a time within the last step. */
-static void look(lgm_run *run, real t) {
+static void look_at_bends(lgm_run *run, real t) {
     lgm_bending *const bends = &run->bends;
     real inside;
     lgm_dopri5_dense(&run->solver, t, run->between);
@@ -45,7 +45,7 @@ static void look(lgm_run *run, real t) {
 }
 
 /* Whether a condition was on another side where the conditions were evaluated last. */
-static int has_changed(const lgm_bending *bends) {
+static int has_bent(const lgm_bending *bends) {
     for (int at = 0; at < LGM_BENDS; at++) {
         if (bends->side[at] * bends->values[at] < (real)0.0) {
             return 1;
@@ -55,7 +55,7 @@ static int has_changed(const lgm_bending *bends) {
 }
 
 /* Takes over the sides of the values that were computed last; a zero leaves a side as it was. */
-static void take_over(lgm_bending *bends) {
+static void keep_bends(lgm_bending *bends) {
     for (int at = 0; at < LGM_BENDS; at++) {
         if (bends->values[at] != (real)0.0) {
             bends->side[at] = (bends->values[at] > (real)0.0) ? (real)1.0 : -(real)1.0;
@@ -71,14 +71,14 @@ static real first_between(lgm_run *run, real low, real high) {
         if (!(middle > low && middle < high)) {
             break;
         }
-        look(run, middle);
-        if (has_changed(&run->bends)) {
+        look_at_bends(run, middle);
+        if (has_bent(&run->bends)) {
             high = middle;
         } else {
             low = middle;
         }
     }
-    look(run, high);
+    look_at_bends(run, high);
     return high;
 }
 
@@ -116,7 +116,7 @@ static int matters(lgm_run *run, real bend) {
 }
 
 /* The first bend within the last step that matters; where it ends, if there is none. */
-static real first_within(lgm_run *run) {
+static real first_bend(lgm_run *run) {
     lgm_bending *const bends = &run->bends;
     const lgm_dopri5 *const solver = &run->solver;
     real low = solver->before;
@@ -124,23 +124,23 @@ static real first_within(lgm_run *run) {
         for (int at = 0; at < LGM_BENDS; at++) {
             bends->side[at] = (real)0.0;
         }
-        look(run, low);
-        take_over(bends);
+        look_at_bends(run, low);
+        keep_bends(bends);
     }
     bends->is_known = 0;
     for (int half = 1; half <= 2; half++) {
         const real high = (half == 1) ? solver->before + (real)0.5 * (solver->t - solver->before) : solver->t;
-        look(run, high);
-        for (int within = 0; within < MOST_WITHIN && has_changed(bends); within++) {
+        look_at_bends(run, high);
+        for (int within = 0; within < MOST_WITHIN && has_bent(bends); within++) {
             const real bend = first_between(run, low, high);
             if (matters(run, bend)) {
                 return bend;
             }
-            take_over(bends);
+            keep_bends(bends);
             low = bend;
-            look(run, high);
+            look_at_bends(run, high);
         }
-        take_over(bends);
+        keep_bends(bends);
         low = high;
     }
     bends->is_known = 1;
@@ -164,7 +164,7 @@ int lgm_bends_cut(lgm_run *run) {
     lgm_dopri5 *const solver = &run->solver;
     const real length = solver->t - solver->before;
     const int is_long = length * at_once > LGM_ROUNDING * lgm_fabs(solver->t);
-    const real bend = (is_long && bends->again < MOST_AGAIN) ? first_within(run) : solver->t;
+    const real bend = (is_long && bends->again < MOST_AGAIN) ? first_bend(run) : solver->t;
     if (bend < solver->t) {
         bends->again++;
         bends->length = (bends->has_target != 0) ? bends->length : length;

@@ -28,31 +28,17 @@ static const real apart = (real)1e-7;
 /* The longest move, as a share of the unknowns. */
 static const real longest_move = (real)0.05;
 
-static void copy(real to[], const real from[], int count) {
-    for (int at = 0; at < count; at++) {
-        to[at] = from[at];
-    }
-}
-
 /* The next solution is looked for next to these unknowns. */
 static void take(lgm_run *run, const real unknowns[]) {
-    copy(run->model.w, unknowns, LGM_UNKNOWNS);
+    lgm_copy(run->model.w, unknowns, LGM_UNKNOWNS);
     run->model.is_solved = 1;
     run->model.is_frozen = 0;
-}
-
-static real larger(real a, real b) {
-    return (a > b) ? a : b;
-}
-
-static real smaller(real a, real b) {
-    return (a < b) ? a : b;
 }
 
 static real size_of(const real values[]) {
     real most = (real)0.0;
     for (int at = 0; at < LGM_UNKNOWNS; at++) {
-        most = larger(most, lgm_fabs(values[at]));
+        most = lgm_larger(most, lgm_fabs(values[at]));
     }
     return most;
 }
@@ -63,7 +49,7 @@ static real horizon_length(const lgm_run *run) {
 
 /* The change of an unknown that is continuous whatever lies between. */
 static real small_change(const lgm_branch *branch, int at, real a, real b) {
-    return continuous * larger(lgm_fabs(a), lgm_fabs(b)) + noise * branch->sizes[at] + LGM_LOOP_ABSOLUTE;
+    return continuous * lgm_larger(lgm_fabs(a), lgm_fabs(b)) + noise * branch->sizes[at] + LGM_LOOP_ABSOLUTE;
 }
 
 static int is_near(const lgm_branch *branch, const real a[], const real b[]) {
@@ -88,7 +74,7 @@ static int is_way(const lgm_branch *branch, const real from[], const real betwee
 }
 
 static int differs(int at, const real a[], const real b[]) {
-    const real size = larger(lgm_fabs(a[at]), lgm_fabs(b[at]));
+    const real size = lgm_larger(lgm_fabs(a[at]), lgm_fabs(b[at]));
     return lgm_settled_unknowns[at] == 0 && lgm_fabs(a[at] - b[at]) > elsewhere * size + LGM_LOOP_ABSOLUTE;
 }
 
@@ -103,7 +89,7 @@ static int is_elsewhere(const real a[], const real b[]) {
 
 static void measure(lgm_branch *branch) {
     for (int at = 0; at < LGM_UNKNOWNS; at++) {
-        branch->sizes[at] = larger(branch->sizes[at], lgm_fabs(branch->unknowns[at]));
+        branch->sizes[at] = lgm_larger(branch->sizes[at], lgm_fabs(branch->unknowns[at]));
     }
 }
 
@@ -112,16 +98,16 @@ static void keep_anchor(lgm_run *run, real t, const real x[]) {
     lgm_branch *const branch = &run->branch;
     branch->anchors[0] = branch->anchors[1];
     branch->anchors[1].t = t;
-    copy(branch->anchors[1].x, x, LGM_STATES);
-    copy(branch->anchors[1].unknowns, branch->unknowns, LGM_UNKNOWNS);
+    lgm_copy(branch->anchors[1].x, x, LGM_STATES);
+    lgm_copy(branch->anchors[1].unknowns, branch->unknowns, LGM_UNKNOWNS);
 }
 
 static void keep_sign(lgm_run *run) {
     lgm_branch *const branch = &run->branch;
     (void)lgm_run_inputs(run, run->t);
     branch->sign.t = run->t;
-    copy(branch->sign.x, run->x, LGM_STATES);
-    copy(branch->sign_u, run->u, LGM_INPUTS);
+    lgm_copy(branch->sign.x, run->x, LGM_STATES);
+    lgm_copy(branch->sign_u, run->u, LGM_INPUTS);
 }
 
 lgm_status lgm_branch_begin(lgm_run *run) {
@@ -141,8 +127,8 @@ lgm_status lgm_branch_begin(lgm_run *run) {
         }
     }
     branch->is_begun = 1;
-    copy(branch->unknowns, run->model.w, LGM_UNKNOWNS);
-    copy(branch->before, run->model.w, LGM_UNKNOWNS);
+    lgm_copy(branch->unknowns, run->model.w, LGM_UNKNOWNS);
+    lgm_copy(branch->before, run->model.w, LGM_UNKNOWNS);
     measure(branch);
     keep_anchor(run, run->t, run->x);
     keep_anchor(run, run->t, run->x);
@@ -218,7 +204,7 @@ static int is_whole_way(lgm_run *run, lgm_way way, real low, real high) {
 #if LGM_TOTALS
     /* What is stored may have many solutions of one total. One of them may lie in the middle of two others, so the middles of both
      * halves are looked at, too; and the determinants of neighbours differ in sign, while that of one branch keeps it. */
-    copy(branch->trial, run->model.w, LGM_UNKNOWNS);
+    lgm_copy(branch->trial, run->model.w, LGM_UNKNOWNS);
     if (!is_near(branch, branch->end, branch->trial)
         && !is_way_at(run, way, low + (real)0.5 * half, branch->end, branch->trial)) {
         return 0;
@@ -236,17 +222,17 @@ static int is_whole_way(lgm_run *run, lgm_way way, real low, real high) {
 int lgm_branch_follow(lgm_run *run, lgm_real from, lgm_real to, lgm_way way) {
     lgm_branch *const branch = &run->branch;
     const real *const found = run->model.w;
-    const real shortest = larger(instant * (to - from), LGM_ROUNDING * lgm_fabs(to));
+    const real shortest = lgm_larger(instant * (to - from), LGM_ROUNDING * lgm_fabs(to));
     real low = from;
     real high = to;
-    copy(branch->last, found, LGM_UNKNOWNS);
-    copy(branch->end, branch->unknowns, LGM_UNKNOWNS);
+    lgm_copy(branch->last, found, LGM_UNKNOWNS);
+    lgm_copy(branch->end, branch->unknowns, LGM_UNKNOWNS);
     /* A way that winds more than this has passed the error test of the solver. */
     for (int part = 0; part < PARTS; part++) {
         const real middle = low + (real)0.5 * (high - low);
         int is_on;
         is_on = solve_on(run, way, high, branch->end);
-        copy(branch->reached, found, LGM_UNKNOWNS);
+        lgm_copy(branch->reached, found, LGM_UNKNOWNS);
         if (is_on && !is_near(branch, branch->end, branch->reached)) {
             is_on = is_whole_way(run, way, low, high);
         }
@@ -257,7 +243,7 @@ int lgm_branch_follow(lgm_run *run, lgm_real from, lgm_real to, lgm_way way) {
             const real next = high + (real)2.0 * (high - low);
             low = high;
             high = (next < to) ? next : to;
-            copy(branch->end, branch->reached, LGM_UNKNOWNS);
+            lgm_copy(branch->end, branch->reached, LGM_UNKNOWNS);
         } else if (high - low <= shortest || !(middle > low && middle < high)) {
             branch->after = high;
             return 0;
@@ -284,8 +270,8 @@ int lgm_branch_is_lost(const lgm_run *run) {
 
 void lgm_branch_accept(lgm_run *run) {
     lgm_branch *const branch = &run->branch;
-    copy(branch->before, branch->unknowns, LGM_UNKNOWNS);
-    copy(branch->unknowns, branch->reached, LGM_UNKNOWNS);
+    lgm_copy(branch->before, branch->unknowns, LGM_UNKNOWNS);
+    lgm_copy(branch->unknowns, branch->reached, LGM_UNKNOWNS);
     measure(branch);
     if (run->t - branch->anchors[1].t > apart * horizon_length(run)) {
         keep_anchor(run, run->t, run->x);
@@ -322,7 +308,7 @@ static int drifts_to_another(lgm_run *run) {
     real inside = lgm_run_inputs(run, anchor->t);
     real share = (real)1.0;
     real *const at = branch->unknowns;
-    copy(at, branch->end, LGM_UNKNOWNS);
+    lgm_copy(at, branch->end, LGM_UNKNOWNS);
     if (!lgm_loops_slopes(&run->model, inside, anchor->x, run->u, run->du, anchor->unknowns, branch->slopes,
             branch->pivots)) {
         return 0;
@@ -338,14 +324,14 @@ static int drifts_to_another(lgm_run *run) {
         if (!(most > (real)0.0)) {
             return 0;
         }
-        length = longest_move * (size_of(at) + larger(size, (real)1e-9)) / most;
-        length = share * smaller(length, larger((real)1.0, share));
+        length = longest_move * (size_of(at) + lgm_larger(size, (real)1e-9)) / most;
+        length = share * lgm_smaller(length, lgm_larger((real)1.0, share));
         for (int each = 0; each < LGM_UNKNOWNS; each++) {
             branch->trial[each] = at[each] - length * branch->direction[each];
         }
         is_value = drift(run, branch->trial, branch->next);
         if (is_value && product(branch->next, branch->direction) > (real)0.0) {
-            copy(at, branch->trial, LGM_UNKNOWNS);
+            lgm_copy(at, branch->trial, LGM_UNKNOWNS);
             share *= (real)2.0;
         } else {
             /* A solution lies between. */
@@ -370,12 +356,12 @@ static int finds_another(lgm_run *run) {
 lgm_status lgm_branch_leave(lgm_run *run) {
     lgm_branch *const branch = &run->branch;
     int is_found;
-    copy(branch->before, branch->unknowns, LGM_UNKNOWNS);
+    lgm_copy(branch->before, branch->unknowns, LGM_UNKNOWNS);
     is_found = finds_another(run);
     for (int at = 0; at < LGM_UNKNOWNS; at++) {
         is_found = is_found && !(lgm_stored_unknowns[at] != 0 && differs(at, run->model.w, branch->end));
     }
-    copy(branch->unknowns, is_found ? run->model.w : branch->end, LGM_UNKNOWNS);
+    lgm_copy(branch->unknowns, is_found ? run->model.w : branch->end, LGM_UNKNOWNS);
     return is_found ? LGM_OK : LGM_LOOP_NOT_SOLVED;
 }
 
@@ -397,7 +383,7 @@ static int ends_before(lgm_run *run, lgm_real to) {
     }
     (void)straight_on(run, run->branch.after, run->branch.point);
     run->t = run->branch.after;
-    copy(run->x, run->branch.point, LGM_STATES);
+    lgm_copy(run->x, run->branch.point, LGM_STATES);
     return 1;
 }
 

@@ -15,13 +15,9 @@ static const real impulse = (real)1e-9;
 static const real faint = (real)0.1;
 /* A smaller tolerance makes no impulse more distinct: places are known to 1e-11 of their size, and the speed of a fall from such a height
    is 1e-6 of the largest one. */
-static const real finest = (real)1e-6;
+static const real finest_tolerance = (real)1e-6;
 /* So far ahead, as a share of the run, a margin of 0 is looked at. */
 static const real ahead_share = (real)1e-7;
-
-static real larger(real a, real b) {
-    return (a > b) ? a : b;
-}
 
 static int is_watched(const lgm_run *run, int margin) {
     return lgm_watches[run->model.combination * LGM_ROOM(LGM_MARGINS) + margin];
@@ -68,7 +64,7 @@ static lgm_status look(lgm_run *run) {
     for (int at = 0; at < LGM_MARGINS; at++) {
         const real size = lgm_fabs(events->margins[at]);
         if (is_watched(run, at) && isfinite(size)) {
-            events->sizes[at] = larger(events->sizes[at], size);
+            events->sizes[at] = lgm_larger(events->sizes[at], size);
         }
     }
     for (int state = 0; state < LGM_STATES && status == LGM_OK; state++) {
@@ -82,7 +78,7 @@ static lgm_status look(lgm_run *run) {
         for (int at = 0; at < LGM_MARGINS; at++) {
             const real size = lgm_fabs(events->with[at] - events->margins[at]) / moved;
             if (is_watched(run, at) && isfinite(size)) {
-                events->sizes[at] = larger(events->sizes[at], size);
+                events->sizes[at] = lgm_larger(events->sizes[at], size);
             }
         }
     }
@@ -97,7 +93,7 @@ static lgm_status look(lgm_run *run) {
  * accelerates moves too. */
 static lgm_status look_ahead(lgm_run *run, const real impulses[]) {
     lgm_events *const events = &run->events;
-    const real ahead = larger(ahead_share * events->whole, (real)1e3 * LGM_EPSILON * lgm_fabs(run->t));
+    const real ahead = lgm_larger(ahead_share * events->whole, (real)1e3 * LGM_EPSILON * lgm_fabs(run->t));
     int is_any = 0;
     int undecided[LGM_ROOM(LGM_MARGINS)];
     for (int at = 0; at < LGM_MARGINS; at++) {
@@ -151,11 +147,11 @@ static lgm_status find_impulses(lgm_run *run, real impulses[]) {
         status = lgm_events_margins(run, run->t, run->x, still, events->without);
     }
     for (int at = 0; at < LGM_MARGINS; at++) {
-        const real size = larger(lgm_fabs(events->with[at]), lgm_fabs(events->without[at]));
+        const real size = lgm_larger(lgm_fabs(events->with[at]), lgm_fabs(events->without[at]));
         const real change = events->with[at] - events->without[at];
         impulses[at] = (is_watched(run, at) && lgm_fabs(change) > impulse * size) ? change : (real)0.0;
-        events->impulses[at] = larger(events->impulses[at], lgm_fabs(impulses[at]));
-        if (!(lgm_fabs(impulses[at]) > faint * larger(run->solver.rtol, finest) * events->impulses[at])) {
+        events->impulses[at] = lgm_larger(events->impulses[at], lgm_fabs(impulses[at]));
+        if (!(lgm_fabs(impulses[at]) > faint * lgm_larger(run->solver.rtol, finest_tolerance) * events->impulses[at])) {
             impulses[at] = (real)0.0;
         }
     }

@@ -38,16 +38,6 @@ static const real roughness = (real)100.0;
 static const real first_part = (real)(1.0 / 64.0);
 static const real shortest = (real)1e-14;
 
-static void copy(real to[], const real from[], int count) {
-    for (int at = 0; at < count; at++) {
-        to[at] = from[at];
-    }
-}
-
-static real larger(real a, real b) {
-    return (a > b) ? a : b;
-}
-
 /* The inputs and their rates at a share of the way. On the bent one, every other input is ahead. */
 static void inputs_at(lgm_jump *jump, real share) {
     for (int at = 0; at < LGM_INPUTS; at++) {
@@ -75,13 +65,13 @@ static lgm_status evaluate(lgm_run *run, int with, const real x[], real factor, 
         jump->fast_du[at] = factor * jump->du[at];
     }
 #if LGM_UNKNOWNS
-    copy(run->model.w, jump->unknowns[with], LGM_UNKNOWNS);
+    lgm_copy(run->model.w, jump->unknowns[with], LGM_UNKNOWNS);
     run->model.is_solved = 1;
 #endif
     status = lgm_rhs(&run->model, jump->t, x, jump->u, jump->fast_du, right);
 #if LGM_UNKNOWNS
     if (status == LGM_OK) {
-        copy(jump->unknowns[with], run->model.w, LGM_UNKNOWNS);
+        lgm_copy(jump->unknowns[with], run->model.w, LGM_UNKNOWNS);
     }
 #endif
     return status;
@@ -95,7 +85,7 @@ static lgm_status lose(lgm_jump *jump, int why, int state) {
 
 /* Notes a state's size, which is the largest of its kind or not. */
 static void note_size(lgm_jump *jump, int at, real size) {
-    jump->largest[lgm_state_kinds[at]] = larger(jump->largest[lgm_state_kinds[at]], size);
+    jump->largest[lgm_state_kinds[at]] = lgm_larger(jump->largest[lgm_state_kinds[at]], size);
 }
 
 /* The largest of each kind that was seen. */
@@ -139,7 +129,7 @@ static lgm_status limit(lgm_jump *jump, real dx[], real noise[]) {
         if (is_proportional(found)) {
             note_size(jump, at, lgm_fabs(found.fast));
         }
-        most = larger(most, jump->largest[lgm_state_kinds[at]]);
+        most = lgm_larger(most, jump->largest[lgm_state_kinds[at]]);
     }
     for (int at = 0; at < LGM_STATES; at++) {
         const slopes found = slopes_of(jump, at);
@@ -148,7 +138,7 @@ static lgm_status limit(lgm_jump *jump, real dx[], real noise[]) {
         dx[at] = (real)0.0;
         if (is_proportional(found)) {
             dx[at] = found.fast;
-            noise[at] = larger(noise[at], (apart < found.rounding) ? apart : found.rounding);
+            noise[at] = lgm_larger(noise[at], (apart < found.rounding) ? apart : found.rounding);
             continue;
         }
         if (lgm_fabs(found.fast) > growing * lgm_fabs(found.slow) && lgm_fabs(found.fast) > endless * size) {
@@ -160,7 +150,7 @@ static lgm_status limit(lgm_jump *jump, real dx[], real noise[]) {
         }
         if (lgm_fabs(found.fast) > limited * lgm_fabs(found.slow)) {
             dx[at] = found.fast;
-            noise[at] = larger(noise[at], apart);
+            noise[at] = lgm_larger(noise[at], apart);
         }
     }
     return LGM_OK;
@@ -207,7 +197,7 @@ static lgm_status begin(lgm_run *run) {
         const int last = (jump->is_begun != 0) ? 0 : 5;
         for (int guess = first; guess < last; guess++) {
             for (int with = 0; with < 4; with++) {
-                copy(jump->unknowns[with], (guess < 0) ? jump->begun : lgm_loop_guesses + guess * LGM_UNKNOWNS, LGM_UNKNOWNS);
+                lgm_copy(jump->unknowns[with], (guess < 0) ? jump->begun : lgm_loop_guesses + guess * LGM_UNKNOWNS, LGM_UNKNOWNS);
             }
 #else
         {
@@ -229,8 +219,8 @@ static lgm_status begin(lgm_run *run) {
 }
 
 /* What is allowed of the error of a state to which rounding may add so much; the largest of each kind must be known. */
-static real allowed(const lgm_jump *jump, int at, real noise) {
-    const real size = larger(jump->sizes[at], of_kind * jump->largest[lgm_state_kinds[at]]);
+static real allowed_error(const lgm_jump *jump, int at, real noise) {
+    const real size = lgm_larger(jump->sizes[at], of_kind * jump->largest[lgm_state_kinds[at]]);
     return jump->tolerance * size + roughness * noise + LGM_LEAST;
 }
 
@@ -239,15 +229,15 @@ static real excess_of(lgm_jump *jump, real length) {
     const lgm_dopri5 *const way = &jump->way;
     real excess = (real)0.0;
     for (int at = 0; at < LGM_STATES; at++) {
-        jump->sizes[at] = larger(jump->sizes[at], lgm_fabs(way->trial[at]));
+        jump->sizes[at] = lgm_larger(jump->sizes[at], lgm_fabs(way->trial[at]));
         for (int stage = 0; stage < 7; stage++) {
-            jump->sizes[at] = larger(jump->sizes[at], lgm_fabs(length * way->slope[stage][at]));
+            jump->sizes[at] = lgm_larger(jump->sizes[at], lgm_fabs(length * way->slope[stage][at]));
         }
     }
     measure_kinds(jump);
     for (int at = 0; at < LGM_STATES; at++) {
         /* What rounding makes of a slope adds to the state in proportion to the length of the part. */
-        const real share = lgm_dopri5_difference(way, length, at) / allowed(jump, at, length * jump->noise[at]);
+        const real share = lgm_dopri5_difference(way, length, at) / allowed_error(jump, at, length * jump->noise[at]);
         /* What is no number is too much. */
         excess = (share <= excess) ? excess : share;
     }
@@ -256,19 +246,19 @@ static real excess_of(lgm_jump *jump, real length) {
 
 /* Keeps what a part that fails may spoil, or takes it back. */
 static void keep(lgm_jump *jump) {
-    copy(jump->sizes_before, jump->sizes, LGM_STATES);
+    lgm_copy(jump->sizes_before, jump->sizes, LGM_STATES);
 #if LGM_UNKNOWNS
     for (int with = 0; with < 4; with++) {
-        copy(jump->unknowns_before[with], jump->unknowns[with], LGM_UNKNOWNS);
+        lgm_copy(jump->unknowns_before[with], jump->unknowns[with], LGM_UNKNOWNS);
     }
 #endif
 }
 
 static void take_back(lgm_jump *jump) {
-    copy(jump->sizes, jump->sizes_before, LGM_STATES);
+    lgm_copy(jump->sizes, jump->sizes_before, LGM_STATES);
 #if LGM_UNKNOWNS
     for (int with = 0; with < 4; with++) {
-        copy(jump->unknowns[with], jump->unknowns_before[with], LGM_UNKNOWNS);
+        lgm_copy(jump->unknowns[with], jump->unknowns_before[with], LGM_UNKNOWNS);
     }
 #endif
 }
@@ -280,7 +270,7 @@ static lgm_status go(lgm_run *run, int is_bent) {
     real length = first_part;
     jump->is_bent = is_bent;
     way->t = (real)0.0;
-    copy(way->x, run->x, LGM_STATES);
+    lgm_copy(way->x, run->x, LGM_STATES);
     for (int at = 0; at < LGM_STATES; at++) {
         jump->sizes[at] = lgm_fabs(run->x[at]);
     }
@@ -306,8 +296,8 @@ static lgm_status go(lgm_run *run, int is_bent) {
         }
         if (excess <= (real)1.0) {
             way->t = is_last ? (real)1.0 : way->t + length;
-            copy(way->x, way->trial, LGM_STATES);
-            copy(way->slope[0], way->slope[6], LGM_STATES);
+            lgm_copy(way->x, way->trial, LGM_STATES);
+            lgm_copy(way->slope[0], way->slope[6], LGM_STATES);
             for (int at = 0; at < LGM_STATES; at++) {
                 jump->added[at] += length * jump->noise[at];
             }
@@ -318,11 +308,11 @@ static lgm_status go(lgm_run *run, int is_bent) {
         } else {
             take_back(jump);
         }
-        factor = (real)0.9 * lgm_pow(larger(excess, (real)1e-10), (real)-0.2);
+        factor = (real)0.9 * lgm_pow(lgm_larger(excess, (real)1e-10), (real)-0.2);
         /* Where the error is no number, so is the factor. */
         factor = (factor >= (real)0.1) ? factor : (real)0.1;
         length *= (factor < (real)4.0) ? factor : (real)4.0;
-        if (length < shortest * larger(way->t, LGM_EPSILON)) {
+        if (length < shortest * lgm_larger(way->t, LGM_EPSILON)) {
             break;
         }
     }
@@ -333,11 +323,11 @@ static lgm_status go(lgm_run *run, int is_bent) {
 static lgm_status go_twice(lgm_run *run) {
     lgm_jump *const jump = &run->jump;
     lgm_status status = go(run, 1);
-    copy(jump->other, jump->way.x, LGM_STATES);
+    lgm_copy(jump->other, jump->way.x, LGM_STATES);
     status = (status == LGM_OK) ? go(run, 0) : status;
     measure_kinds(jump);
     for (int at = 0; at < LGM_STATES && status == LGM_OK; at++) {
-        if (!(lgm_fabs(jump->way.x[at] - jump->other[at]) <= same * allowed(jump, at, jump->added[at]))) {
+        if (!(lgm_fabs(jump->way.x[at] - jump->other[at]) <= same * allowed_error(jump, at, jump->added[at]))) {
             jump->values[0] = jump->way.x[at];
             jump->values[1] = jump->other[at];
             status = lose(jump, OPEN, at);
@@ -351,7 +341,7 @@ lgm_status lgm_jump_go(lgm_run *run, const lgm_real step[], int is_start) {
     lgm_status status;
     int order = 0;
     const real tolerance = finer * run->solver.rtol;
-    jump->tolerance = (tolerance < coarsest) ? larger(tolerance, finest) : coarsest;
+    jump->tolerance = (tolerance < coarsest) ? lgm_larger(tolerance, finest) : coarsest;
     jump->t = lgm_run_inputs(run, run->t);
     (void)is_start;
     for (int at = 0; at < LGM_INPUTS; at++) {
@@ -362,7 +352,7 @@ lgm_status lgm_jump_go(lgm_run *run, const lgm_real step[], int is_start) {
     }
 #if LGM_UNKNOWNS
     jump->is_begun = (is_start == 0 && run->model.is_solved != 0);
-    copy(jump->begun, run->model.w, LGM_UNKNOWNS);
+    lgm_copy(jump->begun, run->model.w, LGM_UNKNOWNS);
     /* What a step does may be of any size. */
     run->model.small = (real)0.0;
 #endif
@@ -375,7 +365,7 @@ lgm_status lgm_jump_go(lgm_run *run, const lgm_real step[], int is_start) {
 #endif
 #if LGM_BRANCHES
     if (status == LGM_OK) {
-        copy(run->branch.unknowns, run->model.w, LGM_UNKNOWNS);
+        lgm_copy(run->branch.unknowns, run->model.w, LGM_UNKNOWNS);
     }
 #endif
     return status;

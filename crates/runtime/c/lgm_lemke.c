@@ -39,10 +39,6 @@ typedef struct {
     int is_above;
 } complementary;
 
-static real larger(real a, real b) {
-    return (a > b) ? a : b;
-}
-
 static int find_pairs(int combination, complementary pairs[]) {
     int count = 0;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
@@ -77,7 +73,7 @@ static int find_pairs(int combination, complementary pairs[]) {
  * Impulses count as values that last as long. */
 static int answer(lgm_run *run, const real discretes[], int port, real watched[], real margins[]) {
     lgm_events *const events = &run->events;
-    const real length = larger(short_share * events->whole, (real)1e3 * LGM_EPSILON * lgm_fabs(run->t));
+    const real length = lgm_larger(short_share * events->whole, (real)1e3 * LGM_EPSILON * lgm_fabs(run->t));
     real offsets[LGM_ROOM(LGM_PORTS)] = {(real)0.0};
     real rates[LGM_ROOM(LGM_INPUTS)] = {(real)0.0};
     real kept[LGM_ROOM(LGM_STATES)];
@@ -136,7 +132,7 @@ static int is_less(const lgm_events *events, int rows, int entering, int a, int 
         const int column = (at < 0) ? width - 1 : at;
         const real x = row_a[column] / row_a[entering];
         const real y = row_b[column] / row_b[entering];
-        const real size = larger(larger(lgm_fabs(x), lgm_fabs(y)), LGM_LEAST);
+        const real size = lgm_larger(lgm_larger(lgm_fabs(x), lgm_fabs(y)), LGM_LEAST);
         if (lgm_fabs(x - y) > tie * size) {
             return x < y;
         }
@@ -153,7 +149,7 @@ static int limiting_row(const lgm_events *events, int rows, int entering) {
     real largest = (real)0.0;
     int best = -1;
     for (int row = 0; row < rows; row++) {
-        largest = larger(largest, lgm_fabs(events->table[row * width + entering]));
+        largest = lgm_larger(largest, lgm_fabs(events->table[row * width + entering]));
     }
     for (int row = 0; row < rows; row++) {
         if (events->table[row * width + entering] > least_pivot * largest &&
@@ -195,7 +191,7 @@ static int lemke(lgm_events *events, int rows, const real q[]) {
         if (leaving == artificial) {
             for (row = 0; row < rows; row++) {
                 if (events->basis[row] >= rows && events->basis[row] < 2 * rows) {
-                    events->solution[events->basis[row] - rows] = larger(events->table[row * width + width - 1], (real)0.0);
+                    events->solution[events->basis[row] - rows] = lgm_larger(events->table[row * width + width - 1], (real)0.0);
                 }
             }
             return 1;
@@ -241,7 +237,7 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
             const real own = events->answers[0][pairs[row].free] - events->answers[0][pairs[row].other];
             const real moved = events->answers[1][pairs[row].free] - events->answers[1][pairs[row].other];
             const real change = moved - own;
-            const real size = larger(lgm_fabs(moved), lgm_fabs(own));
+            const real size = lgm_larger(lgm_fabs(moved), lgm_fabs(own));
             events->matrix[row * count + column] = (lgm_fabs(change) > no_answer * size) ? change : (real)0.0;
             events->turned[row * count + column] =
                 events->answer_margins[1][pairs[row].margin] - events->answer_margins[0][pairs[row].margin];

@@ -9,6 +9,20 @@
 
 typedef lgm_real real;
 
+static inline real lgm_larger(real a, real b) {
+    return (a > b) ? a : b;
+}
+
+static inline real lgm_smaller(real a, real b) {
+    return (a < b) ? a : b;
+}
+
+static inline void lgm_copy(real to[], const real from[], int count) {
+    for (int at = 0; at < count; at++) {
+        to[at] = from[at];
+    }
+}
+
 #ifdef __cplusplus
 #define RESTRICT
 #else

@@ -173,7 +173,7 @@ lgm_real lgm_run_bound(const lgm_run *run) {
 
 /* The part of the time ahead that follows from the parameters: the next corner, and the longest step. Corners as near as
  * rounding are one: the values after the last of them hold. */
-static void look_ahead(lgm_run *run, real now) {
+static void find_bounds(lgm_run *run, real now) {
     const real near = now + LGM_ROUNDING * lgm_fabs(now) + LGM_NEAREST;
     run->from = now;
     run->to = lgm_next_corner(&run->model, run->start, now, run->horizon);
@@ -214,7 +214,7 @@ lgm_status lgm_run_pass(lgm_run *run) {
         run->start = run->horizon;
         run->horizon = now + length;
     }
-    look_ahead(run, now);
+    find_bounds(run, now);
 #if LGM_EVENTS
     return lgm_events_corner(run);
 #else
@@ -235,7 +235,7 @@ lgm_status lgm_run_begin(lgm_run *run, lgm_real t, lgm_real stop, const int give
     for (int at = 0; at < LGM_INPUTS; at++) {
         run->held[at] = (real)0.0;
     }
-    look_ahead(run, t);
+    find_bounds(run, t);
 #if LGM_EVENTS
     (void)given;
     return lgm_events_begin(run);
@@ -305,7 +305,7 @@ static int is_long(const lgm_run *run) {
 }
 
 /* A step across a jump is wrong, so it is made again in shorter ones until it is too short to matter. */
-static lgm_status shorten(lgm_run *run) {
+static lgm_status shorten_step(lgm_run *run) {
     lgm_dopri5 *const solver = &run->solver;
     const real before = solver->before;
     const real shorter = before + (solver->t - before) / (real)8.0;
@@ -451,7 +451,7 @@ lgm_status lgm_run_step(lgm_run *run, lgm_real stop) {
         }
         if (!lgm_branch_follow(run, solver->before, solver->t, along_step)) {
             if (is_long(run)) {
-                status = shorten(run);
+                status = shorten_step(run);
                 continue;
             }
             run->t = run->branch.after;
@@ -459,7 +459,7 @@ lgm_status lgm_run_step(lgm_run *run, lgm_real stop) {
             return leave_branch(run);
         }
         if (lgm_branch_is_lost(run) && is_long(run)) {
-            status = shorten(run);
+            status = shorten_step(run);
             continue;
         }
 #else
@@ -470,7 +470,7 @@ lgm_status lgm_run_step(lgm_run *run, lgm_real stop) {
 #if LGM_CONDITIONS
         if (is_changed(run, &until)) {
             if (is_long(run)) {
-                status = shorten(run);
+                status = shorten_step(run);
                 continue;
             }
             run->t = first_change(run, until);

@@ -57,7 +57,7 @@ lgm_real lgm_longest_step(lgm_model *model, lgm_real start, lgm_real stop) {
 enum { SWITCHES = LGM_SWITCHES, SAMPLES = 20000, INSIDE = 8 };
 
 /* The values that are constant between corners. */
-static void look(lgm_model *model, real t, real values[]) {
+static void look_at_conditions(lgm_model *model, real t, real values[]) {
     (void)model; (void)t;
     system_switches(model, t, values);
 }
@@ -84,18 +84,18 @@ static int refinement(lgm_model *model, real start, real stop) {
 }
 
 /* The first number after the change between two instants; `until` where there is none. */
-static real first_change(lgm_model *model, real from, real until) {
+static real first_change_within(lgm_model *model, real from, real until) {
     real at_from[SWITCHES];
     real at_middle[SWITCHES];
     real low = from;
     real high = until;
-    look(model, from, at_from);
+    look_at_conditions(model, from, at_from);
     for (;;) {
         const real middle = low + (high - low) * (real)0.5;
         if (!(middle > low && middle < high)) {
             return high;
         }
-        look(model, middle, at_middle);
+        look_at_conditions(model, middle, at_middle);
         if (same(at_from, at_middle)) {
             low = middle;
         } else {
@@ -110,7 +110,7 @@ static real scan(lgm_model *model, real from, real until, real width, real origi
     real reached[SWITCHES];
     real low = from;
     real number = lgm_floor((from - origin) / width);
-    look(model, from, values);
+    look_at_conditions(model, from, values);
     while (low < until) {
         real next = origin + number * width;
         number += (real)1.0;
@@ -118,9 +118,9 @@ static real scan(lgm_model *model, real from, real until, real width, real origi
             continue;
         }
         next = (next < until) ? next : until;
-        look(model, next, reached);
+        look_at_conditions(model, next, reached);
         if (!same(values, reached)) {
-            return first_change(model, low, next);
+            return first_change_within(model, low, next);
         }
         low = next;
     }

@@ -20,7 +20,7 @@ typedef struct {
 } point;
 
 /* The margins at a time within the last step; those within their rounding are 0. */
-static void look(lgm_run *run, real t, real margins[]) {
+static void look_at_margins(lgm_run *run, real t, real margins[]) {
     lgm_events *const events = &run->events;
     lgm_dopri5_dense(&run->solver, t, events->point);
     (void)lgm_events_margins(run, t, events->point, NULL, margins);
@@ -51,7 +51,7 @@ static int acts(const lgm_run *run, const real margins[]) {
 }
 
 /* Takes over which conditions of blocks hold. */
-static void take_over(lgm_run *run, const real margins[]) {
+static void keep_margins(lgm_run *run, const real margins[]) {
     for (int block = 0; block < LGM_BLOCKS; block++) {
         run->events.holding[block] = lgm_events_holds(LGM_CHANGES + block, margins);
     }
@@ -71,7 +71,7 @@ int lgm_watch_begin(lgm_run *run) {
     if (acts(run, margins)) {
         return 1;
     }
-    take_over(run, margins);
+    keep_margins(run, margins);
     return 0;
 }
 
@@ -83,7 +83,7 @@ static real locate(lgm_run *run, real before, real after) {
         if (middle <= before || middle >= after) {
             return after;
         }
-        look(run, middle, events->with);
+        look_at_margins(run, middle, events->with);
         if (acts(run, events->with)) {
             after = middle;
         } else {
@@ -99,7 +99,7 @@ static real refined(lgm_run *run, int margin, real vertex, point left, point mid
     for (int parabola = 0; parabola < MOST_PARABOLAS; parabola++) {
         real rising, falling, curvature;
         point found;
-        look(run, vertex, events->with);
+        look_at_margins(run, vertex, events->with);
         if (acts(run, events->with)) {
             return vertex;
         }
@@ -157,19 +157,19 @@ static real find_turn(lgm_run *run, int last) {
 }
 
 /* The first instant within the last step at which a condition acts; HUGE_VAL where none does. */
-static real first_within(lgm_run *run) {
+static real first_margin(lgm_run *run) {
     lgm_events *const events = &run->events;
     const real from = run->solver.before;
     const real to = run->solver.t;
     if (events->has_seen == 0 || events->looks[0] != from) {
         events->looks[0] = from;
-        look(run, from, events->seen[0]);
+        look_at_margins(run, from, events->seen[0]);
     }
-    take_over(run, events->seen[0]);
+    keep_margins(run, events->seen[0]);
     for (int at = 1; at <= LGM_LOOKS; at++) {
         const real t = (at == LGM_LOOKS) ? to : from + (to - from) * (real)at / (real)LGM_LOOKS;
         events->looks[at] = t;
-        look(run, t, events->seen[at]);
+        look_at_margins(run, t, events->seen[at]);
         if (acts(run, events->seen[at])) {
             return locate(run, events->looks[at - 1], t);
         }
@@ -177,14 +177,14 @@ static real first_within(lgm_run *run) {
             /* A margin that turns between three looks may have crossed zero and come back. What held at the first of them and no more at the
              * next has not become true there. */
             real turn;
-            take_over(run, events->seen[at - 2]);
+            keep_margins(run, events->seen[at - 2]);
             turn = find_turn(run, at);
             if (turn < LGM_INFINITE) {
                 return locate(run, events->looks[at - 2], turn);
             }
         }
         /* A condition that has become false may become true again within the step. */
-        take_over(run, events->seen[at]);
+        keep_margins(run, events->seen[at]);
     }
     events->looks[0] = to;
     for (int at = 0; at < LGM_MARGINS; at++) {
@@ -197,7 +197,7 @@ static real first_within(lgm_run *run) {
 int lgm_watch_step(lgm_run *run) {
     lgm_events *const events = &run->events;
     const real bound = lgm_run_bound(run);
-    const real found = (LGM_MARGINS > 0) ? first_within(run) : LGM_INFINITE;
+    const real found = (LGM_MARGINS > 0) ? first_margin(run) : LGM_INFINITE;
     if (!(found < LGM_INFINITE)) {
         return 0;
     }

@@ -282,7 +282,10 @@ fn write_text(system: &StateSystem, found: &Found, out: &mut dyn Write) -> io::R
     }
     for (omega, error) in &found.errors {
         let (omega, error) = (significant(*omega, 4), significant(*error, 3));
-        writeln!(out, "error at {omega} rad/s: {error} of the largest response")?;
+        writeln!(
+            out,
+            "error at {omega} rad/s: {error} of the largest value of a transfer function"
+        )?;
     }
     if !found.hankel.is_empty() {
         let shown: Vec<String> = found

@@ -37,7 +37,8 @@ impl LinearModel {
             linear_outputs: !self.linearize.is_asked_for(),
             ..Options::default()
         };
-        let (map, system, mut diagnostics) = self.model.compile(&self.states, &self.linearize, wanted);
+        let model = self.model.between_events();
+        let (map, system, mut diagnostics) = model.compile(&self.states, &self.linearize, wanted);
         diagnostics.extend(system.iter().filter_map(|system| self.model.remark_on_events(system)));
         (map, system, diagnostics)
     }
@@ -52,6 +53,7 @@ impl LinearModel {
         let texts = SourceMap::default();
         let (map, whole, mut diagnostics) =
             self.model
+                .between_events()
                 .compile_whole(texts, &self.states, &self.linearize, wanted, Vec::new());
         let systems = whole.iter().map(|whole| &whole.system);
         diagnostics.extend(systems.filter_map(|system| self.model.remark_on_events(system)));

@@ -20,7 +20,11 @@ pub(super) fn run(arguments: &Arguments, period: f64) -> Outcome {
         linear_outputs: !arguments.linearize.is_asked_for(),
         ..Options::default()
     };
-    let (map, system, mut diagnostics) = arguments.model.compile(&arguments.states, &arguments.linearize, wanted);
+    let (map, system, mut diagnostics) =
+        arguments
+            .model
+            .between_events()
+            .compile(&arguments.states, &arguments.linearize, wanted);
     if matches!(arguments.format, Format::Latex | Format::Html) {
         let fault = Diagnostic::error(Code::LGM0717, "discrete equations are printed as text or JSON");
         diagnostics.push(fault.help("use `--format text` or `--format json`"));

@@ -38,10 +38,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         ..Options::default()
     };
     let states = arguments.states.or_energy();
-    let (map, whole, mut diagnostics) =
-        arguments
-            .model
-            .compile_whole(SourceMap::default(), &states, &arguments.linearize, wanted, Vec::new());
+    let (map, whole, mut diagnostics) = arguments.model.between_events().compile_whole(
+        SourceMap::default(),
+        &states,
+        &arguments.linearize,
+        wanted,
+        Vec::new(),
+    );
     if matches!(arguments.format, Format::Latex | Format::Html) {
         let fault = Diagnostic::error(Code::LGM0715, "equations in parts are printed as text or JSON");
         diagnostics.push(fault.help("use `--format text` or `--format json`"));

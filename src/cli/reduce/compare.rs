@@ -28,6 +28,9 @@ const SMALL: f64 = 1e-5;
 /// An error that changes by less than this share from one tolerance to the next has settled.
 const SETTLED: f64 = 0.1;
 
+/// A range of less than so many errors of a run is no range.
+const NOISY: f64 = 10.0;
+
 /// A run may take so long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -101,14 +104,14 @@ pub(super) fn comparison(
                 run: None,
             },
             Ok(rows) => {
-                let (mut error, columns) = difference(reference, &rows)?;
+                let (mut error, columns) = difference((reference, &before), &rows)?;
                 found.columns = columns;
                 let mut is_settled = false;
                 for tolerance in FINER {
                     let Some(Ok(finer)) = after.system().map(|system| record(system, span, tolerance, PATIENCE)) else {
                         break;
                     };
-                    let next = difference(reference, &finer)?.0;
+                    let next = difference((reference, &before), &finer)?.0;
                     is_settled = (next.0 - error.0).abs() <= SETTLED * next.0;
                     error = next;
                     if is_settled {
@@ -146,8 +149,9 @@ fn order(last: &Augment, stiffness: f64, error: f64) -> Option<f64> {
     order.is_finite().then_some(order)
 }
 
-/// The largest difference between columns of one name, as a share of the range of the column; with the columns that were compared.
-fn difference(before: &Record, after: &Record) -> Result<((f64, String), Vec<String>), String> {
+/// The largest difference between columns of one name, as a share of the range of the column; with the columns that were compared. A column
+/// whose range is no more than a coarser run of the same model changes in it holds rounding alone, and is not compared.
+fn difference((before, coarser): (&Record, &Record), after: &Record) -> Result<((f64, String), Vec<String>), String> {
     let mut worst: Option<(f64, String)> = None;
     let mut columns = Vec::new();
     for (at, name) in before.names.iter().enumerate() {
@@ -157,7 +161,6 @@ fn difference(before: &Record, after: &Record) -> Result<((f64, String), Vec<Str
         if columns.contains(name) {
             continue;
         }
-        columns.push(name.clone());
         let values = before.rows.iter().map(|row| row[at]);
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
             (low.min(value), high.max(value))
@@ -166,6 +169,14 @@ fn difference(before: &Record, after: &Record) -> Result<((f64, String), Vec<Str
             range if range > 0.0 => range,
             _ => high.abs().max(low.abs()).max(f64::MIN_POSITIVE),
         };
+        let changes = before.rows.iter().zip(&coarser.rows);
+        let noise = changes
+            .map(|(row, coarser_row)| (row[at] - coarser_row[at]).abs())
+            .fold(0.0, f64::max);
+        if range <= NOISY * noise {
+            continue;
+        }
+        columns.push(name.clone());
         // Parasitic elements start at rest, so that flows through them are only right behind the start.
         let pairs = before.rows.iter().zip(&after.rows).skip(1);
         let error = pairs
@@ -175,7 +186,7 @@ fn difference(before: &Record, after: &Record) -> Result<((f64, String), Vec<Str
             worst = Some((error, name.clone()));
         }
     }
-    let worst = worst.ok_or("the models have no outputs and no states in common".to_string())?;
+    let worst = worst.ok_or("the models have no outputs and no states in common that change in the run".to_string())?;
     Ok((worst, columns))
 }
 

@@ -2,8 +2,9 @@
 
 use crate::linearize::linearization::{Fault, Linearization};
 use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
+use lgm_model::system::StateVariable;
 use lgm_numerics::conserved::conserved;
-use lgm_numerics::newton::{Linearised, Stuck, find_zero};
+use lgm_numerics::newton::{Linearised, Stuck, ValuesAndSlopes, find_near_zero, find_zero};
 use lgm_numerics::search::scattered;
 use lgm_numerics::settle::near_rest;
 use lgm_source::codes::Code;
@@ -12,6 +13,15 @@ use nalgebra::DMatrix;
 
 /// More states and unknowns than this are too many for Newton's iteration on a dense matrix.
 const DENSE: usize = 600;
+
+/// Values and Jacobian without some equations.
+fn without((mut values, mut jacobian): ValuesAndSlopes, left_out: &[usize]) -> ValuesAndSlopes {
+    for row in left_out {
+        values[*row] = 0.0;
+        jacobian.row_mut(*row).fill(0.0);
+    }
+    (values, jacobian)
+}
 
 impl Linearization<'_> {
     /// Values and dense Jacobian of some roots by some symbols, which are set first.
@@ -79,19 +89,8 @@ impl Linearization<'_> {
         let states: Vec<SymbolId> = self.system.states.iter().map(|state| state.symbol).collect();
         let mut symbols = states.clone();
         symbols.extend(&self.roots.unknowns);
-        let model = self.model;
         if symbols.len() > DENSE {
-            let words = format!(
-                "an equilibrium of {} unknowns is too large to be searched for",
-                symbols.len()
-            );
-            return Err(Box::new(
-                Diagnostic::error(Code::LGM0704, words)
-                    .label(model.span, "in this model")
-                    .help(format!(
-                        "give the point with `--at`; at most {DENSE} unknowns are looked for"
-                    )),
-            ));
+            return Err(self.too_large(symbols.len()));
         }
         // The loops at the guess are a help, not a need.
         if self.solve_loops().is_err() {
@@ -119,40 +118,107 @@ impl Linearization<'_> {
             }
             Some((values, whole))
         };
-        let unkept_guess = guess.clone();
+        let whole = |left_out: &[usize], at: &[f64]| Some(without(evaluate(at)?, left_out));
         // From where Newton's iteration leads nowhere, the motion itself may lead to rest.
-        let found = find_zero(guess, evaluate).or_else(|stuck| {
-            let still = DMatrix::identity(states.len(), states.len());
-            let motion = &mut |at: &[f64]| self.linearised(&roots, &rows, &symbols, at);
-            let near = near_rest(unkept_guess.clone(), &still, motion);
-            near.and_then(|near| find_zero(near, evaluate).ok()).ok_or(stuck)
-        });
+        let search = |left_out: &[usize]| {
+            find_near_zero(guess.clone(), |at| whole(left_out, at)).or_else(|stuck| {
+                let still = DMatrix::identity(states.len(), states.len());
+                let motion = &mut |at: &[f64]| Some(without(self.linearised(&roots, &rows, &symbols, at)?, left_out));
+                let near = near_rest(guess.clone(), &still, motion);
+                near.and_then(|near| find_zero(near, |at| whole(left_out, at)).ok())
+                    .ok_or(stuck)
+            })
+        };
+        let mut running = self.running(&rows);
+        let found = match running.is_empty() {
+            true => search(&[]),
+            false => match find_near_zero(guess.clone(), evaluate) {
+                Ok(zero) => {
+                    running.clear();
+                    Ok(zero)
+                }
+                // What integrates for nobody need not be at rest.
+                Err(stuck) => search(&running).map_err(|_| stuck),
+            },
+        };
         match found {
             Ok(zero) => {
-                let free: Vec<usize> = zero.free.into_iter().filter(|at| *at < states.len()).collect();
-                if !free.is_empty() {
-                    let names: Vec<String> = free
-                        .iter()
-                        .map(|at| format!("`{}`", self.system.states[*at].name))
-                        .collect();
-                    self.diagnostics.push(
-                        Diagnostic::information(
-                            Code::LGM0707,
-                            format!("the equilibrium does not determine {}", names.join(", ")),
-                        )
-                        .label(model.span, "in this model")
-                        .help("the values nearest to those given are taken: choose them with `--at`"),
-                    );
-                }
+                self.report_running(&running);
+                let is_free = |at: &usize| *at < states.len() && !running.contains(at);
+                self.report_free(&zero.free.into_iter().filter(is_free).collect::<Vec<_>>());
                 self.point.values.extend(symbols.into_iter().zip(zero.at));
                 Ok(())
             }
             Err(stuck) => {
-                let whole = find_zero(unkept_guess, |at| self.linearised(&roots, &rows, &symbols, at));
+                let whole = find_zero(guess.clone(), |at| self.linearised(&roots, &rows, &symbols, at));
                 let fault = whole.ok().and_then(|zero| self.not_kept(&kept, &starts, &zero.at));
                 Err(fault.unwrap_or_else(|| self.no_equilibrium(&stuck)))
             }
         }
+    }
+
+    /// The states that integrate something for nobody, as an angle that is an output alone: only others of the kind depend on them.
+    fn running(&self, rows: &[GradientRow]) -> Vec<usize> {
+        let states = &self.system.states;
+        let mut is_running: Vec<bool> = states
+            .iter()
+            .map(|state| state.variable == StateVariable::Integral)
+            .collect();
+        loop {
+            let held = rows
+                .iter()
+                .enumerate()
+                .filter(|(row, _)| is_running.get(*row) != Some(&true));
+            let read = held.flat_map(|(_, row)| row.iter().map(|entry| entry.0 as usize));
+            let read: Vec<usize> = read.filter(|column| is_running.get(*column) == Some(&true)).collect();
+            if read.is_empty() {
+                return (0..states.len()).filter(|at| is_running[*at]).collect();
+            }
+            read.into_iter().for_each(|column| is_running[column] = false);
+        }
+    }
+
+    fn report_free(&mut self, free: &[usize]) {
+        if free.is_empty() {
+            return;
+        }
+        let names = self.quoted(free);
+        self.diagnostics.push(
+            Diagnostic::information(Code::LGM0707, format!("the equilibrium does not determine {names}"))
+                .label(self.model.span, "in this model")
+                .help("the values nearest to those given are taken: choose them with `--at`"),
+        );
+    }
+
+    /// Names of states in a sentence.
+    fn quoted(&self, states: &[usize]) -> String {
+        let names = states.iter().map(|at| format!("`{}`", self.system.states[*at].name));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    fn too_large(&self, count: usize) -> Fault {
+        let words = format!("an equilibrium of {count} unknowns is too large to be searched for");
+        let help = format!("give the point with `--at`; at most {DENSE} unknowns are looked for");
+        Box::new(
+            Diagnostic::error(Code::LGM0704, words)
+                .label(self.model.span, "in this model")
+                .help(help),
+        )
+    }
+
+    fn report_running(&mut self, running: &[usize]) {
+        if running.is_empty() {
+            return;
+        }
+        let names = self.quoted(running);
+        self.diagnostics.push(
+            Diagnostic::information(
+                Code::LGM0707,
+                format!("the equilibrium does not hold {names}: nothing else depends on it"),
+            )
+            .label(self.model.span, "in this model")
+            .help("it goes on changing at a constant rate from the value that it is given"),
+        );
     }
 
     /// Combinations of states that the equations keep constant, one vector each: an angle and the moment of the spring that it

@@ -84,10 +84,11 @@ pub fn margins(of: &Factored) -> Option<Margins> {
     Some(found)
 }
 
-/// The maxima of the magnitude between two positive frequencies, ascending; a pole on the imaginary axis is a maximum without bound. None if
-/// there are more than can be told apart.
+/// The maxima of the magnitude between two frequencies, ascending; a pole on the imaginary axis is a maximum without bound. Frequency 0
+/// stands for one far below all zeros and poles. None if there are more maxima than can be told apart.
 pub fn peaks(of: &Factored, from: f64, to: f64) -> Option<Vec<Peak>> {
     let mut found: Vec<Peak> = Vec::new();
+    let from = if from > 0.0 { from } else { whole_range(of).0.min(to) };
     for pole in &of.poles {
         if pole.re == 0.0 && from < pole.im && pole.im < to && found.iter().all(|peak| peak.omega != pole.im) {
             found.push(Peak {
@@ -189,6 +190,19 @@ mod tests {
             "{found:?}"
         );
         assert!((found.phase.unwrap_or(0.0) + 78.463040967).abs() < 1e-6, "{found:?}");
+    }
+
+    /// s/((s + a) (s + b)) is largest at sqrt(a b), where it is 1/(a + b).
+    #[test]
+    fn a_peak_is_found_in_any_range_around_it() {
+        let (a, b) = (6.0658e-4, 9.342e-5);
+        let of = with(&[(0.0, 0.0)], &[(-a, 0.0), (-b, 0.0)], 1.0);
+        for (from, to) in [(0.0, 1e9), (1e-9, 1e9), (1e-4, 1e6), (1e-4, 1e12), (1e-300, 1.0)] {
+            let found = peaks(&of, from, to).unwrap_or_default();
+            assert_eq!(found.len(), 1, "{from} to {to}: {found:?}");
+            assert!((found[0].omega / (a * b).sqrt() - 1.0).abs() < 1e-9, "{found:?}");
+            assert!((found[0].magnitude * (a + b) - 1.0).abs() < 1e-12, "{found:?}");
+        }
     }
 
     #[test]

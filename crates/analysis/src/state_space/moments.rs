@@ -39,7 +39,8 @@ pub struct Moments {
     pub space: StateSpace,
     /// Of the states, how many stand for across variables, if second order is kept; the others follow.
     pub first_kind: Option<usize>,
-    /// The largest difference of a transfer function, over the largest value of any, at frequencies beside those that were asked for.
+    /// The largest difference of a transfer function over the largest value of that function, at the frequencies that were asked for and at
+    /// some beside them; ascending, in rad/s.
     pub errors: Vec<(f64, f64)>,
     /// A bound of the largest singular value of the error at any frequency; none where the system is too large for one.
     pub bound: Option<f64>,
@@ -50,6 +51,9 @@ const DEPENDENT: f64 = 1e-9;
 
 /// Up to so many states there is a bound of the error.
 const BOUNDED: usize = 300;
+
+/// An error below this share of the largest value is rounding.
+const EXACT: f64 = 1e-12;
 
 /// Frequencies at which the error is measured.
 const MEASURED: usize = 7;
@@ -362,7 +366,10 @@ fn scaled(mut vector: Vec<Complex<f64>>) -> Vec<Complex<f64>> {
     vector
 }
 
-/// The error at frequencies from below the lowest one to above the highest.
+/// The error at the frequencies that were asked for, and at some from below the lowest one to above the highest.
+///
+/// Each function is compared with its own largest value, for outputs of different units have none in common. The largest value is looked
+/// for at these frequencies and where the whole model resonates; one that is too large for its poles, where the reduced model does.
 fn measured(
     large: &Large<'_>,
     space: &StateSpace,
@@ -376,21 +383,42 @@ fn measured(
     }
     let lowest = known.iter().copied().fold(f64::INFINITY, f64::min) / 3.0;
     let highest = known.iter().copied().fold(0.0, f64::max) * 3.0;
-    let mut found = Vec::with_capacity(MEASURED);
-    let mut largest: f64 = 0.0;
-    for at in 0..MEASURED {
-        let share = at as f64 / (MEASURED - 1) as f64;
-        let omega = lowest * (highest / lowest).powf(share);
+    let share = |at: usize| at as f64 / (MEASURED - 1) as f64;
+    let mut measured: Vec<f64> = (0..MEASURED)
+        .map(|at| lowest * (highest / lowest).powf(share(at)))
+        .chain(omega.iter().copied())
+        .collect();
+    measured.sort_by(f64::total_cmp);
+    measured.dedup();
+    let mut largest: DMatrix<f64> = large.d.map(f64::abs);
+    let mut note =
+        |values: &DMatrix<Complex<f64>>| largest.zip_apply(values, |most, value| *most = most.max(value.norm()));
+    let mut differences = Vec::with_capacity(measured.len());
+    for omega in measured {
         let values = large.values(&large.shifted(omega)?);
-        largest = largest.max(values.iter().map(|value| value.norm()).fold(0.0, f64::max));
-        let Some(own) = space.at(omega) else { continue };
-        let differences = values.iter().zip(own.iter()).map(|(a, b)| (a - b).norm());
-        found.push((omega, differences.fold(0.0, f64::max)));
+        note(&values);
+        if let Some(own) = space.at(omega) {
+            differences.push((omega, (values - own).map(|value| value.norm())));
+        }
     }
-    if largest > 0.0 {
-        found.iter_mut().for_each(|entry| entry.1 /= largest);
+    let all = match large.form.a.rows.len() <= BOUNDED {
+        true => eigenvalues(StateSpace::of(large.form, large.b.len()).a),
+        false => None,
+    };
+    let resonances = all.as_deref().unwrap_or(poles).iter().filter(|pole| pole.im > 0.0);
+    for pole in resonances {
+        if let Ok(factors) = large.shifted(pole.norm()) {
+            note(&large.values(&factors));
+        }
     }
-    Ok(found)
+    let share = |difference: &DMatrix<f64>| {
+        let shares = difference.zip_map(
+            &largest,
+            |value, most| if value > EXACT * most { value / most } else { 0.0 },
+        );
+        shares.iter().copied().fold(0.0, f64::max)
+    };
+    Ok(differences.iter().map(|(omega, each)| (*omega, share(each))).collect())
 }
 
 /// Twice the sum of the Hankel singular values of the difference.

@@ -32,6 +32,8 @@ pub struct Settings {
     /// The component whose ports are left open, by the name of its instance: it has nodes of its own there, which are the model's
     /// `open_ports`.
     pub opened: Option<String>,
+    /// True for an analysis of the equations between events, in which discrete variables are inputs.
+    pub open_discretes: bool,
     /// The largest number of nodes and instances; more than [`Settings::LARGEST`] is never allowed. An editor or a
     /// service that must answer at once gives less.
     pub largest: u64,
@@ -53,6 +55,7 @@ impl Default for Settings {
             point: Vec::new(),
             modes: Vec::new(),
             opened: None,
+            open_discretes: false,
             largest: Settings::LARGEST,
             cancellation: Cancellation::default(),
         }

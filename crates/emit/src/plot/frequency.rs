@@ -1,7 +1,7 @@
 //! Frequency responses as pictures: Bode, Nyquist and Nichols plots in one SVG, or in a page that holds it.
 
 use super::frame::{Frame, Points};
-use super::ticks::{of_decades, of_values};
+use super::ticks::{Axis, of_decades, of_values};
 use super::{STYLES, drawn, escaped, short};
 use num_complex::Complex;
 use std::io::{self, Write};
@@ -45,6 +45,9 @@ const BELOW: f64 = 62.0;
 
 /// Decibels below the largest value that are shown: a zero of the response reaches further down than anyone reads.
 const DEPTH: f64 = 200.0;
+
+/// Decibels and degrees below which a difference is rounding.
+const LEVEL: f64 = 1e-9;
 
 /// A sign at a point of a curve: a circle at -180 degrees, a square at magnitude 1, a triangle at -3 dB.
 fn mark(frame: &Frame, sign: Sign, number: usize, (x, y): (f64, f64), out: &mut Vec<u8>) -> io::Result<()> {
@@ -239,7 +242,7 @@ fn write(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
             width,
             height: PANEL,
             x: of_decades(omega.0, omega.1, "rad/s"),
-            y: of_values(low.max(high - depth), high, 6, Some(unit)),
+            y: of_levels(low.max(high - depth), high, 6, unit),
             is_log: true,
         }
     };
@@ -360,6 +363,17 @@ fn nyquist_frame(curves: &[Points], top: f64, width: f64) -> Frame {
     }
 }
 
+/// Levels in decibels, or angles in degrees: those that differ by rounding alone are one.
+fn of_levels(low: f64, high: f64, count: usize, unit: &str) -> Axis {
+    let is_flat = (0.0..LEVEL).contains(&(high - low));
+    let middle = 0.5 * (low + high);
+    match is_flat {
+        true if middle.abs() < LEVEL => of_values(0.0, 0.0, count, Some(unit)),
+        true => of_values(middle, middle, count, Some(unit)),
+        false => of_values(low, high, count, Some(unit)),
+    }
+}
+
 /// Magnitude over phase.
 fn nichols_frame(curves: &[Points], top: f64, width: f64) -> Frame {
     let points = || curves.iter().flatten().flatten();
@@ -370,8 +384,8 @@ fn nichols_frame(curves: &[Points], top: f64, width: f64) -> Frame {
         top,
         width,
         height: SQUARE,
-        x: of_values(left, right, 5, Some("deg")),
-        y: of_values(low.max(high - DEPTH), high, 6, Some("dB")),
+        x: of_levels(left, right, 5, "deg"),
+        y: of_levels(low.max(high - DEPTH), high, 6, "dB"),
         is_log: false,
     }
 }
@@ -456,5 +470,12 @@ mod tests {
             .collect();
         let found = first_below(&omega, &values, -20.0 * 2f64.sqrt().log10()).unwrap_or_default();
         assert!((found - 3.0).abs() < 1e-4, "{found}");
+    }
+    /// An all-pass, whose magnitude is 1 but for rounding.
+    #[test]
+    fn rounding_is_no_level() {
+        let (flat, zero) = (of_levels(-9e-16, 4e-16, 6, "dB"), of_levels(0.0, 0.0, 6, "dB"));
+        assert_eq!((flat.from, flat.to), (zero.from, zero.to));
+        assert!(flat.from < -0.1 && flat.to > 0.1, "{} {}", flat.from, flat.to);
     }
 }

@@ -8,7 +8,7 @@ use crate::solvers::linear_factors::pattern;
 use lgm_equations::search_starts;
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
 use lgm_numerics::conserved::{conserved, not_kept};
-use lgm_numerics::newton::{Linearised, find_zero};
+use lgm_numerics::newton::{Linearised, find_near_zero, find_zero};
 use lgm_numerics::search::scattered;
 use lgm_numerics::settle::near_rest;
 use lgm_source::codes::Code;
@@ -158,7 +158,7 @@ pub(crate) fn steady(
         Some((value, whole))
     };
     // From where Newton's iteration leads nowhere, the motion itself may lead to rest.
-    let found = find_zero(y.clone(), with_kept).or_else(|stuck| {
+    let found = find_near_zero(y.clone(), with_kept).or_else(|stuck| {
         let near = near_rest(y.clone(), &dense_mass(motion), &mut |at: &[f64]| linearised(at));
         near.and_then(|near| find_zero(near, with_kept).ok()).ok_or(stuck)
     });

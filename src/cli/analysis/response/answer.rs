@@ -77,8 +77,7 @@ pub(super) fn find(
                 }
             }
             if arguments.peaks {
-                let from = range.0.max(1e-9 * range.1);
-                each.peaks = peaks(&factors, from, range.1);
+                each.peaks = peaks(&factors, range.0, range.1);
                 each.has_no_peaks = each.peaks.is_none();
                 if each.has_no_peaks {
                     diagnostics.push(crowded(system, curve, "peaks"));

@@ -283,10 +283,18 @@ static real power(real a, real b) {
 ];
 
 impl C {
-    /// The helpers that functions call.
+    /// The helpers that functions call, each guarded: several headers may have one, and all files may be compiled as one.
     pub(super) fn helpers(self, functions: &Functions<'_>) -> String {
         let mut helpers = String::new();
         for helper in functions.helpers(&HELPERS) {
+            let name = helper
+                .split_once("static real ")
+                .and_then(|(_, rest)| rest.split_once('('));
+            let name = name
+                .expect("invariant: a helper is a function of numbers")
+                .0
+                .to_uppercase();
+            helpers.push_str(&format!("#ifndef LGM_HAS_{name}\n#define LGM_HAS_{name}\n"));
             let helper = helper
                 .replace("@zero@", &self.literal(0.0))
                 .replace("@one@", &self.literal(1.0))
@@ -295,7 +303,7 @@ impl C {
             helpers.push_str(&functions.iter().fold(helper, |helper, function| {
                 helper.replace(&format!("@{function}@"), &self.function(function))
             }));
-            helpers.push('\n');
+            helpers.push_str("#endif\n\n");
         }
         helpers
     }
