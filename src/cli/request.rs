@@ -11,9 +11,12 @@ use lgm_analysis::LinearizeRequest;
 use lgm_elaborate::Settings;
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::{Diagnostic, has_errors};
+use lgm_source::diagnostic::{Diagnostic, has_errors, six_digits};
 use lgm_source::{Source, SourceId, SourceMap};
 use std::path::PathBuf;
+
+/// So many values of an equilibrium are named in a remark.
+const POINT_SHOWN: usize = 8;
 
 /// Which model, with which values.
 #[derive(Clone, Debug, clap::Args)]
@@ -77,6 +80,25 @@ impl LinearizeArguments {
     /// Returns true if the point is to be an equilibrium.
     pub(super) fn equilibrium(&self) -> bool {
         self.equilibrium
+    }
+
+    /// The remark that names the equilibrium at which the answers are; a model may have several.
+    pub(super) fn remark_on_equilibrium(&self, system: &StateSystem) -> Option<Diagnostic> {
+        let point = system.linearized_at.as_ref().filter(|_| self.equilibrium)?;
+        let values = point
+            .states
+            .iter()
+            .map(|state| format!("{} = {}", state.name, six_digits(state.value)));
+        let values: Vec<String> = values.collect();
+        let shown = values.len().min(POINT_SHOWN);
+        let mut list = values[..shown].join(", ");
+        if values.len() > shown {
+            list.push_str(&format!(" and {} more", values.len() - shown));
+        }
+        (shown > 0).then(|| {
+            Diagnostic::information(Code::LGM0724, format!("the equilibrium is at {list}"))
+                .help("`lgm equations --equilibrium` has all values; `--at` gives another guess")
+        })
     }
 
     /// Takes those values of `--at` that are places of the network and not values of variables.

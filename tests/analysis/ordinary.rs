@@ -379,6 +379,20 @@ fn an_integral_for_nobody_need_not_be_at_rest() {
         let input = inputs.iter().find(|input| input["name"] == name).unwrap();
         near(number(&input["value"]), exact, 1e-9);
     }
+    let set = [
+        "--input", "u=6.5", "--input", "tl=0.074", "--stop", "2", "--points", "3",
+    ];
+    let output = lgm(
+        folder.path(),
+        &[&["simulate", file, "--from-equilibrium"][..], &set].concat(),
+    );
+    ends_with(&output, 0);
+    assert!(err(&output).contains("LGM1021"), "{}", err(&output));
+    let rows = crate::support::emitted::Rows::read(&crate::support::command::out(&output));
+    for (row, angle) in rows.values.iter().zip([0.0, 100.0, 200.0]) {
+        near(row[1], 100.0, 1e-6);
+        assert!((row[3] - angle).abs() < 1e-3, "{row:?}");
+    }
     let found = json(&["modes", file, "--equilibrium"]);
     let mut sizes: Vec<f64> = found["poles"]
         .as_array()

@@ -32,6 +32,10 @@ model Cars {
   spring : Spring(5) x -> y;
   hitch  : Damper(0.5) x -> y;
   state place = int(across(x)), start = 1;
+  node s, t : electrical;
+  sensor : VoltageSource(1 [V/m]*place) s -> gnd;
+  filter : Resistor(1) s -> t;
+  held   : Capacitor(1) t -> gnd, start = 1;
   output v = across(first);
   experiment { stop = 1 [s]; points = 2; }
 }

@@ -329,8 +329,9 @@ pub fn cargo(folder: &Path, target: &Path, words: &[&str]) -> Command {
     // The flags of the build around this test are not those of the crate.
     cargo.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "-D warnings");
     cargo.env_remove("CARGO_ENCODED_RUSTFLAGS");
+    // To optimise takes longer than what is built runs.
     cargo
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env("CARGO_INCREMENTAL", "0");
     cargo
@@ -363,9 +364,7 @@ pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
     let root = format!("[workspace]\nresolver = \"2\"\nmembers = [{}]\n", members.join(", "));
     fs::write(workspace.join("Cargo.toml"), root).unwrap();
     let target = workspace.join("target");
-    let mut build = cargo(workspace, &target, &["build", "--workspace", "--examples"]);
-    // To optimise them takes longer than they run.
-    must(build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0"));
+    must(&mut cargo(workspace, &target, &["build", "--workspace", "--examples"]));
     let programs = 0..folders.len();
     programs
         .map(|at| target.join(format!("debug/examples/model{at}")))

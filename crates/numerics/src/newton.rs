@@ -30,6 +30,15 @@ pub type Linearised = Option<ValuesAndSlopes>;
 /// The values of some equations at a point, and their Jacobian there.
 pub type ValuesAndSlopes = (Vec<f64>, DMatrix<f64>);
 
+/// The same without some equations, which hold wherever the unknowns are.
+pub fn without((mut values, mut jacobian): ValuesAndSlopes, left_out: &[usize]) -> ValuesAndSlopes {
+    for row in left_out {
+        values[*row] = 0.0;
+        jacobian.row_mut(*row).fill(0.0);
+    }
+    (values, jacobian)
+}
+
 /// Where equations have no slopes, a search goes on so far beside, as a share of each unknown, or of 1 where it is zero.
 const ASIDE: f64 = 1e-3;
 

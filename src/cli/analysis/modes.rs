@@ -138,8 +138,10 @@ fn print_modes(arguments: &Arguments) -> Outcome {
         arguments
             .model
             .compile_whole(texts, &arguments.states, &arguments.linearize, wanted, Vec::new());
-    let systems = whole.iter().map(|whole| &whole.system);
-    diagnostics.extend(systems.filter_map(|system| arguments.model.remark_on_events(system)));
+    if let Some(Whole { system, .. }) = &whole {
+        diagnostics.extend(arguments.model.remark_on_events(system));
+        diagnostics.extend(arguments.linearize.remark_on_equilibrium(system));
+    }
     let declared = whole.as_ref().map_or(0, |whole| whole.model.outputs.len());
     let found = match whole {
         Some(whole) if !has_errors(&diagnostics) => find(arguments, whole, &mut diagnostics),

@@ -40,6 +40,11 @@ impl LinearModel {
         let model = self.model.between_events();
         let (map, system, mut diagnostics) = model.compile(&self.states, &self.linearize, wanted);
         diagnostics.extend(system.iter().filter_map(|system| self.model.remark_on_events(system)));
+        diagnostics.extend(
+            system
+                .iter()
+                .filter_map(|system| self.linearize.remark_on_equilibrium(system)),
+        );
         (map, system, diagnostics)
     }
 
@@ -55,8 +60,10 @@ impl LinearModel {
             self.model
                 .between_events()
                 .compile_whole(texts, &self.states, &self.linearize, wanted, Vec::new());
-        let systems = whole.iter().map(|whole| &whole.system);
-        diagnostics.extend(systems.filter_map(|system| self.model.remark_on_events(system)));
+        if let Some(Whole { system, .. }) = &whole {
+            diagnostics.extend(self.model.remark_on_events(system));
+            diagnostics.extend(self.linearize.remark_on_equilibrium(system));
+        }
         report::print(&map, &diagnostics);
         match (whole, report::outcome(&diagnostics)) {
             (Some(whole), Outcome::Success) => Ok((map, whole)),

@@ -4,7 +4,7 @@ use crate::linearize::linearization::{Fault, Linearization};
 use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
 use lgm_model::system::StateVariable;
 use lgm_numerics::conserved::conserved;
-use lgm_numerics::newton::{Linearised, Stuck, ValuesAndSlopes, find_near_zero, find_zero};
+use lgm_numerics::newton::{Linearised, Stuck, find_near_zero, find_zero, without};
 use lgm_numerics::search::scattered;
 use lgm_numerics::settle::near_rest;
 use lgm_source::codes::Code;
@@ -13,15 +13,6 @@ use nalgebra::DMatrix;
 
 /// More states and unknowns than this are too many for Newton's iteration on a dense matrix.
 const DENSE: usize = 600;
-
-/// Values and Jacobian without some equations.
-fn without((mut values, mut jacobian): ValuesAndSlopes, left_out: &[usize]) -> ValuesAndSlopes {
-    for row in left_out {
-        values[*row] = 0.0;
-        jacobian.row_mut(*row).fill(0.0);
-    }
-    (values, jacobian)
-}
 
 impl Linearization<'_> {
     /// Values and dense Jacobian of some roots by some symbols, which are set first.

@@ -7,8 +7,9 @@ use crate::solvers::finite::all_finite;
 use crate::solvers::linear_factors::pattern;
 use lgm_equations::search_starts;
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
+use lgm_model::system::StateVariable;
 use lgm_numerics::conserved::{conserved, not_kept};
-use lgm_numerics::newton::{Linearised, find_near_zero, find_zero};
+use lgm_numerics::newton::{Linearised, Zero, find_near_zero, find_zero, without};
 use lgm_numerics::search::scattered;
 use lgm_numerics::settle::near_rest;
 use lgm_source::codes::Code;
@@ -158,28 +159,28 @@ pub(crate) fn steady(
         Some((value, whole))
     };
     // From where Newton's iteration leads nowhere, the motion itself may lead to rest.
-    let found = find_near_zero(y.clone(), with_kept).or_else(|stuck| {
-        let near = near_rest(y.clone(), &dense_mass(motion), &mut |at: &[f64]| linearised(at));
-        near.and_then(|near| find_zero(near, with_kept).ok()).ok_or(stuck)
-    });
-    match found {
-        Ok(zero) => {
-            // A state that never changes is where it starts, and nothing else holds it there.
-            let alone = kept.iter().filter_map(|combination| {
-                let mut parts = (0..n).filter(|at| combination[*at] != 0.0);
-                parts.next().filter(|_| parts.next().is_none())
-            });
-            let mut free: Vec<usize> = zero.free.iter().copied().chain(alone).collect();
-            free.sort_unstable();
-            free.dedup();
-            report_free(motion, &free, notes);
-            let mut states = zero.at;
-            states.truncate(n);
-            for state in states.iter_mut().filter(|state| state.abs() < AT_REST) {
-                *state = 0.0;
+    let search = |left_out: &[usize]| {
+        let whole = |at: &[f64]| Some(without(with_kept(at)?, left_out));
+        find_near_zero(y.clone(), whole).or_else(|stuck| {
+            let of_motion = &mut |at: &[f64]| Some(without(linearised(at)?, left_out));
+            let near = near_rest(y.clone(), &dense_mass(motion), of_motion);
+            near.and_then(|near| find_zero(near, whole).ok()).ok_or(stuck)
+        })
+    };
+    let mut running = running(motion);
+    let found = match running.is_empty() {
+        true => search(&[]),
+        false => match find_near_zero(y.clone(), with_kept) {
+            Ok(zero) => {
+                running.clear();
+                Ok(zero)
             }
-            Ok(states)
-        }
+            // What integrates for nobody need not be at rest.
+            Err(stuck) => search(&running).map_err(|_| stuck),
+        },
+    };
+    match found {
+        Ok(zero) => Ok(rest(motion, zero, (&kept, &running), notes)),
         Err(stuck) => {
             let names = || motion.system.states.iter().map(|state| &*state.name);
             let whole = find_zero(y, linearised).ok();
@@ -189,6 +190,33 @@ pub(crate) fn steady(
             }
         }
     }
+}
+
+/// The states at rest, with remarks on those that it leaves open and those that go on changing.
+fn rest(
+    motion: &Motion<'_>,
+    zero: Zero,
+    (kept, running): (&[Vec<f64>], &[usize]),
+    notes: &mut Vec<Diagnostic>,
+) -> Vec<f64> {
+    let n = motion.states;
+    // A state that never changes is where it starts, and nothing else holds it there.
+    let alone = kept.iter().filter_map(|combination| {
+        let mut parts = (0..n).filter(|at| combination[*at] != 0.0);
+        parts.next().filter(|_| parts.next().is_none())
+    });
+    let mut free: Vec<usize> = zero.free.iter().copied().chain(alone).collect();
+    free.sort_unstable();
+    free.dedup();
+    free.retain(|at| !running.contains(at));
+    report_free(motion, &free, notes);
+    report_running(motion, running, notes);
+    let mut states = zero.at;
+    states.truncate(n);
+    for state in states.iter_mut().filter(|state| state.abs() < AT_REST) {
+        *state = 0.0;
+    }
+    states
 }
 
 /// The mass matrix where it is constant; where it follows the states, that of the states alone is near enough to find rest.
@@ -232,22 +260,60 @@ fn constant_combinations(motion: &Motion<'_>, time: f64, near: &[f64], still: &[
     }
 }
 
-/// Says which states a steady state leaves open.
-fn report_free(motion: &Motion<'_>, free: &[usize], notes: &mut Vec<Diagnostic>) {
-    let states = &motion.system.states;
-    let names: Vec<String> = free
-        .iter()
-        .filter_map(|at| states.get(*at))
-        .map(|state| format!("`{}`", state.name))
-        .collect();
-    if names.is_empty() {
-        return;
+/// The states that integrate something for nobody, as an angle that is an output alone: only others of the kind depend on them.
+fn running(motion: &Motion<'_>) -> Vec<usize> {
+    let jacobians = motion.kernels.jacobians(motion.system);
+    let reads = |kernel: &SparseKernel, first: usize| -> Vec<(usize, usize)> {
+        let rows = 0..kernel.rows;
+        let entries =
+            rows.flat_map(|row| (kernel.row_starts[row]..kernel.row_starts[row + 1]).map(move |at| (row, at)));
+        entries.map(|(row, at)| (first + row, kernel.columns_of[at])).collect()
+    };
+    let mut read = reads(&jacobians.rates_by_states, 0);
+    read.extend(reads(&jacobians.residuals_by_states, motion.states));
+    let states = motion.system.states.iter();
+    let mut is_running: Vec<bool> = states.map(|state| state.variable == StateVariable::Integral).collect();
+    loop {
+        let held = read.iter().filter(|(row, _)| is_running.get(*row) != Some(&true));
+        let found: Vec<usize> = held
+            .map(|(_, column)| *column)
+            .filter(|column| is_running[*column])
+            .collect();
+        if found.is_empty() {
+            return (0..motion.states).filter(|at| is_running[*at]).collect();
+        }
+        found.into_iter().for_each(|column| is_running[column] = false);
     }
+}
+
+/// Names of states in a sentence; none without states.
+fn quoted(motion: &Motion<'_>, states: &[usize]) -> Option<String> {
+    let all = &motion.system.states;
+    let names = states.iter().filter_map(|at| all.get(*at));
+    let names: Vec<String> = names.map(|state| format!("`{}`", state.name)).collect();
     let shown = names.len().min(8);
     let mut list = names[..shown].join(", ");
     if names.len() > shown {
         list.push_str(&format!(" and {} more", names.len() - shown));
     }
+    (shown > 0).then_some(list)
+}
+
+/// Says which states go on changing.
+fn report_running(motion: &Motion<'_>, running: &[usize], notes: &mut Vec<Diagnostic>) {
+    let Some(list) = quoted(motion, running) else { return };
+    notes.push(
+        Diagnostic::information(
+            Code::LGM1021,
+            format!("the steady state does not hold {list}: nothing else depends on it"),
+        )
+        .help("it goes on changing at a constant rate from its start"),
+    );
+}
+
+/// Says which states a steady state leaves open.
+fn report_free(motion: &Motion<'_>, free: &[usize], notes: &mut Vec<Diagnostic>) {
+    let Some(list) = quoted(motion, free) else { return };
     notes.push(
         Diagnostic::information(
             Code::LGM1021,
