@@ -408,3 +408,28 @@ fn an_integral_for_nobody_need_not_be_at_rest() {
         assert!((size - exact).abs() <= 1e-9 * sum, "{found}");
     }
 }
+
+/// A range of ten decades lost its lower end, and the only peak with it.
+#[test]
+fn peaks_are_found_in_any_range() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = file(
+        &folder,
+        "model Band {
+  input u = 0; node a, b, c : electrical;
+  src : VoltageSource(u) a -> gnd; r1 : Resistor(1) a -> b; c1 : Capacitor(3000) b -> gnd;
+  r2 : Resistor(2) b -> c; c2 : Capacitor(5000) c -> gnd;
+  output i = through(r2);
+}",
+    );
+    // i = C2 s u/(1 + (R1 C1 + R1 C2 + R2 C2) s + R1 C1 R2 C2 s^2) is largest where the real part of the denominator is 0.
+    let (exact, height) = (1.0 / 3e7_f64.sqrt(), 5000.0 / 18_000.0);
+    for range in ["1e-5,1e-3", "1e-5,1e6", "1e-9,1e9", "0,1e9"] {
+        let words = ["response", file.to_str().unwrap(), "--omega", range, "--peaks"];
+        let found = json(&words);
+        let peaks = found["peaks"]["u->i"].as_array().unwrap_or_else(|| panic!("{found}"));
+        assert_eq!(peaks.len(), 1, "{range}: {found}");
+        near(number(&peaks[0]["omega"]), exact, 1e-9);
+        near(number(&peaks[0]["magnitude"]), height, 1e-9);
+    }
+}
