@@ -3,5 +3,6 @@
 
 pub mod conserved;
 pub mod newton;
+pub mod rest;
 pub mod search;
 pub mod settle;

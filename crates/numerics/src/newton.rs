@@ -30,15 +30,6 @@ pub type Linearised = Option<ValuesAndSlopes>;
 /// The values of some equations at a point, and their Jacobian there.
 pub type ValuesAndSlopes = (Vec<f64>, DMatrix<f64>);
 
-/// The same without some equations, which hold wherever the unknowns are.
-pub fn without((mut values, mut jacobian): ValuesAndSlopes, left_out: &[usize]) -> ValuesAndSlopes {
-    for row in left_out {
-        values[*row] = 0.0;
-        jacobian.row_mut(*row).fill(0.0);
-    }
-    (values, jacobian)
-}
-
 /// Where equations have no slopes, a search goes on so far beside, as a share of each unknown, or of 1 where it is zero.
 const ASIDE: f64 = 1e-3;
 
@@ -71,21 +62,6 @@ pub struct Stuck {
 /// Steps are shortened until the residuals, each measured by its row of the Jacobian, become smaller.
 pub fn find_zero(guess: Vec<f64>, evaluate: impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
     find_zero_within(guess, f64::INFINITY, evaluate)
-}
-
-/// The same for equations with many zeros, as equilibria are. If the zero is far from the guess, the search is made again with short steps
-/// ([`LEAP`]), which do not leave a zero beside the guess for one that is turns away.
-pub fn find_near_zero(guess: Vec<f64>, mut evaluate: impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
-    let found = find_zero(guess.clone(), &mut evaluate);
-    let is_near = |zero: &Zero| {
-        let mut moves = zero.at.iter().zip(&guess);
-        moves.all(|(at, guess)| (at - guess).abs() <= LEAP * guess.abs().max(1.0))
-    };
-    if found.as_ref().is_ok_and(is_near) {
-        return found;
-    }
-    let near = find_zero_within(guess, LEAP, &mut evaluate);
-    near.and_then(|near| find_zero(near.at, evaluate)).or(found)
 }
 
 /// The same with steps that change no unknown by more than `leap` times its size, or times 1 where it is smaller ([`LEAP`]).

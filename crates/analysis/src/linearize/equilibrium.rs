@@ -2,11 +2,11 @@
 
 use crate::linearize::linearization::{Fault, Linearization};
 use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
-use lgm_model::system::StateVariable;
+use lgm_model::system::{State, StateVariable};
 use lgm_numerics::conserved::conserved;
-use lgm_numerics::newton::{Linearised, Stuck, find_near_zero, find_zero, without};
+use lgm_numerics::newton::{Linearised, Stuck, find_zero};
+use lgm_numerics::rest::{Rest, Sought, find_rest, running};
 use lgm_numerics::search::scattered;
-use lgm_numerics::settle::near_rest;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
@@ -97,43 +97,20 @@ impl Linearization<'_> {
         let guess: Vec<f64> = symbols.iter().map(|symbol| self.point.values[symbol]).collect();
         let kept = self.invariants(&roots[..states.len()]);
         let starts: Vec<f64> = self.system.states.iter().map(|state| state.start_value).collect();
-        let evaluate = |at: &[f64]| {
-            let (mut values, jacobian) = self.linearised(&roots, &rows, &symbols, at)?;
-            let mut whole = jacobian.insert_rows(values.len(), kept.len(), 0.0);
-            for (row, direction) in kept.iter().enumerate() {
-                let moved = direction.iter().zip(at).zip(&starts);
-                values.push(moved.map(|((part, at), start)| part * (at - start)).sum());
-                for (column, part) in direction.iter().enumerate() {
-                    whole[(roots.len() + row, column)] = *part;
-                }
-            }
-            Some((values, whole))
+        let reads = rows.iter().enumerate();
+        let reads = reads.flat_map(|(row, entries)| entries.iter().map(move |entry| (row, entry.0 as usize)));
+        let is_integral = |state: &State| state.variable == StateVariable::Integral;
+        let is_integral = self.system.states.iter().map(is_integral).collect();
+        let sought = Sought {
+            guess: &guess,
+            starts: &starts,
+            kept: &kept,
+            mass: &DMatrix::identity(states.len(), states.len()),
+            running: &running(is_integral, &reads.collect::<Vec<_>>()),
         };
-        let whole = |left_out: &[usize], at: &[f64]| Some(without(evaluate(at)?, left_out));
-        // From where Newton's iteration leads nowhere, the motion itself may lead to rest.
-        let search = |left_out: &[usize]| {
-            find_near_zero(guess.clone(), |at| whole(left_out, at)).or_else(|stuck| {
-                let still = DMatrix::identity(states.len(), states.len());
-                let motion = &mut |at: &[f64]| Some(without(self.linearised(&roots, &rows, &symbols, at)?, left_out));
-                let near = near_rest(guess.clone(), &still, motion);
-                near.and_then(|near| find_zero(near, |at| whole(left_out, at)).ok())
-                    .ok_or(stuck)
-            })
-        };
-        let mut running = self.running(&rows);
-        let found = match running.is_empty() {
-            true => search(&[]),
-            false => match find_near_zero(guess.clone(), evaluate) {
-                Ok(zero) => {
-                    running.clear();
-                    Ok(zero)
-                }
-                // What integrates for nobody need not be at rest.
-                Err(stuck) => search(&running).map_err(|_| stuck),
-            },
-        };
-        match found {
-            Ok(zero) => {
+        let motion = |at: &[f64]| self.linearised(&roots, &rows, &symbols, at);
+        match find_rest(&sought, motion) {
+            Ok(Rest { zero, running }) => {
                 self.report_running(&running);
                 let is_free = |at: &usize| *at < states.len() && !running.contains(at);
                 self.report_free(&zero.free.into_iter().filter(is_free).collect::<Vec<_>>());
@@ -141,31 +118,10 @@ impl Linearization<'_> {
                 Ok(())
             }
             Err(stuck) => {
-                let whole = find_zero(guess.clone(), |at| self.linearised(&roots, &rows, &symbols, at));
+                let whole = find_zero(guess.clone(), motion);
                 let fault = whole.ok().and_then(|zero| self.not_kept(&kept, &starts, &zero.at));
                 Err(fault.unwrap_or_else(|| self.no_equilibrium(&stuck)))
             }
-        }
-    }
-
-    /// The states that integrate something for nobody, as an angle that is an output alone: only others of the kind depend on them.
-    fn running(&self, rows: &[GradientRow]) -> Vec<usize> {
-        let states = &self.system.states;
-        let mut is_running: Vec<bool> = states
-            .iter()
-            .map(|state| state.variable == StateVariable::Integral)
-            .collect();
-        loop {
-            let held = rows
-                .iter()
-                .enumerate()
-                .filter(|(row, _)| is_running.get(*row) != Some(&true));
-            let read = held.flat_map(|(_, row)| row.iter().map(|entry| entry.0 as usize));
-            let read: Vec<usize> = read.filter(|column| is_running.get(*column) == Some(&true)).collect();
-            if read.is_empty() {
-                return (0..states.len()).filter(|at| is_running[*at]).collect();
-            }
-            read.into_iter().for_each(|column| is_running[column] = false);
         }
     }
 

@@ -9,9 +9,9 @@ use lgm_equations::search_starts;
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
 use lgm_model::system::StateVariable;
 use lgm_numerics::conserved::{conserved, not_kept};
-use lgm_numerics::newton::{Linearised, Zero, find_near_zero, find_zero, without};
+use lgm_numerics::newton::{Linearised, find_zero};
+use lgm_numerics::rest::{Rest, Sought, find_rest, running};
 use lgm_numerics::search::scattered;
-use lgm_numerics::settle::near_rest;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
@@ -146,44 +146,18 @@ pub(crate) fn steady(
     let kept = constant_combinations(motion, time, &y, &still);
     let linearised = |y: &[f64]| linearised(motion, time, &still, y);
     // A state of rest that the starts lead to keeps what the equations keep.
-    let with_kept = |at: &[f64]| {
-        let (mut value, jacobian) = linearised(at)?;
-        let mut whole = jacobian.insert_rows(size, kept.len(), 0.0);
-        for (row, combination) in kept.iter().enumerate() {
-            let moved = combination.iter().zip(at).zip(starts);
-            value.push(moved.map(|((part, at), start)| part * (at - start)).sum());
-            for (column, part) in combination.iter().enumerate() {
-                whole[(size + row, column)] = *part;
-            }
-        }
-        Some((value, whole))
+    let sought = Sought {
+        guess: &y,
+        starts,
+        kept: &kept,
+        mass: &dense_mass(motion),
+        running: &running_states(motion),
     };
-    // From where Newton's iteration leads nowhere, the motion itself may lead to rest.
-    let search = |left_out: &[usize]| {
-        let whole = |at: &[f64]| Some(without(with_kept(at)?, left_out));
-        find_near_zero(y.clone(), whole).or_else(|stuck| {
-            let of_motion = &mut |at: &[f64]| Some(without(linearised(at)?, left_out));
-            let near = near_rest(y.clone(), &dense_mass(motion), of_motion);
-            near.and_then(|near| find_zero(near, whole).ok()).ok_or(stuck)
-        })
-    };
-    let mut running = running(motion);
-    let found = match running.is_empty() {
-        true => search(&[]),
-        false => match find_near_zero(y.clone(), with_kept) {
-            Ok(zero) => {
-                running.clear();
-                Ok(zero)
-            }
-            // What integrates for nobody need not be at rest.
-            Err(stuck) => search(&running).map_err(|_| stuck),
-        },
-    };
-    match found {
-        Ok(zero) => Ok(rest(motion, zero, (&kept, &running), notes)),
+    match find_rest(&sought, linearised) {
+        Ok(found) => Ok(rest(motion, found, &kept, notes)),
         Err(stuck) => {
             let names = || motion.system.states.iter().map(|state| &*state.name);
-            let whole = find_zero(y, linearised).ok();
+            let whole = find_zero(y.clone(), linearised).ok();
             match whole.and_then(|zero| not_kept(&kept, starts, &zero.at, names)) {
                 Some(words) => Err(Failure::new(time, FailureKind::RestNotReached(words))),
                 None => Err(failure(stuck.worst.and_then(|(row, _)| motion.state(row)))),
@@ -193,12 +167,7 @@ pub(crate) fn steady(
 }
 
 /// The states at rest, with remarks on those that it leaves open and those that go on changing.
-fn rest(
-    motion: &Motion<'_>,
-    zero: Zero,
-    (kept, running): (&[Vec<f64>], &[usize]),
-    notes: &mut Vec<Diagnostic>,
-) -> Vec<f64> {
+fn rest(motion: &Motion<'_>, Rest { zero, running }: Rest, kept: &[Vec<f64>], notes: &mut Vec<Diagnostic>) -> Vec<f64> {
     let n = motion.states;
     // A state that never changes is where it starts, and nothing else holds it there.
     let alone = kept.iter().filter_map(|combination| {
@@ -210,7 +179,7 @@ fn rest(
     free.dedup();
     free.retain(|at| !running.contains(at));
     report_free(motion, &free, notes);
-    report_running(motion, running, notes);
+    report_running(motion, &running, notes);
     let mut states = zero.at;
     states.truncate(n);
     for state in states.iter_mut().filter(|state| state.abs() < AT_REST) {
@@ -260,30 +229,23 @@ fn constant_combinations(motion: &Motion<'_>, time: f64, near: &[f64], still: &[
     }
 }
 
-/// The states that integrate something for nobody, as an angle that is an output alone: only others of the kind depend on them.
-fn running(motion: &Motion<'_>) -> Vec<usize> {
+/// The states that integrate something for nobody.
+fn running_states(motion: &Motion<'_>) -> Vec<usize> {
     let jacobians = motion.kernels.jacobians(motion.system);
     let reads = |kernel: &SparseKernel, first: usize| -> Vec<(usize, usize)> {
-        let rows = 0..kernel.rows;
-        let entries =
-            rows.flat_map(|row| (kernel.row_starts[row]..kernel.row_starts[row + 1]).map(move |at| (row, at)));
-        entries.map(|(row, at)| (first + row, kernel.columns_of[at])).collect()
+        let entries = pattern(kernel);
+        entries
+            .entries()
+            .map(|(row, column, _)| (first + row, column))
+            .collect()
     };
     let mut read = reads(&jacobians.rates_by_states, 0);
     read.extend(reads(&jacobians.residuals_by_states, motion.states));
     let states = motion.system.states.iter();
-    let mut is_running: Vec<bool> = states.map(|state| state.variable == StateVariable::Integral).collect();
-    loop {
-        let held = read.iter().filter(|(row, _)| is_running.get(*row) != Some(&true));
-        let found: Vec<usize> = held
-            .map(|(_, column)| *column)
-            .filter(|column| is_running[*column])
-            .collect();
-        if found.is_empty() {
-            return (0..motion.states).filter(|at| is_running[*at]).collect();
-        }
-        found.into_iter().for_each(|column| is_running[column] = false);
-    }
+    running(
+        states.map(|state| state.variable == StateVariable::Integral).collect(),
+        &read,
+    )
 }
 
 /// Names of states in a sentence; none without states.
