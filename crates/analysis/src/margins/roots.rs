@@ -55,7 +55,11 @@ impl Curve {
         let distance = omega - root.im;
         match self {
             Curve::LogMagnitude => root.re.hypot(distance).ln(),
-            Curve::Slope => distance / (root.re * root.re + distance * distance),
+            // Without squares, which underflow far below all roots.
+            Curve::Slope => {
+                let size = root.re.hypot(distance);
+                distance / size / size
+            }
             // Without a jump where the root lies beside the axis.
             Curve::Phase if root.re > 0.0 => std::f64::consts::PI - distance.atan2(root.re),
             Curve::Phase => distance.atan2(-root.re),
@@ -92,11 +96,12 @@ impl Curve {
     fn slope_range(self, root: Complex<f64>, from: f64, to: f64) -> Range {
         let slope = |omega: f64| {
             let distance = omega - root.im;
-            let square = root.re * root.re + distance * distance;
+            let size = root.re.hypot(distance);
+            let (real, imaginary) = (root.re / size, distance / size);
             match self {
-                Curve::LogMagnitude => distance / square,
-                Curve::Slope => (root.re * root.re - distance * distance) / (square * square),
-                Curve::Phase => -root.re / square,
+                Curve::LogMagnitude => imaginary / size,
+                Curve::Slope => (real * real - imaginary * imaginary) / size / size,
+                Curve::Phase => -real / size,
             }
         };
         let width = root.re.abs();
@@ -176,7 +181,7 @@ impl Curve {
             }
             let (first, last) = (self.value(of, level, low), self.value(of, level, high));
             let slopes = self.sum_of_ranges(of, low, high, true);
-            let middle = (low * high).sqrt();
+            let middle = low.sqrt() * high.sqrt();
             // From the middle the curve goes no further than its slopes take it. One that stays on the level does not cross it.
             let reach = slopes.high.abs().max(slopes.low.abs()) * (high - low);
             if reach == 0.0 || self.value(of, level, middle).abs() > 1.001 * reach {
