@@ -52,7 +52,10 @@ fn every_name_of_c_is_that_of_a_model() {
         .1;
     let is_defined = |word: &str| {
         let line = std::format!("#define {word} ");
-        prefix.contains(&line) || numbers.contains(&line)
+        // A helper of each file alone is no name of the linker either.
+        let call = std::format!(" {word}(");
+        let mut helpers = numbers.lines().filter(|line| line.starts_with("static inline"));
+        prefix.contains(&line) || numbers.contains(&line) || helpers.any(|line| line.contains(&call))
     };
     let carried = crate::C_SOURCES
         .into_iter()
