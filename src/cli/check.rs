@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                 Some(stats) => Some(stats),
                 None => {
                     let model = compilation.model()?;
-                    Some((model.counts, compilation.system().map(reduced)))
+                    Some((model.heading.counts, compilation.system().map(reduced)))
                 }
             };
             (compilation.map(), diagnostics, wanted.then(stats).flatten())

@@ -129,8 +129,11 @@ fn ports(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
         }
     }
     // Roles by the laws.
-    for (index, port) in model.ports.iter().enumerate() {
-        let is_right = match (&model.elements[port.element.index()].law, report.ports[index].role) {
+    for (index, port) in model.graph.ports.iter().enumerate() {
+        let is_right = match (
+            &model.graph.elements[port.element.index()].law,
+            report.ports[index].role,
+        ) {
             (Law::Source { given, .. }, Role::Source(role)) => *given == role,
             (Law::Storage { co_energy, .. }, Role::Storage(role)) => *co_energy == role,
             (Law::Dissipator(_), Role::Dissipator) | (Law::Coupler { .. }, Role::Coupler) => true,
@@ -157,7 +160,7 @@ fn couplers(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
             }
         }
     }
-    for element in &model.elements {
+    for element in &model.graph.elements {
         let Law::Coupler { input, output, matrix } = &element.law else {
             continue;
         };
@@ -297,7 +300,7 @@ impl Joined {
 /// more A-type or fewer T-type storage.
 fn tree(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
     let Some(tree) = &report.tree else {
-        if model.nodes.iter().any(|node| node.is_graph_node) {
+        if model.graph.nodes.iter().any(|node| node.is_graph_node) {
             faults.push("no tree".to_string());
         }
         return;
@@ -340,6 +343,7 @@ fn tree(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
         .iter()
         .all(|member| !matches!(class(&member.of), 'K' | 'V'));
     let has_ideal = model
+        .graph
         .elements
         .iter()
         .any(|element| matches!(&element.law, Law::Dissipator(lgm::model::Dissipator::Implicit(..))));

@@ -81,6 +81,6 @@ fn a_bridge_is_a_block_whose_strokes_the_exact_criterion_decides() {
     assert!(assignment.strokes.iter().all(Option::is_some));
     // Every port got the variable that the equations are solved for, whatever propagation around the loop said.
     let ports = causality.solved.iter().filter(|solved| solved.is_some()).count();
-    assert_eq!(ports, model.ports.len());
+    assert_eq!(ports, model.graph.ports.len());
     assert_eq!(causality.dependent.len(), 0);
 }

@@ -251,7 +251,7 @@ fn independent(network: &Network, model: &Model, omega: f64) -> Option<Vec<HashM
             Some([number.re.to_double(), number.im.to_double()])
         };
         let mut values: HashMap<String, [f64; 2]> = HashMap::new();
-        for (index, port) in model.ports.iter().enumerate() {
+        for (index, port) in model.graph.ports.iter().enumerate() {
             let name = model.element_name(port.element);
             let element = network.elements.iter().position(|element| element.name == name)?;
             let own = &network.elements[element];
@@ -263,7 +263,7 @@ fn independent(network: &Network, model: &Model, omega: f64) -> Option<Vec<HashM
             for variable in [Variable::Effort, Variable::Flow] {
                 let is_first = port
                     .domain
-                    .is_none_or(|domain| model.domains[domain.index()].effort_is_across)
+                    .is_none_or(|domain| model.graph.domains[domain.index()].effort_is_across)
                     == (variable == Variable::Effort);
                 let term = match is_first {
                     true => Term::First(element, number, entry),

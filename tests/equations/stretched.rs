@@ -92,7 +92,7 @@ fn flat(source: &str, numeric: bool) -> ([String; 3], Counts) {
         latex(system, document(&options)),
         String::from_utf8(json).unwrap(),
     ];
-    (without_matrices(all, numeric), model.counts)
+    (without_matrices(all, numeric), model.heading.counts)
 }
 
 fn without_matrices(all: [String; 3], numeric: bool) -> [String; 3] {
@@ -352,7 +352,7 @@ fn the_number_of_sections_may_be_set() {
     let stretched = Stretched::of(&compilation, 0).expect("the ladder repeats");
     assert_eq!(stretched.count(), 290);
     let flat = compilation.model().expect("there are no errors");
-    assert_eq!(stretched.counts(), Some(flat.counts));
+    assert_eq!(stretched.counts(), Some(flat.heading.counts));
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn many_sections_are_expanded_without_copying_their_text() {
            load : Resistor(50) v[N + 1] -> gnd; output y = across(cell[2].c); }}"
     );
     let model = good(&text);
-    assert_eq!(model.elements.len(), 3 * sections + 2);
+    assert_eq!(model.graph.elements.len(), 3 * sections + 2);
     // Equal values are one expression, however many instances hold it.
     assert!(model.exprs.len() < 100, "{} expressions", model.exprs.len());
 }

@@ -43,9 +43,9 @@ fn drawing(text: &str, kind: Kind) -> Drawing {
 /// The modal block that an element is a part of, or is.
 fn block(model: &Model, element: usize) -> Option<PathId> {
     let parent = |path: PathId| model.paths[path.index()].parent;
-    let modes = model.elements.iter().filter(|other| other.mode.is_some());
+    let modes = model.graph.elements.iter().filter(|other| other.mode.is_some());
     let blocks: BTreeSet<PathId> = modes.filter_map(|other| parent(other.path)).collect();
-    let own = model.elements[element].path;
+    let own = model.graph.elements[element].path;
     [Some(own), parent(own)]
         .into_iter()
         .flatten()
@@ -54,14 +54,16 @@ fn block(model: &Model, element: usize) -> Option<PathId> {
 
 /// The name of the element, or of the modal block that it belongs to.
 fn outer_name(model: &Model, element: usize) -> String {
-    model.path_name(block(model, element).unwrap_or(model.elements[element].path))
+    model.path_name(block(model, element).unwrap_or(model.graph.elements[element].path))
 }
 
 /// What is wrong with a drawing.
 fn faults(compilation: &Compilation, drawing: &Drawing) -> Vec<String> {
     let mut faults = Vec::new();
     let model = compilation.model().unwrap();
-    let wanted: BTreeSet<String> = (0..model.elements.len()).map(|at| outer_name(model, at)).collect();
+    let wanted: BTreeSet<String> = (0..model.graph.elements.len())
+        .map(|at| outer_name(model, at))
+        .collect();
     match drawing.kind {
         Kind::BondGraph => bonds(compilation, drawing, &wanted, &mut faults),
         Kind::LinearGraph => branches(compilation, drawing, &wanted, &mut faults),
@@ -118,6 +120,7 @@ fn bonds(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<String>
     let has_modes = compilation
         .model()
         .unwrap()
+        .graph
         .elements
         .iter()
         .any(|element| element.mode.is_some());
@@ -149,17 +152,17 @@ fn branches(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<Stri
         faults.push("a branch has no name, or two".to_string());
     }
     let node = |node: Option<lgm::model::NodeId>| match node {
-        Some(node) => model.path_name(model.nodes[node.index()].path),
+        Some(node) => model.path_name(model.graph.nodes[node.index()].path),
         None => "gnd".to_string(),
     };
     let members = report.tree.iter().flat_map(|tree| &tree.members);
     let tree: BTreeMap<&str, Option<bool>> = members.map(|member| (member.name.as_str(), member.is_branch)).collect();
-    for (at, port) in model.ports.iter().enumerate() {
+    for (at, port) in model.graph.ports.iter().enumerate() {
         let Connection::Branch { from, to, .. } = &port.connection else {
             continue;
         };
         // Beside bonds, branches are those of one of the graphs that have the same loops.
-        if block(model, port.element.index()).is_some() || from == to || !model.bonds.is_empty() {
+        if block(model, port.element.index()).is_some() || from == to || !model.graph.bonds.is_empty() {
             continue;
         }
         let name = &report.ports[at].name;

@@ -41,7 +41,7 @@ pub(crate) fn conflict(model: &Model, report: &CausalityReport) -> Conflict {
         found.bonds.insert(bond);
         found.contested.insert(bond);
         found.ports.insert(*port);
-        let element = &model.elements[model.ports[*port].element.index()];
+        let element = &model.graph.elements[model.graph.ports[*port].element.index()];
         if let Law::Source { given, .. } = element.law {
             open.push((bond, given, other(report, bond, End::Port(*port))));
         }
@@ -84,7 +84,7 @@ fn other(report: &CausalityReport, bond: usize, end: End) -> End {
 
 /// The other port of a coupler of two ports, and the variable there that gives this one.
 fn behind(model: &Model, port: usize, variable: Variable) -> Option<(usize, Variable)> {
-    let element = &model.elements[model.ports.get(port)?.element.index()];
+    let element = &model.graph.elements[model.graph.ports.get(port)?.element.index()];
     let Law::Coupler { input, output, .. } = &element.law else {
         return None;
     };

@@ -40,16 +40,25 @@ impl Boxes {
     /// The modal blocks of a model.
     pub(crate) fn of(model: &Model) -> Boxes {
         let parent = |path: PathId| model.paths[path.index()].parent;
-        let modes = model.elements.iter().filter(|element| element.mode.is_some());
+        let modes = model.graph.elements.iter().filter(|element| element.mode.is_some());
         let blocks: FxHashSet<PathId> = modes.filter_map(|element| parent(element.path)).collect();
         let around = |path: PathId| match blocks.contains(&path) {
             true => Some(path),
             false => parent(path).filter(|parent| blocks.contains(parent)),
         };
-        let own = model.elements.iter().filter(|element| blocks.contains(&element.path));
+        let own = model
+            .graph
+            .elements
+            .iter()
+            .filter(|element| blocks.contains(&element.path));
         Boxes {
-            elements: model.elements.iter().map(|element| around(element.path)).collect(),
-            nodes: model.nodes.iter().map(|node| around(node.path)).collect(),
+            elements: model
+                .graph
+                .elements
+                .iter()
+                .map(|element| around(element.path))
+                .collect(),
+            nodes: model.graph.nodes.iter().map(|node| around(node.path)).collect(),
             kinds: own.map(|element| (element.path, element.kind.clone())).collect(),
         }
     }
@@ -68,8 +77,8 @@ impl Boxes {
 impl Content<'_> {
     /// The names of all elements, a box as one.
     pub(crate) fn element_names(&self) -> FxHashSet<PathId> {
-        let elements = (0..self.model.elements.len() as u32).map(ElementId);
-        let path = |element: ElementId| self.model.elements[element.index()].path;
+        let elements = (0..self.model.graph.elements.len() as u32).map(ElementId);
+        let path = |element: ElementId| self.model.graph.elements[element.index()].path;
         elements
             .map(|element| self.boxes.of_element(element).unwrap_or(path(element)))
             .collect()
@@ -112,7 +121,7 @@ impl Content<'_> {
 
     /// The name of its definition.
     pub(crate) fn kind(&self, element: ElementId) -> Arc<str> {
-        let own = || self.model.elements[element.index()].kind.clone();
+        let own = || self.model.graph.elements[element.index()].kind.clone();
         let of_box = self.boxes.of_element(element);
         of_box
             .and_then(|path| self.boxes.kinds.get(&path).cloned())
@@ -136,7 +145,7 @@ impl Content<'_> {
                 Role::Storage(Variable::Flow) => "I",
                 Role::Velocity => "I",
                 Role::Dissipator => "R",
-                Role::Coupler => match &self.model.elements[element.index()].law {
+                Role::Coupler => match &self.model.graph.elements[element.index()].law {
                     Law::Coupler { input, output, .. } if input != output => "GY",
                     _ => "TF",
                 },
@@ -161,7 +170,7 @@ impl Content<'_> {
     /// source. Such an element may give power, and is no R.
     fn is_amplifier(&self, element: ElementId) -> bool {
         let exprs = &self.model.exprs;
-        match &self.model.elements[element.index()].law {
+        match &self.model.graph.elements[element.index()].law {
             Law::Dissipator(Dissipator::Implicit(first, _)) => first.rows > 1,
             Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
                 let is_zero = |row, column| exprs.is_zero(matrix.get(row, column));
@@ -178,14 +187,14 @@ impl Content<'_> {
     /// The letters of a coupler between branches: it is a gyrator there if it turns an across variable into a through variable. A bond
     /// element keeps its own.
     pub(crate) fn coupler_letters(&self, element: ElementId) -> String {
-        let info = &self.model.elements[element.index()];
+        let info = &self.model.graph.elements[element.index()];
         let own = self.letters(element);
         let (Law::Coupler { input, output, .. }, true) = (&info.law, own.ends_with("TF") || own.ends_with("GY")) else {
             return own;
         };
         let is_across = |port: u32, variable: &Variable| {
-            let domain = self.model.ports[port as usize].domain?;
-            Some(self.model.domains[domain.index()].effort_is_across == (*variable == Variable::Effort))
+            let domain = self.model.graph.ports[port as usize].domain?;
+            Some(self.model.graph.domains[domain.index()].effort_is_across == (*variable == Variable::Effort))
         };
         let ends = (
             is_across(info.ports.start, input),
@@ -202,7 +211,7 @@ impl Content<'_> {
         if self.boxes.of_element(element).is_some() {
             return None;
         }
-        let ports = &self.model.elements[element.index()].ports;
+        let ports = &self.model.graph.elements[element.index()].ports;
         let from = self
             .report
             .storage
@@ -214,13 +223,13 @@ impl Content<'_> {
 
     /// What the value of an element depends on beside its own variables: measured elements and nodes, and states; of couplers also inputs and time.
     pub(crate) fn modulation(&self, element: ElementId) -> Vec<String> {
-        let values: Vec<ExprId> = match &self.model.elements[element.index()].law {
+        let values: Vec<ExprId> = match &self.model.graph.elements[element.index()].law {
             Law::Source { values, .. } => values.clone(),
             Law::Coupler { matrix, .. } => matrix.entries.clone(),
             Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => matrix.entries.clone(),
             Law::Dissipator(Dissipator::Implicit(..)) | Law::Storage { .. } | Law::Nonlinear(_) => Vec::new(),
         };
-        let is_source = matches!(self.model.elements[element.index()].law, Law::Source { .. });
+        let is_source = matches!(self.model.graph.elements[element.index()].law, Law::Source { .. });
         let own = self.name(element);
         let mut found: Vec<String> = Vec::new();
         let exprs = &self.model.exprs;
@@ -250,14 +259,14 @@ impl Content<'_> {
 
     /// The name of a measured element, node or bond.
     fn measured(&self, measure: &Measure) -> String {
-        let of_port = |port: PortId| self.name(self.model.ports[port.index()].element);
+        let of_port = |port: PortId| self.name(self.model.graph.ports[port.index()].element);
         match measure {
             Measure::PortEffort(port) | Measure::PortFlow(port) => of_port(*port),
-            Measure::Common(node) => self.model.path_name(self.model.nodes[node.index()].path),
+            Measure::Common(node) => self.model.path_name(self.model.graph.nodes[node.index()].path),
             Measure::BondEffort(bond) | Measure::BondFlow(bond) => {
-                let bond = &self.model.bonds[bond.index()];
+                let bond = &self.model.graph.bonds[bond.index()];
                 let name = |end: BondEnd| match end {
-                    BondEnd::Node(node) => self.model.path_name(self.model.nodes[node.index()].path),
+                    BondEnd::Node(node) => self.model.path_name(self.model.graph.nodes[node.index()].path),
                     BondEnd::Port(port) => of_port(port),
                 };
                 format!("{} -> {}", name(bond.tail), name(bond.head))
@@ -267,6 +276,6 @@ impl Content<'_> {
 
     /// The name of a domain.
     pub(crate) fn domain(&self, domain: Option<lgm_model::DomainId>) -> Option<Arc<str>> {
-        domain.map(|domain| self.model.domains[domain.index()].name.clone())
+        domain.map(|domain| self.model.graph.domains[domain.index()].name.clone())
     }
 }

@@ -43,7 +43,7 @@ pub enum Refusal {
 /// What the author of a model wrote: a bond graph if there are junctions, or bonds between elements.
 pub fn written_as(model: &Model) -> Kind {
     match linear::obstacle(model) {
-        None if model.nodes.iter().any(|node| node.is_graph_node) => Kind::LinearGraph,
+        None if model.graph.nodes.iter().any(|node| node.is_graph_node) => Kind::LinearGraph,
         _ => Kind::BondGraph,
     }
 }

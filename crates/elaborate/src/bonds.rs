@@ -226,11 +226,11 @@ impl<'a> Bonding<'_, 'a> {
             return None;
         }
         if let (End::Node(a), End::Node(b)) = (tail, head) {
-            let domain = |view: NodeView| self.graph.model.nodes[view.base as usize].domain;
+            let domain = |view: NodeView| self.graph.model.graph.nodes[view.base as usize].domain;
             if let (Some(a), Some(b)) = (domain(a), domain(b))
                 && a != b
             {
-                let name = |id: lgm_model::DomainId| self.graph.model.domains[id.index()].name.to_string();
+                let name = |id: lgm_model::DomainId| self.graph.model.graph.domains[id.index()].name.to_string();
                 let (a, b) = (name(a), name(b));
                 let diagnostic = Diagnostic::error(Code::LGM0303, format!("a bond joins the domains {a} and {b}"))
                     .label(tail_span, format!("this is {a}"))
@@ -279,7 +279,7 @@ impl<'a> Bonding<'_, 'a> {
         firsts: &[u32],
         ports: &mut [[Option<u32>; 2]],
     ) -> bool {
-        let start = self.graph.model.ports.len() as u32;
+        let start = self.graph.model.graph.ports.len() as u32;
         let mut chosen: Vec<(Option<&'a Name>, usize, bool)> = Vec::new();
         if self.names_no_port(id, element, uses, arrows) {
             return false;
@@ -311,10 +311,10 @@ impl<'a> Bonding<'_, 'a> {
             chosen.push((Some(name), arrow, is_tail));
         }
         for (name, arrow, is_tail) in chosen {
-            ports[arrow][usize::from(!is_tail)] = Some(self.graph.model.ports.len() as u32);
+            ports[arrow][usize::from(!is_tail)] = Some(self.graph.model.graph.ports.len() as u32);
             let width = arrows[arrow].width.unwrap_or(1);
             for entry in 0..width {
-                self.graph.model.ports.push(Port {
+                self.graph.model.graph.ports.push(Port {
                     element: id,
                     name: name.map(|name| name.text.clone()),
                     entry: (width > 1).then_some(entry + 1),
@@ -323,7 +323,7 @@ impl<'a> Bonding<'_, 'a> {
                 });
             }
         }
-        self.graph.model.elements[id.index()].ports = start..self.graph.model.ports.len() as u32;
+        self.graph.model.graph.elements[id.index()].ports = start..self.graph.model.graph.ports.len() as u32;
         true
     }
 
@@ -443,7 +443,7 @@ impl<'a> Bonding<'_, 'a> {
                         self.graph.branching.join(Some(node), None);
                     }
                 }
-                self.graph.model.bonds.push(bond);
+                self.graph.model.graph.bonds.push(bond);
             }
         }
     }

@@ -133,7 +133,7 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
         };
     }
     in_source_order(&mut diagnostics);
-    model.counts = normalize::counts(&model);
+    model.heading.counts = normalize::counts(&model);
     let mut found = normalize::split_singular_stiffness(&mut model);
     found.extend(normalize::hold_integrals(&mut model));
     normalize::control_junctions(&mut model);

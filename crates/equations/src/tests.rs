@@ -21,42 +21,23 @@ impl Builder {
     fn new(effort_is_across: bool) -> Builder {
         let mut exprs = Exprs::default();
         let time = exprs.new_symbol("time", SymbolKind::Time);
-        Builder {
-            model: Model {
-                name: Arc::from("Test"),
-                doc: None,
-                span: span(),
-                exprs,
-                time,
-                parameters: Vec::new(),
-                constants: Vec::new(),
-                inputs: Vec::new(),
-                domains: vec![Domain {
-                    name: Arc::from("d"),
-                    across: Arc::from("v"),
-                    across_unit: None,
-                    through: Arc::from("f"),
-                    through_unit: None,
-                    effort_is_across,
-                    pseudo: false,
-                }],
-                paths: Vec::new(),
-                nodes: Vec::new(),
-                ports: Vec::new(),
-                elements: Vec::new(),
-                bonds: Vec::new(),
-                signals: Vec::new(),
-                measures: Vec::new(),
-                integrals: Vec::new(),
-                outputs: Vec::new(),
-                start_conditions: Vec::new(),
-                experiment: None,
-                point: Vec::new(),
-                switching: Default::default(),
-                open_ports: Vec::new(),
-                counts: Counts::default(),
-            },
-        }
+        let heading = Heading {
+            name: Arc::from("Test"),
+            doc: None,
+            span: span(),
+            counts: Counts::default(),
+        };
+        let mut model = Model::new(heading, exprs, time);
+        model.graph.domains.push(Domain {
+            name: Arc::from("d"),
+            across: Arc::from("v"),
+            across_unit: None,
+            through: Arc::from("f"),
+            through_unit: None,
+            effort_is_across,
+            pseudo: false,
+        });
+        Builder { model }
     }
 
     fn path(&mut self, name: &str) -> PathId {
@@ -104,12 +85,12 @@ impl Builder {
 
     fn node(&mut self, name: &str) -> NodeId {
         let path = self.path(name);
-        let kind = if self.model.domains[0].effort_is_across {
+        let kind = if self.model.graph.domains[0].effort_is_across {
             JunctionKind::Zero
         } else {
             JunctionKind::One
         };
-        self.model.nodes.push(Node {
+        self.model.graph.nodes.push(Node {
             path,
             entry: None,
             kind,
@@ -117,15 +98,15 @@ impl Builder {
             is_graph_node: true,
             floating: false,
         });
-        NodeId(self.model.nodes.len() as u32 - 1)
+        NodeId(self.model.graph.nodes.len() as u32 - 1)
     }
 
     fn element(&mut self, name: &str, law: Law, branches: &[(Option<NodeId>, Option<NodeId>)]) -> u32 {
         let path = self.path(name);
-        let first = self.model.ports.len() as u32;
-        let element = ElementId(self.model.elements.len() as u32);
+        let first = self.model.graph.ports.len() as u32;
+        let element = ElementId(self.model.graph.elements.len() as u32);
         for (from, to) in branches {
-            self.model.ports.push(Port {
+            self.model.graph.ports.push(Port {
                 element,
                 name: None,
                 entry: None,
@@ -137,10 +118,10 @@ impl Builder {
                 },
             });
         }
-        self.model.elements.push(Element {
+        self.model.graph.elements.push(Element {
             path,
             kind: Arc::from("E"),
-            ports: first..self.model.ports.len() as u32,
+            ports: first..self.model.graph.ports.len() as u32,
             law,
             law_span: span(),
             start: Vec::new(),

@@ -14,7 +14,7 @@ pub(crate) struct Names<'a> {
 impl Names<'_> {
     /// `mass`, `gears.a`, of vectors `m[2]`.
     pub(crate) fn port(self, port: PortId) -> String {
-        let info = &self.model.ports[port.index()];
+        let info = &self.model.graph.ports[port.index()];
         let mut name = self.model.element_name(info.element);
         if let Some(own) = &info.name {
             name = format!("{name}.{own}");
@@ -27,7 +27,7 @@ impl Names<'_> {
 
     /// `x`, of a vector node `x[2]`.
     pub(crate) fn node(self, node: NodeId) -> String {
-        let info = &self.model.nodes[node.index()];
+        let info = &self.model.graph.nodes[node.index()];
         let entry = info.entry.map_or(String::new(), |entry| format!("[{entry}]"));
         format!("{}{entry}", self.model.path_name(info.path))
     }
@@ -43,7 +43,7 @@ impl Names<'_> {
             Origin::Node(node) => self.node(node),
             Origin::Branch(port) => format!("{digit}({})", self.port(port)),
             Origin::Direct(bond) => {
-                let bond = &self.model.bonds[bond.index()];
+                let bond = &self.model.graph.bonds[bond.index()];
                 format!("{digit}({}, {})", self.bond_end(bond.tail), self.bond_end(bond.head))
             }
         }
@@ -59,7 +59,7 @@ impl Names<'_> {
     /// A variable of a port as expressions of the model name it: `across(mass)`, `effort(T.in)`, of vectors `across(M)[2]`. In a bond
     /// graph it is that of the drawn bond.
     pub(crate) fn measure(self, port: PortId, variable: Variable) -> String {
-        let info = &self.model.ports[port.index()];
+        let info = &self.model.graph.ports[port.index()];
         let mut name = self.model.element_name(info.element);
         if let Some(own) = &info.name {
             name = format!("{name}.{own}");
@@ -80,9 +80,9 @@ impl Names<'_> {
 
     /// Effort and flow of a port: "voltage" and "current", or in a bond graph without a domain "effort" and "flow".
     pub(crate) fn words(self, port: PortId) -> (String, String) {
-        let word = |variable: Variable| match self.model.ports[port.index()].domain {
+        let word = |variable: Variable| match self.model.graph.ports[port.index()].domain {
             Some(domain) => {
-                let domain = &self.model.domains[domain.index()];
+                let domain = &self.model.graph.domains[domain.index()];
                 quantity(domain, domain.effort_is_across == (variable == Variable::Effort))
             }
             None => match variable {
@@ -104,22 +104,22 @@ impl Names<'_> {
 
     /// Whether the across variable of a port is its effort; none without a domain.
     pub(crate) fn effort_is_across(self, port: PortId) -> Option<bool> {
-        let domain = self.model.ports[port.index()].domain?;
-        Some(self.model.domains[domain.index()].effort_is_across)
+        let domain = self.model.graph.ports[port.index()].domain?;
+        Some(self.model.graph.domains[domain.index()].effort_is_across)
     }
 
     /// What a junction's bonds share, in the words of its domain.
     pub(crate) fn common(self, junction: u32) -> String {
         let info = &self.graph.junctions[junction as usize];
         let domain = match info.origin {
-            Origin::Node(node) => self.model.nodes[node.index()].domain,
-            Origin::Branch(port) => self.model.ports[port.index()].domain,
+            Origin::Node(node) => self.model.graph.nodes[node.index()].domain,
+            Origin::Branch(port) => self.model.graph.ports[port.index()].domain,
             Origin::Direct(_) => None,
         };
         let is_effort = info.kind.common() == Variable::Effort;
         match domain {
             Some(domain) => {
-                let domain = &self.model.domains[domain.index()];
+                let domain = &self.model.graph.domains[domain.index()];
                 quantity(domain, domain.effort_is_across == is_effort)
             }
             None if is_effort => "effort".to_string(),

@@ -159,9 +159,9 @@ fn of_node(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     }
     let model = snapshot.compilation().known_model()?;
     let is_it = |node: &&Node| model.paths[node.path.0 as usize].span == definition.name_span;
-    let entries: Vec<&Node> = model.nodes.iter().filter(is_it).collect();
+    let entries: Vec<&Node> = model.graph.nodes.iter().filter(is_it).collect();
     let domain = entries.first()?.domain?;
-    let name = &model.domains[domain.0 as usize].name;
+    let name = &model.graph.domains[domain.0 as usize].name;
     let width = entries.iter().filter_map(|node| node.entry).max().unwrap_or(1);
     let wide = match width {
         1 => String::new(),

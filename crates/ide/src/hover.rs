@@ -135,9 +135,9 @@ fn output_equation(snapshot: &Snapshot, definition: &Definition) -> Option<Strin
 /// The variables of a node: `v` in m/s, `F` in N.
 fn node_variables(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
     let model = snapshot.compilation().known_model()?;
-    let mut nodes = model.nodes.iter();
+    let mut nodes = model.graph.nodes.iter();
     let node = nodes.find(|node| model.paths[node.path.index()].span == definition.name_span)?;
-    let domain = &model.domains[node.domain?.index()];
+    let domain = &model.graph.domains[node.domain?.index()];
     let variable = |name: &str, across: bool| match domain.unit(across) {
         Some(unit) => format!("`{name}` in {unit}"),
         None => format!("`{name}`"),

@@ -77,7 +77,7 @@ impl Snapshot {
 
     /// The same texts with another of their models compiled; none if it is the one that this snapshot compiles.
     pub fn of_model(&self, model: &str) -> Option<Snapshot> {
-        let is_own = self.compilation.model().is_some_and(|own| *own.name == *model);
+        let is_own = self.compilation.model().is_some_and(|own| *own.heading.name == *model);
         (!is_own).then(|| Snapshot::of(self.compilation.of_model(model)))
     }
 
@@ -117,7 +117,7 @@ impl Snapshot {
     pub(crate) fn loop_of(&self, definition: &Definition) -> Option<(String, &Loop)> {
         let model = self.compilation.model().filter(|_| !self.loops().is_empty())?;
         let is_here = |element: &&Element| declared_at(model, element).contains(&definition.name_span);
-        model.elements.iter().filter(is_here).find_map(|element| {
+        model.graph.elements.iter().filter(is_here).find_map(|element| {
             let name = model.path_name(element.path);
             let own = self.loops().iter().find(|each| each.elements.contains(&name))?;
             Some((name, own))
@@ -131,7 +131,7 @@ impl Snapshot {
             let (model, graph) = (self.compilation.formulated_model()?, self.compilation.bond_graph()?);
             let found = lgm_equations::port_causality(model, graph, &self.compilation.request().equations);
             // What the equations were made from has the ports of the model in front.
-            found.filter(|solved| solved.len() >= self.compilation.model().map_or(0, |model| model.ports.len()))
+            found.filter(|solved| solved.len() >= self.compilation.model().map_or(0, |model| model.graph.ports.len()))
         };
         self.solved.get_or_init(|| lgm_source::stack::deep(make)).as_deref()
     }

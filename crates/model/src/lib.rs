@@ -11,6 +11,7 @@ pub mod blame;
 pub mod blocks;
 pub mod counts;
 mod experiment;
+mod graph;
 mod ids;
 pub mod instances;
 mod law;
@@ -22,6 +23,7 @@ pub mod system;
 mod units;
 
 pub use experiment::{Experiment, ExperimentEntry};
+pub use graph::{Bond, BondEnd, Connection, Domain, Element, Graph, JunctionKind, Node, Port, StateChoice};
 pub use ids::{BondId, DomainId, ElementId, NodeId, PathId, PortId, Variable};
 pub use law::{Closed, Dissipator, Law, Matrix, NonlinearLaw, StorageForm};
 pub use units::SiUnit;
@@ -30,20 +32,13 @@ use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
 use num_rational::BigRational;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A flat model.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// The model's name.
-    pub name: Arc<str>,
-    /// Its `///` lines.
-    pub doc: Option<Arc<str>>,
-    /// Where it is declared (its name).
-    pub span: Span,
-    /// How large it is, as written: before later phases of elaboration bring its laws into other forms.
-    pub counts: counts::Counts,
+    /// Its declaration.
+    pub heading: Heading,
     /// All expressions and symbols of the model.
     pub exprs: Exprs,
     /// The symbol of `time`.
@@ -56,20 +51,10 @@ pub struct Model {
     pub inputs: Vec<Input>,
     /// Signals, which stand for their expressions.
     pub signals: Vec<Signal>,
-    /// Domains.
-    pub domains: Vec<Domain>,
     /// Named things.
     pub paths: Vec<Path>,
-    /// Junctions.
-    pub nodes: Vec<Node>,
-    /// The scalar nodes at the ports of the component that was to be left open, in order.
-    pub open_ports: Vec<NodeId>,
-    /// Ports; those of one element are consecutive.
-    pub ports: Vec<Port>,
-    /// Elements in declaration order.
-    pub elements: Vec<Element>,
-    /// Bonds drawn by the user.
-    pub bonds: Vec<Bond>,
+    /// Junctions, elements and bonds.
+    pub graph: Graph,
     /// Variables of the graph that expressions refer to, each with its symbol (kind `Measure`).
     pub measures: Vec<(SymbolId, Measure)>,
     /// `state z = int(expr)` declarations that integrate an expression.
@@ -84,6 +69,19 @@ pub struct Model {
     pub point: Vec<Given>,
     /// The changes at events.
     pub switching: switching::Switching,
+}
+
+/// The declaration of a model.
+#[derive(Clone, Debug)]
+pub struct Heading {
+    /// The model's name.
+    pub name: Arc<str>,
+    /// Its `///` lines.
+    pub doc: Option<Arc<str>>,
+    /// Where it is declared (its name).
+    pub span: Span,
+    /// How large the model is, as written: before later phases of elaboration bring its laws into other forms.
+    pub counts: counts::Counts,
 }
 
 /// A value that an option gives to a state, an input or `time`.
@@ -176,40 +174,6 @@ pub struct Signal {
     pub span: Span,
 }
 
-/// A domain.
-#[derive(Clone, Debug)]
-pub struct Domain {
-    /// Its name.
-    pub name: Arc<str>,
-    /// Symbol of the across variable: `v`.
-    pub across: Arc<str>,
-    /// Its unit.
-    pub across_unit: Option<SiUnit>,
-    /// Symbol of the through variable: `i`.
-    pub through: Arc<str>,
-    /// Its unit.
-    pub through_unit: Option<SiUnit>,
-    /// Whether the effort is the across variable (otherwise it is the through variable).
-    pub effort_is_across: bool,
-    /// Whether across times through is not a power.
-    pub pseudo: bool,
-}
-
-impl Domain {
-    /// The unit of the across variable, or of the through variable.
-    pub fn unit(&self, across: bool) -> Option<&SiUnit> {
-        match across {
-            true => self.across_unit.as_ref(),
-            false => self.through_unit.as_ref(),
-        }
-    }
-
-    /// The dimension of the across variable, or of the through variable.
-    pub fn dimension(&self, across: bool) -> Option<Dimension> {
-        self.unit(across).map(|unit| unit.dimension)
-    }
-}
-
 /// A named thing and the chain of instances that holds it.
 #[derive(Clone, Debug)]
 pub struct Path {
@@ -221,128 +185,6 @@ pub struct Path {
     pub indices: Box<[i64]>,
     /// Its name in the source, where it was declared.
     pub span: Span,
-}
-
-impl JunctionKind {
-    /// The variable that all bonds of the junction share.
-    pub fn common(self) -> Variable {
-        match self {
-            JunctionKind::Zero => Variable::Effort,
-            JunctionKind::One => Variable::Flow,
-        }
-    }
-}
-
-/// What all bonds of a junction have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum JunctionKind {
-    /// 0-junction: one effort, flows add to zero.
-    Zero,
-    /// 1-junction: one flow, efforts add to zero.
-    One,
-}
-
-/// A scalar junction.
-#[derive(Clone, Debug)]
-pub struct Node {
-    /// Its name.
-    pub path: PathId,
-    /// Entry of a vector node, from 1.
-    pub entry: Option<u32>,
-    /// Its kind; a graph node has the kind that its domain asks for: a 0-junction where effort is across, else a 1-junction.
-    pub kind: JunctionKind,
-    /// Its domain; `None` for a plain bond-graph junction.
-    pub domain: Option<DomainId>,
-    /// Declared with `node` (its across variable is measured against the reference).
-    pub is_graph_node: bool,
-    /// Declared `floating`.
-    pub floating: bool,
-}
-
-/// A scalar port of an element, oriented absorbing: effort times flow is the power that it takes up.
-#[derive(Clone, Debug)]
-pub struct Port {
-    /// The element.
-    pub element: ElementId,
-    /// `a`, `b`, `in`, `out`; `None` for a one-port.
-    pub name: Option<Arc<str>>,
-    /// Entry of a vector port, from 1.
-    pub entry: Option<u32>,
-    /// Its domain; `None` for a bond element.
-    pub domain: Option<DomainId>,
-    /// How it is connected.
-    pub connection: Connection,
-}
-
-/// How a port is connected.
-#[derive(Clone, Debug)]
-pub enum Connection {
-    /// A branch `from -> to` of a linear graph; `None` is the reference node. Across is that of `from`
-    /// minus that of `to`, through flows from `from` through the element to `to`.
-    Branch {
-        /// Tail node.
-        from: Option<NodeId>,
-        /// Head node.
-        to: Option<NodeId>,
-        /// The words `a -> b`.
-        span: Span,
-    },
-    /// By exactly one entry of [`Model::bonds`].
-    Bond(BondId),
-}
-
-/// A scalar bond; power is positive from tail to head.
-#[derive(Clone, Debug)]
-pub struct Bond {
-    /// Where it comes from.
-    pub tail: BondEnd,
-    /// Where it goes to.
-    pub head: BondEnd,
-    /// Where it was drawn.
-    pub span: Span,
-}
-
-/// One end of a bond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BondEnd {
-    /// A junction.
-    Node(NodeId),
-    /// A port of an element.
-    Port(PortId),
-}
-
-/// An element with its law.
-#[derive(Clone, Debug)]
-pub struct Element {
-    /// Its name.
-    pub path: PathId,
-    /// The name of its definition: `Mass`.
-    pub kind: Arc<str>,
-    /// Its ports.
-    pub ports: Range<u32>,
-    /// Its law over these ports, in order.
-    pub law: Law,
-    /// Place of the words that give the value (the argument list or the instance).
-    pub law_span: Span,
-    /// Start values, one a port, for storage; empty where none was given.
-    pub start: Vec<Option<ExprId>>,
-    /// Place of `start = ..`.
-    pub start_span: Option<Span>,
-    /// Of what size its states are (`nominal = ..`), as the starts; empty where it was not given.
-    pub nominal: Vec<Option<ExprId>>,
-    /// Which variable is the state of this storage, unless the user forces one.
-    pub state_choice: StateChoice,
-    /// The mode that it is a part of, from 1, inside of a modal block: its state is named after the block, `bar.v[2]`.
-    pub mode: Option<u32>,
-}
-
-/// Which variable a storage carries as its state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StateChoice {
-    /// The co-energy variable: across of an A-type, through of a T-type.
-    CoEnergy,
-    /// The energy variable: p or q, the integral of the conjugate.
-    Energy,
 }
 
 /// A variable of the flat graph.
@@ -358,20 +200,6 @@ pub enum Measure {
     BondEffort(BondId),
     /// Flow of a bond, from tail to head.
     BondFlow(BondId),
-}
-
-impl Element {
-    /// The kind of what stands for the velocity of a displacement that no storage carries: a storage of value 0, which the equations
-    /// of a mechanism are written in. Only their formulation adds it.
-    pub const VELOCITY: &'static str = "velocity of a displacement";
-
-    /// The kind of what turns a junction on and off.
-    pub const JUNCTION: &'static str = "controlled junction";
-
-    /// Whether it is such a velocity; it has no energy, and so no energy variable.
-    pub fn is_velocity(&self) -> bool {
-        *self.kind == *Element::VELOCITY
-    }
 }
 
 /// `state z = int(expr), start = s;`
@@ -444,6 +272,28 @@ pub struct Output {
 }
 
 impl Model {
+    /// A model without a graph, with the symbol of `time` among its symbols.
+    pub fn new(heading: Heading, exprs: Exprs, time: SymbolId) -> Model {
+        Model {
+            heading,
+            exprs,
+            time,
+            parameters: Vec::new(),
+            constants: Vec::new(),
+            inputs: Vec::new(),
+            signals: Vec::new(),
+            paths: Vec::new(),
+            graph: Graph::default(),
+            measures: Vec::new(),
+            integrals: Vec::new(),
+            outputs: Vec::new(),
+            start_conditions: Vec::new(),
+            experiment: None,
+            point: Vec::new(),
+            switching: Default::default(),
+        }
+    }
+
     /// Gives a state, an input or the time a value at the point that equations are looked at.
     pub fn give(&mut self, name: Arc<str>, value: BigRational) {
         let value = self.exprs.number(value);
@@ -451,8 +301,8 @@ impl Model {
             name,
             value,
             dimension: None,
-            name_span: self.span,
-            span: self.span,
+            name_span: self.heading.span,
+            span: self.heading.span,
         });
     }
 
@@ -476,12 +326,12 @@ impl Model {
 
     /// The name of an element.
     pub fn element_name(&self, id: ElementId) -> String {
-        self.path_name(self.elements[id.index()].path)
+        self.path_name(self.graph.elements[id.index()].path)
     }
 
     /// The ports of an element.
     pub fn ports_of(&self, id: ElementId) -> impl Iterator<Item = PortId> + use<> {
-        self.elements[id.index()].ports.clone().map(PortId)
+        self.graph.ports_of(id)
     }
 
     /// Adds a source on a branch between two nodes, outside of the text: it has the place of the model, and is named `port`. The variable
@@ -493,7 +343,7 @@ impl Model {
         given: Variable,
         values: Vec<ExprId>,
     ) -> PortId {
-        let span = self.span;
+        let span = self.heading.span;
         let path = PathId(self.paths.len() as u32);
         self.paths.push(Path {
             parent: None,
@@ -501,15 +351,18 @@ impl Model {
             indices,
             span,
         });
-        let (port, element) = (PortId(self.ports.len() as u32), ElementId(self.elements.len() as u32));
-        self.ports.push(Port {
+        let (port, element) = (
+            PortId(self.graph.ports.len() as u32),
+            ElementId(self.graph.elements.len() as u32),
+        );
+        self.graph.ports.push(Port {
             element,
             name: None,
             entry: None,
             domain,
             connection: Connection::Branch { from, to, span },
         });
-        self.elements.push(Element {
+        self.graph.elements.push(Element {
             path,
             kind: "Source".into(),
             ports: port.0..port.0 + 1,
@@ -526,6 +379,6 @@ impl Model {
 
     /// Where an element was declared.
     pub fn element_span(&self, id: ElementId) -> Span {
-        self.paths[self.elements[id.index()].path.index()].span
+        self.paths[self.graph.elements[id.index()].path.index()].span
     }
 }

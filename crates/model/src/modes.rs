@@ -6,7 +6,7 @@ use crate::switching::{ModeInForce, SystemEvents};
 impl Model {
     /// The same model with starts of 0: a run that has begun has states of its own.
     pub fn without_starts(mut self) -> Model {
-        for element in &mut self.elements {
+        for element in &mut self.graph.elements {
             element.start.clear();
         }
         for integral in &mut self.integrals {
@@ -21,7 +21,7 @@ impl Model {
         let mut model = self.clone();
         for (switched, mode) in self.switching.elements.iter().zip(modes) {
             let law = switched.modes[*mode].law.clone();
-            model.elements[switched.element.index()].law = law;
+            model.graph.elements[switched.element.index()].law = law;
         }
         for (switched, mode) in model.switching.elements.iter_mut().zip(modes) {
             switched.first = *mode;

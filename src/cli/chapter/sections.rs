@@ -65,13 +65,13 @@ fn none(words: String) -> Vec<Part> {
 fn model(compilation: &Compilation) -> Vec<Part> {
     let mut parts = Vec::new();
     let Some(model) = compilation.model() else { return parts };
-    if let Some(doc) = &model.doc {
+    if let Some(doc) = &model.heading.doc {
         parts.push(Part::Words(doc.trim().to_string()));
     }
     let tree = compilation.program().ast(compilation.root());
     let items = tree.map_or(&[][..], |tree| &tree.items);
     let own = items.iter().find_map(|item| match item {
-        Item::Model(declared) if declared.name.text == model.name => Some(declared.span),
+        Item::Model(declared) if declared.name.text == model.heading.name => Some(declared.span),
         _ => None,
     });
     let source = compilation.map().get(compilation.root());

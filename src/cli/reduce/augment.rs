@@ -38,7 +38,7 @@ pub(super) fn augmented(
     let source = compilation.map().get(compilation.root());
     let name = compilation
         .model()
-        .map_or(String::new(), |model| model.name.to_string());
+        .map_or(String::new(), |model| model.heading.name.to_string());
     let Some(of_text) = declared(compilation, &name) else {
         return Err(refused(format!("`{name}` is not declared in this file")));
     };
@@ -97,7 +97,7 @@ fn begun_as(model: &ModelArguments, exact: &Compilation, augmented: Compilation,
 
 /// The text of a model with further statements at its end; none if there are none.
 pub(super) fn with_statements(compilation: &Compilation, statements: &[String]) -> Option<String> {
-    let tree = declared(compilation, &compilation.model()?.name)?;
+    let tree = declared(compilation, &compilation.model()?.heading.name)?;
     if statements.is_empty() {
         return None;
     }

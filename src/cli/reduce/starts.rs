@@ -35,18 +35,20 @@ impl Storage {
 /// The linear storage of a model.
 fn storage(model: &Model) -> Vec<Storage> {
     let of = |at: usize| {
-        let Law::Storage { co_energy, .. } = &model.elements[at].law else {
+        let Law::Storage { co_energy, .. } = &model.graph.elements[at].law else {
             return None;
         };
         let id = ElementId(at as u32);
         let ports: Vec<PortId> = model.ports_of(id).collect();
-        let first = &model.ports[ports.first()?.index()];
-        let is_one = ports.iter().all(|port| model.ports[port.index()].name == first.name);
+        let first = &model.graph.ports[ports.first()?.index()];
+        let is_one = ports
+            .iter()
+            .all(|port| model.graph.ports[port.index()].name == first.name);
         let name = model.element_name(id);
         let word = match (first.domain, co_energy) {
             (Some(domain), variable) => {
                 let is_effort = *variable == Variable::Effort;
-                match model.domains[domain.index()].effort_is_across == is_effort {
+                match model.graph.domains[domain.index()].effort_is_across == is_effort {
                     true => "across",
                     false => "through",
                 }
@@ -61,7 +63,7 @@ fn storage(model: &Model) -> Vec<Storage> {
             co_energy: *co_energy,
         })
     };
-    (0..model.elements.len()).filter_map(of).collect()
+    (0..model.graph.elements.len()).filter_map(of).collect()
 }
 
 /// Storage of two models, with its values just after the start of each.
@@ -165,7 +167,7 @@ pub(super) fn values_at_start(compilation: &Compilation, measures: &[Measure]) -
             value,
             written: name.as_str().into(),
             unit: None,
-            span: model.span,
+            span: model.heading.span,
         });
     }
     let graph = lower(&model);

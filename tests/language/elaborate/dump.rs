@@ -71,13 +71,13 @@ pub fn law(exprs: &Exprs, law: &Law) -> String {
 }
 
 fn node(model: &Model, id: NodeId) -> String {
-    let node = &model.nodes[id.index()];
+    let node = &model.graph.nodes[id.index()];
     let entry = node.entry.map_or(String::new(), |entry| format!("[{entry}]"));
     format!("{}{entry}", model.path_name(node.path))
 }
 
 fn port(model: &Model, id: PortId) -> String {
-    let port = &model.ports[id.index()];
+    let port = &model.graph.ports[id.index()];
     let name = port.name.as_ref().map_or(String::new(), |name| format!(".{name}"));
     let entry = port.entry.map_or(String::new(), |entry| format!("[{entry}]"));
     format!("{}{name}{entry}", model.element_name(port.element))
@@ -96,7 +96,7 @@ pub fn model(model: &Model) -> String {
     let exprs = &model.exprs;
     let unit = |unit: &Option<SiUnit>| unit.as_ref().map_or(String::new(), |unit| format!(" [{unit}]"));
     let mut line = |text: String| writeln!(out, "{text}").unwrap();
-    line(format!("model {}", model.name));
+    line(format!("model {}", model.heading.name));
     for parameter in &model.parameters {
         for entry in &parameter.entries {
             let name = &exprs.symbol_info(entry.symbol).name;
@@ -110,10 +110,10 @@ pub fn model(model: &Model) -> String {
         let signal = input.signal.map_or("none".to_string(), |signal| expr(exprs, signal));
         line(format!("input {}{} = {signal}", input.name, unit(&input.unit)));
     }
-    for (at, entry) in model.nodes.iter().enumerate() {
-        let domain = entry
-            .domain
-            .map_or(String::new(), |id| format!(" : {}", model.domains[id.index()].name));
+    for (at, entry) in model.graph.nodes.iter().enumerate() {
+        let domain = entry.domain.map_or(String::new(), |id| {
+            format!(" : {}", model.graph.domains[id.index()].name)
+        });
         let word = if entry.is_graph_node { "node" } else { "junction" };
         line(format!(
             "{word} {} {:?}{domain}",
@@ -121,7 +121,7 @@ pub fn model(model: &Model) -> String {
             entry.kind
         ));
     }
-    for element in &model.elements {
+    for element in &model.graph.elements {
         let choice = if element.state_choice == StateChoice::Energy {
             " (energy)"
         } else {
@@ -145,7 +145,7 @@ pub fn model(model: &Model) -> String {
             law(exprs, &element.law)
         ));
         for at in element.ports.clone() {
-            let text = match &model.ports[at as usize].connection {
+            let text = match &model.graph.ports[at as usize].connection {
                 Connection::Branch { from, to, .. } => {
                     let name = |id: &Option<NodeId>| id.map_or("gnd".to_string(), |id| node(model, id));
                     format!("{} -> {}", name(from), name(to))
@@ -155,7 +155,7 @@ pub fn model(model: &Model) -> String {
             line(format!("  {} {text}", port(model, PortId(at))));
         }
     }
-    for (at, bond) in model.bonds.iter().enumerate() {
+    for (at, bond) in model.graph.bonds.iter().enumerate() {
         line(format!(
             "bond {at}: {} -> {}",
             end(model, bond.tail),

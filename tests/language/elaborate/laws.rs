@@ -8,7 +8,7 @@ fn classified(definition: &str, instance: &str, nodes: &str) -> String {
         "element E{definition}\nmodel M {{ param p = 2; param q = 3; {nodes} e : {instance}; hold : DType(1) a -> gnd; }}"
     );
     let model = good(&text);
-    dump::law(&model.exprs, &model.elements[0].law)
+    dump::law(&model.exprs, &model.graph.elements[0].law)
 }
 
 fn one_port(domain: &str, law: &str) -> String {
@@ -69,10 +69,11 @@ fn couplers_by_power_and_not_by_name() {
         let model = good(&text);
         let of = |name: &str| {
             let at = model
+                .graph
                 .elements
                 .iter()
                 .position(|element| &*model.paths[element.path.index()].name == name);
-            dump::law(&model.exprs, &model.elements[at.unwrap()].law)
+            dump::law(&model.exprs, &model.graph.elements[at.unwrap()].law)
         };
         (of("e"), of("g"))
     };

@@ -117,7 +117,7 @@ fn imports_are_found_beside_the_importing_file() {
     ];
     let root = "import \"parts/pair.lgm\";\nimport \"shared.lgm\";\nmodel M { node x : electrical; c : Pair (p = x); }";
     let (model, said) = imported(root, files);
-    assert_eq!(model.expect(&said).elements.len(), 2);
+    assert_eq!(model.expect(&said).graph.elements.len(), 2);
 }
 
 #[test]

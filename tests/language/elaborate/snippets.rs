@@ -183,7 +183,7 @@ fn a_floating_part_needs_no_datum() {
     let model = good(
         "model M { node a, b : electrical, floating; r : Resistor(1) a -> b; c : Capacitor(1) a -> b; output v = across(c); }",
     );
-    assert!(model.nodes.iter().all(|node| node.floating));
+    assert!(model.graph.nodes.iter().all(|node| node.floating));
 }
 
 #[test]
@@ -253,15 +253,15 @@ fn instances_are_declared_in_any_order() {
          for i in 1:N {{ if i < N {{ c[i] : Cell(1) (p = c[i + 1].m, n = gnd); }} else {{ c[i] : Cell(1) (p = v, n = gnd); }} }} }}"
     );
     let model = good(&chain);
-    assert_eq!(model.elements.len(), 1 + 3 * 400);
+    assert_eq!(model.graph.elements.len(), 1 + 3 * 400);
     assert_eq!(model.element_name(lgm::model::ElementId(1)), "c[1].r");
 }
 
 fn names_of(model: &lgm::model::Model) -> Vec<String> {
-    let ids = (0..model.elements.len()).map(|at| lgm::model::ElementId(at as u32));
+    let ids = (0..model.graph.elements.len()).map(|at| lgm::model::ElementId(at as u32));
     ids.inspect(|id| {
         for port in model.ports_of(*id) {
-            assert_eq!(model.ports[port.index()].element, *id);
+            assert_eq!(model.graph.ports[port.index()].element, *id);
         }
     })
     .map(|id| model.element_name(id))

@@ -22,7 +22,7 @@ fn example(name: &str) -> String {
 
 /// The law of each element by its name.
 fn laws(model: &Model) -> BTreeMap<String, &Law> {
-    let elements = model.elements.iter();
+    let elements = model.graph.elements.iter();
     elements
         .map(|element| (model.path_name(element.path), &element.law))
         .collect()
@@ -36,7 +36,7 @@ fn half_arrows_leave_sources_enter_storage_and_pass_through_couplers() {
         let compilation = compilation(&text, Some(path.clone()));
         let drawing = super::drawn(&compilation, Kind::BondGraph).unwrap();
         let model = compilation.formulated_model().unwrap_or(compilation.model().unwrap());
-        let blocks: BTreeSet<String> = (0..model.elements.len())
+        let blocks: BTreeSet<String> = (0..model.graph.elements.len())
             .filter_map(|at| super::block(model, at))
             .map(|path| model.path_name(path))
             .collect();

@@ -64,16 +64,16 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
             .iter()
             .any(|symbol| model.exprs.symbol_info(*symbol).kind == SymbolKind::Input)
     };
-    let modes = model.elements.iter().filter(|element| element.mode.is_some());
+    let modes = model.graph.elements.iter().filter(|element| element.mode.is_some());
     let blocks: Vec<_> = modes.map(|element| model.paths[element.path.index()].parent).collect();
     let (mut stored, mut flowing) = (Vec::new(), Vec::new());
-    for (at, element) in model.elements.iter().enumerate() {
+    for (at, element) in model.graph.elements.iter().enumerate() {
         let name = model.element_name(lgm::model::ElementId(at as u32));
         match &element.law {
             // The parts of a modal block have no names; its states have.
             Law::Storage { co_energy, value, form } if element.mode.is_some() => {
-                let port = &model.ports[element.ports.start as usize];
-                let domain = &model.domains[port.domain.unwrap().index()];
+                let port = &model.graph.ports[element.ports.start as usize];
+                let domain = &model.graph.domains[port.domain.unwrap().index()];
                 let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);
                 let symbol = if is_across { &domain.across } else { &domain.through };
                 let parameters = model.parameters.iter().flat_map(|parameter| &parameter.entries);

@@ -69,7 +69,7 @@ impl Linearization<'_> {
                     self.name(unknowns[row])
                 ),
             )
-            .label(self.model.span, "in this model")
+            .label(self.model.heading.span, "in this model")
             .note(format!("at {}", self.state_words()))
             .help("choose another point with `--at`, or look for an equilibrium with `--equilibrium`"),
         ))
@@ -132,7 +132,7 @@ impl Linearization<'_> {
         let names = self.quoted(free);
         self.diagnostics.push(
             Diagnostic::information(Code::LGM0707, format!("the equilibrium does not determine {names}"))
-                .label(self.model.span, "in this model")
+                .label(self.model.heading.span, "in this model")
                 .help("the values nearest to those given are taken: choose them with `--at`"),
         );
     }
@@ -148,7 +148,7 @@ impl Linearization<'_> {
         let help = format!("give the point with `--at`; at most {DENSE} unknowns are looked for");
         Box::new(
             Diagnostic::error(Code::LGM0704, words)
-                .label(self.model.span, "in this model")
+                .label(self.model.heading.span, "in this model")
                 .help(help),
         )
     }
@@ -163,7 +163,7 @@ impl Linearization<'_> {
                 Code::LGM0707,
                 format!("the equilibrium does not hold {names}: nothing else depends on it"),
             )
-            .label(self.model.span, "in this model")
+            .label(self.model.heading.span, "in this model")
             .help("it goes on changing at a constant rate from the value that it is given"),
         );
     }
@@ -194,7 +194,7 @@ impl Linearization<'_> {
         let words = lgm_numerics::conserved::not_kept(kept, starts, at, names)?;
         Some(Box::new(
             Diagnostic::error(Code::LGM0704, "no equilibrium can be reached from the starts")
-                .label(self.model.span, "in this model")
+                .label(self.model.heading.span, "in this model")
                 .note(words)
                 .help("give the states other starts, or hold what runs away with a spring or a source"),
         ))
@@ -205,8 +205,8 @@ impl Linearization<'_> {
         for (state, value) in self.system.states.iter().zip(&stuck.at) {
             self.point.values.insert(state.symbol, *value);
         }
-        let fault =
-            Diagnostic::error(Code::LGM0704, "no equilibrium was found").label(self.model.span, "in this model");
+        let fault = Diagnostic::error(Code::LGM0704, "no equilibrium was found")
+            .label(self.model.heading.span, "in this model");
         let fault = match stuck.worst {
             Some((row, value)) if row < count => fault.note(format!(
                 "{} stays {value:.3e} at {}",

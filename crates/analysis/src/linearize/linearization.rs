@@ -65,7 +65,7 @@ impl Linearization<'_> {
                 Ok(row) => rows.push(row),
                 Err(_) => {
                     let fault = Diagnostic::error(Code::LGM0706, format!("{} has no derivative", self.row_name(at)))
-                        .label(self.model.span, "in this model")
+                        .label(self.model.heading.span, "in this model")
                         .help("declare what it integrates as a state of its own: `state z = int(..);`");
                     return Err(Box::new(fault));
                 }
@@ -83,7 +83,7 @@ impl Linearization<'_> {
                     Code::LGM0706,
                     format!("{} has no value at this point", self.row_name(row)),
                 )
-                .label(self.model.span, "in this model")
+                .label(self.model.heading.span, "in this model")
                 .note(format!("at {}", self.state_words()))
                 .help("choose another point with `--at`"),
             )),

@@ -155,7 +155,7 @@ fn numeric_rows(
                             linearization.row_name(row)
                         ),
                     )
-                    .label(linearization.model.span, "in this model")
+                    .label(linearization.model.heading.span, "in this model")
                     .note(format!("at {}", linearization.state_words()))
                     .help("choose another point with `--at`"),
                 ));
@@ -224,7 +224,7 @@ fn singular_loop(linearization: &Linearization<'_>, unknown: usize) -> Fault {
             Code::LGM0705,
             format!("the algebraic loop does not determine `{name}` near this point: its Jacobian is singular"),
         )
-        .label(linearization.model.span, "in this model")
+        .label(linearization.model.heading.span, "in this model")
         .note(format!("at {}", linearization.state_words()))
         .help("two solutions of the loop meet here; choose another point with `--at`"),
     )

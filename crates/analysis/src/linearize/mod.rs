@@ -154,8 +154,8 @@ impl Linearization<'_> {
             }],
             unit,
             scale: 1.0,
-            span: self.model.span,
-            value_span: self.model.span,
+            span: self.model.heading.span,
+            value_span: self.model.heading.span,
             is_constant: false,
         });
     }
@@ -211,7 +211,7 @@ impl Linearization<'_> {
                     self.row_name(row)
                 ),
             )
-            .label(self.model.span, "in this model")
+            .label(self.model.heading.span, "in this model")
             .note(format!("`{shown}` changes sides at {}", self.state_words()))
             .help("move the point to one side of it with `--at`"),
         )

@@ -46,7 +46,7 @@ pub fn with_storage_outputs(model: &Model) -> (Model, Vec<StorageOutputs>) {
         .map(|(symbol, measure)| (*measure, *symbol))
         .collect();
     let mut found = Vec::new();
-    for (index, element) in model.elements.iter().enumerate() {
+    for (index, element) in model.graph.elements.iter().enumerate() {
         let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
         let first = changed.outputs.len();
         let (variables, energy): (Vec<Variable>, Energy) = match &element.law {

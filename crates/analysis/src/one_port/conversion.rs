@@ -98,7 +98,7 @@ fn refused(message: &str, help: &str) -> Box<Diagnostic> {
 /// The domain of a port; of a bond's end at a node of a linear graph, that of the node.
 pub(crate) fn domain_of(model: &Model, port: &Port) -> Option<DomainId> {
     port.domain.or_else(|| {
-        let node = &model.nodes[bonded_node(model, port)?.0.index()];
+        let node = &model.graph.nodes[bonded_node(model, port)?.0.index()];
         node.domain.filter(|_| node.is_graph_node)
     })
 }
@@ -108,7 +108,7 @@ fn bonded_node(model: &Model, port: &Port) -> Option<(NodeId, bool)> {
     let Connection::Bond(bond) = port.connection else {
         return None;
     };
-    let bond = &model.bonds[bond.index()];
+    let bond = &model.graph.bonds[bond.index()];
     match (bond.tail, bond.head) {
         (BondEnd::Node(node), BondEnd::Port(_)) => Some((node, false)),
         (BondEnd::Port(_), BondEnd::Node(node)) => Some((node, true)),
@@ -118,28 +118,33 @@ fn bonded_node(model: &Model, port: &Port) -> Option<(NodeId, bool)> {
 
 /// Returns true if a variable of a port is its across variable.
 pub(crate) fn is_across(model: &Model, port: PortId, variable: Variable) -> bool {
-    let domain = domain_of(model, &model.ports[port.index()]);
-    let effort_is_across = domain.is_none_or(|domain| model.domains[domain.index()].effort_is_across);
+    let domain = domain_of(model, &model.graph.ports[port.index()]);
+    let effort_is_across = domain.is_none_or(|domain| model.graph.domains[domain.index()].effort_is_across);
     (variable == Variable::Effort) == effort_is_across
 }
 
 /// The parts of a model as they are seen from one of its domains.
 pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnostic>> {
-    let used: FxHashSet<DomainId> = model.ports.iter().filter_map(|port| domain_of(model, port)).collect();
-    let known = (0..model.domains.len() as u32)
+    let used: FxHashSet<DomainId> = model
+        .graph
+        .ports
+        .iter()
+        .filter_map(|port| domain_of(model, port))
+        .collect();
+    let known = (0..model.graph.domains.len() as u32)
         .map(DomainId)
         .filter(|id| used.contains(id));
     let known: Vec<DomainId> = known.collect();
     let Some(own) = known
         .iter()
         .copied()
-        .find(|id| *model.domains[id.index()].name == *domain)
+        .find(|id| *model.graph.domains[id.index()].name == *domain)
     else {
         let fault = Diagnostic::error(
             Code::LGM0718,
             format!("the model has no elements of the domain `{domain}`"),
         );
-        let names: Vec<&str> = known.iter().map(|id| &*model.domains[id.index()].name).collect();
+        let names: Vec<&str> = known.iter().map(|id| &*model.graph.domains[id.index()].name).collect();
         let help = did_you_mean(domain, names.iter().copied());
         let help = help.unwrap_or_else(|| format!("its domains are {}", names.join(", ")));
         return Err(Box::new(fault.help(help)));
@@ -151,10 +156,10 @@ pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnos
         behind: Vec::new(),
         model: model.clone(),
     };
-    let ids = || (0..model.elements.len() as u32).map(ElementId);
+    let ids = || (0..model.graph.elements.len() as u32).map(ElementId);
     for id in ids() {
         let ports: Vec<PortId> = model.ports_of(id).collect();
-        let inside = |port: &&PortId| domain_of(model, &model.ports[port.index()]) == Some(own);
+        let inside = |port: &&PortId| domain_of(model, &model.graph.ports[port.index()]) == Some(own);
         match (&ports[..], ports.iter().filter(inside).count()) {
             (_, 0) => {}
             ([port], 1) => found.branches.push(branch(&mut found.model, id, *port)?),
@@ -187,21 +192,21 @@ pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnos
 
 /// An element with two ports, both of them in the domain. Domains that have no such element can be converted to.
 fn within_domain(model: &Model, known: &[DomainId], own: DomainId, id: ElementId) -> Box<Diagnostic> {
-    let (name, domain) = (model.element_name(id), &model.domains[own.index()].name);
+    let (name, domain) = (model.element_name(id), &model.graph.domains[own.index()].name);
     let message =
         format!("`{name}` joins two places of the domain `{domain}`, and what lies within the domain is not converted");
     let has_none = |domain: &DomainId| {
-        (0..model.elements.len() as u32).all(|index| {
+        (0..model.graph.elements.len() as u32).all(|index| {
             let ports = model.ports_of(ElementId(index));
             ports
-                .filter(|port| domain_of(model, &model.ports[port.index()]) == Some(*domain))
+                .filter(|port| domain_of(model, &model.graph.ports[port.index()]) == Some(*domain))
                 .count()
                 < 2
         })
     };
     let others = known.iter().filter(|domain| **domain != own && has_none(domain));
     let others: Vec<String> = others
-        .map(|domain| format!("`--to {}`", model.domains[domain.index()].name))
+        .map(|domain| format!("`--to {}`", model.graph.domains[domain.index()].name))
         .collect();
     let help = "write what is behind it over the variables of its other side: across variables over, and through variables times, \
                 its ratio";
@@ -215,15 +220,15 @@ fn within_domain(model: &Model, known: &[DomainId], own: DomainId, id: ElementId
 }
 
 fn end_name(model: &Model, node: Option<NodeId>) -> Option<String> {
-    node.map(|node| model.path_name(model.nodes[node.index()].path))
+    node.map(|node| model.path_name(model.graph.nodes[node.index()].path))
 }
 
 pub(super) fn ends(model: &Model, port: PortId) -> Result<(Option<NodeId>, Option<NodeId>), Box<Diagnostic>> {
-    let port = &model.ports[port.index()];
+    let port = &model.graph.ports[port.index()];
     if let Connection::Branch { from, to, .. } = &port.connection {
         return Ok((*from, *to));
     }
-    let found = bonded_node(model, port).map(|(node, is_head)| (&model.nodes[node.index()], node, is_head));
+    let found = bonded_node(model, port).map(|(node, is_head)| (&model.graph.nodes[node.index()], node, is_head));
     match found.filter(|found| found.0.is_graph_node) {
         // The flow of a bond that leads to a junction of one flow is that of the junction; its port has the negative of it.
         Some((kind, node, true)) if kind.kind == JunctionKind::One => Ok((None, Some(node))),
@@ -262,7 +267,7 @@ pub(super) fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<B
             (true, Kind::DType) => (vec![one], vec![value]),
         })
     };
-    let impedance = match &model.elements[id.index()].law {
+    let impedance = match &model.graph.elements[id.index()].law {
         Law::Storage { co_energy, value, form } => {
             let kind = if is_across(*co_energy) {
                 Kind::AType
@@ -294,18 +299,18 @@ pub(super) fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<B
 
 /// The model without what the domain has beside one coupler.
 fn behind(model: &Model, own: DomainId, coupler: ElementId, port: PortId) -> Result<Behind, Box<Diagnostic>> {
-    if !matches!(model.elements[coupler.index()].law, Law::Coupler { .. }) {
+    if !matches!(model.graph.elements[coupler.index()].law, Law::Coupler { .. }) {
         let message = format!("`{}` is no coupler without losses", model.element_name(coupler));
         return Err(refused(&message, "conversion takes transformers and gyrators"));
     }
     // A bond has no ends of its own: what it leads to is seen from its node.
-    let (from, to, is_flipped) = match (ends(model, port)?, &model.ports[port.index()].connection) {
+    let (from, to, is_flipped) = match (ends(model, port)?, &model.graph.ports[port.index()].connection) {
         ((None, to), Connection::Bond(_)) => (to, None, true),
         ((from, to), _) => (from, to, false),
     };
     let is_removed = |id: ElementId| {
         let mut ports = model.ports_of(id);
-        id != coupler && ports.any(|port| domain_of(model, &model.ports[port.index()]) == Some(own))
+        id != coupler && ports.any(|port| domain_of(model, &model.graph.ports[port.index()]) == Some(own))
     };
     Ok(Behind {
         element: coupler,
@@ -326,12 +331,14 @@ fn steps(model: &mut Model, own: DomainId) -> Vec<Step> {
     while at < reached.len() {
         let (domain, distance) = reached[at];
         at += 1;
-        for index in 0..model.elements.len() as u32 {
+        for index in 0..model.graph.elements.len() as u32 {
             let id = ElementId(index);
             let ports: Vec<PortId> = model.ports_of(id).collect();
             let [a, b] = ports[..] else { continue };
-            let of = |port: PortId| domain_of(model, &model.ports[port.index()]);
-            if !matches!(model.elements[id.index()].law, Law::Coupler { .. }) || found.iter().any(|step| step.1 == id) {
+            let of = |port: PortId| domain_of(model, &model.graph.ports[port.index()]);
+            if !matches!(model.graph.elements[id.index()].law, Law::Coupler { .. })
+                || found.iter().any(|step| step.1 == id)
+            {
                 continue;
             }
             for (near, far) in [(a, b), (b, a)] {
@@ -360,8 +367,8 @@ fn steps(model: &mut Model, own: DomainId) -> Vec<Step> {
 
 /// The impedance that a coupler shows for the one behind it, across over through on both sides.
 fn rule(model: &mut Model, id: ElementId, near: PortId) -> String {
-    let first = PortId(model.elements[id.index()].ports.start);
-    let Law::Coupler { input, output, matrix } = model.elements[id.index()].law.clone() else {
+    let first = PortId(model.graph.elements[id.index()].ports.start);
+    let Law::Coupler { input, output, matrix } = model.graph.elements[id.index()].law.clone() else {
         return String::new();
     };
     let last = PortId(first.0 + 1);

@@ -40,7 +40,7 @@ impl Place {
         if let [a, b] = parts[..] {
             return Ok(Place::Nodes(node(model, a)?, node(model, b)?));
         }
-        let ids = (0..model.elements.len() as u32).map(ElementId);
+        let ids = (0..model.graph.elements.len() as u32).map(ElementId);
         for id in ids {
             let name = model.element_name(id);
             let ports: Vec<PortId> = model.ports_of(id).collect();
@@ -54,7 +54,7 @@ impl Place {
                 };
             }
             for port in ports {
-                let named = model.ports[port.index()].name.as_deref();
+                let named = model.graph.ports[port.index()].name.as_deref();
                 if named.is_some_and(|port| format!("{name}.{port}") == words) {
                     return Ok(Place::Port(port));
                 }
@@ -82,7 +82,7 @@ fn node(model: &Model, name: &str) -> Result<Option<NodeId>, Box<Diagnostic>> {
         return Ok(None);
     }
     let is_named = |node: &lgm_model::Node| node.is_graph_node && node_name(model, node) == name;
-    if let Some(at) = model.nodes.iter().position(is_named) {
+    if let Some(at) = model.graph.nodes.iter().position(is_named) {
         return Ok(Some(NodeId(at as u32)));
     }
     let fault = Diagnostic::error(
@@ -90,11 +90,12 @@ fn node(model: &Model, name: &str) -> Result<Option<NodeId>, Box<Diagnostic>> {
         format!("the model has no element and no scalar node `{name}`"),
     );
     let nodes = model
+        .graph
         .nodes
         .iter()
         .filter(|node| node.is_graph_node)
         .map(|node| node_name(model, node));
-    let elements = (0..model.elements.len() as u32).map(|id| model.element_name(ElementId(id)));
+    let elements = (0..model.graph.elements.len() as u32).map(|id| model.element_name(ElementId(id)));
     let names: Vec<String> = nodes.chain(elements).collect();
     Err(Box::new(match did_you_mean(name, names.iter().map(String::as_str)) {
         Some(help) => fault.help(help),
@@ -114,7 +115,7 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
         signal: None,
         unit: None,
         scale: 1.0,
-        span: model.span,
+        span: model.heading.span,
         is_internal: false,
     };
     changed.inputs.insert(at, input);
@@ -133,11 +134,11 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
     let is_minus_given = is_forward == (test == Test::Through);
     let is_minus_measured = is_forward == (test == Test::Across);
     let own = if is_minus_given { minus } else { value };
-    let element = changed.ports[port.index()].element;
+    let element = changed.graph.ports[port.index()].element;
     let values = model_ports(&changed, element)
         .map(|other| if other == port { own } else { zero })
         .collect();
-    let element = &mut changed.elements[element.index()];
+    let element = &mut changed.graph.elements[element.index()];
     if let Place::Port(_) = place
         && !matches!(
             element.law,
@@ -159,7 +160,7 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
         value,
         written: "port".into(),
         unit: None,
-        span: model.span,
+        span: model.heading.span,
     }];
     add_outputs(&mut changed, measures);
     changed.experiment = None;
@@ -179,8 +180,8 @@ pub fn observe(model: &Model, place: &Place) -> Result<Model, Box<Diagnostic>> {
     if let Place::Nodes(..) = place {
         // Nothing flows in a branch that is there to be measured.
         let zero = changed.exprs.zero();
-        let element = changed.ports[port.index()].element;
-        changed.elements[element.index()].law = Law::Source {
+        let element = changed.graph.ports[port.index()].element;
+        changed.graph.elements[element.index()].law = Law::Source {
             given: across.conjugate(),
             values: vec![zero],
         };
@@ -196,7 +197,7 @@ pub fn observe(model: &Model, place: &Place) -> Result<Model, Box<Diagnostic>> {
             value,
             written: name.into(),
             unit: None,
-            span: model.span,
+            span: model.heading.span,
         });
     }
     changed.experiment = None;
@@ -205,8 +206,8 @@ pub fn observe(model: &Model, place: &Place) -> Result<Model, Box<Diagnostic>> {
 
 /// The variable of a port that is its across variable.
 fn across_of(model: &Model, port: PortId) -> Variable {
-    let domain = model.ports[port.index()].domain;
-    match domain.is_none_or(|domain| model.domains[domain.index()].effort_is_across) {
+    let domain = model.graph.ports[port.index()].domain;
+    match domain.is_none_or(|domain| model.graph.domains[domain.index()].effort_is_across) {
         true => Variable::Effort,
         false => Variable::Flow,
     }
@@ -244,7 +245,7 @@ fn add_outputs(model: &mut Model, measures: &[SymbolId]) {
             value: model.exprs.symbol(*symbol),
             written: name.as_str().into(),
             unit: None,
-            span: model.span,
+            span: model.heading.span,
         };
         model.outputs.push(output);
     }
@@ -256,7 +257,7 @@ fn model_ports(model: &Model, element: ElementId) -> impl Iterator<Item = PortId
 
 /// A branch between two nodes of one domain.
 fn add_branch(model: &mut Model, from: Option<NodeId>, to: Option<NodeId>) -> Result<PortId, Box<Diagnostic>> {
-    let domain = |node: Option<NodeId>| node.and_then(|node| model.nodes[node.index()].domain);
+    let domain = |node: Option<NodeId>| node.and_then(|node| model.graph.nodes[node.index()].domain);
     let (first, second) = (domain(from), domain(to));
     let domain = match (first, second) {
         _ if from == to => return Err(refused("a port has two different ends", "name two nodes, as in `a,b`")),

@@ -104,9 +104,9 @@ impl Network {
         let ends = |port: PortId| ends(model, port).ok();
         let (place, left_out) = match *place {
             Place::Nodes(a, b) => ((a, b), None),
-            Place::Port(port) => (ends(port)?, Some(model.ports[port.index()].element)),
+            Place::Port(port) => (ends(port)?, Some(model.graph.ports[port.index()].element)),
         };
-        let ids = (0..model.elements.len() as u32).map(ElementId);
+        let ids = (0..model.graph.elements.len() as u32).map(ElementId);
         let elements: Vec<ElementId> = ids.filter(|id| Some(*id) != left_out).collect();
         let mut nodes: Vec<NodeId> = [place.0, place.1].into_iter().flatten().collect();
         let mut found: Vec<ElementId> = Vec::new();
@@ -143,7 +143,7 @@ impl Network {
                 Part::Coupler(one) => couplers.push(one),
             }
         }
-        let nodes = model.nodes.iter().map(|node| node_name(&model, node)).collect();
+        let nodes = model.graph.nodes.iter().map(|node| node_name(&model, node)).collect();
         Some(Network {
             exprs: model.exprs,
             s: symbol,
@@ -410,7 +410,7 @@ fn read(model: &mut Model, id: ElementId, s: ExprId) -> Option<Part> {
             Some(Part::Branch(Branch { name, ends, a, b, c }))
         }
         [first, last] => {
-            let Law::Coupler { input, output, matrix } = model.elements[id.index()].law.clone() else {
+            let Law::Coupler { input, output, matrix } = model.graph.elements[id.index()].law.clone() else {
                 return None;
             };
             if !is_given(&model.exprs, &matrix.entries) {

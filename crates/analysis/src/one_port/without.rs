@@ -39,7 +39,7 @@ pub(super) fn without(
     rest.measures.clear();
     for (symbol, measure) in &model.measures {
         let moved = match *measure {
-            Measure::Common(node) if model.nodes[node.index()].domain == Some(domain) => None,
+            Measure::Common(node) if model.graph.nodes[node.index()].domain == Some(domain) => None,
             other => places.measure(other),
         };
         match moved {
@@ -77,7 +77,7 @@ pub(super) fn without(
         integral.owner = integral.owner.and_then(|owner| places.elements[owner.index()]);
     }
     rest.signals.retain(|signal| !depends(&[signal.value], &gone));
-    let is_controlled = rest.elements.iter().any(|element| match &element.law {
+    let is_controlled = rest.graph.elements.iter().any(|element| match &element.law {
         Law::Source { values, .. } => depends(values, &gone),
         Law::Coupler { matrix, .. } => depends(&matrix.entries, &gone),
         Law::Nonlinear(law) => depends(&law.residuals, &gone),
@@ -95,49 +95,49 @@ pub(super) fn without(
 /// Takes elements, and the bonds at them, out of a copy of the model.
 pub(crate) fn elements_and_bonds(model: &Model, rest: &mut Model, is_removed: &dyn Fn(ElementId) -> bool) -> Places {
     let mut places = Places {
-        ports: vec![None; model.ports.len()],
-        elements: vec![None; model.elements.len()],
-        bonds: vec![None; model.bonds.len()],
+        ports: vec![None; model.graph.ports.len()],
+        elements: vec![None; model.graph.elements.len()],
+        bonds: vec![None; model.graph.bonds.len()],
     };
-    (rest.elements, rest.ports, rest.bonds) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, element) in model.elements.iter().enumerate() {
+    (rest.graph.elements, rest.graph.ports, rest.graph.bonds) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, element) in model.graph.elements.iter().enumerate() {
         let id = ElementId(index as u32);
         if is_removed(id) {
             continue;
         }
-        let own = ElementId(rest.elements.len() as u32);
+        let own = ElementId(rest.graph.elements.len() as u32);
         places.elements[index] = Some(own);
-        let first = rest.ports.len() as u32;
+        let first = rest.graph.ports.len() as u32;
         for port in model.ports_of(id) {
-            places.ports[port.index()] = Some(PortId(rest.ports.len() as u32));
-            let mut port = model.ports[port.index()].clone();
+            places.ports[port.index()] = Some(PortId(rest.graph.ports.len() as u32));
+            let mut port = model.graph.ports[port.index()].clone();
             port.element = own;
-            rest.ports.push(port);
+            rest.graph.ports.push(port);
         }
         let mut element = element.clone();
-        element.ports = first..rest.ports.len() as u32;
-        rest.elements.push(element);
+        element.ports = first..rest.graph.ports.len() as u32;
+        rest.graph.elements.push(element);
     }
     rest.switching.elements.retain_mut(|switched| {
         let own = places.elements[switched.element.index()];
         switched.element = own.unwrap_or(switched.element);
         own.is_some()
     });
-    for (index, bond) in model.bonds.iter().enumerate() {
+    for (index, bond) in model.graph.bonds.iter().enumerate() {
         let moved = |end: BondEnd| match end {
             BondEnd::Node(node) => Some(BondEnd::Node(node)),
             BondEnd::Port(port) => places.ports[port.index()].map(BondEnd::Port),
         };
         if let (Some(tail), Some(head)) = (moved(bond.tail), moved(bond.head)) {
-            places.bonds[index] = Some(BondId(rest.bonds.len() as u32));
-            rest.bonds.push(lgm_model::Bond {
+            places.bonds[index] = Some(BondId(rest.graph.bonds.len() as u32));
+            rest.graph.bonds.push(lgm_model::Bond {
                 tail,
                 head,
                 ..bond.clone()
             });
         }
     }
-    for port in &mut rest.ports {
+    for port in &mut rest.graph.ports {
         if let Connection::Bond(bond) = &mut port.connection
             && let Some(moved) = places.bonds[bond.index()]
         {

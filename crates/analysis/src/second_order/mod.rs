@@ -301,11 +301,11 @@ struct Classes {
 fn classes(model: &Model, system: &StateSystem, form: &LinearForm<Entry>, storage: &[StorageOutputs]) -> Classes {
     let moving = moving(model, &form.c, storage);
     let (mut inertias, mut compliances, mut integrals) = (Vec::new(), Vec::new(), Vec::new());
-    let ids: FxHashMap<String, ElementId> = (0..model.elements.len() as u32)
+    let ids: FxHashMap<String, ElementId> = (0..model.graph.elements.len() as u32)
         .map(|id| (model.element_name(ElementId(id)), ElementId(id)))
         .collect();
     for (at, state) in system.states.iter().enumerate() {
-        let law = ids.get(&*state.element).map(|id| &model.elements[id.index()].law);
+        let law = ids.get(&*state.element).map(|id| &model.graph.elements[id.index()].law);
         let variable = match law {
             Some(Law::Storage { co_energy, .. }) => Some(*co_energy),
             _ => moving.get(&(at as u32)).copied(),
@@ -341,8 +341,8 @@ fn classes(model: &Model, system: &StateSystem, form: &LinearForm<Entry>, storag
 fn moving(model: &Model, c: &SparseMatrix<Entry>, storage: &[StorageOutputs]) -> FxHashMap<u32, Variable> {
     let mut found: FxHashMap<u32, Variable> = FxHashMap::default();
     for each in storage {
-        let ports = model.elements[each.id.index()].ports.clone();
-        let variables = variables(&model.elements[each.id.index()].law, ports.len());
+        let ports = model.graph.elements[each.id.index()].ports.clone();
+        let variables = variables(&model.graph.elements[each.id.index()].law, ports.len());
         for (output, variable) in (each.first..).zip(variables) {
             for (column, _) in c.rows[output].iter().filter(|entry| !entry.1.is_zero()) {
                 let known = found.entry(*column).or_insert(variable);
@@ -391,7 +391,7 @@ fn energies(
         }
         let Law::Storage {
             value, form: entered, ..
-        } = &model.elements[each.id.index()].law
+        } = &model.graph.elements[each.id.index()].law
         else {
             return Err(refused(
                 &format!("the storage `{name}` is not linear, and follows these displacements"),

@@ -39,9 +39,9 @@ impl Partition {
 
 /// Sorts the states and inputs of a system by what holds them in the model.
 pub fn partition(model: &Model, system: &StateSystem) -> Partition {
-    let ids = (0..model.elements.len() as u32).map(ElementId);
+    let ids = (0..model.graph.elements.len() as u32).map(ElementId);
     let elements: FxHashMap<String, ElementId> = ids.map(|id| (model.element_name(id), id)).collect();
-    let co_energy = |name: &Arc<str>| match &model.elements[elements.get(&**name)?.index()].law {
+    let co_energy = |name: &Arc<str>| match &model.graph.elements[elements.get(&**name)?.index()].law {
         Law::Storage { co_energy, .. } => Some(*co_energy),
         Law::Nonlinear(law) => law.storage.iter().flatten().map(|port| port.0).next(),
         _ => None,
@@ -56,6 +56,7 @@ pub fn partition(model: &Model, system: &StateSystem) -> Partition {
     }
     for (at, input) in system.declared_inputs().enumerate() {
         let given: Vec<Variable> = model
+            .graph
             .elements
             .iter()
             .filter_map(|element| match &element.law {

@@ -19,15 +19,15 @@ pub(super) struct FarSide<'m> {
 impl<'m> FarSide<'m> {
     /// The parts of a model beside one of its domains.
     pub(super) fn of(model: &'m Model, own: DomainId) -> FarSide<'m> {
-        let count = model.elements.len() + model.nodes.len();
+        let count = model.graph.elements.len() + model.graph.nodes.len();
         let mut side = FarSide {
             model,
             own,
             sets: DisjointSets::new(count),
             roots: Vec::new(),
         };
-        let first_node = model.elements.len();
-        for port in &model.ports {
+        let first_node = model.graph.elements.len();
+        for port in &model.graph.ports {
             if domain_of(model, port) == Some(own) {
                 continue;
             }
@@ -37,7 +37,7 @@ impl<'m> FarSide<'m> {
                 }
             }
         }
-        for bond in &model.bonds {
+        for bond in &model.graph.bonds {
             let ends = [bond.tail, bond.head].map(|end| side.place(end));
             if let [Some(a), Some(b)] = ends {
                 side.sets.join(a, b);
@@ -45,12 +45,12 @@ impl<'m> FarSide<'m> {
         }
         // An element is joined with the measures that control it.
         let owners: FxHashMap<SymbolId, Measure> = model.measures.iter().copied().collect();
-        for index in 0..model.elements.len() {
+        for index in 0..model.graph.elements.len() {
             let element = ElementId(index as u32);
             if side.is_own(element) {
                 continue;
             }
-            for symbol in model.exprs.symbols_of(&expressions(&model.elements[index].law)) {
+            for symbol in model.exprs.symbols_of(&expressions(&model.graph.elements[index].law)) {
                 if let Some(place) = owners.get(&symbol).and_then(|measure| side.place_of(*measure)) {
                     side.sets.join(index, place);
                 }
@@ -61,22 +61,22 @@ impl<'m> FarSide<'m> {
     }
 
     fn is_own_node(&self, node: NodeId) -> bool {
-        self.model.nodes[node.index()].domain == Some(self.own)
+        self.model.graph.nodes[node.index()].domain == Some(self.own)
     }
 
     /// Returns true if all ports of an element are in the domain.
     fn is_own(&self, element: ElementId) -> bool {
         let mut ports = self.model.ports_of(element);
-        ports.all(|port| domain_of(self.model, &self.model.ports[port.index()]) == Some(self.own))
+        ports.all(|port| domain_of(self.model, &self.model.graph.ports[port.index()]) == Some(self.own))
     }
 
     /// The place of an end of a bond, unless it is in the domain.
     fn place(&self, end: BondEnd) -> Option<usize> {
         match end {
             BondEnd::Node(node) if self.is_own_node(node) => None,
-            BondEnd::Node(node) => Some(self.model.elements.len() + node.index()),
+            BondEnd::Node(node) => Some(self.model.graph.elements.len() + node.index()),
             BondEnd::Port(port) => {
-                let port = &self.model.ports[port.index()];
+                let port = &self.model.graph.ports[port.index()];
                 (domain_of(self.model, port) != Some(self.own)).then_some(port.element.index())
             }
         }
@@ -88,7 +88,7 @@ impl<'m> FarSide<'m> {
             Measure::PortEffort(port) | Measure::PortFlow(port) => self.place(BondEnd::Port(port)),
             Measure::Common(node) => self.place(BondEnd::Node(node)),
             Measure::BondEffort(bond) | Measure::BondFlow(bond) => {
-                let bond = &self.model.bonds[bond.index()];
+                let bond = &self.model.graph.bonds[bond.index()];
                 self.place(bond.tail).or(self.place(bond.head))
             }
         }

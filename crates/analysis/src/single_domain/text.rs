@@ -56,7 +56,7 @@ impl Writer<'_> {
         let mut text = String::new();
         let domain = &self.conversion.domain;
         if !self.parts.is_standard()
-            && let Some(own) = self.model.domains.iter().find(|own| *own.name == **domain)
+            && let Some(own) = self.model.graph.domains.iter().find(|own| *own.name == **domain)
         {
             let effort = if own.effort_is_across { "across" } else { "through" };
             let (across, through) = (unit(&own.across_unit), unit(&own.through_unit));
@@ -67,11 +67,11 @@ impl Writer<'_> {
                 own.across, own.through
             );
         }
-        let _ = writeln!(text, "/// `{}` in the domain {domain} alone.", self.model.name);
+        let _ = writeln!(text, "/// `{}` in the domain {domain} alone.", self.model.heading.name);
         let mut letters = domain.chars();
         let first = letters.next().map(|letter| letter.to_ascii_uppercase());
         let suffix: String = first.into_iter().chain(letters).collect();
-        let _ = writeln!(text, "model {}{suffix} {{", self.model.name);
+        let _ = writeln!(text, "model {}{suffix} {{", self.model.heading.name);
         text.push_str(&self.head(&exprs, &known, &body));
         text.push_str(&body);
         text.push_str("}\n");

@@ -76,7 +76,11 @@ impl<'a> Writer<'a> {
         let elements = elements
             .map(|branch| (branch.element, names.fresh(&branch.name)))
             .collect();
-        let domain = model.domains.iter().find(|domain| *domain.name == *conversion.domain);
+        let domain = model
+            .graph
+            .domains
+            .iter()
+            .find(|domain| *domain.name == *conversion.domain);
         let domain = domain.ok_or_else(|| refused("the domain is not there".to_string(), "name another one"))?;
         let mut writer = Writer {
             model,
@@ -426,7 +430,7 @@ impl<'a> Writer<'a> {
             if let Some((across, through)) = self.ports.get(&port) {
                 return Some(in_brackets(if is_across { across } else { through }));
             }
-            let name = self.elements.get(&self.model.ports[port.index()].element)?;
+            let name = self.elements.get(&self.model.graph.ports[port.index()].element)?;
             let word = if is_across { "across" } else { "through" };
             Some(format!("{word}({name})"))
         };
@@ -434,12 +438,12 @@ impl<'a> Writer<'a> {
             Measure::PortEffort(port) => of_port(port, Variable::Effort),
             Measure::PortFlow(port) => of_port(port, Variable::Flow),
             Measure::Common(node) => {
-                let old = self.model.path_name(self.model.nodes[node.index()].path);
+                let old = self.model.path_name(self.model.graph.nodes[node.index()].path);
                 let known = self.nodes.iter().find(|known| known.0 == old)?;
                 Some(format!("across({})", known.1))
             }
             Measure::BondEffort(bond) | Measure::BondFlow(bond) => {
-                let bond = &self.model.bonds[bond.index()];
+                let bond = &self.model.graph.bonds[bond.index()];
                 let is_effort = matches!(measure, Measure::BondEffort(_));
                 let variable = if is_effort { Variable::Effort } else { Variable::Flow };
                 match (bond.tail, bond.head) {
@@ -485,7 +489,7 @@ pub(super) fn separate<'m>(
     let port = conversion
         .behind
         .first()
-        .map(|behind| &model.ports[behind.port.index()]);
+        .map(|behind| &model.graph.ports[behind.port.index()]);
     let Some(own) = port.and_then(|port| crate::one_port::domain_of(model, port)) else {
         return Ok(None);
     };

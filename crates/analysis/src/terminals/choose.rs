@@ -55,8 +55,8 @@ impl Isolated {
         // The through variable of the source leaves the component.
         let minus = exprs.neg(value);
         let one = exprs.integer(1);
-        let element = self.model.ports[port.port.index()].element;
-        self.model.elements[element.index()].law = match given {
+        let element = self.model.graph.ports[port.port.index()].element;
+        self.model.graph.elements[element.index()].law = match given {
             Given::Across => Law::Source {
                 given: port.across,
                 values: vec![value],
@@ -76,8 +76,8 @@ impl Isolated {
     /// If the across variable of a port is given.
     pub(super) fn is_across_given(&self, at: usize) -> bool {
         let port = &self.ports[at];
-        let element = self.model.ports[port.port.index()].element;
-        matches!(self.model.elements[element.index()].law, Law::Source { given, .. } if given == port.across)
+        let element = self.model.graph.ports[port.port.index()].element;
+        matches!(self.model.graph.elements[element.index()].law, Law::Source { given, .. } if given == port.across)
     }
 
     /// An output for the variable of each port that is not given.
@@ -97,14 +97,14 @@ impl Isolated {
                 value,
                 written: name.as_str().into(),
                 unit: None,
-                span: self.model.span,
+                span: self.model.heading.span,
             });
         }
     }
 
     fn variable(&mut self, port: PortId, variable: Variable) -> lgm_algebra::expr::ExprId {
         debug_assert!(matches!(
-            self.model.ports[port.index()].connection,
+            self.model.graph.ports[port.index()].connection,
             Connection::Branch { .. }
         ));
         let measure = match variable {

@@ -44,19 +44,26 @@ type End = (NodeId, String, Option<u32>);
 pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, Box<Diagnostic>> {
     let is_own: Vec<bool> = paths_inside(model, component);
     let is_inside = |path: PathId| is_own[path.index()];
-    let elements: Vec<ElementId> = (0..model.elements.len() as u32)
+    let elements: Vec<ElementId> = (0..model.graph.elements.len() as u32)
         .map(ElementId)
-        .filter(|id| is_inside(model.elements[id.index()].path))
+        .filter(|id| is_inside(model.graph.elements[id.index()].path))
         .collect();
     if elements.is_empty() {
         return Err(unknown(model, component));
     }
     let mut rest = model.clone();
-    let places = elements_and_bonds(model, &mut rest, &|id| !is_inside(model.elements[id.index()].path));
-    let own_node = |node: NodeId| is_inside(model.nodes[node.index()].path);
+    let places = elements_and_bonds(model, &mut rest, &|id| {
+        !is_inside(model.graph.elements[id.index()].path)
+    });
+    let own_node = |node: NodeId| is_inside(model.graph.nodes[node.index()].path);
     let fixed = cut(model, &mut rest, &places, &is_inside)?;
-    let ends = match model.open_ports.is_empty() {
-        false => model.open_ports.iter().map(|node| named_node(model, *node)).collect(),
+    let ends = match model.graph.open_ports.is_empty() {
+        false => model
+            .graph
+            .open_ports
+            .iter()
+            .map(|node| named_node(model, *node))
+            .collect(),
         true => loose_ends(&mut rest, shown, &own_node)?,
     };
     if ends.is_empty() {
@@ -93,7 +100,7 @@ fn unknown(model: &Model, component: &str) -> Box<Diagnostic> {
     // The instances of the model itself, or, for a name with a dot, all of them.
     let is_deep = component.contains('.');
     let mut names: Vec<String> = Vec::new();
-    for element in &model.elements {
+    for element in &model.graph.elements {
         let mut at = Some(element.path);
         while let Some(path) = at {
             at = model.paths[path.index()].parent;
@@ -103,7 +110,7 @@ fn unknown(model: &Model, component: &str) -> Box<Diagnostic> {
             }
         }
     }
-    let message = format!("there is no component `{component}` in `{}`", model.name);
+    let message = format!("there is no component `{component}` in `{}`", model.heading.name);
     match did_you_mean(component, names.iter().map(String::as_str)) {
         Some(help) => refused(message, &help),
         None => refused(
@@ -114,7 +121,7 @@ fn unknown(model: &Model, component: &str) -> Box<Diagnostic> {
 }
 
 fn named_node(model: &Model, node: NodeId) -> End {
-    let about = &model.nodes[node.index()];
+    let about = &model.graph.nodes[node.index()];
     let path = &model.paths[about.path.index()];
     (node, indexed(&path.name, &path.indices), about.entry)
 }
@@ -135,11 +142,11 @@ fn loose_ends(
     component: &str,
     is_own: &dyn Fn(NodeId) -> bool,
 ) -> Result<Vec<End>, Box<Diagnostic>> {
-    let is_block = model.elements.len() > 1;
+    let is_block = model.graph.elements.len() > 1;
     let mut known: FxHashMap<(u32, Option<u32>), NodeId> = FxHashMap::default();
     let mut ends: Vec<End> = Vec::new();
-    for at in 0..model.ports.len() {
-        let port = &model.ports[at];
+    for at in 0..model.graph.ports.len() {
+        let port = &model.graph.ports[at];
         let Connection::Branch { from, to, span } = port.connection else {
             return Err(refused(
                 format!("`{component}` is an element of a bond graph"),
@@ -156,8 +163,8 @@ fn loose_ends(
             true => (0, port.entry),
             false => (at as u32, None),
         };
-        let node = *known.entry(key).or_insert(NodeId(model.nodes.len() as u32));
-        if node.index() == model.nodes.len() {
+        let node = *known.entry(key).or_insert(NodeId(model.graph.nodes.len() as u32));
+        if node.index() == model.graph.nodes.len() {
             let name = match (&port.name, port.entry) {
                 (Some(name), Some(entry)) if is_block => format!("{name}[{entry}]"),
                 (Some(name), _) => name.to_string(),
@@ -166,13 +173,13 @@ fn loose_ends(
             };
             ends.push((node, name, port.entry.filter(|_| !is_block)));
             let like = outside(from).or(to).expect("invariant: a branch has an end at a node");
-            let like: Node = model.nodes[like.index()].clone();
-            model.nodes.push(like);
+            let like: Node = model.graph.nodes[like.index()].clone();
+            model.graph.nodes.push(like);
         }
         // The branch keeps its direction: what is outside of its tail is the new node, and what is outside of its head the reference.
         let from = from.filter(|end| is_own(*end)).or(Some(node));
         let to = to.filter(|end| is_own(*end));
-        model.ports[at].connection = Connection::Branch { from, to, span };
+        model.graph.ports[at].connection = Connection::Branch { from, to, span };
     }
     Ok(ends)
 }
@@ -181,14 +188,14 @@ impl Isolated {
     /// Puts a source between a node and the reference; what it gives is decided later.
     fn add_source(&mut self, node: NodeId, name: String, entry: Option<u32>) -> Result<(), Box<Diagnostic>> {
         let model = &mut self.model;
-        let about = &model.nodes[node.index()];
+        let about = &model.graph.nodes[node.index()];
         let Some(domain) = about.domain.filter(|_| about.is_graph_node) else {
             return Err(refused(
                 format!("the port `{name}` is a junction of a bond graph"),
                 "terminal equations are those of ports that are nodes of a domain: `port a : electrical;`",
             ));
         };
-        let across = across_of(&model.domains[domain.index()]);
+        let across = across_of(&model.graph.domains[domain.index()]);
         let given = model.exprs.new_symbol(format!("given {name}"), SymbolKind::Input);
         let at = model.inputs.iter().take_while(|input| !input.is_internal).count();
         model.inputs.insert(
@@ -199,7 +206,7 @@ impl Isolated {
                 signal: None,
                 unit: None,
                 scale: 1.0,
-                span: model.span,
+                span: model.heading.span,
                 is_internal: false,
             },
         );

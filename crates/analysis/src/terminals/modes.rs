@@ -67,15 +67,18 @@ impl ModalMatrices {
 
 /// The matrices of a modal block, over the parameters or in numbers; none if the name is that of something else.
 pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<ModalMatrices> {
-    let ids = (0..model.elements.len() as u32).map(ElementId);
+    let ids = (0..model.graph.elements.len() as u32).map(ElementId);
     let is_part = |id: &ElementId| {
-        let parent = model.paths[model.elements[id.index()].path.index()].parent;
+        let parent = model.paths[model.graph.elements[id.index()].path.index()].parent;
         parent.is_some_and(|parent| model.path_name(parent) == component)
     };
     let members: Vec<ElementId> = ids.clone().filter(is_part).collect();
     let coupler = ids.into_iter().find(|id| model.element_name(*id) == component)?;
-    let has_residual = members.iter().any(|id| model.elements[id.index()].mode.is_none());
-    let count = members.iter().filter_map(|id| model.elements[id.index()].mode).max()? as usize;
+    let has_residual = members.iter().any(|id| model.graph.elements[id.index()].mode.is_none());
+    let count = members
+        .iter()
+        .filter_map(|id| model.graph.elements[id.index()].mode)
+        .max()? as usize;
     let mut exprs = model.exprs.clone();
     let formulas = formulas(model, &mut exprs);
     let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
@@ -89,7 +92,7 @@ pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<M
     };
     let mut parts: Vec<(Arc<str>, Vec<Option<String>>)> = Vec::new();
     for id in members {
-        let element = &model.elements[id.index()];
+        let element = &model.graph.elements[id.index()];
         let (Some(mode), Some(value)) = (element.mode, value(&element.law)) else {
             continue;
         };
@@ -102,19 +105,19 @@ pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<M
         };
         parts[at].1[mode as usize - 1] = Some(written(value));
     }
-    let Law::Coupler { matrix, .. } = &model.elements[coupler.index()].law else {
+    let Law::Coupler { matrix, .. } = &model.graph.elements[coupler.index()].law else {
         return None;
     };
     // Across variables of the modes follow from those of the ports in the dual, and the other way round else.
     let ports = model.ports_of(coupler).filter_map(|port| {
-        let port = &model.ports[port.index()];
+        let port = &model.graph.ports[port.index()];
         let is_port = port.name.as_deref() == Some("port");
         is_port.then(|| format!("port[{}]", port.entry.unwrap_or(1)))
     });
     let ports: Vec<String> = ports.collect();
     let is_dual = matrix.rows == count
         && model.ports_of(coupler).next().is_some_and(|first| {
-            let first = &model.ports[first.index()];
+            let first = &model.graph.ports[first.index()];
             first.name.as_deref() == Some("port")
         });
     let shape = |mode: usize, port: usize| match is_dual {

@@ -27,7 +27,7 @@ pub(super) fn cut(
     rest.measures.clear();
     for (symbol, measure) in &model.measures {
         let moved = match *measure {
-            Measure::Common(node) if !is_inside(model.nodes[node.index()].path) => None,
+            Measure::Common(node) if !is_inside(model.graph.nodes[node.index()].path) => None,
             other => places.measure(other),
         };
         match moved {
@@ -76,8 +76,8 @@ impl Outside<'_> {
             let rate = rest.integrals[at].rate;
             rest.integrals[at].rate = self.with_inputs(rest, rate);
         }
-        for at in 0..rest.elements.len() {
-            let mut law = rest.elements[at].law.clone();
+        for at in 0..rest.graph.elements.len() {
+            let mut law = rest.graph.elements[at].law.clone();
             let is_source = matches!(law, Law::Source { .. });
             for value in expressions(&mut law) {
                 let own = match is_source {
@@ -87,7 +87,7 @@ impl Outside<'_> {
                 // Short values make short polynomials.
                 *value = lowest_terms(&mut rest.exprs, own);
             }
-            rest.elements[at].law = law;
+            rest.graph.elements[at].law = law;
         }
         Ok(())
     }
@@ -114,7 +114,7 @@ impl Outside<'_> {
                     signal: None,
                     unit: None,
                     scale: 1.0,
-                    span: rest.span,
+                    span: rest.heading.span,
                     is_internal: false,
                 },
             );
@@ -156,8 +156,8 @@ impl Outside<'_> {
                 }],
                 unit: integral.unit.clone(),
                 scale: 1.0,
-                span: rest.span,
-                value_span: rest.span,
+                span: rest.heading.span,
+                value_span: rest.heading.span,
                 is_constant: false,
             });
             let own = rest.exprs.symbol(own);

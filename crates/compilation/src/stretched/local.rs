@@ -53,9 +53,9 @@ pub(super) fn are_local(model: &Model, system: &StateSystem, reaches: &[Reach]) 
     let states: Vec<Place> = system.states.iter().map(|state| place(&state.name)).collect();
     let mut sections: BTreeMap<i64, Section> = BTreeMap::new();
     for reach in reaches {
-        let port = &model.ports[reach.port.index()];
+        let port = &model.graph.ports[reach.port.index()];
         let (element, own) = place(&model.element_name(port.element));
-        let first = model.elements[port.element.index()].ports.start;
+        let first = model.graph.elements[port.element.index()].ports.start;
         let mut sum = Moved::new();
         for (term, factor) in &reach.terms {
             let (class, other) = match term {

@@ -130,8 +130,9 @@ impl Stretched {
     /// The size of the long model.
     pub fn counts(&self) -> Option<Counts> {
         let count = |of: fn(&Counts) -> &Count| {
-            let one =
-                |pick: fn(&Count) -> usize| self.at(|each| each.model().map_or(0, |model| pick(of(&model.counts))));
+            let one = |pick: fn(&Count) -> usize| {
+                self.at(|each| each.model().map_or(0, |model| pick(of(&model.heading.counts))))
+            };
             Some(Count {
                 branches: one(|count| count.branches)?,
                 nodes: one(|count| count.nodes)?,

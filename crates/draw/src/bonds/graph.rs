@@ -260,11 +260,11 @@ impl Reader<'_, '_> {
                 if let Some(path) = content.boxes.of_node(node) {
                     return self.boxed(path);
                 }
-                let node = &model.nodes[node.index()];
+                let node = &model.graph.nodes[node.index()];
                 (Key::Node(node.path), Some(model.path_name(node.path)), node.domain)
             }
             Some(Origin::Branch(port)) => {
-                let port = &model.ports[port.index()];
+                let port = &model.graph.ports[port.index()];
                 if let Connection::Branch { from, to, .. } = &port.connection
                     && let Some(path) = content.boxes.of_element(port.element)
                     && [from, to]
@@ -278,10 +278,10 @@ impl Reader<'_, '_> {
                 (Key::Branch(port.element, port.name.clone()), None, port.domain)
             }
             Some(Origin::Direct(bond)) => {
-                let bond = &model.bonds[bond.index()];
+                let bond = &model.graph.bonds[bond.index()];
                 let name = |end| match end {
                     lgm_model::BondEnd::Port(port) => self.port_name(port),
-                    lgm_model::BondEnd::Node(node) => model.path_name(model.nodes[node.index()].path),
+                    lgm_model::BondEnd::Node(node) => model.path_name(model.graph.nodes[node.index()].path),
                 };
                 let key = Key::Direct(format!("{} {}", name(bond.tail), name(bond.head)));
                 (key, None, None)
@@ -292,7 +292,7 @@ impl Reader<'_, '_> {
         let is_branch = matches!(key, Key::Branch(..));
         let own = match &key {
             Key::Node(path) => Some(*path),
-            Key::Branch(element, _) => Some(model.elements[element.index()].path),
+            Key::Branch(element, _) => Some(model.graph.elements[element.index()].path),
             _ => None,
         };
         let digit = match info.kind {
@@ -331,7 +331,7 @@ impl Reader<'_, '_> {
 
     fn port(&mut self, port: usize) -> usize {
         let model = self.content.model;
-        let Some(info) = model.ports.get(port) else {
+        let Some(info) = model.graph.ports.get(port) else {
             // A velocity that the equations have as a state.
             let name = self.content.report.ports[port].name.clone();
             return self.put(Key::Added(usize::MAX - port), |_| Vertex {
@@ -348,7 +348,7 @@ impl Reader<'_, '_> {
 
     fn boxed(&mut self, path: PathId) -> usize {
         self.put(Key::Box(path), |content| {
-            let elements = (0..content.model.elements.len() as u32).map(ElementId);
+            let elements = (0..content.model.graph.elements.len() as u32).map(ElementId);
             let mut own = elements.filter(|element| content.boxes.of_element(*element) == Some(path));
             let kind = own.next().map(|element| content.kind(element)).unwrap_or_default();
             let name = content.model.path_name(path);
@@ -371,11 +371,11 @@ impl Reader<'_, '_> {
                 Some(false) => ", derivative causality",
                 None => "",
             };
-            let info = &content.model.elements[element.index()];
+            let info = &content.model.graph.elements[element.index()];
             let first = PortId(info.ports.start);
             Vertex {
                 shape: Shape::Element(integral),
-                domain: content.domain(content.model.ports[first.index()].domain),
+                domain: content.domain(content.model.graph.ports[first.index()].domain),
                 signals: content.modulation(element),
                 role: match &info.law {
                     _ if content.is_switched(element) => Role::Sink,
@@ -398,7 +398,7 @@ impl Reader<'_, '_> {
     }
 
     fn port_name(&self, port: PortId) -> String {
-        let info = &self.content.model.ports[port.index()];
+        let info = &self.content.model.graph.ports[port.index()];
         let element = self.content.name(info.element);
         match &info.name {
             Some(own) => format!("{element}.{own}"),
@@ -413,16 +413,16 @@ impl Reader<'_, '_> {
             (End::Port(port), _) | (_, End::Port(port)) => Some(port),
             _ => None,
         };
-        let own = port.filter(|port| *port < content.model.ports.len());
+        let own = port.filter(|port| *port < content.model.graph.ports.len());
         let own = own.map(|port| PortId(port as u32));
-        let of_port = own.and_then(|port| content.domain(content.model.ports[port.index()].domain));
+        let of_port = own.and_then(|port| content.domain(content.model.graph.ports[port.index()].domain));
         let domains = [tail, head].map(|vertex| self.graph.vertices[vertex].domain.clone());
         let [of_tail, of_head] = domains;
         Bond {
             tail,
             head,
             element: match own {
-                Some(port) => Some(content.name(content.model.ports[port.index()].element)),
+                Some(port) => Some(content.name(content.model.graph.ports[port.index()].element)),
                 None => port.map(|_| self.graph.vertices[tail.max(head)].id.clone()),
             },
             name: match (own, port) {
@@ -430,13 +430,13 @@ impl Reader<'_, '_> {
                 (None, Some(port)) => content.report.ports[port].name.clone(),
                 (None, None) => String::new(),
             },
-            kind: own.map(|port| content.kind(content.model.ports[port.index()].element)),
+            kind: own.map(|port| content.kind(content.model.graph.ports[port.index()].element)),
             domain: of_port.or(of_tail).or(of_head),
             width: 1,
             bonds: vec![index],
             turned: Vec::new(),
             ports: [bond.tail, bond.head].map(|end| match end {
-                End::Port(port) if port < content.model.ports.len() => Some(PortEnd {
+                End::Port(port) if port < content.model.graph.ports.len() => Some(PortEnd {
                     port: PortId(port as u32),
                     effort_sign: content.graph.ports[port].effort_sign,
                     flow_sign: content.graph.ports[port].flow_sign,
@@ -460,7 +460,7 @@ impl Reader<'_, '_> {
         let ids: FxHashMap<String, usize> = (self.graph.vertices.iter().enumerate())
             .map(|(at, vertex)| (vertex.id.clone(), at))
             .collect();
-        for element in 0..content.model.elements.len() as u32 {
+        for element in 0..content.model.graph.elements.len() as u32 {
             let Some(at) = self.known.get(&Key::Element(ElementId(element))).copied() else {
                 continue;
             };

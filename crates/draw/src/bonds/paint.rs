@@ -14,7 +14,7 @@ const MARGIN: f64 = 18.0;
 
 pub(super) fn paint(content: &Content<'_>, graph: &Graph, blocks: &Blocks, laid: &Laid) -> Drawing {
     let mut drawing = Drawing {
-        model: content.model.name.clone(),
+        model: content.model.heading.name.clone(),
         kind: Kind::BondGraph,
         size: (0.0, 0.0),
         nodes: Vec::new(),

@@ -36,7 +36,7 @@ fn value(content: &Content<'_>, graph: &Graph, vertex: usize, element: ElementId
     let model = content.model;
     let ends = ends(graph, vertex);
     let single = |matrix: &Matrix| (matrix.entries.len() == 1).then(|| matrix.entries[0]);
-    match &model.elements[element.index()].law {
+    match &model.graph.elements[element.index()].law {
         Law::Storage { value, form, .. } => Some(written(content, single(value)?, *form == StorageForm::Inverse, 1)),
         Law::Dissipator(Dissipator::Resistance(matrix)) => Some(written(content, single(matrix)?, false, 1)),
         Law::Dissipator(Dissipator::Conductance(matrix)) => Some(written(content, single(matrix)?, true, 1)),

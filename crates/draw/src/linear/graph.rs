@@ -65,16 +65,16 @@ pub(super) struct Coupler {
 /// Why a model has no linear graph: a junction or a bond of it lies between no nodes.
 pub(crate) fn obstacle(model: &Model) -> Option<String> {
     let of_bond_graph = |node: &&lgm_model::Node| !node.is_graph_node && !is_inside(model, node.path);
-    if let Some(junction) = model.nodes.iter().find(of_bond_graph) {
+    if let Some(junction) = model.graph.nodes.iter().find(of_bond_graph) {
         let name = model.path_name(junction.path);
         return Some(format!(
             "`{name}` is a junction of a bond graph, which no node stands for"
         ));
     }
-    for bond in &model.bonds {
+    for bond in &model.graph.bonds {
         let name = |end: BondEnd| match end {
-            BondEnd::Node(node) => model.path_name(model.nodes[node.index()].path),
-            BondEnd::Port(port) => model.element_name(model.ports[port.index()].element),
+            BondEnd::Node(node) => model.path_name(model.graph.nodes[node.index()].path),
+            BondEnd::Port(port) => model.element_name(model.graph.ports[port.index()].element),
         };
         if matches!(
             (bond.tail, bond.head),
@@ -90,7 +90,7 @@ pub(crate) fn obstacle(model: &Model) -> Option<String> {
 /// Whether something is a part of a modal block.
 fn is_inside(model: &Model, path: PathId) -> bool {
     let parent = model.paths[path.index()].parent;
-    parent.is_some_and(|parent| model.elements.iter().any(|element| element.path == parent))
+    parent.is_some_and(|parent| model.graph.elements.iter().any(|element| element.path == parent))
 }
 
 /// Nodes by what they are drawn as.
@@ -101,7 +101,7 @@ struct Nodes {
 impl Nodes {
     /// The drawn node of a node; none within a box.
     fn get(&self, content: &Content<'_>, node: NodeId) -> Option<usize> {
-        self.of_path.get(&content.model.nodes[node.index()].path).copied()
+        self.of_path.get(&content.model.graph.nodes[node.index()].path).copied()
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn read(content: &Content<'_>) -> Graph {
     let mut nodes = Nodes {
         of_path: FxHashMap::default(),
     };
-    for (index, node) in model.nodes.iter().enumerate() {
+    for (index, node) in model.graph.nodes.iter().enumerate() {
         if content.boxes.of_node(NodeId(index as u32)).is_some() {
             continue;
         }
@@ -137,13 +137,13 @@ type Ends = (Option<usize>, Option<usize>);
 
 fn ends(content: &Content<'_>, nodes: &Nodes, port: PortId) -> Option<(Ends, Option<Arc<str>>)> {
     let model = content.model;
-    let info = &model.ports[port.index()];
+    let info = &model.graph.ports[port.index()];
     let outer = |node: Option<NodeId>| node.and_then(|node| nodes.get(content, node));
     let (ends, domain) = match &info.connection {
         Connection::Branch { from, to, .. } => ((outer(*from), outer(*to)), info.domain),
         Connection::Bond(bond) => {
-            let bond = &model.bonds[bond.index()];
-            let domain = |node: NodeId| model.nodes[node.index()].domain;
+            let bond = &model.graph.bonds[bond.index()];
+            let domain = |node: NodeId| model.graph.nodes[node.index()].domain;
             match (bond.tail, bond.head) {
                 (BondEnd::Node(node), _) => ((outer(Some(node)), None), domain(node)),
                 (_, BondEnd::Node(node)) => ((None, outer(Some(node))), domain(node)),
@@ -159,7 +159,7 @@ fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
     let members = members(content);
     // Entries of a vector port are one branch.
     let mut known: FxHashMap<(ElementId, Option<Arc<str>>, Ends), usize> = FxHashMap::default();
-    for (index, info) in model.ports.iter().enumerate() {
+    for (index, info) in model.graph.ports.iter().enumerate() {
         let port = PortId(index as u32);
         let Some((ends, domain)) = ends(content, nodes, port) else {
             continue;
@@ -220,7 +220,7 @@ fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
 /// Velocities that are states since a modulus depends on their integrals: branches of the tree that no element stands for.
 fn velocities(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
     let model = content.model;
-    for (at, port) in content.report.ports.iter().enumerate().skip(model.ports.len()) {
+    for (at, port) in content.report.ports.iter().enumerate().skip(model.graph.ports.len()) {
         let own = content
             .report
             .bonds
@@ -235,9 +235,9 @@ fn velocities(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
             });
         let origin = own.and_then(|junction| content.graph.junctions.get(junction));
         let (ends, domain) = match origin.map(|junction| junction.origin) {
-            Some(Origin::Node(node)) => ((nodes.get(content, node), None), model.nodes[node.index()].domain),
+            Some(Origin::Node(node)) => ((nodes.get(content, node), None), model.graph.nodes[node.index()].domain),
             Some(Origin::Branch(branch)) => match ends(content, nodes, branch) {
-                Some((ends, _)) => (ends, model.ports[branch.index()].domain),
+                Some((ends, _)) => (ends, model.graph.ports[branch.index()].domain),
                 None => continue,
             },
             _ => continue,
@@ -291,7 +291,7 @@ pub(super) fn couplers(content: &Content<'_>, graph: &mut Graph) {
     for (at, branch) in graph.branches.iter().enumerate() {
         of_element.entry(branch.element.clone()).or_default().push(at);
     }
-    for index in 0..model.elements.len() as u32 {
+    for index in 0..model.graph.elements.len() as u32 {
         let name = content.name(ElementId(index));
         let Some(branches) = of_element.remove(&name) else {
             continue;

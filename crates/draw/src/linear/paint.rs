@@ -59,7 +59,7 @@ struct Line {
 /// A drawing without anything in it.
 pub(super) fn empty(content: &Content<'_>) -> Drawing {
     Drawing {
-        model: content.model.name.clone(),
+        model: content.model.heading.name.clone(),
         kind: Kind::LinearGraph,
         size: (0.0, 0.0),
         nodes: Vec::new(),

@@ -30,17 +30,17 @@ impl GraphCheck<'_, '_> {
             return;
         }
         let mut floating: FxHashSet<u32> = FxHashSet::default();
-        for at in 0..self.graph.model.nodes.len() {
-            if self.graph.model.nodes[at].floating {
+        for at in 0..self.graph.model.graph.nodes.len() {
+            if self.graph.model.graph.nodes[at].floating {
                 floating.insert(self.graph.branching.part(NodeId(at as u32)));
             }
         }
         let mut loose: FxHashMap<u32, Vec<NodeId>> = FxHashMap::default();
         let mut order = Vec::new();
-        for at in 0..self.graph.model.nodes.len() {
+        for at in 0..self.graph.model.graph.nodes.len() {
             let id = NodeId(at as u32);
             let graph = &mut self.cx.graph;
-            let node = &graph.model.nodes[at];
+            let node = &graph.model.graph.nodes[at];
             if !graph.branching.is_touched(id) {
                 if node.entry.is_none_or(|entry| entry == 1) {
                     self.untouched(id);
@@ -68,17 +68,17 @@ impl GraphCheck<'_, '_> {
     }
 
     fn node_name(&self, id: NodeId) -> String {
-        let node = &self.graph.model.nodes[id.index()];
+        let node = &self.graph.model.graph.nodes[id.index()];
         let entry = node.entry.map_or(String::new(), |entry| format!("[{entry}]"));
         format!("{}{entry}", self.graph.model.path_name(node.path))
     }
 
     fn node_span(&self, id: NodeId) -> Span {
-        self.graph.model.paths[self.graph.model.nodes[id.index()].path.index()].span
+        self.graph.model.paths[self.graph.model.graph.nodes[id.index()].path.index()].span
     }
 
     fn untouched(&mut self, id: NodeId) {
-        let node = &self.graph.model.nodes[id.index()];
+        let node = &self.graph.model.graph.nodes[id.index()];
         let place = self.place_of(node.path);
         let name = self.graph.model.path_name(node.path);
         let diagnostic = match node.is_graph_node {
@@ -99,9 +99,9 @@ impl GraphCheck<'_, '_> {
     }
 
     fn no_datum(&mut self, list: &[NodeId]) {
-        let domain = self.graph.model.nodes[list[0].index()].domain;
+        let domain = self.graph.model.graph.nodes[list[0].index()].domain;
         let domain = domain.map_or(String::new(), |domain| {
-            format!(" {}", self.graph.model.domains[domain.index()].name)
+            format!(" {}", self.graph.model.graph.domains[domain.index()].name)
         });
         let mut names: Vec<String> = list
             .iter()
@@ -112,7 +112,7 @@ impl GraphCheck<'_, '_> {
             names.push(format!("{} more", list.len() - names.len()));
         }
         let first = self.node_name(list[0]);
-        self.reports.here = self.place_of(self.graph.model.nodes[list[0].index()].path);
+        self.reports.here = self.place_of(self.graph.model.graph.nodes[list[0].index()].path);
         let mut diagnostic = Diagnostic::error(
             Code::LGM0313,
             match list.len() {

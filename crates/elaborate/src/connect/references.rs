@@ -48,7 +48,7 @@ const GROUNDED: [Grounded; 3] = [
 impl GraphCheck<'_, '_> {
     /// Warns of masses, inertias and heat capacities of which no end is the reference or steady against it.
     pub fn check_references(&mut self) {
-        let suspects: Vec<(ElementId, usize)> = (0..self.graph.model.elements.len() as u32)
+        let suspects: Vec<(ElementId, usize)> = (0..self.graph.model.graph.elements.len() as u32)
             .filter_map(|at| Some((ElementId(at), self.grounded_kind(ElementId(at))?)))
             .collect();
         if suspects.is_empty() {
@@ -56,14 +56,18 @@ impl GraphCheck<'_, '_> {
         }
         let mut steady = self.steady_nodes();
         for (id, kind) in suspects {
-            let moving = self.graph.model.elements[id.index()].ports.clone().find_map(|port| {
-                let Connection::Branch { from, to, span } = self.graph.model.ports[port as usize].connection else {
-                    return None;
-                };
-                let moves =
-                    |node: Option<NodeId>, steady: &mut Branching| node.is_some_and(|node| steady.part(node) != 0);
-                (moves(from, &mut steady) && moves(to, &mut steady)).then_some(span)
-            });
+            let moving = self.graph.model.graph.elements[id.index()]
+                .ports
+                .clone()
+                .find_map(|port| {
+                    let Connection::Branch { from, to, span } = self.graph.model.graph.ports[port as usize].connection
+                    else {
+                        return None;
+                    };
+                    let moves =
+                        |node: Option<NodeId>, steady: &mut Branching| node.is_some_and(|node| steady.part(node) != 0);
+                    (moves(from, &mut steady) && moves(to, &mut steady)).then_some(span)
+                });
             if let Some(span) = moving {
                 self.between_nodes(id, &GROUNDED[kind], span);
             }
@@ -83,25 +87,25 @@ impl GraphCheck<'_, '_> {
     /// those that are the reference of a part that floats.
     fn steady_nodes(&mut self) -> Branching {
         let mut steady = Branching::default();
-        for (at, node) in self.graph.model.nodes.iter().enumerate() {
+        for (at, node) in self.graph.model.graph.nodes.iter().enumerate() {
             if node.floating {
                 steady.join(Some(NodeId(at as u32)), None);
             }
         }
-        for at in 0..self.graph.model.elements.len() {
-            let element = &self.graph.model.elements[at];
+        for at in 0..self.graph.model.graph.elements.len() {
+            let element = &self.graph.model.graph.elements[at];
             let Law::Source { given, values } = &element.law else {
                 continue;
             };
             let pairs: Vec<_> = values.iter().copied().zip(element.ports.clone()).collect();
             let given = *given;
             for (value, port) in pairs {
-                let port = &self.graph.model.ports[port as usize];
+                let port = &self.graph.model.graph.ports[port as usize];
                 let (Some(domain), Connection::Branch { from, to, .. }) = (port.domain, &port.connection) else {
                     continue;
                 };
                 let (from, to) = (*from, *to);
-                let effort_is_across = self.graph.model.domains[domain.index()].effort_is_across;
+                let effort_is_across = self.graph.model.graph.domains[domain.index()].effort_is_across;
                 if effort_is_across == (given == Variable::Effort) && !self.varies(value) {
                     steady.join(from, to);
                 }

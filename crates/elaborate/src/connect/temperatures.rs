@@ -20,8 +20,8 @@ impl GraphCheck<'_, '_> {
         let mut hottest: Option<(f64, ElementId)> = None;
         let mut held: FxHashSet<NodeId> = FxHashSet::default();
         let mut cold: Vec<(ElementId, Option<NodeId>)> = Vec::new();
-        for at in 0..self.graph.model.elements.len() {
-            let (id, element) = (ElementId(at as u32), &self.graph.model.elements[at]);
+        for at in 0..self.graph.model.graph.elements.len() {
+            let (id, element) = (ElementId(at as u32), &self.graph.model.graph.elements[at]);
             let Some((effort_is_across, node)) = self.thermal(element) else {
                 continue;
             };
@@ -78,8 +78,8 @@ impl GraphCheck<'_, '_> {
 
     /// Of an element whose across variable is a temperature: whether that is its effort, and the node that it is drawn from.
     fn thermal(&self, element: &Element) -> Option<(bool, Option<NodeId>)> {
-        let port = self.graph.model.ports.get(element.ports.start as usize)?;
-        let domain = &self.graph.model.domains[port.domain?.index()];
+        let port = self.graph.model.graph.ports.get(element.ports.start as usize)?;
+        let domain = &self.graph.model.graph.domains[port.domain?.index()];
         let is_temperature = domain.dimension(true) == Some(Dimension::TEMPERATURE);
         let Connection::Branch { from, to, .. } = port.connection else {
             return None;

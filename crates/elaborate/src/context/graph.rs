@@ -7,7 +7,7 @@ use crate::context::values::Text;
 use crate::program::ItemRef;
 use lgm_algebra::DisjointSets;
 use lgm_algebra::expr::SymbolId;
-use lgm_model::{DomainId, ElementId, Measure, Model, NodeId, Path, PathId};
+use lgm_model::{DomainId, ElementId, Heading, Measure, Model, NodeId, Path, PathId};
 use lgm_syntax::ast::{self, Name};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -136,10 +136,10 @@ impl<'a> Graph<'a> {
 
     /// The scalar ports of each declared port.
     pub(crate) fn port_groups(&self, id: ElementId) -> Vec<(Option<Text>, std::ops::Range<u32>)> {
-        let range = self.model.elements[id.index()].ports.clone();
+        let range = self.model.graph.elements[id.index()].ports.clone();
         let mut groups: Vec<(Option<Text>, std::ops::Range<u32>)> = Vec::with_capacity(2);
         for at in range {
-            let name = &self.model.ports[at as usize].name;
+            let name = &self.model.graph.ports[at as usize].name;
             match groups.last_mut() {
                 Some((last, range)) if last == name => range.end = at + 1,
                 _ => groups.push((name.clone(), at..at + 1)),
@@ -151,30 +151,11 @@ impl<'a> Graph<'a> {
 
 /// A model of which only the name is known.
 fn empty_model(chosen: &ast::Model, time: SymbolId) -> Model {
-    Model {
+    let heading = Heading {
         name: chosen.name.text.clone(),
         doc: chosen.doc.clone(),
         span: chosen.name.span,
-        exprs: Default::default(),
-        time,
-        parameters: Vec::new(),
-        constants: Vec::new(),
-        inputs: Vec::new(),
-        signals: Vec::new(),
-        domains: Vec::new(),
-        paths: Vec::new(),
-        nodes: Vec::new(),
-        open_ports: Vec::new(),
-        ports: Vec::new(),
-        elements: Vec::new(),
-        bonds: Vec::new(),
-        measures: Vec::new(),
-        integrals: Vec::new(),
-        outputs: Vec::new(),
-        start_conditions: Vec::new(),
-        experiment: None,
-        point: Vec::new(),
-        switching: Default::default(),
-        counts: lgm_model::counts::Counts::default(),
-    }
+        counts: Default::default(),
+    };
+    Model::new(heading, Default::default(), time)
 }

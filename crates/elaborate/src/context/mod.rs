@@ -160,8 +160,8 @@ impl<'a> Context<'a> {
         if let Some(unit) = &through_unit {
             self.dims.words.insert(unit.dimension, unit.clone());
         }
-        let id = DomainId(self.graph.model.domains.len() as u32);
-        self.graph.model.domains.push(Domain {
+        let id = DomainId(self.graph.model.graph.domains.len() as u32);
+        self.graph.model.graph.domains.push(Domain {
             name: declared.name.text.clone(),
             across: across.name.text.clone(),
             across_unit,
@@ -203,7 +203,7 @@ impl<'a> Context<'a> {
 
     /// The dimension of a domain's across (or through) variable.
     pub(crate) fn domain_dimension(&mut self, domain: DomainId, across: bool) -> DimId {
-        let dimension = self.graph.model.domains[domain.index()].dimension(across);
+        let dimension = self.graph.model.graph.domains[domain.index()].dimension(across);
         self.dims.optional(dimension)
     }
 }

@@ -80,9 +80,10 @@ impl<'a> Evaluator<'a> {
         start: u32,
         variables: &mut FxHashMap<SymbolId, u32>,
     ) -> ScopePort<'a> {
-        let domain = self.graph.model.ports[range.start as usize].domain;
+        let domain = self.graph.model.graph.ports[range.start as usize].domain;
         let (mut effort, mut flow) = (Vec::new(), Vec::new());
-        let across_is_effort = domain.is_none_or(|domain| self.graph.model.domains[domain.index()].effort_is_across);
+        let across_is_effort =
+            domain.is_none_or(|domain| self.graph.model.graph.domains[domain.index()].effort_is_across);
         let dims = match domain {
             Some(domain) => (
                 self.domain_dimension(domain, across_is_effort),

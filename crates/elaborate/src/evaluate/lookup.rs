@@ -442,7 +442,7 @@ impl<'a> Evaluator<'a> {
                     format!("there {} {size}", if size == 1 { "is only" } else { "are" }),
                 )
                 .help("indices start at 1, and ranges include both ends");
-            let declared = &self.graph.model.paths[self.graph.model.nodes[view.base as usize].path.index()];
+            let declared = &self.graph.model.paths[self.graph.model.graph.nodes[view.base as usize].path.index()];
             let words = format!("`{}` is declared here", declared.name);
             let diagnostic = lgm_model::instances::label_once(diagnostic, declared.span, words);
             self.report(diagnostic);

@@ -373,11 +373,11 @@ impl<'a> Expansion<'_, 'a> {
             self.report(diagnostic);
             return GraphPart::Failed;
         }
-        let node = self.graph.model.nodes.get(view.base as usize);
+        let node = self.graph.model.graph.nodes.get(view.base as usize);
         if let (Some(wanted), Some(found)) = (domain, node.and_then(|node| node.domain))
             && wanted != found
         {
-            let name = |id: lgm_model::DomainId| self.graph.model.domains[id.index()].name.clone();
+            let name = |id: lgm_model::DomainId| self.graph.model.graph.domains[id.index()].name.clone();
             let (found, wanted) = (name(found), name(wanted));
             let diagnostic = Diagnostic::error(
                 Code::LGM0303,

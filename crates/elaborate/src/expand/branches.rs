@@ -183,7 +183,7 @@ impl<'a> Expansion<'_, 'a> {
             return None;
         }
         let (width, vector) = (shape.width, shape.vector);
-        let node = &self.graph.model.nodes[view.base as usize];
+        let node = &self.graph.model.graph.nodes[view.base as usize];
         if node.is_graph_node && node.domain.is_none() {
             // `names` has reported it, and without a domain the law of the element would mean nothing.
             return None;
@@ -206,7 +206,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     fn domain_name(&self, domain: DomainId) -> String {
-        self.graph.model.domains[domain.index()].name.to_string()
+        self.graph.model.graph.domains[domain.index()].name.to_string()
     }
 
     /// Checks one branch and makes its scalar ports.
@@ -289,7 +289,7 @@ impl<'a> Expansion<'_, 'a> {
             let node = |end: &End| (!end.view.is_ground()).then(|| NodeId(end.view.base + entry));
             let (from, to) = (node(&tail), node(&head));
             self.graph.branching.join(from, to);
-            self.graph.model.ports.push(Port {
+            self.graph.model.graph.ports.push(Port {
                 element: id,
                 name: name.clone(),
                 entry: vector.then_some(entry + 1),

@@ -16,7 +16,7 @@ impl<'a> Expansion<'_, 'a> {
     pub(super) fn instance(&mut self, instance: &'a Instance, place: Place) {
         if self.must_wait(instance, place) {
             self.scopes.keep_envs();
-            let before = self.graph.model.elements.len();
+            let before = self.graph.model.graph.elements.len();
             self.postponed.push(Postponed {
                 instance,
                 place,
@@ -88,8 +88,8 @@ impl<'a> Expansion<'_, 'a> {
         let good = self.check_arguments(instance, &element.formals, &element.name, &[], &|_| false);
         let is_bond = element.domain.as_ref().is_some_and(|domain| &*domain.text == "bond");
         let path = self.instance_path(instance, indices, place);
-        let id = ElementId(self.graph.model.elements.len() as u32);
-        let first = self.graph.model.ports.len() as u32;
+        let id = ElementId(self.graph.model.graph.elements.len() as u32);
+        let first = self.graph.model.graph.ports.len() as u32;
         let connected = if is_bond {
             self.expect_no_branches(instance)
         } else {
@@ -100,10 +100,10 @@ impl<'a> Expansion<'_, 'a> {
             _ => instance.kind.span,
         };
         let model = &mut self.graph.model;
-        model.elements.push(Element {
+        model.graph.elements.push(Element {
             path,
             kind: element.name.text.clone(),
-            ports: first..model.ports.len() as u32,
+            ports: first..model.graph.ports.len() as u32,
             // Replaced when the law is classified; nothing reads it before.
             law: Law::Source {
                 given: lgm_model::Variable::Effort,

@@ -91,7 +91,9 @@ impl<'a> Expansion<'_, 'a> {
         let floating = declared.flags.iter().any(|flag| &*flag.text == "floating");
         let node_kind = match (kind, domain) {
             (Some(kind), _) => kind,
-            (None, Some(domain)) if !self.graph.model.domains[domain.index()].effort_is_across => JunctionKind::One,
+            (None, Some(domain)) if !self.graph.model.graph.domains[domain.index()].effort_is_across => {
+                JunctionKind::One
+            }
             (None, _) => JunctionKind::Zero,
         };
         for declared in &declared.names {
@@ -106,7 +108,7 @@ impl<'a> Expansion<'_, 'a> {
             }
             self.made += all as u64;
             let parent = self.scopes.frames[place.frame.0 as usize].path;
-            let base = self.graph.model.nodes.len() as u32;
+            let base = self.graph.model.graph.nodes.len() as u32;
             let second = shape.sizes.get(1).copied().unwrap_or(1);
             for at in 0..count as i64 {
                 let path = match shape.sizes.len() {
@@ -117,7 +119,7 @@ impl<'a> Expansion<'_, 'a> {
                         .path(parent, &declared.name, &[at / second + 1, at % second + 1]),
                 };
                 for entry in 1..=shape.width {
-                    self.graph.model.nodes.push(Node {
+                    self.graph.model.graph.nodes.push(Node {
                         path,
                         entry: shape.vector.then_some(entry),
                         kind: node_kind,

@@ -48,7 +48,7 @@ impl<'a> Expansion<'_, 'a> {
     ) -> NodeView {
         let count: i64 = shape.sizes.iter().product();
         let second = shape.sizes.get(1).copied().unwrap_or(1);
-        let base = self.graph.model.nodes.len() as u32;
+        let base = self.graph.model.graph.nodes.len() as u32;
         let mut from = bound.base;
         for at in 0..count {
             let indices: Vec<i64> = match (index, shape.sizes.len()) {
@@ -61,11 +61,11 @@ impl<'a> Expansion<'_, 'a> {
             for _ in 0..shape.width {
                 let node = Node {
                     path,
-                    ..self.graph.model.nodes[from as usize].clone()
+                    ..self.graph.model.graph.nodes[from as usize].clone()
                 };
-                let own = NodeId(self.graph.model.nodes.len() as u32);
-                self.graph.model.nodes.push(node);
-                self.graph.model.open_ports.push(own);
+                let own = NodeId(self.graph.model.graph.nodes.len() as u32);
+                self.graph.model.graph.nodes.push(node);
+                self.graph.model.graph.open_ports.push(own);
                 // Nothing hangs in the air that did not before.
                 self.graph.branching.join(Some(own), Some(NodeId(from)));
                 from += 1;

@@ -93,18 +93,18 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     fn make_late(&mut self, turn: usize, entry: Postponed<'a>) -> Late {
-        let start = self.graph.model.elements.len();
+        let start = self.graph.model.graph.elements.len();
         self.at(entry.place, |this| this.make(entry.instance, entry.place));
         Late {
             before: entry.before,
             turn,
-            made: start..self.graph.model.elements.len(),
+            made: start..self.graph.model.graph.elements.len(),
         }
     }
 
     /// Puts the elements of a body into the order of their declarations.
     fn reorder(&mut self, frame: FrameId, first: usize, late: &[Late]) {
-        let count = self.graph.model.elements.len();
+        let count = self.graph.model.graph.elements.len();
         if count == first {
             return;
         }
@@ -126,21 +126,21 @@ impl<'a> Expansion<'_, 'a> {
             None => id,
         };
         // Ports were made in the order of the elements.
-        let first_port = self.graph.model.elements[first].ports.start;
-        let old_ports: Vec<Port> = self.graph.model.ports.split_off(first_port as usize);
-        let old_elements = self.graph.model.elements.split_off(first);
+        let first_port = self.graph.model.graph.elements[first].ports.start;
+        let old_ports: Vec<Port> = self.graph.model.graph.ports.split_off(first_port as usize);
+        let old_elements = self.graph.model.graph.elements.split_off(first);
         let old_records = self.graph.records.split_off(first);
         for key in &keys {
             let at = key.3 - first;
             let mut element = old_elements[at].clone();
-            let start = self.graph.model.ports.len() as u32;
+            let start = self.graph.model.graph.ports.len() as u32;
             for port in element.ports.clone() {
                 let mut port = old_ports[(port - first_port) as usize].clone();
                 port.element = moved(port.element);
-                self.graph.model.ports.push(port);
+                self.graph.model.graph.ports.push(port);
             }
-            element.ports = start..self.graph.model.ports.len() as u32;
-            self.graph.model.elements.push(element);
+            element.ports = start..self.graph.model.graph.ports.len() as u32;
+            self.graph.model.graph.elements.push(element);
             self.graph.records.push(old_records[at]);
         }
         let parts = self.scopes.frames[frame.0 as usize].parts as usize;

@@ -54,7 +54,7 @@ impl<'a> Expansion<'_, 'a> {
         }
         self.walk(statements, place, Walk::Declare, true);
         if !self.reports.is_stopped() {
-            let first = self.graph.model.elements.len();
+            let first = self.graph.model.graph.elements.len();
             let outer = std::mem::take(&mut self.postponed);
             self.walk(statements, place, Walk::Build, true);
             let waiting = std::mem::replace(&mut self.postponed, outer);

@@ -341,10 +341,10 @@ impl<'a> LawReader<'_, 'a> {
     pub fn check_energy(&mut self, id: ElementId, element: &'a ast::Element, law: &NonlinearLaw) -> Option<()> {
         // In a pseudo domain across times through is no power, and what a law stores no energy.
         let is_pseudo = |port: u32| {
-            let domain = self.graph.model.ports[port as usize].domain;
-            domain.is_some_and(|domain| self.graph.model.domains[domain.index()].pseudo)
+            let domain = self.graph.model.graph.ports[port as usize].domain;
+            domain.is_some_and(|domain| self.graph.model.graph.domains[domain.index()].pseudo)
         };
-        if self.graph.model.elements[id.index()].ports.clone().any(is_pseudo) {
+        if self.graph.model.graph.elements[id.index()].ports.clone().any(is_pseudo) {
             return Some(());
         }
         let owned = self
@@ -406,7 +406,8 @@ impl<'a> LawReader<'_, 'a> {
 
     /// The variable that a port which stores gives, as it is measured.
     fn stored_variable(&self, id: ElementId, law: &NonlinearLaw, port: usize) -> String {
-        let about = &self.graph.model.ports[self.graph.model.elements[id.index()].ports.start as usize + port];
+        let about =
+            &self.graph.model.graph.ports[self.graph.model.graph.elements[id.index()].ports.start as usize + port];
         let owned = self
             .graph
             .model
@@ -417,7 +418,10 @@ impl<'a> LawReader<'_, 'a> {
             .clone()
             .any(|integral| self.arena.exprs.depends_on(integral.rate, law.variables[port].0));
         let given = if feeds_effort { Variable::Flow } else { Variable::Effort };
-        let word = match about.domain.map(|domain| &self.graph.model.domains[domain.index()]) {
+        let word = match about
+            .domain
+            .map(|domain| &self.graph.model.graph.domains[domain.index()])
+        {
             Some(domain) if domain.effort_is_across == (given == Variable::Effort) => "across",
             Some(_) => "through",
             None if given == Variable::Effort => "effort",

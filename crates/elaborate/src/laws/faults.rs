@@ -13,7 +13,7 @@ impl<'a> LawReader<'_, 'a> {
     /// Where a fault of a law is shown: at the user's definition, or at the use of a library element.
     pub fn law_diagnostic(&self, diagnostic: Diagnostic, id: ElementId, equation: Span) -> Diagnostic {
         let instance = self.graph.records[id.index()].instance;
-        let use_span = self.graph.model.elements[id.index()].law_span;
+        let use_span = self.graph.model.graph.elements[id.index()].law_span;
         if self.program.is_library(equation.source) {
             diagnostic
                 .label(use_span, format!("for `{}`", instance.declared.name.text))
@@ -34,7 +34,7 @@ impl<'a> LawReader<'_, 'a> {
         left: &Value,
         right: &Value,
     ) {
-        let ports = self.graph.model.elements[id.index()].ports.len();
+        let ports = self.graph.model.graph.elements[id.index()].ports.len();
         let diagnostic = Diagnostic::error(
             Code::LGM0202,
             format!(
@@ -48,8 +48,9 @@ impl<'a> LawReader<'_, 'a> {
         if let Some(Connection::Branch { span, .. }) = self
             .graph
             .model
+            .graph
             .ports
-            .get(self.graph.model.elements[id.index()].ports.start as usize)
+            .get(self.graph.model.graph.elements[id.index()].ports.start as usize)
             .map(|port| port.connection.clone())
             && element.ports.is_empty()
         {
@@ -164,13 +165,13 @@ impl<'a> LawReader<'_, 'a> {
 
     /// Bonds point into one-ports that take up power and away from sources, as the sign conventions say.
     pub fn check_arrow(&mut self, id: ElementId, is_source: bool) -> Option<()> {
-        let about = &self.graph.model.elements[id.index()];
+        let about = &self.graph.model.graph.elements[id.index()];
         let first = about.ports.start;
-        let port = &self.graph.model.ports[first as usize];
+        let port = &self.graph.model.graph.ports[first as usize];
         let Connection::Bond(bond) = port.connection else {
             return Some(());
         };
-        let bond = &self.graph.model.bonds[bond.index()];
+        let bond = &self.graph.model.graph.bonds[bond.index()];
         let leaves = bond.tail == BondEnd::Port(lgm_model::PortId(first));
         if port.name.is_some() || leaves == is_source {
             return Some(());

@@ -27,7 +27,7 @@ layer!(LawReader<'e, 'a>, evaluator: Evaluator<'a>);
 
 /// Reads the laws of all elements.
 pub(crate) fn read_all(evaluator: &mut Evaluator<'_>) {
-    for element in 0..evaluator.graph.model.elements.len() {
+    for element in 0..evaluator.graph.model.graph.elements.len() {
         if evaluator.reports.is_stopped() {
             return;
         }

@@ -43,7 +43,7 @@ impl<'a> LawReader<'_, 'a> {
         let law = modes[first].law.clone();
         self.law_attributes(id, &law, &states);
         self.start_integrals(id, &states);
-        self.graph.model.elements[id.index()].law = law;
+        self.graph.model.graph.elements[id.index()].law = law;
         self.graph.model.switching.elements.push(SwitchedElement {
             element: id,
             modes,
@@ -144,7 +144,7 @@ impl<'a> LawReader<'_, 'a> {
         let mut own: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         self.own_variables(id, &template.variables, &mut own);
         self.own_integrals(id, template, &values, &mut own, states);
-        let start = self.graph.model.elements[id.index()].ports.start;
+        let start = self.graph.model.graph.elements[id.index()].ports.start;
         let mut changes = Vec::with_capacity(template.changes.len());
         for (change, written) in template.changes.iter().zip(&mode.changes) {
             let mut sets = Vec::with_capacity(change.sets.len());

@@ -388,7 +388,7 @@ impl<'a> LawReader<'_, 'a> {
         symbols: &[(SymbolId, SymbolId)],
         own: &mut FxHashMap<SymbolId, ExprId>,
     ) -> Vec<(SymbolId, SymbolId)> {
-        let first = self.graph.model.elements[id.index()].ports.start;
+        let first = self.graph.model.graph.elements[id.index()].ports.start;
         let mut variables = Vec::with_capacity(symbols.len());
         for (at, (effort, flow)) in symbols.iter().enumerate() {
             let port = PortId(first + at as u32);
@@ -448,7 +448,7 @@ impl<'a> LawReader<'_, 'a> {
             let expr = self.arena.exprs.symbol(symbol);
             own.insert(integral.symbol, expr);
             renamed.insert(integral.symbol, symbol);
-            let about = &self.graph.model.elements[id.index()];
+            let about = &self.graph.model.graph.elements[id.index()];
             let (parent, span) = (about.path, self.graph.model.paths[about.path.index()].span);
             let path = PathId(self.graph.model.paths.len() as u32);
             self.graph.model.paths.push(Path {
@@ -487,9 +487,9 @@ impl<'a> LawReader<'_, 'a> {
 
     /// Gives the states of a nonlinear law the starts and sizes of their element.
     pub fn start_integrals(&mut self, id: ElementId, states: &[LawState]) {
-        let start = self.graph.model.elements[id.index()].start.clone();
-        let nominal = self.graph.model.elements[id.index()].nominal.clone();
-        let span = self.graph.model.elements[id.index()].start_span;
+        let start = self.graph.model.graph.elements[id.index()].start.clone();
+        let nominal = self.graph.model.graph.elements[id.index()].nominal.clone();
+        let span = self.graph.model.graph.elements[id.index()].start_span;
         let integrals = self.graph.model.integrals.iter_mut().rev();
         for integral in integrals.take_while(|integral| integral.owner == Some(id)) {
             if let Some(state) = states.iter().find(|state| state.symbol == integral.symbol) {
@@ -510,9 +510,9 @@ impl<'a> LawReader<'_, 'a> {
     /// The dimension of a state of a law, where the domain of its port says it.
     fn integral_dimension(&self, id: ElementId, integral: &LawIntegral) -> Option<Dimension> {
         let (variable, is_integral) = integral.of?;
-        let about = &self.graph.model.elements[id.index()];
-        let port = &self.graph.model.ports[(about.ports.start + variable / 2) as usize];
-        let domain = &self.graph.model.domains[port.domain?.index()];
+        let about = &self.graph.model.graph.elements[id.index()];
+        let port = &self.graph.model.graph.ports[(about.ports.start + variable / 2) as usize];
+        let domain = &self.graph.model.graph.domains[port.domain?.index()];
         let is_across = domain.effort_is_across == variable.is_multiple_of(2);
         let dimension = domain.dimension(is_across);
         match is_integral {
@@ -523,10 +523,10 @@ impl<'a> LawReader<'_, 'a> {
 
     fn port_variable_measure(&mut self, port: PortId, measure: Measure, variable: Variable) -> ExprId {
         self.measure(measure, |model| {
-            let about = &model.ports[port.index()];
+            let about = &model.graph.ports[port.index()];
             let word = match about.domain {
                 Some(domain) => {
-                    let across = model.domains[domain.index()].effort_is_across == (variable == Variable::Effort);
+                    let across = model.graph.domains[domain.index()].effort_is_across == (variable == Variable::Effort);
                     if across { "across" } else { "through" }
                 }
                 None if variable == Variable::Effort => "effort",
@@ -540,10 +540,13 @@ impl<'a> LawReader<'_, 'a> {
     /// `across of spring`, of the variable that a law's state is made of.
     fn variable_word(&self, id: ElementId, integral: &LawIntegral) -> String {
         let variable = integral.of.map_or(0, |(variable, _)| variable);
-        let about = &self.graph.model.elements[id.index()];
-        let port = &self.graph.model.ports[(about.ports.start + variable / 2) as usize];
+        let about = &self.graph.model.graph.elements[id.index()];
+        let port = &self.graph.model.graph.ports[(about.ports.start + variable / 2) as usize];
         let is_effort = variable.is_multiple_of(2);
-        let word = match port.domain.map(|domain| &self.graph.model.domains[domain.index()]) {
+        let word = match port
+            .domain
+            .map(|domain| &self.graph.model.graph.domains[domain.index()])
+        {
             Some(domain) if domain.effort_is_across == is_effort => "across",
             Some(_) => "through",
             None if is_effort => "effort",
@@ -559,8 +562,8 @@ impl<'a> LawReader<'_, 'a> {
         let Some((variable, is_integral)) = integral.of else {
             return (String::new(), None, None);
         };
-        let about = &self.graph.model.elements[id.index()];
-        let port = &self.graph.model.ports[(about.ports.start + variable / 2) as usize];
+        let about = &self.graph.model.graph.elements[id.index()];
+        let port = &self.graph.model.graph.ports[(about.ports.start + variable / 2) as usize];
         let is_effort = variable % 2 == 0;
         let of_port = |symbol: &str| match &port.name {
             Some(name) => format!("{name}.{symbol}"),
@@ -575,7 +578,7 @@ impl<'a> LawReader<'_, 'a> {
             };
             return (of_port(name), port.entry, None);
         };
-        let domain = &self.graph.model.domains[domain.index()];
+        let domain = &self.graph.model.graph.domains[domain.index()];
         let across = domain.effort_is_across == is_effort;
         let symbol = if across { &domain.across } else { &domain.through };
         if !is_integral {

@@ -68,14 +68,14 @@ impl<'a> LawReader<'_, 'a> {
         }
         self.law_attributes(id, &law, &states);
         self.start_integrals(id, &states);
-        self.graph.model.elements[id.index()].law = law;
+        self.graph.model.graph.elements[id.index()].law = law;
         Some(())
     }
 
     /// Reads what an instance says beside its arguments: the starts and sizes of its states.
     pub(super) fn law_attributes(&mut self, id: ElementId, law: &Law, states: &[LawState]) {
         let record = self.graph.records[id.index()];
-        let ports = self.graph.model.elements[id.index()].ports.len();
+        let ports = self.graph.model.graph.elements[id.index()].ports.len();
         let has_modes = !self.element_of(id).is_some_and(|element| element.modes.is_empty());
         let read = |attribute: &&'a Attribute| !(has_modes && &*attribute.name.text == "mode");
         let attributes = || record.instance.attributes.iter().filter(read);
@@ -108,7 +108,7 @@ impl<'a> LawReader<'_, 'a> {
             let Some(values) = self.start_of(attribute, ports, &dimensions, record.place) else {
                 continue;
             };
-            let element = &mut self.graph.model.elements[id.index()];
+            let element = &mut self.graph.model.graph.elements[id.index()];
             match &*attribute.name.text {
                 "nominal" => element.nominal = values,
                 _ => (element.start, element.start_span) = (values, Some(attribute.value.span)),
@@ -139,7 +139,7 @@ impl<'a> LawReader<'_, 'a> {
         }
         let groups = self.graph.port_groups(id);
         for (_, range) in &groups {
-            let domain = self.graph.model.ports[range.start as usize].domain;
+            let domain = self.graph.model.graph.ports[range.start as usize].domain;
             key.extend([range.len() as u32, domain.map_or(u32::MAX, |domain| domain.0)]);
         }
         let found = self.templates.known.get(&key[..]).cloned();
@@ -191,7 +191,7 @@ impl<'a> LawReader<'_, 'a> {
             table: None,
         });
         let name = self.graph.records[id.index()].instance.declared.name.text.to_string();
-        self.reports.law_use = Some((name, self.graph.model.elements[id.index()].law_span));
+        self.reports.law_use = Some((name, self.graph.model.graph.elements[id.index()].law_span));
         let rows = self.law_rows(id, element, arguments);
         let changes = mode.map_or(Some(Vec::new()), |mode| self.template_changes(mode));
         self.reports.law_use = None;
@@ -382,17 +382,20 @@ impl<'a> LawReader<'_, 'a> {
         let Law::Source { given, values } = law else {
             return law;
         };
-        let ports = self.graph.model.elements[id.index()].ports.clone();
+        let ports = self.graph.model.graph.elements[id.index()].ports.clone();
         let values = values
             .into_iter()
             .zip(ports)
-            .map(|(value, port)| match self.graph.model.ports[port as usize].connection {
-                Connection::Bond(bond) if given == Variable::Flow => {
-                    let leaves = self.graph.model.bonds[bond.index()].tail == BondEnd::Port(lgm_model::PortId(port));
-                    if leaves { self.arena.exprs.neg(value) } else { value }
-                }
-                _ => value,
-            })
+            .map(
+                |(value, port)| match self.graph.model.graph.ports[port as usize].connection {
+                    Connection::Bond(bond) if given == Variable::Flow => {
+                        let leaves =
+                            self.graph.model.graph.bonds[bond.index()].tail == BondEnd::Port(lgm_model::PortId(port));
+                        if leaves { self.arena.exprs.neg(value) } else { value }
+                    }
+                    _ => value,
+                },
+            )
             .collect();
         Law::Source { given, values }
     }

@@ -10,12 +10,12 @@ impl<'a> LawReader<'_, 'a> {
         let Law::Storage { co_energy, .. } = law else {
             return Vec::new();
         };
-        let element = &self.graph.model.elements[id.index()];
+        let element = &self.graph.model.graph.elements[id.index()];
         if element.state_choice != StateChoice::CoEnergy {
             return Vec::new();
         }
         let dimension = |port: u32| {
-            let domain = &self.graph.model.domains[self.graph.model.ports[port as usize].domain?.index()];
+            let domain = &self.graph.model.graph.domains[self.graph.model.graph.ports[port as usize].domain?.index()];
             domain.dimension(domain.effort_is_across == (*co_energy == Variable::Effort))
         };
         let found: Vec<_> = element.ports.clone().map(dimension).collect();

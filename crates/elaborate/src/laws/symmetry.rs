@@ -30,7 +30,7 @@ impl<'a> LawReader<'_, 'a> {
     }
 
     fn varying_value(&mut self, id: ElementId, entry: ExprId) {
-        let span = self.graph.model.elements[id.index()].law_span;
+        let span = self.graph.model.graph.elements[id.index()].law_span;
         let symbols = self.arena.exprs.symbols_of(&[entry]);
         let symbol = symbols
             .into_iter()
@@ -56,7 +56,7 @@ impl<'a> LawReader<'_, 'a> {
                 if a == b {
                     continue;
                 }
-                let span = self.graph.model.elements[id.index()].law_span;
+                let span = self.graph.model.graph.elements[id.index()].law_span;
                 let difference = self.arena.exprs.sub(a, b);
                 let exact = self.exact(&[difference, a, b], span)?;
                 if !exact[0].is_zero() {
@@ -93,7 +93,7 @@ impl<'a> LawReader<'_, 'a> {
         {
             return good.then_some(());
         }
-        let span = self.graph.model.elements[id.index()].law_span;
+        let span = self.graph.model.graph.elements[id.index()].law_span;
         let numbers = self.exact(&value.entries, span)?;
         let null = null_vector(&numbers, value.rows);
         let regular = null.is_none();

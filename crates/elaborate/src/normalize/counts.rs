@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) fn counts(model: &Model) -> Counts {
     let mut counts = Counts::default();
     let parents: FxHashMap<u32, usize> = model
+        .graph
         .elements
         .iter()
         .enumerate()
@@ -19,11 +20,11 @@ pub(crate) fn counts(model: &Model) -> Counts {
     let parent = |path: lgm_model::PathId| model.paths[path.index()].parent;
     let block_of = |element: &Element| parent(element.path).and_then(|path| parents.get(&path.0).copied());
     // The coupler of each block is an element whose path holds others.
-    let blocks: FxHashSet<usize> = model.elements.iter().filter_map(block_of).collect();
+    let blocks: FxHashSet<usize> = model.graph.elements.iter().filter_map(block_of).collect();
     let mut kinds: FxHashSet<(usize, &str)> = FxHashSet::default();
     let mut grounded = false;
-    for (at, element) in model.elements.iter().enumerate() {
-        let ports = &model.ports[element.ports.start as usize..element.ports.end as usize];
+    for (at, element) in model.graph.elements.iter().enumerate() {
+        let ports = &model.graph.ports[element.ports.start as usize..element.ports.end as usize];
         grounded |= ports.iter().any(|port| {
             matches!(
                 port.connection,
@@ -72,7 +73,7 @@ pub(crate) fn counts(model: &Model) -> Counts {
     }
     let mut paths: FxHashSet<u32> = FxHashSet::default();
     let mut inner: FxHashSet<(u32, &str)> = FxHashSet::default();
-    for node in &model.nodes {
+    for node in &model.graph.nodes {
         counts.scalar.nodes += 1;
         match parent(node.path).filter(|path| parents.contains_key(&path.0)) {
             Some(block) => {

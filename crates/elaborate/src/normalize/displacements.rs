@@ -131,8 +131,8 @@ fn coefficients(model: &mut Model, holding: &Holding, integrand: ExprId) -> Opti
 fn ends_of(model: &Model, measure: Measure) -> Option<(End, End)> {
     let (port, variable) = match measure {
         Measure::Common(node) => {
-            let about = &model.nodes[node.index()];
-            let is_effort = model.domains[about.domain?.index()].effort_is_across;
+            let about = &model.graph.nodes[node.index()];
+            let is_effort = model.graph.domains[about.domain?.index()].effort_is_across;
             let is_across = (about.kind == JunctionKind::Zero) == is_effort;
             return is_across.then_some((Some(node), None));
         }
@@ -140,8 +140,8 @@ fn ends_of(model: &Model, measure: Measure) -> Option<(End, End)> {
         Measure::PortFlow(port) => (port, Variable::Flow),
         Measure::BondEffort(_) | Measure::BondFlow(_) => return None,
     };
-    let about = &model.ports[port.index()];
-    let is_across = model.domains[about.domain?.index()].effort_is_across == (variable == Variable::Effort);
+    let about = &model.graph.ports[port.index()];
+    let is_across = model.graph.domains[about.domain?.index()].effort_is_across == (variable == Variable::Effort);
     match about.connection {
         Connection::Branch { from, to, .. } if is_across => Some((from, to)),
         _ => None,
@@ -267,17 +267,17 @@ fn edges(model: &mut Model, holding: &Holding) -> Vec<Edge> {
     let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
     let values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
     let mut found: Vec<(String, Edge)> = Vec::new();
-    for index in 0..model.ports.len() {
+    for index in 0..model.graph.ports.len() {
         let port = PortId(index as u32);
-        let element = model.ports[index].element;
+        let element = model.graph.ports[index].element;
         let own = own_integral(model, port);
         let is_assigned = assigned.contains(&Target::Storage(port))
             || own.is_some_and(|(_, symbol)| assigned.contains(&Target::State(symbol)));
         // Of storage of several ports a sum over all of them is the displacement of one.
-        if is_assigned || switched.contains(&element) || model.elements[element.index()].ports.len() > 1 {
+        if is_assigned || switched.contains(&element) || model.graph.elements[element.index()].ports.len() > 1 {
             continue;
         }
-        let law = &model.elements[element.index()].law;
+        let law = &model.graph.elements[element.index()].law;
         if law.is_without_stiffness(&model.exprs, &|symbol| values.get(&symbol).copied()) {
             continue;
         }
@@ -323,7 +323,7 @@ fn edges(model: &mut Model, holding: &Holding) -> Vec<Edge> {
 /// The start of the energy variable of a storage port: `Some(true)` where its value is known, `Some(false)` where it is only guessed, none
 /// where none is given.
 fn given_start(model: &Model, places: &FxHashMap<SymbolId, usize>, port: PortId) -> Option<bool> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Nonlinear(_) = element.law else {
         let given = |start: &Option<ExprId>| start.is_some();
         return match element.start.iter().any(given) {
@@ -348,7 +348,11 @@ enum Unmoved {
 impl Unmoved {
     fn of(model: &Model) -> Unmoved {
         let is_given = |start: ExprId| !model.exprs.is_zero(start);
-        let of_elements = model.elements.iter().flat_map(|element| element.start.iter().flatten());
+        let of_elements = model
+            .graph
+            .elements
+            .iter()
+            .flat_map(|element| element.start.iter().flatten());
         let of_integrals = model.integrals.iter().flat_map(|integral| &integral.start);
         let is_solved = |integral: &Integral| integral.is_guess || integral.closure.is_some();
         if model.start_conditions.is_empty()
@@ -357,8 +361,8 @@ impl Unmoved {
         {
             return Unmoved::All;
         }
-        let mut groups = DisjointSets::new(model.nodes.len() + 1);
-        for element in &model.elements {
+        let mut groups = DisjointSets::new(model.graph.nodes.len() + 1);
+        for element in &model.graph.elements {
             let joins = match &element.law {
                 Law::Source { values, .. } => {
                     let symbols = model.exprs.symbols_of(values);
@@ -381,7 +385,7 @@ impl Unmoved {
                 Law::Coupler { .. } => false,
             };
             for port in element.ports.clone().map(PortId).filter(|_| joins) {
-                if let Connection::Branch { from, to, .. } = model.ports[port.index()].connection
+                if let Connection::Branch { from, to, .. } = model.graph.ports[port.index()].connection
                     && !is_of_through(model, port, &element.law)
                 {
                     groups.join(place(from), place(to));
@@ -402,10 +406,10 @@ impl Unmoved {
 
 /// Returns true if the law at a port is a through source, or storage that integrates its across variable.
 fn is_of_through(model: &Model, port: PortId, law: &Law) -> bool {
-    let Some(domain) = model.ports[port.index()].domain else {
+    let Some(domain) = model.graph.ports[port.index()].domain else {
         return true;
     };
-    let across = match model.domains[domain.index()].effort_is_across {
+    let across = match model.graph.domains[domain.index()].effort_is_across {
         true => Variable::Effort,
         false => Variable::Flow,
     };

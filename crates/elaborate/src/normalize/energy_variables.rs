@@ -20,12 +20,12 @@ impl Holding {
             symbols: model.measures.iter().map(|entry| (entry.1, entry.0)).collect(),
             branches: FxHashMap::default(),
         };
-        for (index, port) in model.ports.iter().enumerate() {
+        for (index, port) in model.graph.ports.iter().enumerate() {
             let id = PortId(index as u32);
             let (Connection::Branch { from, to, .. }, Some(domain)) = (&port.connection, port.domain) else {
                 continue;
             };
-            let across = match model.domains[domain.index()].effort_is_across {
+            let across = match model.graph.domains[domain.index()].effort_is_across {
                 true => Variable::Effort,
                 false => Variable::Flow,
             };
@@ -72,8 +72,8 @@ impl Holding {
 
     /// The energy variable of a storage port over what is measured; none of a field that is not inverted here.
     pub(super) fn energy(&mut self, model: &mut Model, port: PortId) -> Option<ExprId> {
-        let id = model.ports[port.index()].element;
-        let element = model.elements[id.index()].clone();
+        let id = model.graph.ports[port.index()].element;
+        let element = model.graph.elements[id.index()].clone();
         let at = (port.0 - element.ports.start) as usize;
         match &element.law {
             Law::Nonlinear(_) => own_integral(model, port).map(|(_, integral)| model.exprs.symbol(integral)),
@@ -118,7 +118,7 @@ impl Holding {
             let ends = match self.measures.get(&symbol) {
                 Some(Measure::Common(node)) => (None, Some(*node)),
                 Some(Measure::PortEffort(port) | Measure::PortFlow(port)) => {
-                    let about = &model.ports[port.index()];
+                    let about = &model.graph.ports[port.index()];
                     let is_effort = self.measures[&symbol] == Measure::PortEffort(*port);
                     let variable = if is_effort { Variable::Effort } else { Variable::Flow };
                     if integrated_by(model, *port) == Some(variable) {
@@ -128,7 +128,7 @@ impl Holding {
                     let (Connection::Branch { from, to, .. }, Some(domain)) = (&about.connection, about.domain) else {
                         continue;
                     };
-                    if model.domains[domain.index()].effort_is_across != is_effort {
+                    if model.graph.domains[domain.index()].effort_is_across != is_effort {
                         continue;
                     }
                     ((*from).min(*to), (*from).max(*to))
@@ -143,7 +143,7 @@ impl Holding {
 
 /// The element's port at an end of a bond, and whether it is the tail.
 pub(super) fn end_of(model: &Model, bond: usize) -> Option<(PortId, bool)> {
-    let bond = &model.bonds[bond];
+    let bond = &model.graph.bonds[bond];
     match (bond.tail, bond.head) {
         (BondEnd::Node(_), BondEnd::Port(port)) => Some((port, false)),
         (BondEnd::Port(port), BondEnd::Node(_)) => Some((port, true)),
@@ -153,7 +153,7 @@ pub(super) fn end_of(model: &Model, bond: usize) -> Option<(PortId, bool)> {
 
 /// The variable whose integral the element at a port holds.
 pub(super) fn integrated_by(model: &Model, port: PortId) -> Option<Variable> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
         Law::Storage { co_energy, .. } => Some(co_energy.conjugate()),
         Law::Nonlinear(_) => own_integral(model, port).map(|found| found.0),
@@ -163,8 +163,8 @@ pub(super) fn integrated_by(model: &Model, port: PortId) -> Option<Variable> {
 
 /// The integral that a law of its own holds at a port, of an effort or a flow: an energy variable, or one beside losses.
 pub(super) fn own_integral(model: &Model, port: PortId) -> Option<(Variable, SymbolId)> {
-    let id = model.ports[port.index()].element;
-    let element = &model.elements[id.index()];
+    let id = model.graph.ports[port.index()].element;
+    let element = &model.graph.elements[id.index()];
     let Law::Nonlinear(law) = &element.law else { return None };
     let at = (port.0 - element.ports.start) as usize;
     if let Some((co_energy, energy)) = law.storage[at] {
@@ -202,8 +202,8 @@ pub(super) fn inverse_row(model: &mut Model, value: &Matrix, row: usize) -> Opti
 
 /// Where the energy variable of a storage port starts, as far as a start is given that is not 0.
 pub(super) fn start_of_energy(model: &mut Model, port: PortId) -> Option<ExprId> {
-    let id = model.ports[port.index()].element;
-    let element = model.elements[id.index()].clone();
+    let id = model.graph.ports[port.index()].element;
+    let element = model.graph.elements[id.index()].clone();
     let at = (port.0 - element.ports.start) as usize;
     let starts = |symbol: SymbolId| {
         let integral = model.integrals.iter().find(|integral| integral.symbol == symbol);
@@ -232,6 +232,6 @@ pub(super) fn start_of_energy(model: &mut Model, port: PortId) -> Option<ExprId>
 
 /// Returns true if a variable of a port is its across variable.
 pub(super) fn is_across(model: &Model, port: PortId, variable: Variable) -> bool {
-    let domain = model.ports[port.index()].domain;
-    domain.is_some_and(|domain| model.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
+    let domain = model.graph.ports[port.index()].domain;
+    domain.is_some_and(|domain| model.graph.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
 }

@@ -19,7 +19,7 @@ pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     roots.extend(model.switching.expressions());
     let modes = model.switching.elements.iter().flat_map(|switched| &switched.modes);
     let laws = modes.map(|mode| &mode.law);
-    for law in model.elements.iter().map(|element| &element.law).chain(laws) {
+    for law in model.graph.elements.iter().map(|element| &element.law).chain(laws) {
         match law {
             Law::Source { values, .. } => roots.extend(values),
             Law::Coupler { matrix, .. } => roots.extend(&matrix.entries),
@@ -50,7 +50,7 @@ pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
         if let Some(energy) = holding.energy(model, port) {
             let energy = signed(model, energy);
             held.insert(integrand, energy);
-            let element = &model.elements[model.ports[port.index()].element.index()];
+            let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
             if matches!(element.law, Law::Storage { .. }) {
                 linear.insert(integrand, energy);
             }
@@ -116,7 +116,13 @@ fn replace(
         .iter_mut()
         .flat_map(|switched| &mut switched.modes);
     let laws = modes.map(|mode| &mut mode.law);
-    for law in model.elements.iter_mut().map(|element| &mut element.law).chain(laws) {
+    for law in model
+        .graph
+        .elements
+        .iter_mut()
+        .map(|element| &mut element.law)
+        .chain(laws)
+    {
         match law {
             Law::Source { values, .. } => *values = by(values, &mut sources, linear),
             Law::Coupler { matrix, .. }
@@ -144,13 +150,15 @@ fn remarks(model: &mut Model, holding: &Holding) -> Vec<Diagnostic> {
             .flat_map(|integrand| holding.beside(model, integrand))
             .collect();
         for port in beside {
-            let id = model.ports[port.index()].element;
+            let id = model.graph.ports[port.index()].element;
             if start_of_energy(model, port).is_none() || !reported.insert(id) {
                 continue;
             }
             let element = model.element_name(id);
             let message = format!("`{}` counts from 0, where `{element}` starts elsewhere", output.name);
-            let start = model.elements[id.index()].start_span.unwrap_or(model.element_span(id));
+            let start = model.graph.elements[id.index()]
+                .start_span
+                .unwrap_or(model.element_span(id));
             let measure = match integrated_by(model, port).is_some_and(|variable| is_across(model, port, variable)) {
                 true => "across",
                 false => "through",

@@ -18,16 +18,19 @@ pub(crate) fn control_junctions(model: &mut Model) {
 }
 
 fn control(model: &mut Model, controlled: &ControlledJunction) {
-    let node = &model.nodes[controlled.node.index()];
+    let node = &model.graph.nodes[controlled.node.index()];
     let (path, kind, domain, entry) = (node.path, node.kind, node.domain, node.entry);
-    let (id, port) = (ElementId(model.elements.len() as u32), PortId(model.ports.len() as u32));
-    let bond = BondId(model.bonds.len() as u32);
-    model.bonds.push(Bond {
+    let (id, port) = (
+        ElementId(model.graph.elements.len() as u32),
+        PortId(model.graph.ports.len() as u32),
+    );
+    let bond = BondId(model.graph.bonds.len() as u32);
+    model.graph.bonds.push(Bond {
         tail: BondEnd::Node(controlled.node),
         head: BondEnd::Port(port),
         span: controlled.span,
     });
-    model.ports.push(Port {
+    model.graph.ports.push(Port {
         element: id,
         name: None,
         entry,
@@ -58,7 +61,7 @@ fn control(model: &mut Model, controlled: &ControlledJunction) {
         mode("on", on.clone(), not, 1),
         mode("off", off, controlled.condition, 0),
     ];
-    model.elements.push(Element {
+    model.graph.elements.push(Element {
         path,
         kind: Element::JUNCTION.into(),
         ports: port.0..port.0 + 1,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(crate) fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let mut parts = Vec::new();
-    for (index, element) in model.elements.iter().enumerate() {
+    for (index, element) in model.graph.elements.iter().enumerate() {
         let Law::Storage {
             value,
             form: StorageForm::Inverse,
@@ -105,7 +105,7 @@ fn independent_rows(model: &Model, value: &Matrix) -> Option<Vec<usize>> {
 
 /// Moves the field's ports to a coupler and leaves the kept ones as ports of the storage behind it.
 fn split(model: &mut Model, index: usize, kept: &[usize]) {
-    let element = model.elements[index].clone();
+    let element = model.graph.elements[index].clone();
     let Law::Storage { co_energy, value, .. } = &element.law else {
         unreachable!("invariant: only stiffness fields are split")
     };
@@ -114,17 +114,17 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
         return;
     };
     let r = kept.len();
-    let coupler = ElementId(model.elements.len() as u32);
+    let coupler = ElementId(model.graph.elements.len() as u32);
     let matrix = coupler_matrix(model, &spread, conjugate, r);
-    let first_outer = model.ports.len() as u32;
+    let first_outer = model.graph.ports.len() as u32;
     for port in element.ports.clone() {
         let port = Port {
             element: coupler,
-            ..model.ports[port as usize].clone()
+            ..model.graph.ports[port as usize].clone()
         };
-        model.ports.push(port);
+        model.graph.ports.push(port);
     }
-    let first_inner = model.ports.len() as u32;
+    let first_inner = model.graph.ports.len() as u32;
     let first_storage = first_inner + r as u32;
     inner_ports(model, coupler, &element, kept, (first_inner, first_storage));
     let stiffness = Matrix {
@@ -136,7 +136,7 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
             .collect(),
     };
     let old = element.ports.clone();
-    model.elements.push(Element {
+    model.graph.elements.push(Element {
         law: Law::Coupler {
             input: conjugate,
             output: conjugate,
@@ -153,7 +153,7 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
         false => kept.iter().map(|entry| given[*entry]).collect(),
     };
     let (start, nominal) = (of_kept(&element.start), of_kept(&element.nominal));
-    model.elements[index] = Element {
+    model.graph.elements[index] = Element {
         law: Law::Storage {
             co_energy: *co_energy,
             value: stiffness,
@@ -200,14 +200,14 @@ fn inner_ports(
 ) {
     let r = kept.len();
     for (k, &entry) in kept.iter().enumerate() {
-        let bond = BondId(model.bonds.len() as u32);
-        let original = model.ports[element.ports.start as usize + entry].clone();
-        model.bonds.push(Bond {
+        let bond = BondId(model.graph.bonds.len() as u32);
+        let original = model.graph.ports[element.ports.start as usize + entry].clone();
+        model.graph.bonds.push(Bond {
             tail: BondEnd::Port(PortId(first_inner + k as u32)),
             head: BondEnd::Port(PortId(first_storage + k as u32)),
             span: element.law_span,
         });
-        model.ports.push(Port {
+        model.graph.ports.push(Port {
             element: coupler,
             name: Some(Arc::from("inner")),
             connection: Connection::Bond(bond),
@@ -215,9 +215,9 @@ fn inner_ports(
         });
     }
     for (k, &entry) in kept.iter().enumerate() {
-        let original = model.ports[element.ports.start as usize + entry].clone();
-        let bond = BondId((model.bonds.len() - r + k) as u32);
-        model.ports.push(Port {
+        let original = model.graph.ports[element.ports.start as usize + entry].clone();
+        let bond = BondId((model.graph.bonds.len() - r + k) as u32);
+        model.graph.ports.push(Port {
             connection: Connection::Bond(bond),
             ..original
         });
@@ -267,8 +267,8 @@ fn retarget(model: &mut Model, old: std::ops::Range<u32>, first_outer: u32) {
         };
         PortId(if moved >= old.end { moved - count } else { moved })
     };
-    model.ports.drain(old.start as usize..old.end as usize);
-    for element in &mut model.elements {
+    model.graph.ports.drain(old.start as usize..old.end as usize);
+    for element in &mut model.graph.elements {
         if element.ports.start >= old.end {
             element.ports = element.ports.start - count..element.ports.end - count;
         }
@@ -279,7 +279,7 @@ fn retarget(model: &mut Model, old: std::ops::Range<u32>, first_outer: u32) {
             Measure::Common(_) | Measure::BondEffort(_) | Measure::BondFlow(_) => {}
         }
     }
-    for bond in &mut model.bonds {
+    for bond in &mut model.graph.bonds {
         for end in [&mut bond.tail, &mut bond.head] {
             if let BondEnd::Port(port) = end {
                 *port = new(*port);

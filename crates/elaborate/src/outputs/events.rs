@@ -309,8 +309,8 @@ impl<'a> Results<'_, 'a> {
             Measure::PortFlow(port) => (port, Variable::Flow),
             _ => return None,
         };
-        let element = model.ports[port.index()].element;
-        match &model.elements[element.index()].law {
+        let element = model.graph.ports[port.index()].element;
+        match &model.graph.elements[element.index()].law {
             Law::Storage { co_energy, .. } if *co_energy == variable => Some(Target::Storage(port)),
             _ => None,
         }

@@ -112,15 +112,15 @@ impl<'a> Results<'_, 'a> {
         let symbols = self.arena.exprs.symbols_of(&[entry.expr]);
         for measure in symbols.iter().filter_map(|symbol| measures.get(symbol)) {
             let of = |domain: Option<lgm_model::DomainId>, variable: Variable| {
-                let domain = &self.graph.model.domains[domain?.index()];
+                let domain = &self.graph.model.graph.domains[domain?.index()];
                 let across = domain.effort_is_across == (variable == Variable::Effort);
                 domain.unit(across).cloned()
             };
             let words = match *measure {
-                Measure::PortEffort(port) => of(self.graph.model.ports[port.index()].domain, Variable::Effort),
-                Measure::PortFlow(port) => of(self.graph.model.ports[port.index()].domain, Variable::Flow),
+                Measure::PortEffort(port) => of(self.graph.model.graph.ports[port.index()].domain, Variable::Effort),
+                Measure::PortFlow(port) => of(self.graph.model.graph.ports[port.index()].domain, Variable::Flow),
                 Measure::Common(node) => {
-                    let node = &self.graph.model.nodes[node.index()];
+                    let node = &self.graph.model.graph.nodes[node.index()];
                     let variable = match node.kind {
                         lgm_model::JunctionKind::Zero => Variable::Effort,
                         lgm_model::JunctionKind::One => Variable::Flow,

@@ -7,25 +7,25 @@ use lgm_model::{BondEnd, Connection, JunctionKind, Model, NodeId, PortId, Variab
 /// Lowers a model to its bond graph. Cannot fail: elaboration has reported every fault of connection.
 pub fn lower(model: &Model) -> BondGraph {
     let mut graph = BondGraph {
-        junctions: Vec::with_capacity(model.nodes.len()),
-        bonds: Vec::with_capacity(model.ports.len()),
-        ports: Vec::with_capacity(model.ports.len()),
-        drawn: Vec::with_capacity(model.bonds.len()),
-        node_junctions: (0..model.nodes.len() as u32).collect(),
+        junctions: Vec::with_capacity(model.graph.nodes.len()),
+        bonds: Vec::with_capacity(model.graph.ports.len()),
+        ports: Vec::with_capacity(model.graph.ports.len()),
+        drawn: Vec::with_capacity(model.graph.bonds.len()),
+        node_junctions: (0..model.graph.nodes.len() as u32).collect(),
     };
-    for (index, node) in model.nodes.iter().enumerate() {
+    for (index, node) in model.graph.nodes.iter().enumerate() {
         graph.add_junction(node.kind, Origin::Node(NodeId(index as u32)));
     }
-    let mut sides: Vec<Option<PortSide>> = vec![None; model.ports.len()];
-    for (index, bond) in model.bonds.iter().enumerate() {
+    let mut sides: Vec<Option<PortSide>> = vec![None; model.graph.ports.len()];
+    for (index, bond) in model.graph.bonds.iter().enumerate() {
         let carrier = graph.add_drawn_bond(index, bond.tail, bond.head, &mut sides);
         graph.drawn.push(carrier);
     }
-    for (index, port) in model.ports.iter().enumerate() {
+    for (index, port) in model.graph.ports.iter().enumerate() {
         if let Connection::Branch { from, to, .. } = &port.connection {
             let domain = port
                 .domain
-                .map(|id| &model.domains[id.index()])
+                .map(|id| &model.graph.domains[id.index()])
                 .expect("invariant: a port on a branch has a domain");
             let across = if domain.effort_is_across {
                 Variable::Effort

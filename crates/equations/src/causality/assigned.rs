@@ -77,7 +77,7 @@ pub fn port_causality(model: &Model, graph: &BondGraph, options: &Options) -> Op
     let assigned = assigned(model, graph, options);
     let mut solved = assigned.causality.solved;
     // The equations may add storage of their own behind that of the model.
-    solved.truncate(model.ports.len());
+    solved.truncate(model.graph.ports.len());
     assigned.is_sound.then_some(solved)
 }
 
@@ -94,7 +94,7 @@ impl Assigned<'_> {
             return Undetermined::default();
         }
         let is_node = |junction: &usize| match self.graph.junctions[*junction].origin {
-            Origin::Node(node) => self.model.nodes[node.index()].is_graph_node,
+            Origin::Node(node) => self.model.graph.nodes[node.index()].is_graph_node,
             Origin::Branch(_) | Origin::Direct(_) => false,
         };
         let nodes = (0..self.graph.junctions.len()).filter(is_node);
@@ -204,7 +204,7 @@ impl Assigned<'_> {
         let symbols = model.measures.iter().map(|(symbol, _)| *symbol);
         let column_of: FxHashMap<SymbolId, u32> = symbols.zip(columns.iter().map(|signed| signed.column)).collect();
         let mut found = FxHashMap::default();
-        for (at, element) in model.elements.iter().enumerate() {
+        for (at, element) in model.graph.elements.iter().enumerate() {
             if let Law::Source { values, .. } = &element.law {
                 let symbols = model.exprs.symbols_of(values);
                 let columns: Vec<u32> = symbols
@@ -245,7 +245,7 @@ impl Assigned<'_> {
         let model = &self.model;
         // The law of an element gives its given variables from the solved ones of the ports that it connects, or from what is measured.
         let mut needs: FxHashMap<PortId, Vec<PortId>> = FxHashMap::default();
-        for (at, element) in model.elements.iter().enumerate() {
+        for (at, element) in model.graph.elements.iter().enumerate() {
             let ports: Vec<PortId> = model.ports_of(ElementId(at as u32)).collect();
             let solved = |port: &PortId| Some(port_column(*port, self.causality.solved[port.index()]?));
             match &element.law {

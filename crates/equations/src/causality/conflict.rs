@@ -49,7 +49,7 @@ pub(super) fn explain(
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut said: FxHashMap<ElementId, usize> = FxHashMap::default();
     for (port, relation) in conflicts.iter().zip(&relations) {
-        let element = model.ports[port.index()].element;
+        let element = model.graph.ports[port.index()].element;
         match said.get(&element) {
             // The other entries of a vector source.
             Some(_) => continue,
@@ -58,7 +58,7 @@ pub(super) fn explain(
         let solution = context.solution(&elimination, inner_steps, relation);
         let entries = conflicts
             .iter()
-            .filter(|other| model.ports[other.index()].element == element);
+            .filter(|other| model.graph.ports[other.index()].element == element);
         diagnostics.push(context.diagnostic(*port, entries.count(), relation, &solution));
     }
     let left = conflicts.len() - relations.len();
@@ -77,9 +77,9 @@ impl ConflictContext<'_> {
         let mut elimination = Elimination::new(self.rows.to_vec(), self.structure.columns);
         elimination.pivot_all(&mut field, self.structure.inner.iter().copied());
         let inner_steps = elimination.pivots.len();
-        let others = (0..self.model.ports.len() as u32).map(PortId).flat_map(|port| {
-            let element = self.model.ports[port.index()].element;
-            let variables: &[Variable] = match &self.model.elements[element.index()].law {
+        let others = (0..self.model.graph.ports.len() as u32).map(PortId).flat_map(|port| {
+            let element = self.model.graph.ports[port.index()].element;
+            let variables: &[Variable] = match &self.model.graph.elements[element.index()].law {
                 Law::Source {
                     given: Variable::Effort,
                     ..
@@ -292,8 +292,8 @@ impl ConflictContext<'_> {
     }
 
     fn is_controlled(&self, port: PortId) -> bool {
-        let element = self.model.ports[port.index()].element;
-        let Law::Source { values, .. } = &self.model.elements[element.index()].law else {
+        let element = self.model.graph.ports[port.index()].element;
+        let Law::Source { values, .. } = &self.model.graph.elements[element.index()].law else {
             return false;
         };
         let exprs = &self.model.exprs;
@@ -327,7 +327,7 @@ impl Hints for Conflict<'_> {
             _ => None,
         };
         // The far end of the source in conflict, so that its own variable is reported as it stands there.
-        let info = &self.context.model.ports[self.port.index()];
+        let info = &self.context.model.graph.ports[self.port.index()];
         if let Connection::Branch { to: Some(to), .. } = &info.connection
             && let Some(found) = columns
                 .iter()

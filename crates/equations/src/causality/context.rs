@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 /// The variable that a source gives.
 pub(crate) fn given(model: &Model, port: PortId) -> Option<Variable> {
-    let element = model.ports[port.index()].element;
-    match &model.elements[element.index()].law {
+    let element = model.graph.ports[port.index()].element;
+    match &model.graph.elements[element.index()].law {
         Law::Source { given, .. } => Some(*given),
         _ => None,
     }
@@ -49,12 +49,12 @@ impl ConflictContext<'_> {
         let (_, variable) = column_port(column);
         match self.fact(column) {
             Fact::Own(..) if self.words.is_across(port, variable) != Some(true) => {
-                let domain = self.model.ports[port.index()].domain;
+                let domain = self.model.graph.ports[port.index()].domain;
                 format!("its {}", self.words.variable(domain, variable))
             }
             Fact::Common(junction) if matches!(self.graph.junctions[junction as usize].origin, Origin::Branch(own) if own == port) =>
             {
-                let domain = self.model.ports[port.index()].domain;
+                let domain = self.model.graph.ports[port.index()].domain;
                 format!("its {}", self.words.variable(domain, variable))
             }
             fact => self.words.name(fact),
@@ -68,7 +68,7 @@ impl ConflictContext<'_> {
             Equation::Junction(junction) => match self.graph.junctions[junction as usize].origin {
                 Origin::Node(node) => {
                     nodes += 1;
-                    self.model.nodes[node.index()].is_graph_node
+                    self.model.graph.nodes[node.index()].is_graph_node
                 }
                 _ => false,
             },

@@ -34,7 +34,7 @@ impl Groups {
             of_port: FxHashMap::default(),
             groups: Vec::new(),
         };
-        for element in &model.elements {
+        for element in &model.graph.elements {
             if let Law::Coupler { input, output, matrix } = &element.law {
                 let first = element.ports.start;
                 let roots = connected(model, matrix);

@@ -61,7 +61,7 @@ pub fn assign(
 
     let mut causality = Causality {
         structure,
-        solved: vec![None; model.ports.len()],
+        solved: vec![None; model.graph.ports.len()],
         pivots: Vec::new(),
         free,
         independent: Vec::new(),
@@ -80,9 +80,9 @@ pub fn assign(
     };
     let mut conflicts = Vec::new();
     let mut storage: Vec<(i8, usize, Determines, u8, PortId)> = Vec::new();
-    for (index, port) in model.ports.iter().enumerate() {
+    for (index, port) in model.graph.ports.iter().enumerate() {
         let id = PortId(index as u32);
-        let element = &model.elements[port.element.index()];
+        let element = &model.graph.elements[port.element.index()];
         match &element.law {
             Law::Source { given, .. } => {
                 causality.sources.push(id);
@@ -252,7 +252,9 @@ fn assign_shorts(model: &Model, elimination: &mut Elimination<u64>, causality: &
             };
             let slope = (number(&exprs, by_argument) / number(&exprs, by_given)).abs();
             if slope > 0.0 && slope.is_finite() {
-                let entry = least.entry((model.ports[id.index()].domain, gives)).or_insert(slope);
+                let entry = least
+                    .entry((model.graph.ports[id.index()].domain, gives))
+                    .or_insert(slope);
                 *entry = entry.min(slope);
             }
         }
@@ -265,7 +267,7 @@ fn assign_shorts(model: &Model, elimination: &mut Elimination<u64>, causality: &
             }
             _ => continue,
         };
-        let domain = model.ports[id.index()].domain;
+        let domain = model.graph.ports[id.index()].domain;
         let beside = |gives, conductance: f64| {
             least
                 .get(&(domain, gives))
@@ -359,7 +361,7 @@ fn take_either(
 }
 
 fn element_of(model: &Model, port: PortId) -> &Element {
-    &model.elements[model.ports[port.index()].element.index()]
+    &model.graph.elements[model.graph.ports[port.index()].element.index()]
 }
 
 /// The variable that the law of a storage gives without solving an equation. Linear storage comes first, so that nonlinear storage which
@@ -394,9 +396,9 @@ impl Determines {
 /// A-type before T-type. A bond element has no across variable; there inertances come first, so that masses keep
 /// their momenta where a choice is left.
 fn storage_class(model: &Model, port: PortId, co_energy: Variable) -> u8 {
-    match model.ports[port.index()].domain {
+    match model.graph.ports[port.index()].domain {
         Some(domain) => {
-            let across = if model.domains[domain.index()].effort_is_across {
+            let across = if model.graph.domains[domain.index()].effort_is_across {
                 Variable::Effort
             } else {
                 Variable::Flow

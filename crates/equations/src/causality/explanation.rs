@@ -62,7 +62,7 @@ impl<'a> Explanation<'a> {
             && let Fact::Common(junction) = self.context.fact(column)
             && let Origin::Node(node) = self.context.graph.junctions[junction as usize].origin
         {
-            let domain = self.context.model.nodes[node.index()].domain;
+            let domain = self.context.model.graph.nodes[node.index()].domain;
             let common = self.context.graph.junctions[junction as usize].kind.common();
             let word = self.context.words.variable(domain, common);
             return format!("the {word} from {} to {reference}", self.context.words.node(node));
@@ -197,8 +197,8 @@ impl<'a> Explanation<'a> {
     fn balance_word(&self, junction: u32) -> String {
         let info = &self.context.graph.junctions[junction as usize];
         let domain = match info.origin {
-            Origin::Node(node) => self.context.model.nodes[node.index()].domain,
-            Origin::Branch(port) => self.context.model.ports[port.index()].domain,
+            Origin::Node(node) => self.context.model.graph.nodes[node.index()].domain,
+            Origin::Branch(port) => self.context.model.graph.ports[port.index()].domain,
             Origin::Direct(_) => None,
         };
         self.context.words.variable(domain, info.kind.common().conjugate())
@@ -207,10 +207,10 @@ impl<'a> Explanation<'a> {
     /// A coupler carries a variable from one of its sides to the other.
     fn coupled(&self, port: PortId, variable: Variable, column: u32, inputs: &[u32]) -> String {
         let model = self.context.model;
-        let id = model.ports[port.index()].element;
+        let id = model.graph.ports[port.index()].element;
         let name = format!("`{}`", model.element_name(id));
         let what = self.name(column);
-        let Law::Coupler { output, matrix, input } = &model.elements[id.index()].law else {
+        let Law::Coupler { output, matrix, input } = &model.graph.elements[id.index()].law else {
             unreachable!("invariant: only couplers have such equations")
         };
         let scalar = matrix.rows == 1 && matrix.columns == 1;
@@ -224,7 +224,7 @@ impl<'a> Explanation<'a> {
             }
             [] => format!("{name} forces {what} to be zero"),
             [other] if scalar => {
-                let first = PortId(model.elements[id.index()].ports.start);
+                let first = PortId(model.graph.elements[id.index()].ports.start);
                 let is_output = port != first;
                 // The equation gives `variable` of `port` as the modulus times that of the other port, turned round for the conjugates.
                 let (partner, partner_variable) = match is_output {
@@ -255,7 +255,7 @@ impl<'a> Explanation<'a> {
     fn sign(&self, port: PortId, variable: Variable) -> i8 {
         let side = &self.context.graph.ports[port.index()];
         let on_branch = matches!(
-            self.context.model.ports[port.index()].connection,
+            self.context.model.graph.ports[port.index()].connection,
             Connection::Branch { .. }
         );
         match self.context.fact(port_column(port, variable)) {
@@ -295,7 +295,7 @@ impl<'a> Explanation<'a> {
             let (name, span) = match self.context.structure.equations[*row as usize] {
                 Equation::Junction(junction) => (words.junction(junction), words.junction_span(junction)),
                 Equation::Coupler(port, _) | Equation::Port(port) => {
-                    let id = self.context.model.ports[port.index()].element;
+                    let id = self.context.model.graph.ports[port.index()].element;
                     (
                         format!("`{}`", self.context.model.element_name(id)),
                         words.port_span(port),
@@ -341,7 +341,7 @@ impl<'a> Explanation<'a> {
     fn bond_span(&self, bond: u32) -> Span {
         let drawn = self.context.graph.drawn.iter().position(|carrier| *carrier == bond);
         match drawn {
-            Some(index) => self.context.model.bonds[index].span,
+            Some(index) => self.context.model.graph.bonds[index].span,
             None => self.context.words.port_span(self.port),
         }
     }

@@ -20,6 +20,7 @@ use std::convert::Infallible;
 /// Warns of each across variable of storage that couplers alone hold at zero, with the numbers given, and names these.
 pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
     if !model
+        .graph
         .elements
         .iter()
         .any(|element| matches!(element.law, Law::Coupler { .. }))
@@ -41,8 +42,8 @@ pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
     elimination.pivot_all(&mut field, structure.inner.iter().copied());
     let inner_steps = elimination.pivots.len();
     // The remaining rows are relations among the variables that sources give and the co-energies of storage.
-    let unknown = (0..model.ports.len() as u32).map(PortId).flat_map(|port| {
-        let known = match &model.elements[model.ports[port.index()].element.index()].law {
+    let unknown = (0..model.graph.ports.len() as u32).map(PortId).flat_map(|port| {
+        let known = match &model.graph.elements[model.graph.ports[port.index()].element.index()].law {
             Law::Source { given, .. } => Some(*given),
             _ => co_energy(model, port),
         };
@@ -63,7 +64,7 @@ pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
     for (port, column) in zeros(model, &causality.dependent, &mut elimination) {
         let solution = context.solution(&elimination, inner_steps, &vec![(column, 1)]);
         let coupler = |row: &u32| match structure.equations[*row as usize] {
-            Equation::Coupler(port, _) => Some(model.ports[port.index()].element),
+            Equation::Coupler(port, _) => Some(model.graph.ports[port.index()].element),
             _ => None,
         };
         let mut ring: Vec<ElementId> = context.proof(&solution).iter().filter_map(coupler).collect();
@@ -119,7 +120,7 @@ fn zeros(model: &Model, dependent: &[PortId], elimination: &mut Elimination<u64>
 
 /// Returns true if the moduli of a coupler depend on parameters alone. Others may go together along the motion, though not in general.
 fn is_fixed(model: &Model, id: ElementId) -> bool {
-    let Law::Coupler { matrix, .. } = &model.elements[id.index()].law else {
+    let Law::Coupler { matrix, .. } = &model.graph.elements[id.index()].law else {
         return false;
     };
     let symbols = model.exprs.symbols_of(&matrix.entries);

@@ -15,7 +15,7 @@ pub(crate) fn determinants(model: &Model, causality: &Causality, rows: Vec<Row<u
     let mut elimination = Elimination::new(rows, causality.structure.columns);
     elimination.pivot_all(&mut field, causality.structure.inner.iter().copied());
     let own = co_energy(model, port).map(|variable| port_column(port, variable));
-    let others = (0..model.ports.len() as u32).map(PortId).flat_map(|other| {
+    let others = (0..model.graph.ports.len() as u32).map(PortId).flat_map(|other| {
         let known = match given(model, causality, other) {
             _ if other == port => co_energy(model, port),
             found => found,
@@ -37,7 +37,7 @@ pub(crate) fn determinants(model: &Model, causality: &Causality, rows: Vec<Row<u
 
 /// The variable of a port that its element gives to the structure: a source's, or the co-energy of storage with a state.
 fn given(model: &Model, causality: &Causality, port: PortId) -> Option<Variable> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
         Law::Source { given, .. } => Some(*given),
         _ => co_energy(model, port).filter(|_| keeps_state(model, causality, port)),
@@ -46,7 +46,7 @@ fn given(model: &Model, causality: &Causality, port: PortId) -> Option<Variable>
 
 /// The co-energy of a storage port.
 pub(crate) fn co_energy(model: &Model, port: PortId) -> Option<Variable> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
         Law::Storage { co_energy, .. } => Some(*co_energy),
         Law::Nonlinear(law) => law.storage[(port.0 - element.ports.start) as usize].map(|found| found.0),

@@ -139,7 +139,7 @@ pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality, undeterm
         work.propagate_junction(junction);
         work.propagate();
     }
-    for port in 0..model.ports.len() as u32 {
+    for port in 0..model.graph.ports.len() as u32 {
         work.propagate_coupler(PortId(port));
         work.propagate();
     }
@@ -155,7 +155,7 @@ pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality, undeterm
 fn order(model: &Model, causality: &Causality) -> Vec<PortId> {
     let ports = causality.pivots.iter().map(|(_, column)| column_port(*column).0);
     let decided = |port: &PortId| causality.solved.get(port.index()).copied().flatten().is_some();
-    let mut seen = vec![false; model.ports.len()];
+    let mut seen = vec![false; model.graph.ports.len()];
     ports
         .filter(|port| decided(port) && !std::mem::replace(&mut seen[port.index()], true))
         .collect()
@@ -242,7 +242,7 @@ impl StrokeAssigner<'_> {
 
     /// A coupler passes causality on: where it has as many of its inputs as it needs, it gives all the rest.
     fn propagate_coupler(&mut self, port: PortId) {
-        let element = self.model.ports[port.index()].element;
+        let element = self.model.graph.ports[port.index()].element;
         for (port, imposed) in self.groups.forced(port) {
             let bond = self.graph.ports[port.index()].bond;
             if self.is_open(bond) {

@@ -119,7 +119,7 @@ fn lenders(model: &Model, graph: &BondGraph) -> Vec<Option<PortId>> {
                 .iter()
                 .filter_map(|bond| port_of(*bond))
                 .min_by_key(|port| {
-                    let law = &model.elements[model.ports[port.index()].element.index()].law;
+                    let law = &model.graph.elements[model.graph.ports[port.index()].element.index()].law;
                     (rank(law, junction.kind.common()), port.0)
                 })
         })
@@ -159,9 +159,9 @@ fn junction_rows(
 
 /// Writes down the junction structure of a graph.
 pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
-    let mut columns = 2 * model.ports.len() as u32;
+    let mut columns = 2 * model.graph.ports.len() as u32;
     let mut inner = Vec::new();
-    for element in &model.elements {
+    for element in &model.graph.elements {
         if matches!(element.law, Law::Coupler { .. }) {
             inner.extend(2 * element.ports.start..2 * element.ports.end);
         }
@@ -211,7 +211,7 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
             equations.push(Equation::Port(port));
         }
     }
-    for element in &model.elements {
+    for element in &model.graph.elements {
         if let Law::Coupler { input, output, matrix } = &element.law {
             let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
             coupler_rows(&ports, *input, *output, matrix, &mut rows);

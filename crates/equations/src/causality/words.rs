@@ -75,7 +75,7 @@ pub(crate) enum Fact {
 
 /// What the columns are that belong to no port.
 pub(crate) fn inner_facts(model: &Model, structure: &Structure) -> FxHashMap<u32, Fact> {
-    let first = 2 * model.ports.len() as u32;
+    let first = 2 * model.graph.ports.len() as u32;
     let mut facts = FxHashMap::default();
     for (index, (effort, flow)) in structure.bonds.iter().enumerate() {
         for side in [effort, flow] {
@@ -101,7 +101,7 @@ impl Words<'_> {
     pub(crate) fn variable(&self, domain: Option<DomainId>, variable: Variable) -> String {
         match domain {
             Some(domain) => {
-                let domain = &self.model.domains[domain.index()];
+                let domain = &self.model.graph.domains[domain.index()];
                 quantity(domain, domain.effort_is_across == (variable == Variable::Effort))
             }
             None => match variable {
@@ -113,14 +113,14 @@ impl Words<'_> {
 
     /// Whether a variable of a port is its across variable; none without a domain.
     pub(crate) fn is_across(&self, port: PortId, variable: Variable) -> Option<bool> {
-        let domain = self.model.ports[port.index()].domain?;
-        Some(self.model.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
+        let domain = self.model.graph.ports[port.index()].domain?;
+        Some(self.model.graph.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
     }
 
     /// What a column is; `inner` names those that belong to no port.
     pub(crate) fn fact(&self, inner: &FxHashMap<u32, Fact>, column: u32) -> Fact {
         let (port, variable) = column_port(column);
-        if port.index() < self.model.ports.len() {
+        if port.index() < self.model.graph.ports.len() {
             let junction = self.graph.ports[port.index()].junction;
             return match self.graph.junctions[junction as usize].kind.common() == variable {
                 true => Fact::Common(junction),
@@ -139,22 +139,22 @@ impl Words<'_> {
                 let common = self.graph.junctions[junction as usize].kind.common();
                 match self.graph.junctions[junction as usize].origin {
                     Origin::Node(node) => {
-                        let word = self.variable(self.model.nodes[node.index()].domain, common);
+                        let word = self.variable(self.model.graph.nodes[node.index()].domain, common);
                         format!("the {word} of {}", self.node(node))
                     }
                     Origin::Branch(port) => {
-                        let word = self.variable(self.model.ports[port.index()].domain, common);
+                        let word = self.variable(self.model.graph.ports[port.index()].domain, common);
                         format!("the {word} through {}", self.port(port))
                     }
                     Origin::Direct(bond) => {
-                        let bond = &self.model.bonds[bond.index()];
+                        let bond = &self.model.graph.bonds[bond.index()];
                         let word = self.variable(None, common);
                         format!("the {word} between {} and {}", self.end(bond.tail), self.end(bond.head))
                     }
                 }
             }
             Fact::Own(port, variable) => {
-                let info = &self.model.ports[port.index()];
+                let info = &self.model.graph.ports[port.index()];
                 let word = self.variable(info.domain, variable);
                 match (&info.connection, self.is_across(port, variable)) {
                     (Connection::Branch { from, to, .. }, Some(true)) => {
@@ -175,8 +175,8 @@ impl Words<'_> {
                     End::Junction(junction) => {
                         let junction = &self.graph.junctions[junction as usize];
                         let domain = match junction.origin {
-                            Origin::Node(node) => self.model.nodes[node.index()].domain,
-                            Origin::Branch(port) => self.model.ports[port.index()].domain,
+                            Origin::Node(node) => self.model.graph.nodes[node.index()].domain,
+                            Origin::Branch(port) => self.model.graph.ports[port.index()].domain,
                             Origin::Direct(_) => None,
                         };
                         self.variable(domain, junction.kind.common().conjugate())
@@ -190,14 +190,14 @@ impl Words<'_> {
 
     /// `q[2]`, in quotes.
     pub(crate) fn node(&self, node: NodeId) -> String {
-        let info = &self.model.nodes[node.index()];
+        let info = &self.model.graph.nodes[node.index()];
         let entry = info.entry.map_or(String::new(), |entry| format!("[{entry}]"));
         format!("`{}{entry}`", self.model.path_name(info.path))
     }
 
     /// `T.a`, in quotes, with the entry of a vector element.
     pub(crate) fn port(&self, port: PortId) -> String {
-        let info = &self.model.ports[port.index()];
+        let info = &self.model.graph.ports[port.index()];
         let name = self.model.element_name(info.element);
         let name = match &info.name {
             Some(own) => format!("`{name}.{own}`"),
@@ -222,7 +222,7 @@ impl Words<'_> {
             Origin::Node(node) => self.node(node),
             Origin::Branch(port) => self.port(port),
             Origin::Direct(bond) => {
-                let bond = &self.model.bonds[bond.index()];
+                let bond = &self.model.graph.bonds[bond.index()];
                 format!("{} -> {}", self.end(bond.tail), self.end(bond.head))
             }
         }
@@ -231,21 +231,21 @@ impl Words<'_> {
     /// Where a junction was declared.
     pub(crate) fn junction_span(&self, junction: u32) -> Span {
         match self.graph.junctions[junction as usize].origin {
-            Origin::Node(node) => self.model.paths[self.model.nodes[node.index()].path.index()].span,
+            Origin::Node(node) => self.model.paths[self.model.graph.nodes[node.index()].path.index()].span,
             Origin::Branch(port) => self.port_span(port),
-            Origin::Direct(bond) => self.model.bonds[bond.index()].span,
+            Origin::Direct(bond) => self.model.graph.bonds[bond.index()].span,
         }
     }
 
     /// Where the element of a port was declared.
     pub(crate) fn port_span(&self, port: PortId) -> Span {
-        self.model.element_span(self.model.ports[port.index()].element)
+        self.model.element_span(self.model.graph.ports[port.index()].element)
     }
 
     /// Whether a port belongs to a source.
     pub(crate) fn is_source(&self, port: PortId) -> bool {
-        let element = self.model.ports[port.index()].element;
-        matches!(self.model.elements[element.index()].law, Law::Source { .. })
+        let element = self.model.graph.ports[port.index()].element;
+        matches!(self.model.graph.elements[element.index()].law, Law::Source { .. })
     }
 }
 

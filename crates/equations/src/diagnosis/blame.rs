@@ -49,7 +49,7 @@ impl<'a> Blame<'a> {
     /// The single value of an element, where it has one.
     pub(crate) fn single_value(&self, id: ElementId) -> Option<ExprId> {
         use lgm_model::Dissipator::{Conductance, Implicit, Resistance};
-        let matrix: &Matrix = match &self.model.elements[id.index()].law {
+        let matrix: &Matrix = match &self.model.graph.elements[id.index()].law {
             Law::Storage { value, .. } => value,
             Law::Dissipator(Resistance(value) | Conductance(value)) => value,
             Law::Coupler { matrix, .. } => matrix,
@@ -74,7 +74,7 @@ impl<'a> Blame<'a> {
     pub(crate) fn label_values(&self, mut diagnostic: Diagnostic, elements: &[ElementId]) -> Diagnostic {
         let mut roots = Vec::new();
         for id in elements.iter().take(LABELS) {
-            let element = &self.model.elements[id.index()];
+            let element = &self.model.graph.elements[id.index()];
             let words = match self.single_value(*id) {
                 Some(value) => {
                     roots.push(value);

@@ -95,7 +95,7 @@ fn reduction_fault(model: &Model, refusal: &Refusal) -> Diagnostic {
         Refusal::Value(id, fault) => value_fault(model, fault, span(*id), &format!("of `{}`", name(*id))),
         Refusal::LowerRank => {
             Diagnostic::error(Code::LGM0421, "the numbers given make the junction structure singular")
-                .label(model.span, "in this model")
+                .label(model.heading.span, "in this model")
                 .help("look for a transformer or gyrator whose modulus is zero, or moduli that cancel around a loop")
         }
         Refusal::SingularLoop(id) => Diagnostic::error(
@@ -128,7 +128,7 @@ fn reduction_fault(model: &Model, refusal: &Refusal) -> Diagnostic {
                 _ => None,
             };
             let place = measured.and_then(|(_, measure)| measure_span(model, *measure));
-            let place = place.unwrap_or(model.span);
+            let place = place.unwrap_or(model.heading.span);
             Diagnostic::error(
                 Code::LGM0321,
                 "this variable is not determined: it can circulate in an ideal loop",
@@ -140,7 +140,7 @@ fn reduction_fault(model: &Model, refusal: &Refusal) -> Diagnostic {
             )
         }
         Refusal::TooLarge => Diagnostic::error(Code::LGM0501, "the equations are too large to be written out")
-            .label(model.span, "in this model"),
+            .label(model.heading.span, "in this model"),
     }
 }
 
@@ -162,11 +162,11 @@ fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
             .help("declare the inner integral as a state of its own: `state z = int(..);`")
         }
         Obstacle::SecondRateInModel => Diagnostic::error(Code::LGM0502, "a second derivative would be needed")
-            .label(model.span, "in this model")
+            .label(model.heading.span, "in this model")
             .help("`der(..)` of a force or an acceleration asks for it; measure another variable"),
         Obstacle::SingularLoop => {
             Diagnostic::error(Code::LGM0424, "an algebraic loop of this model has no unique solution")
-                .label(model.span, "in this model")
+                .label(model.heading.span, "in this model")
                 .help("look for values that depend on themselves with a gain of exactly one")
         }
         Obstacle::SingularIntegral(index) => {
@@ -209,7 +209,7 @@ fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
         )
         .label(span(*id), "its value depends on itself with a gain of exactly one")
         .help("change the gain of the controlled source, or put a storage or a resistance into the loop"),
-        Obstacle::Value(fault) => value_fault(model, fault, model.span, "in this model"),
+        Obstacle::Value(fault) => value_fault(model, fault, model.heading.span, "in this model"),
     }
 }
 
@@ -233,8 +233,10 @@ fn value_fault(model: &Model, fault: &Evaluated, span: Span, of: &str) -> Diagno
 /// The place of a measured variable.
 fn measure_span(model: &Model, measure: Measure) -> Option<Span> {
     Some(match measure {
-        Measure::PortEffort(port) | Measure::PortFlow(port) => model.element_span(model.ports[port.index()].element),
-        Measure::Common(node) => model.paths[model.nodes[node.index()].path.index()].span,
-        Measure::BondEffort(bond) | Measure::BondFlow(bond) => model.bonds[bond.index()].span,
+        Measure::PortEffort(port) | Measure::PortFlow(port) => {
+            model.element_span(model.graph.ports[port.index()].element)
+        }
+        Measure::Common(node) => model.paths[model.graph.nodes[node.index()].path.index()].span,
+        Measure::BondEffort(bond) | Measure::BondFlow(bond) => model.graph.bonds[bond.index()].span,
     })
 }

@@ -44,7 +44,7 @@ impl SingularityReport<'_> {
     fn diagnostic(&self, defect: &Defect) -> Diagnostic {
         let model = self.blame.model;
         let mut elements: Vec<ElementId> = defect.elements.clone();
-        elements.extend(defect.ports.iter().map(|port| model.ports[port.index()].element));
+        elements.extend(defect.ports.iter().map(|port| model.graph.ports[port.index()].element));
         elements.sort_unstable();
         elements.dedup();
         // What is unusual comes first: a negative value, then a zero.
@@ -132,7 +132,7 @@ impl SingularityReport<'_> {
             .iter()
             .map(|port| self.name(*port, self.solved(*port).conjugate()))
             .collect();
-        let (what, help) = match &self.blame.model.elements[id.index()].law {
+        let (what, help) = match &self.blame.model.graph.elements[id.index()].law {
             Law::Dissipator(Dissipator::Implicit(..)) => (
                 "the law",
                 "connect it where these variables are free, or put other elements between",
@@ -152,7 +152,7 @@ impl SingularityReport<'_> {
             .iter()
             .map(|port| {
                 let unknown = self.solved(*port).conjugate();
-                let word = self.words.variable(model.ports[port.index()].domain, unknown);
+                let word = self.words.variable(model.graph.ports[port.index()].domain, unknown);
                 (self.words.is_across(*port, unknown), word)
             })
             .collect();

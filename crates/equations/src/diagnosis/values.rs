@@ -26,7 +26,7 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
         diagnostics: Vec::new(),
     };
     work.parameters();
-    for (index, element) in model.elements.iter().enumerate() {
+    for (index, element) in model.graph.elements.iter().enumerate() {
         work.element(ElementId(index as u32), element);
     }
     for integral in &model.integrals {

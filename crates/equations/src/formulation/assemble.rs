@@ -282,8 +282,8 @@ impl SourceValue {
 fn source_values(model: &Model, exprs: &mut Exprs, ports: &[PortId]) -> Vec<SourceValue> {
     let mut values = Vec::with_capacity(ports.len());
     for port in ports {
-        let id = model.ports[port.index()].element;
-        let element = &model.elements[id.index()];
+        let id = model.graph.ports[port.index()].element;
+        let element = &model.graph.elements[id.index()];
         let Law::Source { values: list, .. } = &element.law else {
             unreachable!("invariant: only sources have source ports")
         };

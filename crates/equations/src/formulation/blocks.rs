@@ -252,6 +252,7 @@ impl Places<'_> {
 /// The measured variables that values of sources are written with.
 fn measured_by_sources(model: &Model, columns: Vec<Signed>) -> Vec<(SymbolId, Signed)> {
     let values: Vec<ExprId> = model
+        .graph
         .elements
         .iter()
         .flat_map(|element| match &element.law {
@@ -301,8 +302,8 @@ fn measured_blocks(
 fn source_vectors(model: &Model, system: &StateSystem, ports: &[PortId], form: &mut BlockForm) -> (Grouped, Vec<bool>) {
     let (mut source_keys, mut source_values, mut is_zero) = (Vec::new(), Vec::new(), Vec::new());
     for port in ports {
-        let id = model.ports[port.index()].element;
-        let element = &model.elements[id.index()];
+        let id = model.graph.ports[port.index()].element;
+        let element = &model.graph.elements[id.index()];
         let Law::Source { values, .. } = &element.law else {
             unreachable!("invariant: a linear model has no laws but sources that are sources")
         };
@@ -375,7 +376,7 @@ pub(crate) fn block_form<F: Present>(
     };
     let mut blocks = Blocks::new();
     for ((k, row), port) in reduced.rates.iter().enumerate().zip(&reduced.independent) {
-        let law = &model.elements[model.ports[port.index()].element.index()].law;
+        let law = &model.graph.elements[model.graph.ports[port.index()].element.index()].law;
         // The law of storage by its value is left as w - M z' = 0, that by its inverse as z' - K w = 0.
         let is_turned = matches!(
             law,
@@ -437,7 +438,7 @@ fn know_elements<F: Present>(
     // Of each vector of states the matrix of its elements, as long as these have no dependent ports.
     let mut own: BTreeMap<usize, (String, Option<Block>)> = BTreeMap::new();
     for (k, port) in independent.iter().enumerate() {
-        let id = model.ports[port.index()].element;
+        let id = model.graph.ports[port.index()].element;
         let (vector, row) = states.places[k];
         let size = form.vectors[vector].entries.len();
         let entry = own.entry(vector).or_insert_with(|| {
@@ -448,7 +449,7 @@ fn know_elements<F: Present>(
             };
             (stripped(&model.element_name(id)), Some(block))
         });
-        let element = &model.elements[id.index()];
+        let element = &model.graph.elements[id.index()];
         let Law::Storage { value, .. } = &element.law else {
             unreachable!("invariant: only storage has states")
         };
@@ -473,10 +474,10 @@ fn know_elements<F: Present>(
             namer.know(block, &name);
         }
     }
-    for id in (0..model.elements.len() as u32).map(ElementId) {
+    for id in (0..model.graph.elements.len() as u32).map(ElementId) {
         let (Law::Coupler { matrix, .. }
         | Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix))) =
-            &model.elements[id.index()].law
+            &model.graph.elements[id.index()].law
         else {
             continue;
         };

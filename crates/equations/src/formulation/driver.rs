@@ -191,7 +191,7 @@ fn formulate_with(
     }
     // Starts of dependent storage are compared as numbers.
     let has_dependent_starts = causality.dependent.iter().any(|port| {
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         element.start.iter().any(Option::is_some)
     });
     // Loops that control closes may have no solution for the values given, though they have one in general.
@@ -218,7 +218,7 @@ fn formulate_with(
                     Code::LGM0504,
                     "a source depends on time directly; the matrices in numbers leave its term out",
                 )
-                .label(model.span, "in this model")
+                .label(model.heading.span, "in this model")
                 .note("the equations hold the term")
                 .help("make it an input, `input u = ..`, to see it in B"),
             );
@@ -275,7 +275,7 @@ fn without_matrices(model: &Model) -> Diagnostic {
         Code::LGM0506,
         "most states act on most others: A..F are left out, and what many equations use is assigned before them",
     )
-    .label(model.span, "in this model")
+    .label(model.heading.span, "in this model")
     .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse")
 }
 
@@ -418,7 +418,7 @@ fn share(model: &Model, system: &mut StateSystem, what: &str, diagnostics: &mut 
     );
     diagnostics.push(
         Diagnostic::information(Code::LGM0503, message)
-            .label(model.span, "this model")
+            .label(model.heading.span, "this model")
             .help("use `--numeric` for numbers, or fix some parameters with `const`"),
     );
 }

@@ -47,8 +47,8 @@ pub(crate) fn frame(
         .map(|input| exprs.new_symbol(format!("der({})", input.name), SymbolKind::InputRate))
         .collect();
     StateSystem {
-        model: model.name.clone(),
-        doc: model.doc.clone(),
+        model: model.heading.name.clone(),
+        doc: model.heading.doc.clone(),
         exprs,
         time: model.time,
         parameters: model.parameters.clone(),
@@ -139,8 +139,8 @@ fn storage_state(
     request: StateRequest,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> State {
-    let info = &model.ports[port.index()];
-    let element = &model.elements[info.element.index()];
+    let info = &model.graph.ports[port.index()];
+    let element = &model.graph.elements[info.element.index()];
     let Law::Storage { co_energy, .. } = &element.law else {
         unreachable!("invariant: only storage is independent")
     };
@@ -179,7 +179,9 @@ fn variable_of(
     co_energy: Variable,
     choice: StateChoice,
 ) -> (StateVariable, String, Option<SiUnit>) {
-    let domain = model.ports[port.index()].domain.map(|id| &model.domains[id.index()]);
+    let domain = model.graph.ports[port.index()]
+        .domain
+        .map(|id| &model.graph.domains[id.index()]);
     match (domain, choice) {
         (Some(domain), choice) => {
             let is_across = domain.effort_is_across == (co_energy == Variable::Effort);
@@ -219,7 +221,7 @@ fn variable_of(
 
 /// The name of the state that a storage port carries where it is independent, and which of its variables that is.
 pub(crate) fn storage_state_name(model: &Model, port: PortId, request: StateRequest) -> Option<(String, StateChoice)> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Storage { co_energy, .. } = &element.law else {
         return None;
     };
@@ -230,8 +232,8 @@ pub(crate) fn storage_state_name(model: &Model, port: PortId, request: StateRequ
 
 /// The name of a state of a storage port: `mass.v`, `link.a.v`, `bob.v[2]`.
 fn state_name(model: &Model, port: PortId, symbol: &str) -> String {
-    let info = &model.ports[port.index()];
-    let element = &model.elements[info.element.index()];
+    let info = &model.graph.ports[port.index()];
+    let element = &model.graph.elements[info.element.index()];
     let path = model.path_name(element.path);
     let mut name = format!("{path}.{symbol}");
     if let (Some(mode), Some(block)) = (element.mode, model.paths[element.path.index()].parent) {
@@ -251,7 +253,7 @@ fn state_name(model: &Model, port: PortId, symbol: &str) -> String {
 pub(crate) fn total_state(model: &Model, exprs: &mut Exprs, port: PortId) -> State {
     let request = StateRequest::Energy;
     let mut state = storage_state(model, exprs, port, request, &mut Vec::new());
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Storage { co_energy, .. } = &element.law else {
         unreachable!("invariant: only storage is independent")
     };
@@ -265,7 +267,7 @@ pub(crate) fn total_state(model: &Model, exprs: &mut Exprs, port: PortId) -> Sta
 
 /// Of what size the state that was chosen is, from what was said of the one that the storage naturally carries.
 fn nominal_of(model: &Model, exprs: &mut Exprs, port: PortId, choice: StateChoice) -> Option<ExprId> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let given: Option<Vec<ExprId>> = element.nominal.iter().copied().collect();
     let at = (port.0 - element.ports.start) as usize;
     converted(exprs, element, at, choice, &given.filter(|given| !given.is_empty())?)
@@ -298,7 +300,7 @@ fn start_of(
     choice: StateChoice,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> ExprId {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let zero = exprs.zero();
     if element.start.iter().all(Option::is_none) {
         return zero;

@@ -34,5 +34,5 @@ impl<'a> Problem<'a> {
 
 /// Whether numbers are computed in exact rationals.
 pub(crate) fn is_small(model: &Model, causality: &Causality) -> bool {
-    causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.ports.len() <= EXACT_PORTS
+    causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.graph.ports.len() <= EXACT_PORTS
 }

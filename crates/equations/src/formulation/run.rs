@@ -137,7 +137,7 @@ impl Extent {
         plan: &mut Plan,
     ) -> Result<Run<F::Element>, Failure> {
         let Problem { model, causality, .. } = problem;
-        let sharing = Sharing::up_to(self.entries.0 + self.entries.1 * model.ports.len());
+        let sharing = Sharing::up_to(self.entries.0 + self.entries.1 * model.graph.ports.len());
         let rates = self.rates.0 + self.rates.1 * causality.independent.len();
         run_with(problem, exprs, field, plan, &[], sharing, rates)
     }
@@ -172,7 +172,7 @@ pub(crate) fn run_sharing_many<F: Field + FromExpression>(
 
 /// Whether a source depends on measured variables or states.
 pub(crate) fn is_controlled(model: &Model) -> bool {
-    let sources = model.elements.iter().filter_map(|element| match &element.law {
+    let sources = model.graph.elements.iter().filter_map(|element| match &element.law {
         Law::Source { values, .. } => Some(values),
         _ => None,
     });

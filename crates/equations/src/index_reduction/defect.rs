@@ -116,7 +116,10 @@ fn of_system<F: Field>(
         let mut elements: Vec<ElementId> = Vec::new();
         let mut opposed = Vec::new();
         // The contradiction that goes with these unknowns is between equations of the same elements.
-        let owners: Vec<ElementId> = ports.iter().map(|port| model.ports[port.index()].element).collect();
+        let owners: Vec<ElementId> = ports
+            .iter()
+            .map(|port| model.graph.ports[port.index()].element)
+            .collect();
         let touches = |contradiction: &&Row<F::Element>| {
             let owned = |entry: &(u32, F::Element)| owners.contains(&system.owners[entry.0 as usize]);
             contradiction.iter().any(owned)

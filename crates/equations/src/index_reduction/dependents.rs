@@ -51,7 +51,7 @@ pub(crate) fn report<F: Present>(
     let mut columns: Vec<Vec<u32>> = Vec::new();
     let mut done: FxHashMap<u32, usize> = FxHashMap::default();
     for (d, row) in couplings.iter().enumerate() {
-        let element = model.ports[dependent[d].index()].element;
+        let element = model.graph.ports[dependent[d].index()].element;
         let position = *done.entry(element.0).or_insert_with(|| {
             reports.push(DependentStorage {
                 element: model.element_name(element).into(),
@@ -65,7 +65,7 @@ pub(crate) fn report<F: Present>(
         let (report, equivalent_over) = (&mut reports[position], &mut columns[position]);
         for (column, _) in row.iter().filter(|entry| (entry.0 as usize) < known.storage) {
             let port = independent[*column as usize];
-            let name: Arc<str> = model.element_name(model.ports[port.index()].element).into();
+            let name: Arc<str> = model.element_name(model.graph.ports[port.index()].element).into();
             if !report.on.contains(&name) {
                 report.on.push(name);
             }
@@ -108,9 +108,9 @@ pub(crate) fn report<F: Present>(
 
 /// The unit of the parameter of storage at a port: of the rate of what its law gives over the rate of what carries its energy.
 fn unit(model: &Model, port: PortId) -> Option<SiUnit> {
-    let port = &model.ports[port.index()];
-    let domain = &model.domains[port.domain?.index()];
-    let Law::Storage { co_energy, .. } = &model.elements[port.element.index()].law else {
+    let port = &model.graph.ports[port.index()];
+    let domain = &model.graph.domains[port.domain?.index()];
+    let Law::Storage { co_energy, .. } = &model.graph.elements[port.element.index()].law else {
         return None;
     };
     let is_across = domain.effort_is_across == (*co_energy == Variable::Effort);

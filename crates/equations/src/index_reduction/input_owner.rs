@@ -25,13 +25,13 @@ pub(crate) fn owner(name: String, span: Span) -> Owner {
 
 /// The owner of the expression of this number in the law of an element: a source's value is the variable that it gives.
 pub(crate) fn owner_of_law(model: &Model, at: usize, number: usize) -> Owner {
-    let element = &model.elements[at];
+    let element = &model.graph.elements[at];
     let plain = owner(model.path_name(element.path), element.law_span);
     let Law::Source { given, .. } = &element.law else {
         return plain;
     };
-    let port = &model.ports[PortId(element.ports.start + number as u32).index()];
-    let (word, unit) = match port.domain.map(|id| &model.domains[id.index()]) {
+    let port = &model.graph.ports[PortId(element.ports.start + number as u32).index()];
+    let (word, unit) = match port.domain.map(|id| &model.graph.domains[id.index()]) {
         Some(domain) if domain.effort_is_across == (*given == Variable::Effort) => {
             (&*domain.across, domain.across_unit.clone())
         }

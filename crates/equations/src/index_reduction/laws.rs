@@ -61,7 +61,7 @@ pub(super) fn dissipator_system<F: Field + FromExpression>(
         index_of.insert(*port, k as u32);
     }
     let (mut matrix, mut right, mut owners) = (Vec::new(), Vec::new(), Vec::new());
-    for (element_index, element) in model.elements.iter().enumerate() {
+    for (element_index, element) in model.graph.elements.iter().enumerate() {
         let Law::Dissipator(law) = &element.law else { continue };
         let id = ElementId(element_index as u32);
         let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
@@ -176,7 +176,7 @@ pub(super) fn storage_system<F: Field + FromExpression>(
     let (mut matrix, mut right, mut owners) = (Vec::new(), Vec::new(), Vec::new());
     // The laws of independent storage, in the order of their ports, where these are not solved.
     let mut left_over: Vec<Sides<F::Element>> = vec![Default::default(); layout.known.rates];
-    for (element_index, element) in model.elements.iter().enumerate() {
+    for (element_index, element) in model.graph.elements.iter().enumerate() {
         let Law::Storage { value, form, .. } = &element.law else {
             continue;
         };

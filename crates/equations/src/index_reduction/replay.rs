@@ -229,6 +229,7 @@ pub(crate) fn resolve<F: Field>(
 
 pub(crate) fn holder_of_modulus(model: &Model, id: ExprId) -> ElementId {
     let index = model
+        .graph
         .elements
         .iter()
         .position(|element| matches!(&element.law, Law::Coupler { matrix, .. } if matrix.entries.contains(&id)))

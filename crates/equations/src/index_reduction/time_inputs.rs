@@ -141,8 +141,8 @@ impl TimeInputs {
             .map(|signal| (signal.value, signal.clone()))
             .rev()
             .collect();
-        for at in 0..model.elements.len() {
-            let mut law = found.model.elements[at].law.clone();
+        for at in 0..model.graph.elements.len() {
+            let mut law = found.model.graph.elements[at].law.clone();
             let position = match law {
                 Law::Source { .. } | Law::Nonlinear(_) => Position::Term,
                 Law::Coupler { .. } | Law::Dissipator(_) | Law::Storage { .. } => Position::Coefficient,
@@ -153,7 +153,7 @@ impl TimeInputs {
                 *id = found.without_time(*id, position, &owner);
                 number += 1;
             });
-            found.model.elements[at].law = law;
+            found.model.graph.elements[at].law = law;
         }
         for (at, integral) in model.integrals.iter().enumerate() {
             let owner = owner(model.path_name(integral.path), model.paths[integral.path.index()].span);
@@ -421,7 +421,7 @@ fn for_law(law: &mut Law, visit: &mut dyn FnMut(&mut ExprId)) {
 
 /// Visits all expressions of a model that may depend on time, but for signals of inputs and equations of position.
 fn for_expressions(model: &mut Model, visit: &mut dyn FnMut(&mut ExprId)) {
-    for element in &mut model.elements {
+    for element in &mut model.graph.elements {
         for_law(&mut element.law, visit);
     }
     model

@@ -21,7 +21,7 @@ pub(crate) fn constraints<E>(
     let mut exprs = std::mem::take(&mut system.exprs);
     let mut list = Vec::new();
     for (port, row) in causality.dependent.iter().zip(&run.dependent_co_energy) {
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         let at = (port.0 - element.ports.start) as usize;
         let Some(Some(given)) = element.start.get(at) else {
             continue;
@@ -98,7 +98,7 @@ pub(crate) fn is_over_parameters(exprs: &Exprs, id: ExprId) -> bool {
 
 /// The factor from co-energy to the variable that the user gives a start for; none where it is 1, as for graph elements.
 pub(crate) fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> Option<ExprId> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let at = (port.0 - element.ports.start) as usize;
     match (&element.law, element.state_choice) {
         (Law::Storage { value, form, .. }, StateChoice::Energy) => Some(match form {
@@ -114,7 +114,7 @@ pub(crate) fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> 
 
 /// A dependent storage, with its entry where it has several: `bob[1]`.
 pub(crate) fn port_name(model: &Model, port: PortId) -> Arc<str> {
-    let about = &model.ports[port.index()];
+    let about = &model.graph.ports[port.index()];
     let name = model.element_name(about.element);
     match about.entry {
         Some(entry) => format!("{name}[{entry}]").into(),

@@ -67,7 +67,7 @@ impl Pushed {
             unit: None,
             scale: 1.0,
             is_internal: true,
-            span: self.model.span,
+            span: self.model.heading.span,
         });
         symbol
     }
@@ -75,8 +75,8 @@ impl Pushed {
     /// Puts inputs in the places of the constant parts of sources.
     fn switch_constants(&mut self) {
         let starts = declared_starts(&self.model);
-        for at in 0..self.model.elements.len() {
-            let Law::Source { values, .. } = &self.model.elements[at].law else {
+        for at in 0..self.model.graph.elements.len() {
+            let Law::Source { values, .. } = &self.model.graph.elements[at].law else {
                 continue;
             };
             for (port, value) in values.clone().into_iter().enumerate() {
@@ -88,7 +88,7 @@ impl Pushed {
                 let exprs = &mut self.model.exprs;
                 let (rest, input) = (exprs.sub(value, constant), exprs.symbol(symbol));
                 let switched = exprs.add(rest, input);
-                if let Law::Source { values, .. } = &mut self.model.elements[at].law {
+                if let Law::Source { values, .. } = &mut self.model.graph.elements[at].law {
                     values[port] = switched;
                 }
             }
@@ -97,11 +97,11 @@ impl Pushed {
 
     /// Lets a source of a value act on what carries a state.
     fn act(&mut self, carrier: &Carrier, value: ExprId) -> Option<()> {
-        let own = PortId(self.model.ports.len() as u32);
+        let own = PortId(self.model.graph.ports.len() as u32);
         let (given, domain, path, connection) = match carrier {
             Carrier::Port(port) => {
-                let about = self.model.ports[port.index()].clone();
-                let storage = &self.model.elements[about.element.index()];
+                let about = self.model.graph.ports[port.index()].clone();
+                let storage = &self.model.graph.elements[about.element.index()];
                 let path = storage.path;
                 let co_energy = match &storage.law {
                     Law::Storage { co_energy, .. } => *co_energy,
@@ -131,15 +131,15 @@ impl Pushed {
                 (variable.conjugate(), *domain, *path, connection)
             }
         };
-        let element = ElementId(self.model.elements.len() as u32);
-        self.model.ports.push(Port {
+        let element = ElementId(self.model.graph.elements.len() as u32);
+        self.model.graph.ports.push(Port {
             element,
             name: None,
             entry: None,
             domain,
             connection,
         });
-        self.model.elements.push(Element {
+        self.model.graph.elements.push(Element {
             path,
             kind: "impulse".into(),
             ports: own.0..own.0 + 1,
@@ -170,7 +170,7 @@ impl Pushed {
         };
         let own = model.exprs.symbol(symbol);
         let together = model.exprs.add(own, value);
-        for element in &mut model.elements {
+        for element in &mut model.graph.elements {
             if let Law::Source { values, .. } = &mut element.law {
                 let of = |other: SymbolId| (other == symbol).then_some(together);
                 *values = model.exprs.substitute(values, of);
@@ -185,7 +185,7 @@ impl Pushed {
         co_energy: Variable,
         (mut from, to, span): (Option<NodeId>, Option<NodeId>, Span),
     ) -> Option<Connection> {
-        let domain = &self.model.domains[self.model.ports[port.index()].domain?.index()];
+        let domain = &self.model.graph.domains[self.model.graph.ports[port.index()].domain?.index()];
         let is_across = domain.effort_is_across == (co_energy == Variable::Effort);
         if !is_across {
             let kind = match domain.effort_is_across {
@@ -193,7 +193,7 @@ impl Pushed {
                 false => JunctionKind::One,
             };
             let middle = Some(self.node(port, kind, true));
-            self.model.ports[port.index()].connection = Connection::Branch { from, to: middle, span };
+            self.model.graph.ports[port.index()].connection = Connection::Branch { from, to: middle, span };
             from = middle;
         }
         Some(Connection::Branch { from, to, span })
@@ -206,7 +206,7 @@ impl Pushed {
             Variable::Flow => JunctionKind::One,
         };
         let middle = BondEnd::Node(self.node(port, kind, false));
-        let bond = &mut self.model.bonds[drawn.index()];
+        let bond = &mut self.model.graph.bonds[drawn.index()];
         let (is_head, span) = (bond.head == BondEnd::Port(port), bond.span);
         *(if is_head { &mut bond.head } else { &mut bond.tail }) = middle;
         let mut join = |port: PortId| match is_head {
@@ -214,26 +214,26 @@ impl Pushed {
             false => self.bond(BondEnd::Port(port), middle, span),
         };
         let (storage, source) = (join(port), join(own));
-        self.model.ports[port.index()].connection = Connection::Bond(storage);
+        self.model.graph.ports[port.index()].connection = Connection::Bond(storage);
         Connection::Bond(source)
     }
 
     fn bond(&mut self, tail: BondEnd, head: BondEnd, span: Span) -> BondId {
-        self.model.bonds.push(Bond { tail, head, span });
-        BondId(self.model.bonds.len() as u32 - 1)
+        self.model.graph.bonds.push(Bond { tail, head, span });
+        BondId(self.model.graph.bonds.len() as u32 - 1)
     }
 
     fn node(&mut self, port: PortId, kind: JunctionKind, is_graph_node: bool) -> NodeId {
-        let port = &self.model.ports[port.index()];
-        self.model.nodes.push(Node {
-            path: self.model.elements[port.element.index()].path,
+        let port = &self.model.graph.ports[port.index()];
+        self.model.graph.nodes.push(Node {
+            path: self.model.graph.elements[port.element.index()].path,
             entry: port.entry,
             kind,
             domain: port.domain,
             is_graph_node,
             floating: false,
         });
-        NodeId(self.model.nodes.len() as u32 - 1)
+        NodeId(self.model.graph.nodes.len() as u32 - 1)
     }
 }
 

@@ -301,7 +301,7 @@ impl StartSolver<'_> {
         if state.variable.is_co_energy() {
             return Some(exprs.one());
         }
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         match &element.law {
             Law::Storage { value, form, .. } if element.ports.len() == 1 => Some(match form {
                 StorageForm::Direct => value.get(0, 0),

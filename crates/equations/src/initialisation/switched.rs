@@ -73,7 +73,7 @@ fn unknown_starts(model: &Model) -> Diagnostic {
         Code::LGM0434,
         "what sources with a constant, or controlled by storage with a start, move at the start is not known",
     )
-    .label(model.span, "the equations with these sources switched on at the start cannot be written")
+    .label(model.heading.span, "the equations with these sources switched on at the start cannot be written")
     .note("storage that follows such a source, and has no start of its own, begins at 0")
     .help("give that storage a `start`; often an output that needs a second derivative is the reason: leave it out to see")
 }
@@ -85,8 +85,8 @@ fn with_constants(model: &Model, begun: &Begun, is_wanted: &dyn Fn(usize) -> boo
     let declared = FxHashMap::default();
     let mut number = 0;
     let mut switch = None;
-    for at in 0..model.elements.len() {
-        let Law::Source { values, .. } = &model.elements[at].law else {
+    for at in 0..model.graph.elements.len() {
+        let Law::Source { values, .. } = &model.graph.elements[at].law else {
             continue;
         };
         for (port, value) in values.iter().enumerate() {
@@ -119,7 +119,7 @@ fn with_constants(model: &Model, begun: &Begun, is_wanted: &dyn Fn(usize) -> boo
             }
             parts.push(rest);
             let switched = made.exprs.sum(parts);
-            if let Law::Source { values, .. } = &mut made.elements[at].law {
+            if let Law::Source { values, .. } = &mut made.graph.elements[at].law {
                 values[port] = switched;
             }
         }
@@ -165,7 +165,7 @@ fn at_rest(exprs: &mut Exprs, value: ExprId) -> Option<ExprId> {
 fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) -> Result<Begun, Diagnostic> {
     let mut probe = with_constants(model, &Begun::default(), &|_| true, false);
     let mut names: Vec<(String, (usize, usize))> = Vec::new();
-    for (at, element) in model.elements.iter().enumerate() {
+    for (at, element) in model.graph.elements.iter().enumerate() {
         let Law::Source { values, .. } = &element.law else {
             continue;
         };
@@ -200,7 +200,11 @@ fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) ->
 
 /// Returns true if some storage or declared state does not begin at rest, or a source that follows others is not 0 at rest.
 fn begins_in_motion(model: &Model) -> bool {
-    let storage = model.elements.iter().flat_map(|element| element.start.iter().flatten());
+    let storage = model
+        .graph
+        .elements
+        .iter()
+        .flat_map(|element| element.start.iter().flatten());
     let declared = model.integrals.iter().filter_map(|integral| integral.start.as_ref());
     let mut starts = storage.chain(declared);
     if starts.any(|start| !model.exprs.is_zero(*start)) {
@@ -212,7 +216,7 @@ fn begins_in_motion(model: &Model) -> bool {
         let kind = model.exprs.symbol_info(*symbol).kind;
         matches!(kind, SymbolKind::Measure | SymbolKind::State)
     };
-    let sources = model.elements.iter().filter_map(|element| match &element.law {
+    let sources = model.graph.elements.iter().filter_map(|element| match &element.law {
         Law::Source { values, .. } => Some(values),
         _ => None,
     });

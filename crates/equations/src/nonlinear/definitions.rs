@@ -232,7 +232,7 @@ impl Definitions {
             }
         }
         let choice_of = |port: &PortId| {
-            let element = &model.elements[model.ports[port.index()].element.index()];
+            let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
             states.choice_of(element) == StateChoice::Energy
         };
         let is_energy: Vec<bool> = reduced.independent.iter().map(choice_of).collect();
@@ -441,7 +441,7 @@ impl<F: Present> Builder<'_, F> {
         self.nonlinear_laws(prepared)?;
         self.totals = self.define_conserved(system, quantities, &derivatives)?;
         for (k, symbol) in own.iter().enumerate() {
-            let blame = Blame::Element(model.ports[self.reduced.independent[k].index()].element);
+            let blame = Blame::Element(model.graph.ports[self.reduced.independent[k].index()].element);
             if is_energy[k] {
                 let row = self.reduced.wanted[conjugates + k].clone();
                 let value = self.row(&row)?;
@@ -492,8 +492,8 @@ impl<F: Present> Builder<'_, F> {
     ) -> Result<(), Failure> {
         let model = self.model;
         for port in self.reduced.sources.clone() {
-            let id = model.ports[port.index()].element;
-            let element = &model.elements[id.index()];
+            let id = model.graph.ports[port.index()].element;
+            let element = &model.graph.elements[id.index()];
             let at = (port.0 - element.ports.start) as usize;
             let given = prepared.causality.solved[port.index()]
                 .expect("invariant: causality assigns every source")
@@ -550,7 +550,7 @@ impl<F: Present> Builder<'_, F> {
         }
         if column < known.drift(0) {
             let k = (column - known.source_rate(0)) as usize;
-            let blame = Blame::Element(self.model.ports[self.reduced.sources[k].index()].element);
+            let blame = Blame::Element(self.model.graph.ports[self.reduced.sources[k].index()].element);
             return self.rate(self.sources[k], blame);
         }
         if column >= known.rate(0) {

@@ -47,7 +47,7 @@ pub(crate) fn is_steady_affine(exprs: &mut Option<Exprs>, model: &Model, value: 
 pub(crate) fn applies(model: &Model) -> bool {
     let steady = |matrix: &Matrix| !matrix.entries.iter().any(|entry| varies(&model.exprs, *entry));
     let mut exprs = None;
-    let laws_are_linear = model.elements.iter().all(|element| match &element.law {
+    let laws_are_linear = model.graph.elements.iter().all(|element| match &element.law {
         Law::Nonlinear(_) => false,
         Law::Source { values, .. } => values.iter().all(|value| is_steady_affine(&mut exprs, model, *value)),
         Law::Storage { value, .. } => steady(value),

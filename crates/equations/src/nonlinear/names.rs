@@ -4,7 +4,7 @@ use lgm_model::{DomainId, Measure, Model, PortId, Variable};
 
 /// What a port's variable is called in equations: `diode.i`, `w.w`, `p.v[2]`.
 pub fn port_variable_name(model: &Model, port: PortId, variable: Variable) -> String {
-    let about = &model.ports[port.index()];
+    let about = &model.graph.ports[port.index()];
     let mut name = model.element_name(about.element);
     if let Some(port) = &about.name {
         name.push_str(&format!(".{port}"));
@@ -20,7 +20,7 @@ pub fn port_variable_name(model: &Model, port: PortId, variable: Variable) -> St
 fn variable_symbol(model: &Model, domain: Option<DomainId>, variable: Variable) -> String {
     match domain {
         Some(domain) => {
-            let domain = &model.domains[domain.index()];
+            let domain = &model.graph.domains[domain.index()];
             let across = domain.effort_is_across == (variable == Variable::Effort);
             if across { &domain.across } else { &domain.through }.to_string()
         }
@@ -35,7 +35,7 @@ pub(crate) fn measure_name(model: &Model, measure: Measure) -> Option<String> {
         Measure::PortEffort(port) => port_variable_name(model, port, Variable::Effort),
         Measure::PortFlow(port) => port_variable_name(model, port, Variable::Flow),
         Measure::Common(node) => {
-            let about = &model.nodes[node.index()];
+            let about = &model.graph.nodes[node.index()];
             let symbol = variable_symbol(model, about.domain, about.kind.common());
             let entry = about.entry.map_or(String::new(), |entry| format!("[{entry}]"));
             format!("{}.{symbol}{entry}", model.path_name(about.path))

@@ -84,7 +84,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
     let mut model = model.clone();
     let mut roots: Vec<ExprId> = model.integrals.iter().map(|integral| integral.rate).collect();
     let mut entries: Vec<ExprId> = Vec::new();
-    for element in &model.elements {
+    for element in &model.graph.elements {
         match &element.law {
             Law::Source { values, .. } => roots.extend(values),
             Law::Coupler { matrix, .. } => entries.extend(&matrix.entries),
@@ -120,7 +120,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
             parent: None,
             name: name.as_str().into(),
             indices: Box::default(),
-            span: model.span,
+            span: model.heading.span,
         });
         let symbol = model.exprs.new_symbol(name, SymbolKind::State);
         model.integrals.push(Integral {
@@ -142,7 +142,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
     let Model {
         exprs,
         integrals,
-        elements,
+        graph,
         ..
     } = &mut model;
     for id in exprs.reachable(&entries) {
@@ -163,7 +163,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
         };
         replaced.insert(id, now);
     }
-    for element in elements {
+    for element in &mut graph.elements {
         let lists: Vec<&mut Vec<ExprId>> = match &mut element.law {
             Law::Coupler { matrix, .. }
             | Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
@@ -195,7 +195,7 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
     let (mut causality, diagnostics) = causality::assign(&model, &graph, &request, |id| {
         sampled.from_expression(&model.exprs, id).unwrap_or(0)
     });
-    causality.modulated = model.elements.iter().any(|element| match &element.law {
+    causality.modulated = model.graph.elements.iter().any(|element| match &element.law {
         Law::Coupler { matrix, .. } => matrix.entries.iter().any(|entry| varies(&model.exprs, *entry)),
         _ => false,
     });
@@ -236,7 +236,7 @@ fn release_dependent_integrals(prepared: &mut Prepared) {
 /// Whether the integral of a nonlinear storage is determined by the rest of the graph.
 fn is_dependent(model: &Model, causality: &Causality, integral: &Integral) -> bool {
     let Some(owner) = integral.owner else { return false };
-    let Law::Nonlinear(law) = &model.elements[owner.index()].law else {
+    let Law::Nonlinear(law) = &model.graph.elements[owner.index()].law else {
         return false;
     };
     model.ports_of(owner).enumerate().any(|(at, port)| {
@@ -250,7 +250,7 @@ fn is_dependent(model: &Model, causality: &Causality, integral: &Integral) -> bo
 pub(crate) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
     let Prepared { model, causality, .. } = prepared;
     let started = |port: &&PortId| {
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         let at = (port.0 - element.ports.start) as usize;
         element.start.get(at).copied().flatten().is_some()
     };
@@ -274,7 +274,7 @@ fn column_of(prepared: &Prepared, integral: &Integral) -> Option<(PortId, u32)> 
 /// The port whose energy variable an integral is, and its co-energy variable.
 fn follower(model: &Model, integral: &Integral) -> Option<(PortId, Variable)> {
     let owner = integral.owner?;
-    let Law::Nonlinear(law) = &model.elements[owner.index()].law else {
+    let Law::Nonlinear(law) = &model.graph.elements[owner.index()].law else {
         return None;
     };
     model.ports_of(owner).enumerate().find_map(|(at, port)| {
@@ -286,7 +286,7 @@ fn follower(model: &Model, integral: &Integral) -> Option<(PortId, Variable)> {
 /// What is given at the start, and what follows, of a nonlinear storage whose co-energy has a value: the co-energies where the law
 /// has a closed form, the law itself elsewhere.
 fn started_law(model: &Model, exprs: &mut Exprs, port: PortId, start: ExprId, value: ExprId) -> (ExprId, ExprId) {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Nonlinear(law) = &element.law else {
         unreachable!("invariant: only nonlinear laws own energy variables")
     };
@@ -327,14 +327,14 @@ pub(crate) fn start_constraints(
             follows,
             span: integral
                 .start_span
-                .unwrap_or(model.element_span(model.ports[port.index()].element)),
+                .unwrap_or(model.element_span(model.graph.ports[port.index()].element)),
         })
     };
     let one = |((port, _), value): (&(PortId, u32), &ExprId)| {
         if let Some(constraint) = nonlinear(system, *port, *value) {
             return constraint;
         }
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         let at = (port.0 - element.ports.start) as usize;
         let given = element.start[at].expect("invariant: these columns have starts");
         let follows = match natural_factor(model, *port, &mut system.exprs) {

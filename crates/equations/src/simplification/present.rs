@@ -131,7 +131,9 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> (Resolve
         .measures
         .iter()
         .filter_map(|(symbol, measure)| match measure {
-            Measure::PortEffort(port) | Measure::PortFlow(port) => Some((*symbol, model.ports[port.index()].element)),
+            Measure::PortEffort(port) | Measure::PortFlow(port) => {
+                Some((*symbol, model.graph.ports[port.index()].element))
+            }
             _ => None,
         })
         .collect();
@@ -410,7 +412,7 @@ fn set_form(system: &mut StateSystem, form: LinearForm<ExprId>) {
 fn owner(model: &Model, blame: Blame) -> Option<(Arc<str>, Span)> {
     match blame {
         Blame::Element(id) => {
-            let element = &model.elements[id.index()];
+            let element = &model.graph.elements[id.index()];
             Some((model.element_name(id).into(), model.paths[element.path.index()].span))
         }
         Blame::Integral(index) => {

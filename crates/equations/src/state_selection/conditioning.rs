@@ -63,7 +63,7 @@ pub(crate) fn improved(
         return (None, None);
     };
     let retained: FxHashSet<PortId> = (choice.independent.iter().copied())
-        .filter(|port| request.retain.contains(&model.ports[port.index()].element))
+        .filter(|port| request.retain.contains(&model.graph.ports[port.index()].element))
         .collect();
     let mut exchanged = false;
     // Each exchange multiplies the volume; the bound is for what rounding might do.
@@ -143,7 +143,7 @@ impl Choice<'_> {
             return None;
         }
         let scale = |port: usize| {
-            let element = &model.elements[model.ports[port].element.index()];
+            let element = &model.graph.elements[model.graph.ports[port].element.index()];
             let Law::Storage { value, form, .. } = &element.law else {
                 return 1.0;
             };
@@ -158,7 +158,7 @@ impl Choice<'_> {
                 StorageForm::Inverse => 1.0 / value,
             }
         };
-        let scales: Vec<f64> = (0..model.ports.len()).map(scale).collect();
+        let scales: Vec<f64> = (0..model.graph.ports.len()).map(scale).collect();
         let storage = causality.independent.len() as u32;
         let of_storage = |row: &Row<f64>| row.iter().filter(|entry| entry.0 < storage).copied().collect();
         Some(Choice {
@@ -219,7 +219,7 @@ impl Choice<'_> {
 
     fn warning(&self, row: usize, size: f64) -> Diagnostic {
         let model = self.model;
-        let name = |port: PortId| model.element_name(model.ports[port.index()].element);
+        let name = |port: PortId| model.element_name(model.graph.ports[port.index()].element);
         let own = self.dependent[row];
         let entries = self.closed[row].iter().filter_map(|(column, value)| {
             let port = *self.independent.get(*column as usize)?;
@@ -235,7 +235,7 @@ impl Choice<'_> {
             name(own),
             names.join(" and ")
         );
-        let span = model.element_span(model.ports[own.index()].element);
+        let span = model.element_span(model.graph.ports[own.index()].element);
         Diagnostic::warning(Code::LGM0439, message)
             .label(span, "this has no state of its own")
             .help(format!(

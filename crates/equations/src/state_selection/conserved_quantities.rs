@@ -113,7 +113,7 @@ pub(crate) fn find<F: Present>(
 /// Returns true if the law of a nonlinear storage gives its co-energy alone in a closed form. The co-energy may then fall with what is
 /// stored.
 pub(crate) fn gives_co_energy(model: &Model, port: PortId) -> bool {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Nonlinear(law) = &element.law else {
         return false;
     };
@@ -129,7 +129,7 @@ pub(crate) fn gives_co_energy(model: &Model, port: PortId) -> bool {
 
 /// A warning of nonlinear storage that shares its rate with other storage, without a state that holds what both store.
 pub(crate) fn warning(model: &Model, port: PortId) -> Diagnostic {
-    let element = model.ports[port.index()].element;
+    let element = model.graph.ports[port.index()].element;
     let name = model.element_name(element);
     let message = format!(
         "`{name}` and other storage determine each other, and no state holds what both store: where its law is steep or falls, numbers may be wrong"
@@ -151,7 +151,7 @@ fn place_of(column: u32, first: u32) -> usize {
 fn held_by_sources<'a, E>(prepared: &'a Prepared, reduced: &Reduced<E>) -> FxHashMap<usize, Option<Held<'a>>> {
     let model = &prepared.model;
     let held = |port: PortId| {
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         let Law::Nonlinear(law) = &element.law else { return None };
         let at = (port.0 - element.ports.start) as usize;
         let (co_energy, energy) = law.storage[at]?;
@@ -166,7 +166,7 @@ fn held_by_sources<'a, E>(prepared: &'a Prepared, reduced: &Reduced<E>) -> FxHas
             law,
             co_energy,
             energy,
-            element: model.ports[port.index()].element,
+            element: model.graph.ports[port.index()].element,
             is_started: integral.start.is_some(),
             gives_co_energy: matches!(closed, Closed::Direct),
         }))
@@ -185,7 +185,7 @@ fn quantity_of<F: Present>(
     state: usize,
 ) -> Option<Conserved<F::Element>> {
     let known = reduced.known;
-    let element = &model.elements[model.ports[reduced.independent[state].index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[reduced.independent[state].index()].element.index()];
     let Law::Storage { value, form, .. } = &element.law else {
         unreachable!("invariant: only storage is independent")
     };

@@ -67,6 +67,7 @@ pub(crate) fn decide_structure(
         return (general, true, diagnostics);
     }
     let has_moduli = model
+        .graph
         .elements
         .iter()
         .any(|element| matches!(element.law, Law::Coupler { .. }));
@@ -98,7 +99,7 @@ pub(crate) fn decide_structure(
             Code::LGM0322,
             "with these numbers parts of the model are cut off or tied together, unlike with others; the equations hold for these numbers only",
         )
-        .label(model.span, "in this model")
+        .label(model.heading.span, "in this model")
         .help("look for moduli that are zero, or that cancel around a loop; change them with `--set`");
     let (in_general, here) = (general.independent.len(), numeric.independent.len());
     if in_general != here {

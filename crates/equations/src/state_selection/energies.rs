@@ -23,7 +23,7 @@ pub(crate) fn change_states<F: Present>(
     for (k, port) in reduced.independent.iter().enumerate() {
         let mut row = vec![(k as u32, field.one())];
         if is_energy[k] {
-            let id = model.ports[port.index()].element;
+            let id = model.graph.ports[port.index()].element;
             row.clear();
             for (other, value) in storage_row(model, field, *port).map_err(Failure::States)? {
                 let part = match reduced.independent.binary_search(&other) {
@@ -51,7 +51,7 @@ pub(crate) fn change_states<F: Present>(
     }
     let back = lgm_algebra::solve(field, matrix, right).map_err(|singular| {
         let port = reduced.independent[singular.row as usize];
-        Failure::States((model.ports[port.index()].element, None))
+        Failure::States((model.graph.ports[port.index()].element, None))
     })?;
     for rows in [
         &mut reduced.rates,

@@ -84,7 +84,7 @@ impl Holders {
         let values = parameter_numbers(model);
         let is_loose = |state: usize| {
             independent.get(state).is_some_and(|port| {
-                let law = &model.elements[model.ports[port.index()].element.index()].law;
+                let law = &model.graph.elements[model.graph.ports[port.index()].element.index()].law;
                 law.is_without_stiffness(&model.exprs, &|symbol| values.get(&symbol).copied())
             })
         };
@@ -101,7 +101,7 @@ impl Holders {
         }
         let mut fields: FxHashMap<ElementId, Vec<usize>> = FxHashMap::default();
         for (state, port) in independent.iter().enumerate() {
-            let element = model.ports[port.index()].element;
+            let element = model.graph.ports[port.index()].element;
             fields.entry(element).or_default().push(state);
         }
         let mut fields: Vec<Vec<usize>> = fields.into_values().collect();
@@ -174,7 +174,7 @@ fn starts_may_follow(model: &Model, causality: &Causality) -> bool {
         let form = exprs.affine(*id, &is_variable);
         form.is_none_or(|form| !exprs.is_zero(form.rest))
     };
-    model.elements.iter().any(|element| match &element.law {
+    model.graph.elements.iter().any(|element| match &element.law {
         Law::Source { values, .. } => values.iter().any(&mut has_constant),
         _ => element.start.iter().flatten().any(|start| !model.exprs.is_zero(*start)),
     }) || model
@@ -187,7 +187,7 @@ fn starts_may_follow(model: &Model, causality: &Causality) -> bool {
 fn place(model: &Model, independent: &[PortId], state: usize) -> (bool, String, usize) {
     match independent.get(state) {
         Some(port) => {
-            let element = model.ports[port.index()].element;
+            let element = model.graph.ports[port.index()].element;
             (false, model.element_name(element).to_string(), state)
         }
         None => {

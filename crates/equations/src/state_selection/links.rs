@@ -43,8 +43,8 @@ pub(crate) enum Place {
 impl Carrier {
     /// What carries the state of a storage port of a model that may have more storage than the one that was written.
     fn of(model: &Model, id: PortId) -> Carrier {
-        let port = &model.ports[id.index()];
-        let element = &model.elements[port.element.index()];
+        let port = &model.graph.ports[id.index()];
+        let element = &model.graph.elements[port.element.index()];
         let Law::Storage { co_energy, .. } = element.law else {
             return Carrier::Port(id);
         };
@@ -52,7 +52,7 @@ impl Carrier {
             return Carrier::Port(id);
         }
         let at = match &port.connection {
-            Connection::Bond(bond) => Place::Junction(model.bonds[bond.index()].tail),
+            Connection::Bond(bond) => Place::Junction(model.graph.bonds[bond.index()].tail),
             branch => Place::Branch(branch.clone()),
         };
         Carrier::Velocity {
@@ -80,7 +80,7 @@ impl Links {
             self.carriers.insert(*state, Carrier::of(model, *port));
             of_port.insert(*port, *state);
         }
-        for element in &model.elements {
+        for element in &model.graph.elements {
             let Law::Storage { value, .. } = &element.law else {
                 continue;
             };

@@ -31,7 +31,7 @@ pub(crate) enum Ends {
 /// The velocities of displacements that moduli depend on.
 pub(crate) fn velocities(model: &Model) -> Vec<Place> {
     let mut roots = Vec::new();
-    for element in &model.elements {
+    for element in &model.graph.elements {
         if let Law::Coupler { matrix, .. } = &element.law {
             roots.extend(
                 matrix
@@ -90,7 +90,7 @@ fn place_of(model: &Model, measures: &Measures, integral: &Integral) -> Option<P
         else {
             return None;
         };
-        let (first, second) = (&model.nodes[a.index()], &model.nodes[b.index()]);
+        let (first, second) = (&model.graph.nodes[a.index()], &model.graph.nodes[b.index()]);
         let fits = a_minus != b_minus && first.is_graph_node && second.is_graph_node && first.domain == second.domain;
         let (from, to) = if a_minus { (b, a) } else { (a, b) };
         return fits.then_some(Place {
@@ -104,7 +104,7 @@ fn place_of(model: &Model, measures: &Measures, integral: &Integral) -> Option<P
     match measure_of(model, measures, integral.rate)?.0 {
         Measure::Common(node) => junction_place(model, node, span),
         measure @ (Measure::PortEffort(port) | Measure::PortFlow(port)) => {
-            let about = &model.ports[port.index()];
+            let about = &model.graph.ports[port.index()];
             let Connection::Branch { from, to, .. } = about.connection else {
                 return None;
             };
@@ -113,9 +113,10 @@ fn place_of(model: &Model, measures: &Measures, integral: &Integral) -> Option<P
             } else {
                 Variable::Flow
             };
-            let is_across = model.domains[about.domain?.index()].effort_is_across == (variable == Variable::Effort);
+            let is_across =
+                model.graph.domains[about.domain?.index()].effort_is_across == (variable == Variable::Effort);
             is_across.then(|| Place {
-                path: model.elements[about.element.index()].path,
+                path: model.graph.elements[about.element.index()].path,
                 entry: about.entry,
                 variable,
                 ends: Ends::Branch(from, to),
@@ -128,9 +129,9 @@ fn place_of(model: &Model, measures: &Measures, integral: &Integral) -> Option<P
             } else {
                 Variable::Flow
             };
-            let bond = &model.bonds[bond.index()];
+            let bond = &model.graph.bonds[bond.index()];
             [bond.tail, bond.head].into_iter().find_map(|end| match end {
-                BondEnd::Node(node) if model.nodes[node.index()].kind.common() == variable => {
+                BondEnd::Node(node) if model.graph.nodes[node.index()].kind.common() == variable => {
                     junction_place(model, node, span)
                 }
                 _ => None,
@@ -140,11 +141,11 @@ fn place_of(model: &Model, measures: &Measures, integral: &Integral) -> Option<P
 }
 
 fn junction_place(model: &Model, id: NodeId, span: Span) -> Option<Place> {
-    let node = &model.nodes[id.index()];
+    let node = &model.graph.nodes[id.index()];
     let variable = node.kind.common();
     let is_across = node
         .domain
-        .is_some_and(|domain| model.domains[domain.index()].effort_is_across == (variable == Variable::Effort));
+        .is_some_and(|domain| model.graph.domains[domain.index()].effort_is_across == (variable == Variable::Effort));
     Some(Place {
         path: node.path,
         entry: node.entry,
@@ -172,8 +173,8 @@ impl Carriers {
             branches: FxHashMap::default(),
             bonds: FxHashMap::default(),
         };
-        for (port, id) in model.ports.iter().zip(0..) {
-            let Law::Storage { co_energy, .. } = model.elements[port.element.index()].law else {
+        for (port, id) in model.graph.ports.iter().zip(0..) {
+            let Law::Storage { co_energy, .. } = model.graph.elements[port.element.index()].law else {
                 continue;
             };
             match &port.connection {
@@ -182,7 +183,7 @@ impl Carriers {
                     carriers.branches.entry((co_energy, a, b)).or_insert(PortId(id));
                 }
                 Connection::Bond(bond) => {
-                    let bond = &model.bonds[bond.index()];
+                    let bond = &model.graph.bonds[bond.index()];
                     for end in [bond.tail, bond.head] {
                         if let BondEnd::Node(node) = end {
                             carriers.bonds.entry((co_energy, node)).or_insert(PortId(id));
@@ -215,10 +216,13 @@ pub(crate) fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<Po
     let mut model = model.clone();
     let mut ports = Vec::with_capacity(places.len());
     for place in places {
-        let (element, port) = (ElementId(model.elements.len() as u32), PortId(model.ports.len() as u32));
+        let (element, port) = (
+            ElementId(model.graph.elements.len() as u32),
+            PortId(model.graph.ports.len() as u32),
+        );
         let (connection, domain) = match place.ends {
             Ends::Branch(from, to) => {
-                let node = from.or(to).map(|node| &model.nodes[node.index()]);
+                let node = from.or(to).map(|node| &model.graph.nodes[node.index()]);
                 let domain = node.and_then(|node| node.domain);
                 let connection = Connection::Branch {
                     from,
@@ -228,8 +232,8 @@ pub(crate) fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<Po
                 (connection, domain)
             }
             Ends::Junction(node) => {
-                let bond = BondId(model.bonds.len() as u32);
-                model.bonds.push(Bond {
+                let bond = BondId(model.graph.bonds.len() as u32);
+                model.graph.bonds.push(Bond {
                     tail: BondEnd::Node(node),
                     head: BondEnd::Port(port),
                     span: place.span,
@@ -237,7 +241,7 @@ pub(crate) fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<Po
                 (Connection::Bond(bond), None)
             }
         };
-        model.ports.push(Port {
+        model.graph.ports.push(Port {
             element,
             name: None,
             entry: place.entry,
@@ -245,7 +249,7 @@ pub(crate) fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<Po
             connection,
         });
         let zero = model.exprs.zero();
-        model.elements.push(Element {
+        model.graph.elements.push(Element {
             path: place.path,
             kind: Element::VELOCITY.into(),
             ports: port.0..port.0 + 1,

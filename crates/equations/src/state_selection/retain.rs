@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// Elements named by `--retain`, each once, with a diagnostic for each name that is not one of storage.
 pub fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Vec<ElementId> {
-    let elements = || (0..model.elements.len() as u32).map(ElementId);
+    let elements = || (0..model.graph.elements.len() as u32).map(ElementId);
     let storage = || {
         let found = elements().filter(|id| is_storage(model, *id));
         found.map(|id| model.element_name(id)).collect::<Vec<String>>()
@@ -63,7 +63,7 @@ fn all(storage: &[String]) -> String {
 
 /// Whether an element stores energy.
 fn is_storage(model: &Model, id: ElementId) -> bool {
-    match &model.elements[id.index()].law {
+    match &model.graph.elements[id.index()].law {
         Law::Storage { .. } => true,
         Law::Nonlinear(law) => {
             law.storage.iter().any(Option::is_some) || model.integrals.iter().any(|found| found.owner == Some(id))
@@ -148,7 +148,7 @@ fn refusal(
                 .label(span, format!("what it stores beyond these: {follows}"))
         }
     };
-    let is_source = |id: ElementId| matches!(model.elements[id.index()].law, Law::Source { .. });
+    let is_source = |id: ElementId| matches!(model.graph.elements[id.index()].law, Law::Source { .. });
     let sources = elements_of(model, causes, is_source);
     if !sources.is_empty() && sources.len() == others.len() {
         diagnostic = diagnostic.note(format!(
@@ -183,7 +183,7 @@ fn refusal(
 fn elements_of(model: &Model, ports: &[PortId], wanted: impl Fn(ElementId) -> bool) -> Vec<ElementId> {
     let mut found: Vec<ElementId> = Vec::new();
     for port in ports {
-        let id = model.ports[port.index()].element;
+        let id = model.graph.ports[port.index()].element;
         if wanted(id) && !found.contains(&id) {
             found.push(id);
         }
@@ -194,7 +194,7 @@ fn elements_of(model: &Model, ports: &[PortId], wanted: impl Fn(ElementId) -> bo
 fn names(model: &Model, elements: &[ElementId]) -> String {
     let names = elements.iter().map(|id| {
         let name = model.element_name(*id);
-        match model.elements[id.index()].is_velocity() {
+        match model.graph.elements[id.index()].is_velocity() {
             true => format!("the velocity at `{name}`"),
             false => format!("`{name}`"),
         }

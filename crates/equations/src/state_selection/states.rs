@@ -50,7 +50,7 @@ pub(crate) fn change_states<F: Field + FromExpression>(
     request: StateRequest,
 ) -> Result<(), Fault> {
     let energy = |port: &PortId| {
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         request.choice(element.state_choice) == StateChoice::Energy
     };
     if !reduced.independent.iter().any(energy) {
@@ -78,7 +78,7 @@ pub(crate) fn change_states<F: Field + FromExpression>(
     }
     let back = lgm_algebra::solve(field, matrix, right).map_err(|singular| {
         (
-            model.ports[reduced.independent[singular.row as usize].index()].element,
+            model.graph.ports[reduced.independent[singular.row as usize].index()].element,
             None,
         )
     })?;
@@ -111,7 +111,7 @@ fn energy_row<F: Field + FromExpression>(
     assembled: &Assembled<F::Element>,
     port: PortId,
 ) -> Result<Row<F::Element>, Fault> {
-    let id = model.ports[port.index()].element;
+    let id = model.graph.ports[port.index()].element;
     let values = storage_row(model, field, port)?;
     let mut row = Row::new();
     for (other, value) in values {
@@ -134,8 +134,8 @@ pub(crate) fn storage_row<F: Field + FromExpression>(
     field: &mut F,
     port: PortId,
 ) -> Result<Vec<(PortId, F::Element)>, Fault> {
-    let id = model.ports[port.index()].element;
-    let element = &model.elements[id.index()];
+    let id = model.graph.ports[port.index()].element;
+    let element = &model.graph.elements[id.index()];
     let Law::Storage { value, form, .. } = &element.law else {
         unreachable!("invariant: only storage has states")
     };

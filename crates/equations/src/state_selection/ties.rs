@@ -20,10 +20,10 @@ pub(crate) fn with_ties<Found>(
     mut decide: impl FnMut(&Request) -> Option<(Causality, Found)>,
 ) -> Option<(Causality, Found)> {
     let is_ideal = |id: ElementId| {
-        let law = &model.elements[id.index()].law;
+        let law = &model.graph.elements[id.index()].law;
         matches!(law, Law::Dissipator(Dissipator::Implicit(..)))
     };
-    if !(0..model.elements.len()).any(|at| is_ideal(ElementId(at as u32))) {
+    if !(0..model.graph.elements.len()).any(|at| is_ideal(ElementId(at as u32))) {
         return None;
     }
     let ideal_defects = |causality: &Causality| -> Vec<Defect> {
@@ -35,7 +35,7 @@ pub(crate) fn with_ties<Found>(
     let mut found = None;
     while !left.is_empty() {
         let ports = |defect: &Defect| -> Vec<ElementId> {
-            let of_ports = defect.ports.iter().map(|port| model.ports[port.index()].element);
+            let of_ports = defect.ports.iter().map(|port| model.graph.ports[port.index()].element);
             of_ports.chain(defect.elements.iter().copied()).collect()
         };
         let ideal = left.iter().filter(|defect| ports(defect).into_iter().any(is_ideal));
@@ -43,7 +43,7 @@ pub(crate) fn with_ties<Found>(
         candidates.retain(|port| is_storage(model, *port) && !request.tied.contains(port));
         // What was declared last gives up its state, unless it is to keep it.
         candidates.sort_by_key(|port| {
-            let is_retained = request.retain.contains(&model.ports[port.index()].element);
+            let is_retained = request.retain.contains(&model.graph.ports[port.index()].element);
             (is_retained, std::cmp::Reverse(*port))
         });
         candidates.dedup();
@@ -73,7 +73,7 @@ pub(crate) fn with_ties<Found>(
 }
 
 fn is_storage(model: &Model, port: PortId) -> bool {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     matches!(element.law, Law::Storage { .. })
 }
 

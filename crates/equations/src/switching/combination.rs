@@ -93,7 +93,7 @@ impl Watching {
             name: name.into(),
             value,
             unit: None,
-            span: self.model.span,
+            span: self.model.heading.span,
         });
         self.model.outputs.len() - 1
     }
@@ -117,7 +117,7 @@ impl Watching {
 
     /// The value of the state that a storage port carries where it is independent; none where it has no short form.
     fn storage_value(&mut self, port: PortId, choice: StateChoice) -> Option<ExprId> {
-        let element = self.model.elements[self.model.ports[port.index()].element.index()].clone();
+        let element = self.model.graph.elements[self.model.graph.ports[port.index()].element.index()].clone();
         let Law::Storage { co_energy, value, form } = &element.law else {
             return None;
         };
@@ -151,8 +151,8 @@ impl Watching {
 
     /// The across variable of a node, with the name that a state has which is this variable.
     fn velocity(&mut self, id: NodeId) -> Option<(String, ExprId)> {
-        let node = &self.model.nodes[id.index()];
-        let domain = &self.model.domains[node.domain.filter(|_| node.is_graph_node)?.index()];
+        let node = &self.model.graph.nodes[id.index()];
+        let domain = &self.model.graph.domains[node.domain.filter(|_| node.is_graph_node)?.index()];
         let entry = node.entry.map_or(String::new(), |entry| format!("[{entry}]"));
         let name = format!("{}.{}{entry}", self.model.path_name(node.path), domain.across);
         let measure = Measure::Common(id);
@@ -168,12 +168,12 @@ impl Watching {
     /// The co-energy and the energy variables of all storage ports, as outputs; none where energy is not half of their product.
     fn energy(&mut self) -> Option<Vec<(usize, usize)>> {
         let mut pairs = Vec::new();
-        for port in (0..self.model.ports.len() as u32).map(PortId) {
-            let about = &self.model.ports[port.index()];
+        for port in (0..self.model.graph.ports.len() as u32).map(PortId) {
+            let about = &self.model.graph.ports[port.index()];
             let is_pseudo = about
                 .domain
-                .is_some_and(|domain| self.model.domains[domain.index()].pseudo);
-            let co_energy = match &self.model.elements[about.element.index()].law {
+                .is_some_and(|domain| self.model.graph.domains[domain.index()].pseudo);
+            let co_energy = match &self.model.graph.elements[about.element.index()].law {
                 Law::Storage { co_energy, .. } => *co_energy,
                 Law::Nonlinear(law) if law.storage.iter().any(Option::is_some) => return None,
                 _ => continue,
@@ -191,9 +191,9 @@ impl Watching {
     /// Effort and flow of the ports of sources, and of dissipators and elements with modes, as outputs.
     fn power(&mut self, switched: &[ElementId]) -> (PowerOutputs, PowerOutputs) {
         let (mut sources, mut dissipators) = (Vec::new(), Vec::new());
-        for port in (0..self.model.ports.len() as u32).map(PortId) {
-            let element = self.model.ports[port.index()].element;
-            let is_source = match &self.model.elements[element.index()].law {
+        for port in (0..self.model.graph.ports.len() as u32).map(PortId) {
+            let element = self.model.graph.ports[port.index()].element;
+            let is_source = match &self.model.graph.elements[element.index()].law {
                 Law::Source { .. } => !switched.contains(&element),
                 Law::Dissipator(_) | Law::Nonlinear(_) => false,
                 Law::Storage { .. } | Law::Coupler { .. } => continue,
@@ -210,10 +210,10 @@ impl Watching {
 
     /// Adds offsets to what the law of an element gives.
     fn add_offsets(&mut self, at: usize, element: usize, out: &mut Vec<Offset>) {
-        let Law::Source { given, values } = self.model.elements[element].law.clone() else {
+        let Law::Source { given, values } = self.model.graph.elements[element].law.clone() else {
             return;
         };
-        let name = self.model.path_name(self.model.elements[element].path);
+        let name = self.model.path_name(self.model.graph.elements[element].path);
         let mut offset = Vec::with_capacity(values.len());
         for (port, value) in values.into_iter().enumerate() {
             let name: Arc<str> = format!("offset of {name}").into();
@@ -225,7 +225,7 @@ impl Watching {
                 signal: Some(zero),
                 unit: None,
                 scale: 1.0,
-                span: self.model.span,
+                span: self.model.heading.span,
                 is_internal: true,
             });
             let output = self.output(value);
@@ -238,7 +238,7 @@ impl Watching {
                 value: output,
             });
         }
-        self.model.elements[element].law = Law::Source { given, values: offset };
+        self.model.graph.elements[element].law = Law::Source { given, values: offset };
     }
 }
 
@@ -311,7 +311,7 @@ impl Events {
         let (mut changes, mut ports, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
         let mut laws = Vec::new();
         for (at, (switched, mode)) in switching.elements.iter().zip(modes).enumerate() {
-            let first = self.model.elements[switched.element.index()].ports.start;
+            let first = self.model.graph.elements[switched.element.index()].ports.start;
             let found = switched.modes[*mode].changes.iter().map(|change| WatchedChange {
                 condition: watching.condition(change.condition),
                 to: change.to,
@@ -348,7 +348,7 @@ impl Events {
         let read: Vec<ExprId> = self.read().collect();
         let read = read.into_iter().map(|value| watching.output(value)).collect();
         let mut storage = Vec::new();
-        for port in 0..self.model.ports.len() as u32 {
+        for port in 0..self.model.graph.ports.len() as u32 {
             let port = PortId(port);
             if let Some((name, choice)) = storage_state_name(&watching.model, port, options.states)
                 && let Some(value) = watching.storage_value(port, choice)
@@ -358,7 +358,7 @@ impl Events {
         }
         if !self.model.integrals.is_empty() {
             // Velocities of displacements are states named after their nodes.
-            for node in 0..self.model.nodes.len() as u32 {
+            for node in 0..self.model.graph.nodes.len() as u32 {
                 if let Some((name, value)) = watching.velocity(NodeId(node)) {
                     storage.push((name.into(), watching.output(value)));
                 }

@@ -86,8 +86,8 @@ impl Events {
     pub fn starts(&self, options: &Options) -> Vec<(Arc<str>, Option<ExprId>)> {
         let model = &self.model;
         let mut starts = Vec::new();
-        for port in (0..model.ports.len() as u32).map(PortId) {
-            let element = &model.elements[model.ports[port.index()].element.index()];
+        for port in (0..model.graph.ports.len() as u32).map(PortId) {
+            let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
             if let Some((name, _)) = storage_state_name(model, port, options.states) {
                 let at = (port.0 - element.ports.start) as usize;
                 let given = element.start.get(at).copied().flatten();
@@ -104,9 +104,9 @@ impl Events {
     pub fn other_states(&self, options: &Options) -> Option<Diagnostic> {
         let model = &self.model;
         let name = |port: PortId, states| storage_state_name(model, port, states).map(|found| found.0);
-        let mut ports = (0..model.ports.len() as u32).map(PortId);
+        let mut ports = (0..model.graph.ports.len() as u32).map(PortId);
         let other = ports.find(|port| name(*port, options.states) != name(*port, StateRequest::Natural))?;
-        let element = model.ports[other.index()].element;
+        let element = model.graph.ports[other.index()].element;
         let message = "a run with events has the states that storage carries by itself: others are not built yet";
         Some(
             Diagnostic::error(Code::LGM0606, message)

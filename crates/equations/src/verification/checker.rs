@@ -151,7 +151,7 @@ impl<'a> Checker<'a> {
     fn has_no_rates(&self, equation: Equation) -> bool {
         let model = self.flat.model;
         match equation {
-            Equation::Law(id) => !matches!(model.elements[id.index()].law, Law::Storage { .. }),
+            Equation::Law(id) => !matches!(model.graph.elements[id.index()].law, Law::Storage { .. }),
             Equation::Output(at) => !holds_integral(model, model.outputs[at as usize].value),
             Equation::Structure(_) | Equation::Integral(_) | Equation::Power => false,
         }
@@ -178,7 +178,7 @@ impl<'a> Checker<'a> {
             sizes.reach(variable, found.value.value.abs());
             fastest.reach(variable, found.rate.value.abs());
         }
-        for element in &self.flat.model.elements {
+        for element in &self.flat.model.graph.elements {
             if let Law::Storage {
                 co_energy,
                 value,
@@ -217,7 +217,7 @@ impl<'a> Checker<'a> {
             if terms.len() == row.len() {
                 let ports = row
                     .iter()
-                    .filter(|entry| (entry.0 as usize) < 2 * self.flat.model.ports.len());
+                    .filter(|entry| (entry.0 as usize) < 2 * self.flat.model.graph.ports.len());
                 let beside = ports.map(|entry| self.beside(column_port(entry.0).1));
                 let beside = beside.fold(0.0, f64::max);
                 self.note(Equation::Structure(index as u32), &terms, beside, false);
@@ -227,7 +227,7 @@ impl<'a> Checker<'a> {
 
     fn laws(&mut self) {
         let model = self.flat.model;
-        for (index, element) in model.elements.iter().enumerate() {
+        for (index, element) in model.graph.elements.iter().enumerate() {
             let id = ElementId(index as u32);
             for row in 0..element.ports.len() {
                 if let Some(terms) = self.law_terms(id, row) {
@@ -269,7 +269,7 @@ impl<'a> Checker<'a> {
             all.push(first?);
             Some(all)
         };
-        match &model.elements[id.index()].law {
+        match &model.graph.elements[id.index()].law {
             Law::Coupler { .. } => None,
             Law::Storage { co_energy, value, form } => match form {
                 StorageForm::Direct => equal(
@@ -348,8 +348,8 @@ impl<'a> Checker<'a> {
     fn power(&mut self) {
         let model = self.flat.model;
         let mut terms = Vec::new();
-        for (index, port) in model.ports.iter().enumerate() {
-            if matches!(model.elements[port.element.index()].law, Law::Coupler { .. }) {
+        for (index, port) in model.graph.ports.iter().enumerate() {
+            if matches!(model.graph.elements[port.element.index()].law, Law::Coupler { .. }) {
                 continue;
             }
             let id = PortId(index as u32);

@@ -105,7 +105,7 @@ impl FlatGraph<'_> {
             }
             jump.add(entries, 0.0, Equation::Structure(index as u32));
         }
-        for index in 0..model.elements.len() {
+        for index in 0..model.graph.elements.len() {
             self.jump_of(ElementId(index as u32), before, after, &mut jump)?;
         }
         Some(jump)
@@ -113,7 +113,7 @@ impl FlatGraph<'_> {
 
     fn jump_of(&self, id: ElementId, before: Option<&Seen>, after: &Seen, jump: &mut Jump) -> Option<()> {
         let model = self.flat().model;
-        let element = &model.elements[id.index()];
+        let element = &model.graph.elements[id.index()];
         let ports: Vec<PortId> = model.ports_of(id).collect();
         let law = Equation::Law(id);
         let nothing =
@@ -159,7 +159,7 @@ impl FlatGraph<'_> {
         (before, after): (Option<&Seen>, &Seen),
         jump: &mut Jump,
     ) {
-        let (model, element) = (self.flat().model, &self.flat().model.elements[id.index()]);
+        let (model, element) = (self.flat().model, &self.flat().model.graph.elements[id.index()]);
         let mut integrals = self.model.integrals.iter();
         let Some(integral) = integrals.find(|integral| integral.symbol == energy) else {
             return;
@@ -207,7 +207,7 @@ impl FlatGraph<'_> {
 
     fn jump_of_storage(&self, id: ElementId, before: Option<&Seen>, after: &Seen, jump: &mut Jump) -> Option<()> {
         let model = self.flat().model;
-        let element = &model.elements[id.index()];
+        let element = &model.graph.elements[id.index()];
         let Law::Storage { co_energy, value, form } = &element.law else {
             return Some(());
         };

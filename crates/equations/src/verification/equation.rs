@@ -60,14 +60,14 @@ impl Flat<'_> {
         };
         match equation {
             Equation::Structure(row) => match self.structure.equations[row as usize] {
-                structure::Equation::Coupler(port, _) => element(model.ports[port.index()].element),
+                structure::Equation::Coupler(port, _) => element(model.graph.ports[port.index()].element),
                 structure::Equation::Port(port) => {
-                    let id = model.ports[port.index()].element;
+                    let id = model.graph.ports[port.index()].element;
                     let words = format!("the connection of `{}`", model.element_name(id));
                     (words, model.element_span(id))
                 }
                 structure::Equation::Junction(junction) => self.junction(junction),
-                structure::Equation::Bond(_) => ("a bond between two junctions".into(), model.span),
+                structure::Equation::Bond(_) => ("a bond between two junctions".into(), model.heading.span),
             },
             Equation::Law(id) => element(id),
             Equation::Integral(at) => {
@@ -79,7 +79,7 @@ impl Flat<'_> {
                 let output = &model.outputs[at as usize];
                 (format!("output `{}`", output.name), output.span)
             }
-            Equation::Power => ("the power balance over all ports".into(), model.span),
+            Equation::Power => ("the power balance over all ports".into(), model.heading.span),
         }
     }
 
@@ -87,16 +87,16 @@ impl Flat<'_> {
         let model = self.model;
         match self.graph.junctions[junction as usize].origin {
             Origin::Node(node) => {
-                let path = model.nodes[node.index()].path;
+                let path = model.graph.nodes[node.index()].path;
                 let words = format!("the sum at `{}`", model.path_name(path));
                 (words, model.paths[path.index()].span)
             }
             Origin::Branch(port) => {
-                let id = model.ports[port.index()].element;
+                let id = model.graph.ports[port.index()].element;
                 let words = format!("the branch of `{}`", model.element_name(id));
                 (words, model.element_span(id))
             }
-            Origin::Direct(bond) => ("the sum at a bond".into(), model.bonds[bond.index()].span),
+            Origin::Direct(bond) => ("the sum at a bond".into(), model.graph.bonds[bond.index()].span),
         }
     }
 }

@@ -254,9 +254,9 @@ impl<'a> FlatGraph<'a> {
 
     /// Whether effort times flow is a power at all ports.
     pub fn has_power(&self) -> bool {
-        let ports = self.model.ports.iter();
+        let ports = self.model.graph.ports.iter();
         let mut domains = ports.filter_map(|port| port.domain);
-        !domains.any(|domain| self.model.domains[domain.index()].pseudo)
+        !domains.any(|domain| self.model.graph.domains[domain.index()].pseudo)
     }
 
     /// Whether signals are given a start, from which those of the storage follow.
@@ -266,7 +266,7 @@ impl<'a> FlatGraph<'a> {
 
     /// How many ports there are.
     pub fn ports(&self) -> u64 {
-        self.model.ports.len() as u64
+        self.model.graph.ports.len() as u64
     }
 
     /// Powers at an instant; none where a port is not determined. The unknowns of loops are looked for from those given, which are
@@ -277,8 +277,8 @@ impl<'a> FlatGraph<'a> {
         } = self.point(instant, unknowns)?;
         *unknowns = found;
         let mut sum = Powers::default();
-        for (index, port) in self.model.ports.iter().enumerate() {
-            let element = &self.model.elements[port.element.index()];
+        for (index, port) in self.model.graph.ports.iter().enumerate() {
+            let element = &self.model.graph.elements[port.element.index()];
             if matches!(element.law, Law::Coupler { .. }) {
                 continue;
             }
@@ -302,7 +302,7 @@ impl<'a> FlatGraph<'a> {
     /// The energy of all linear storage, in joules, from the co-energy at its ports; none where one of these is not determined.
     pub fn stored(&self, seen: &Seen) -> Option<f64> {
         let mut energy = 0.0;
-        for (index, element) in self.model.elements.iter().enumerate() {
+        for (index, element) in self.model.graph.elements.iter().enumerate() {
             let Law::Storage { co_energy, value, form } = &element.law else {
                 continue;
             };

@@ -51,7 +51,7 @@ pub(crate) fn formulation(
     };
     let (prepared, built, columns) = loop {
         let extra = |prepared: &Prepared| -> Vec<u32> {
-            let columns: Vec<u32> = (0..2 * prepared.model.ports.len() as u32)
+            let columns: Vec<u32> = (0..2 * prepared.model.graph.ports.len() as u32)
                 .filter(|column| !prepared.causality.free.contains(column) && !undetermined.contains(column))
                 .collect();
             columns_of.borrow_mut().clone_from(&columns);

@@ -66,7 +66,7 @@ pub fn reaches(model: &Model, graph: &BondGraph, retain: &[ElementId], states: S
     constants.extend(number(&flat.run.constant_rates)?);
     let first_input = columns.states();
     let first_constant = columns.constant(0) as usize;
-    let ports = 2 * model.ports.len();
+    let ports = 2 * model.graph.ports.len();
     let (_, rows) = flat.run.measures.split_at(model.measures.len());
     let mut found = Vec::new();
     for (column, row) in flat.wanted.iter().zip(rows) {

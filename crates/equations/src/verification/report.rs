@@ -91,9 +91,12 @@ impl Verification {
             return vec![
                 Diagnostic::warning(
                     Code::LGM0713,
-                    format!("the equations of `{}` were not verified", model.name),
+                    format!("the equations of `{}` were not verified", model.heading.name),
                 )
-                .label(model.span, "they have no values at any of the points that were tried")
+                .label(
+                    model.heading.span,
+                    "they have no values at any of the points that were tried",
+                )
                 .note("a law has no value there, or an algebraic loop no solution that is found")
                 .help("give states a `start` at which all laws have values; other points lie around it"),
             ];
@@ -101,10 +104,10 @@ impl Verification {
         let mut remarks = self.remarks(model);
         let mut holds = Diagnostic::information(
             Code::LGM0712,
-            format!("verified: the equations of `{}` hold", model.name),
+            format!("verified: the equations of `{}` hold", model.heading.name),
         )
         .label(
-            model.span,
+            model.heading.span,
             format!(
                 "all {} equations of its flat graph are satisfied at {} random point{}",
                 self.equations,
@@ -134,19 +137,22 @@ impl Verification {
         if !self.unreadable.is_empty() {
             let message = format!(
                 "rounding leaves too few digits to verify all equations of `{}`",
-                model.name
+                model.heading.name
             );
             let remark = Diagnostic::warning(Code::LGM0714, message)
-                .label(model.span, format!("not verified: {}", some_of(&self.unreadable)))
+                .label(
+                    model.heading.span,
+                    format!("not verified: {}", some_of(&self.unreadable)),
+                )
                 .note("they divide by what nearly vanishes, or take the difference of nearly equal terms")
                 .help("bring parameters nearer to each other, or give states a `start` away from the singular point");
             remarks.push(remark);
         }
         if !self.without_value.is_empty() {
-            let message = format!("some equations of `{}` were not verified", model.name);
+            let message = format!("some equations of `{}` were not verified", model.heading.name);
             let remark = Diagnostic::warning(Code::LGM0713, message)
                 .label(
-                    model.span,
+                    model.heading.span,
                     format!("no value at any point: {}", some_of(&self.without_value)),
                 )
                 .note("a law has no value at any of the points that were tried, as the root of a negative number")

@@ -72,7 +72,7 @@ impl Checker<'_> {
     /// The laws of storage, dissipators and sources.
     pub(crate) fn laws(&mut self, symbols: &Symbols) {
         let model = self.problem.model;
-        for (index, element) in model.elements.iter().enumerate() {
+        for (index, element) in model.graph.elements.iter().enumerate() {
             let id = ElementId(index as u32);
             let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
             for equation in 0..ports.len() {
@@ -122,8 +122,8 @@ impl Checker<'_> {
     pub(crate) fn power(&mut self) {
         let model = self.problem.model;
         let mut terms = Vec::new();
-        for (index, port) in model.ports.iter().enumerate() {
-            if matches!(model.elements[port.element.index()].law, Law::Coupler { .. }) {
+        for (index, port) in model.graph.ports.iter().enumerate() {
+            if matches!(model.graph.elements[port.element.index()].law, Law::Coupler { .. }) {
                 continue;
             }
             let at = |variable| self.values[port_column(PortId(index as u32), variable) as usize].as_ref();

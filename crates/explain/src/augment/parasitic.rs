@@ -56,7 +56,7 @@ pub(super) fn beside(domain: &str, stiffness: &str) -> (&'static str, String) {
 /// inertia of the element.
 pub(super) fn inertia(subject: &Subject<'_>) -> Option<String> {
     let model: &Model = subject.given.model;
-    let Law::Storage { value, form, .. } = &model.elements[subject.id.index()].law else {
+    let Law::Storage { value, form, .. } = &model.graph.elements[subject.id.index()].law else {
         return None;
     };
     let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
@@ -76,7 +76,7 @@ pub(super) fn inertia(subject: &Subject<'_>) -> Option<String> {
 /// If the law of the element is a linear storage.
 pub(super) fn is_linear(subject: &Subject<'_>) -> bool {
     matches!(
-        subject.given.model.elements[subject.id.index()].law,
+        subject.given.model.graph.elements[subject.id.index()].law,
         Law::Storage { .. }
     )
 }

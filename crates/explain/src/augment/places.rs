@@ -8,7 +8,7 @@ use lgm_model::{Connection, ElementId, Law, Model, PortId, Variable};
 /// elements, nodes and junctions, the element itself first.
 pub fn candidates(given: &Given<'_>, element: &str, path: &[String], parameters: &Parameters) -> Vec<Candidate> {
     let model = given.model;
-    let ids = (0..model.elements.len() as u32).map(ElementId);
+    let ids = (0..model.graph.elements.len() as u32).map(ElementId);
     let Some(id) = { ids }.find(|id| model.element_name(*id) == element) else {
         return Vec::new();
     };
@@ -16,9 +16,9 @@ pub fn candidates(given: &Given<'_>, element: &str, path: &[String], parameters:
     let Some(co_energy) = co_energy(model, id) else {
         return Vec::new();
     };
-    let effort_is_across = model.ports[ports[0].index()]
+    let effort_is_across = model.graph.ports[ports[0].index()]
         .domain
-        .is_none_or(|domain| model.domains[domain.index()].effort_is_across);
+        .is_none_or(|domain| model.graph.domains[domain.index()].effort_is_across);
     let subject = Subject {
         given,
         id,
@@ -28,7 +28,10 @@ pub fn candidates(given: &Given<'_>, element: &str, path: &[String], parameters:
     };
     let writer = Writer::new(&subject, parameters);
     let mut found = Vec::new();
-    let is_bond = matches!(model.ports[subject.ports[0].index()].connection, Connection::Bond(_));
+    let is_bond = matches!(
+        model.graph.ports[subject.ports[0].index()].connection,
+        Connection::Bond(_)
+    );
     match (is_bond, instance_of(given, element)) {
         (true, Some(_)) => {
             found.extend(coupler_of(&subject, path).and_then(|coupler| writer.bond_at_coupler(coupler)));
@@ -54,7 +57,7 @@ pub fn candidates(given: &Given<'_>, element: &str, path: &[String], parameters:
 }
 
 fn co_energy(model: &Model, id: ElementId) -> Option<Variable> {
-    match &model.elements[id.index()].law {
+    match &model.graph.elements[id.index()].law {
         Law::Storage { co_energy, .. } => Some(*co_energy),
         Law::Nonlinear(law) => law.storage.iter().flatten().next().map(|port| port.0),
         _ => None,
@@ -65,7 +68,8 @@ fn co_energy(model: &Model, id: ElementId) -> Option<Variable> {
 fn coupler_of(subject: &Subject<'_>, path: &[String]) -> Option<ElementId> {
     let model = subject.given.model;
     let name = path.get(2)?;
-    let ids = (0..model.elements.len() as u32).map(ElementId);
-    ids.into_iter()
-        .find(|id| model.element_name(*id) == *name && matches!(model.elements[id.index()].law, Law::Coupler { .. }))
+    let ids = (0..model.graph.elements.len() as u32).map(ElementId);
+    ids.into_iter().find(|id| {
+        model.element_name(*id) == *name && matches!(model.graph.elements[id.index()].law, Law::Coupler { .. })
+    })
 }

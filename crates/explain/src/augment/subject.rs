@@ -92,10 +92,10 @@ pub(super) fn statement_of<'a>(given: &Given<'a>, name: &str) -> Option<&'a Stat
 
 /// The nodes that a port is joined to, by a branch or a bond.
 pub(super) fn nodes_of(model: &Model, port: PortId) -> Vec<NodeId> {
-    match &model.ports[port.index()].connection {
+    match &model.graph.ports[port.index()].connection {
         Connection::Branch { from, to, .. } => [*from, *to].into_iter().flatten().collect(),
         Connection::Bond(bond) => {
-            let bond = &model.bonds[bond.index()];
+            let bond = &model.graph.bonds[bond.index()];
             let ends = [bond.tail, bond.head].into_iter();
             ends.filter_map(|end| match end {
                 lgm_model::BondEnd::Node(node) => Some(node),

@@ -57,8 +57,8 @@ impl<'a> Writer<'a> {
     /// The domain of the element's ports, or nothing for bonds.
     fn domain(&self) -> &'a str {
         let model = self.subject.given.model;
-        let domain = model.ports[self.subject.ports[0].index()].domain;
-        domain.map_or("", |domain| &model.domains[domain.index()].name)
+        let domain = model.graph.ports[self.subject.ports[0].index()].domain;
+        domain.map_or("", |domain| &model.graph.domains[domain.index()].name)
     }
 
     /// The value of a damper over a stiff spring, as a conductance; none where nothing is known to choose it by.
@@ -107,8 +107,8 @@ impl<'a> Writer<'a> {
     /// The variable of a port that is across, or through.
     fn variable(&self, port: PortId, across: bool) -> Variable {
         let model = self.subject.given.model;
-        let domain = model.ports[port.index()].domain;
-        let effort_is_across = domain.is_none_or(|domain| model.domains[domain.index()].effort_is_across);
+        let domain = model.graph.ports[port.index()].domain;
+        let effort_is_across = domain.is_none_or(|domain| model.graph.domains[domain.index()].effort_is_across);
         match effort_is_across == across {
             true => Variable::Effort,
             false => Variable::Flow,
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
 
     fn energies(&self, values: &[f64]) -> Option<Vec<f64>> {
         let model = self.subject.given.model;
-        let Law::Storage { value, .. } = &model.elements[self.subject.id.index()].law else {
+        let Law::Storage { value, .. } = &model.graph.elements[self.subject.id.index()].law else {
             return None;
         };
         let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
@@ -180,7 +180,7 @@ impl<'a> Writer<'a> {
     }
 
     fn is_vector(&self, port: PortId) -> bool {
-        self.subject.given.model.ports[port.index()].entry.is_some()
+        self.subject.given.model.graph.ports[port.index()].entry.is_some()
     }
 
     /// The statements of an element in series between two ends, the second of which is new.
@@ -294,10 +294,10 @@ impl<'a> Writer<'a> {
         let at = model
             .ports_of(coupler)
             .find(|port| nodes_of(model, *port).iter().any(|node| own.contains(node)))?;
-        let about = &model.ports[at.index()];
+        let about = &model.graph.ports[at.index()];
         let group: Vec<PortId> = model
             .ports_of(coupler)
-            .filter(|port| model.ports[port.index()].name == about.name)
+            .filter(|port| model.graph.ports[port.index()].name == about.name)
             .collect();
         let Connection::Branch { from, .. } = &about.connection else {
             return None;
@@ -309,7 +309,7 @@ impl<'a> Writer<'a> {
         };
         let branch = instance.branches.get(self.group_of(coupler, at))?;
         let end = if is_tail { &branch.0 } else { &branch.1 };
-        let domain = &model.domains[about.domain?.index()].name;
+        let domain = &model.graph.domains[about.domain?.index()].name;
         let (old, new) = (self.slice(end), self.fresh("at"));
         let through = self.variable(at, false);
         let forces = self.measured(&group, through, if is_tail { -1.0 } else { 1.0 });
@@ -334,7 +334,7 @@ impl<'a> Writer<'a> {
         let model = self.subject.given.model;
         let mut names = Vec::new();
         for each in model.ports_of(coupler) {
-            let name = &model.ports[each.index()].name;
+            let name = &model.graph.ports[each.index()].name;
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -366,12 +366,12 @@ impl<'a> Writer<'a> {
     fn drawn(&self, instance: &str, nodes: &[NodeId]) -> Option<Vec<f64>> {
         let model = self.subject.given.model;
         let inside = format!("{instance}.");
-        let elements = (0..model.elements.len()).map(|at| ElementId(at as u32));
+        let elements = (0..model.graph.elements.len()).map(|at| ElementId(at as u32));
         let elements = elements.filter(|id| model.element_name(*id).starts_with(&inside));
         // The place of the node, the port, and the sign of its through variable.
         let mut taken: Vec<(usize, PortId, f64)> = Vec::new();
         for port in elements.flat_map(|id| model.ports_of(id)) {
-            let Connection::Branch { from, to, .. } = &model.ports[port.index()].connection else {
+            let Connection::Branch { from, to, .. } = &model.graph.ports[port.index()].connection else {
                 continue;
             };
             for (end, sign) in [(from, 1.0), (to, -1.0)] {
@@ -394,19 +394,19 @@ impl<'a> Writer<'a> {
         }
         let model = self.subject.given.model;
         let old = self.slice(bound);
-        let node = model.nodes.iter().find(|node| {
+        let node = model.graph.nodes.iter().find(|node| {
             let named = model.path_name(node.path) == old && node.is_graph_node;
             named && node.entry.is_none_or(|entry| entry == 1)
         })?;
-        let width = model.nodes.iter().filter(|other| other.path == node.path).count();
+        let width = model.graph.nodes.iter().filter(|other| other.path == node.path).count();
         let shape = match node.entry {
             Some(_) => format!("[{width}] vector"),
             None => String::new(),
         };
-        let domain = &model.domains[node.domain?.index()].name;
+        let domain = &model.graph.domains[node.domain?.index()].name;
         let new = self.fresh("at");
         let name = &holder.declared.name.text;
-        let nodes = (0..model.nodes.len()).filter(|at| model.nodes[*at].path == node.path);
+        let nodes = (0..model.graph.nodes.len()).filter(|at| model.graph.nodes[*at].path == node.path);
         let nodes: Vec<NodeId> = nodes.map(|at| NodeId(at as u32)).collect();
         let statements = self.series((old, &new), &shape, domain, self.drawn(name, &nodes))?;
         let mut edits = Edits::default();
@@ -457,15 +457,15 @@ impl<'a> Writer<'a> {
             return None;
         }
         let model = self.subject.given.model;
-        let Connection::Bond(bond) = model.ports[port.index()].connection else {
+        let Connection::Bond(bond) = model.graph.ports[port.index()].connection else {
             return None;
         };
-        let ends = model.bonds[bond.index()].clone();
+        let ends = model.graph.bonds[bond.index()].clone();
         let node = [ends.tail, ends.head].into_iter().find_map(|end| match end {
             BondEnd::Node(node) => Some(node),
             BondEnd::Port(_) => None,
         })?;
-        let junction = model.path_name(model.nodes[node.index()].path);
+        let junction = model.path_name(model.graph.nodes[node.index()].path);
         let (statement, second) = self.arrow(element, &junction)?;
         let new = self.fresh("at");
         let (loss, stiffness) = (self.fresh("loss"), &self.parameters.stiffness);

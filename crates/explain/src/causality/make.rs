@@ -31,7 +31,7 @@ pub fn causality(
     };
     let setters = setters(&assigned, &assignment);
     let mut report = CausalityReport {
-        model: model.name.clone(),
+        model: model.heading.name.clone(),
         junctions: (0..assigned.graph.junctions.len())
             .map(|at| Junction {
                 name: names.junction(at as u32),
@@ -40,8 +40,8 @@ pub fn causality(
             })
             .collect(),
         bonds: bonds(&assigned, &assignment),
-        has_drawn_bonds: !model.bonds.is_empty(),
-        ports: (0..assigned.model.ports.len() as u32)
+        has_drawn_bonds: !model.graph.bonds.is_empty(),
+        ports: (0..assigned.model.graph.ports.len() as u32)
             .map(|at| port(&assigned, &assignment, names, PortId(at)))
             .collect(),
         storage: Vec::new(),
@@ -128,7 +128,7 @@ fn bonds(assigned: &Assigned<'_>, assignment: &Assignment) -> Vec<Bond> {
 
 fn port(assigned: &Assigned<'_>, assignment: &Assignment, names: Names<'_>, id: PortId) -> Port {
     let model = names.model;
-    let element = &model.elements[model.ports[id.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[id.index()].element.index()];
     let role = match &element.law {
         _ if element.is_velocity() => Role::Velocity,
         Law::Source { given, .. } => Role::Source(*given),
@@ -146,7 +146,7 @@ fn port(assigned: &Assigned<'_>, assignment: &Assignment, names: Names<'_>, id: 
     };
     Port {
         name: names.port(id),
-        element: model.element_name(model.ports[id.index()].element),
+        element: model.element_name(model.graph.ports[id.index()].element),
         kind: element.kind.clone(),
         role,
         words: names.words(id),
@@ -158,8 +158,8 @@ fn port(assigned: &Assigned<'_>, assignment: &Assignment, names: Names<'_>, id: 
 /// Sources whose own variable the structure has already.
 fn conflicts(assigned: &Assigned<'_>) -> Vec<usize> {
     let is_in_conflict = |port: &&PortId| {
-        let element = assigned.model.ports[port.index()].element;
-        match &assigned.model.elements[element.index()].law {
+        let element = assigned.model.graph.ports[port.index()].element;
+        match &assigned.model.graph.elements[element.index()].law {
             Law::Source { given, .. } => assigned.causality.solved[port.index()] != Some(given.conjugate()),
             _ => false,
         }
@@ -183,7 +183,7 @@ fn open(names: Names<'_>, assignment: &Assignment) -> Vec<OpenBonds> {
         for end in [graph.bonds[at].tail, graph.bonds[at].head] {
             let name = match end {
                 GraphEnd::Junction(junction) => names.junction(junction),
-                GraphEnd::Port(port) => names.model.element_name(names.model.ports[port.index()].element),
+                GraphEnd::Port(port) => names.model.element_name(names.model.graph.ports[port.index()].element),
             };
             match group_of.get(&name).and_then(|group| groups[*group].take()) {
                 Some(other) => {
@@ -217,12 +217,12 @@ fn storage(
     let model = names.model;
     let states = States::of(system);
     let mut found = Vec::new();
-    for (index, info) in model.ports.iter().enumerate() {
+    for (index, info) in model.graph.ports.iter().enumerate() {
         let port = PortId(index as u32);
         let Some(co_energy) = assigned.co_energy(port) else {
             continue;
         };
-        let element = &model.elements[info.element.index()];
+        let element = &model.graph.elements[info.element.index()];
         let number = (port.0 - element.ports.start) as usize + 1;
         let is_integral = assigned.causality.solved[index] == Some(co_energy.conjugate());
         let from = dependent.iter().find(|entry| entry.0 == port);
@@ -274,7 +274,7 @@ impl States {
 
     /// The state of a port: the only one of its element, or that of its entry.
     fn of_port(&self, model: &Model, port: PortId, number: usize) -> Option<Arc<str>> {
-        let info = &model.ports[port.index()];
+        let info = &model.graph.ports[port.index()];
         let states = self.of.get(&*model.element_name(info.element))?;
         let entry = info.entry.unwrap_or(number as u32);
         let ending = format!("[{entry}]");

@@ -76,7 +76,7 @@ impl<'a> Paths<'a> {
         for end in passed {
             let name = match end {
                 End::Port(port) => {
-                    let element = self.names.model.ports[port.index()].element;
+                    let element = self.names.model.graph.ports[port.index()].element;
                     self.names.model.element_name(element)
                 }
                 End::Junction(junction) => match self.names.graph.junctions[*junction as usize].origin {
@@ -93,8 +93,11 @@ impl<'a> Paths<'a> {
     }
 
     fn is_coupler(&self, port: PortId) -> bool {
-        let element = self.names.model.ports[port.index()].element;
-        matches!(self.names.model.elements[element.index()].law, Law::Coupler { .. })
+        let element = self.names.model.graph.ports[port.index()].element;
+        matches!(
+            self.names.model.graph.elements[element.index()].law,
+            Law::Coupler { .. }
+        )
     }
 
     fn stroke(&self, bond: u32) -> Option<Stroke> {
@@ -133,8 +136,8 @@ impl<'a> Paths<'a> {
 
     fn through_coupler(&self, port: PortId, variable: Variable) -> Vec<Signal> {
         let graph = self.names.graph;
-        let element = self.names.model.ports[port.index()].element;
-        let info = &self.names.model.elements[element.index()];
+        let element = self.names.model.graph.ports[port.index()].element;
+        let info = &self.names.model.graph.elements[element.index()];
         let Law::Coupler { input, output, matrix } = &info.law else {
             return Vec::new();
         };

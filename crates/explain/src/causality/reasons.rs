@@ -71,7 +71,7 @@ pub(super) fn because(
         }
         Decided::Coupler(id) => {
             let name = names.model.element_name(id);
-            let word = match &names.model.elements[id.index()].law {
+            let word = match &names.model.graph.elements[id.index()].law {
                 Law::Coupler { matrix, .. } if matrix.rows * matrix.columns > 1 => {
                     "its other ports leave one possibility"
                 }
@@ -87,8 +87,8 @@ fn source_at(names: Names<'_>, step: &Step) -> Option<PortId> {
     let bond = &names.graph.bonds[step.bond as usize];
     [bond.tail, bond.head].into_iter().find_map(|end| match end {
         End::Port(port) => {
-            let element = names.model.ports[port.index()].element;
-            matches!(names.model.elements[element.index()].law, Law::Source { .. }).then_some(port)
+            let element = names.model.graph.ports[port.index()].element;
+            matches!(names.model.graph.elements[element.index()].law, Law::Source { .. }).then_some(port)
         }
         End::Junction(_) => None,
     })
@@ -103,8 +103,8 @@ fn chosen(
     retained: &Retained,
 ) -> (Cause, String) {
     let model = names.model;
-    let id = model.ports[port.index()].element;
-    let element = &model.elements[id.index()];
+    let id = model.graph.ports[port.index()].element;
+    let element = &model.graph.elements[id.index()];
     let name = names.port(port);
     let taken = assigned.causality.solved[port.index()].unwrap_or(Variable::Effort);
     let (takes, gives) = (names.word(port, taken), names.word(port, taken.conjugate()));
@@ -183,8 +183,8 @@ pub(super) fn why(
     from: &[PortId],
     retained: &Retained,
 ) -> String {
-    let id = names.model.ports[port.index()].element;
-    let element = &names.model.elements[id.index()];
+    let id = names.model.graph.ports[port.index()].element;
+    let element = &names.model.graph.elements[id.index()];
     let word = names.word(port, co_energy);
     if is_integral {
         return match () {

@@ -30,7 +30,7 @@ pub(super) fn tree(
     if !edges.iter().any(|edge| matches!(edge.of, Member::Port(_))) {
         return None;
     }
-    let forest = Forest::of(names.model.nodes.len(), &edges);
+    let forest = Forest::of(names.model.graph.nodes.len(), &edges);
     let mut looks = 0;
     let rules: Vec<String> = edges
         .iter()
@@ -54,15 +54,15 @@ pub(super) fn tree(
 /// between the node and the reference.
 fn edges(names: Names<'_>, assignment: &Assignment, order: &[PortId], report: &CausalityReport) -> Vec<Edge> {
     let Names { model, graph } = names;
-    let mut is_decided = vec![false; model.ports.len()];
+    let mut is_decided = vec![false; model.graph.ports.len()];
     order.iter().for_each(|port| is_decided[port.index()] = true);
-    let others = (0..model.ports.len() as u32)
+    let others = (0..model.graph.ports.len() as u32)
         .map(PortId)
         .filter(|port| !is_decided[port.index()]);
     let ports: Vec<PortId> = order.iter().copied().chain(others).collect();
     let mut found = Vec::new();
     for port in ports {
-        let Connection::Branch { from, to, .. } = &model.ports[port.index()].connection else {
+        let Connection::Branch { from, to, .. } = &model.graph.ports[port.index()].connection else {
             continue;
         };
         let across = names.effort_is_across(port).map(|effort| match effort {
@@ -76,10 +76,10 @@ fn edges(names: Names<'_>, assignment: &Assignment, order: &[PortId], report: &C
             is_branch: report.ports[port.index()].taken.map(|taken| Some(taken) != across),
         });
     }
-    for (index, bond) in model.bonds.iter().enumerate() {
+    for (index, bond) in model.graph.bonds.iter().enumerate() {
         for (end, other) in [(bond.tail, bond.head), (bond.head, bond.tail)] {
             let BondEnd::Node(node) = end else { continue };
-            if model.nodes[node.index()].is_graph_node {
+            if model.graph.nodes[node.index()].is_graph_node {
                 let bond = graph.drawn[index];
                 found.push(Edge {
                     of: Member::Bond(bond as usize),
@@ -107,8 +107,8 @@ fn gives(names: Names<'_>, report: &CausalityReport, edge: &Edge) -> Option<Stri
             })
         }
         Member::Bond(_) => {
-            let domain = names.model.nodes[edge.ends.0?.index()].domain?;
-            Some(quantity(&names.model.domains[domain.index()], is_branch))
+            let domain = names.model.graph.nodes[edge.ends.0?.index()].domain?;
+            Some(quantity(&names.model.graph.domains[domain.index()], is_branch))
         }
     }
 }
@@ -305,7 +305,7 @@ fn and(path: Option<String>) -> String {
 
 /// The branches that a link closes a loop with.
 fn closing(model: &Model, edges: &[Edge], forest: &Forest, edge: &Edge) -> Option<String> {
-    let (a, b) = places(edge, model.nodes.len());
+    let (a, b) = places(edge, model.graph.nodes.len());
     let path = forest.path(a, b)?;
     let names: Vec<String> = path.iter().map(|at| edges[*at].name.clone()).collect();
     (!names.is_empty()).then(|| list(&names))
@@ -317,7 +317,7 @@ fn cut(names: Names<'_>, edges: &[Edge], forest: &Forest, edge: &Edge, looks: &m
     if *looks > LOOKS {
         return None;
     }
-    let reference = names.model.nodes.len();
+    let reference = names.model.graph.nodes.len();
     let own = edges.iter().position(|other| std::ptr::eq(other, edge))?;
     let behind = forest.behind(own);
     let crosses = |other: &&Edge| {
@@ -342,8 +342,8 @@ fn coupled(
     (across, through): (&str, &str),
 ) -> String {
     let model = names.model;
-    let id = model.ports[port.index()].element;
-    let Law::Coupler { input, output, matrix } = &model.elements[id.index()].law else {
+    let id = model.graph.ports[port.index()].element;
+    let Law::Coupler { input, output, matrix } = &model.graph.elements[id.index()].law else {
         return String::new();
     };
     let word = if is_branch { "a branch" } else { "a link" };
@@ -367,7 +367,7 @@ fn coupled(
     };
     let far_word = if taken == far { "a link" } else { "a branch" };
     // Which across variable is tied to which variable of the other side.
-    let first = PortId(model.elements[id.index()].ports.start);
+    let first = PortId(model.graph.elements[id.index()].ports.start);
     let (a, b) = if port == first {
         (*input, *output)
     } else {

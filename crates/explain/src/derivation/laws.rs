@@ -16,7 +16,7 @@ pub(super) fn laws(
 ) -> Result<Vec<Equation>, Reason> {
     let model = table.names.model;
     let mut found = Vec::new();
-    for (index, element) in model.elements.iter().enumerate() {
+    for (index, element) in model.graph.elements.iter().enumerate() {
         let mut writer = Writer {
             name: model.element_name(ElementId(index as u32)),
             ports: element.ports.clone().map(PortId).collect(),
@@ -60,7 +60,7 @@ pub(super) fn laws(
 /// The co-energy variable of linear storage.
 fn co_energy(table: &Table<'_>, port: PortId) -> Option<Variable> {
     let model = table.names.model;
-    match &model.elements[model.ports[port.index()].element.index()].law {
+    match &model.graph.elements[model.graph.ports[port.index()].element.index()].law {
         Law::Storage { co_energy, .. } => Some(*co_energy),
         _ => None,
     }

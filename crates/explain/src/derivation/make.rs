@@ -23,8 +23,11 @@ const MOST_EQUATIONS: usize = 2_000;
 /// model cannot be written in these steps, a diagnostic says why.
 pub fn derivation(given: Given<'_>, is_full: bool) -> Result<Derivation, Box<Diagnostic>> {
     derived(given, is_full).map_err(|reason| {
-        let message = format!("the equations of `{}` have no derivation in steps", given.model.name);
-        let diagnostic = Diagnostic::error(Code::LGM0941, message).label(given.model.span, reason);
+        let message = format!(
+            "the equations of `{}` have no derivation in steps",
+            given.model.heading.name
+        );
+        let diagnostic = Diagnostic::error(Code::LGM0941, message).label(given.model.heading.span, reason);
         Box::new(
             diagnostic
                 .help("`lgm equations` without `--derive` prints the equations; `lgm check --verify` checks them"),
@@ -38,7 +41,7 @@ fn derived(given: Given<'_>, is_full: bool) -> Result<Derivation, Reason> {
         model: &assigned.model,
         graph: &assigned.graph,
     };
-    if 2 * names.model.ports.len() > MOST_EQUATIONS {
+    if 2 * names.model.graph.ports.len() > MOST_EQUATIONS {
         return Err("it has more equations than anybody reads".to_string());
     }
     let independent = &assigned.causality.independent;
@@ -58,7 +61,7 @@ fn derived(given: Given<'_>, is_full: bool) -> Result<Derivation, Reason> {
     let check = |draft: &Draft| points.check(&table.exprs, draft.left, draft.right);
     let kept = kept(&table, &drafts, &hidden, is_full, check)?;
     Ok(Derivation {
-        model: given.model.name.clone(),
+        model: given.model.heading.name.clone(),
         steps: numbered(&drafts, &kept),
         exprs: table.exprs,
     })

@@ -61,21 +61,21 @@ struct Tree {
 /// All equations of the graph; the measured variables of nodes and junctions become known to the table.
 pub(super) fn graph_equations(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport) -> Vec<Equation> {
     let model = table.names.model;
-    let mut is_node = vec![false; model.nodes.len()];
+    let mut is_node = vec![false; model.graph.nodes.len()];
     if let Some(tree) = &causality.tree {
         let touched = tree.members.iter().filter_map(|member| match member.of {
             Member::Port(port) => Some(PortId(port as u32)),
             Member::Bond(_) => None,
         });
         for port in touched {
-            if let Connection::Branch { from, to, .. } = &model.ports[port.index()].connection {
+            if let Connection::Branch { from, to, .. } = &model.graph.ports[port.index()].connection {
                 [from, to]
                     .into_iter()
                     .flatten()
                     .for_each(|node| is_node[node.index()] = true);
             }
         }
-        for (at, node) in model.nodes.iter().enumerate() {
+        for (at, node) in model.graph.nodes.iter().enumerate() {
             is_node[at] |= node.is_graph_node;
         }
     }
@@ -83,7 +83,7 @@ pub(super) fn graph_equations(table: &mut Table<'_>, graph: &BondGraph, causalit
     let mut found = tree.node_equations(table);
     found.extend(tree.loop_equations(table));
     let mut commons: FxHashMap<NodeId, ExprId> = FxHashMap::default();
-    for at in 0..model.nodes.len() as u32 {
+    for at in 0..model.graph.nodes.len() as u32 {
         let node = NodeId(at);
         let common = match is_node[node.index()] {
             true => Some(tree.across_of(table, node.index())),
@@ -256,7 +256,7 @@ fn added(table: &mut Table<'_>, mut terms: Vec<ExprId>) -> ExprId {
 /// The branches of ports in the order in which causality was decided, and bonds at nodes.
 fn edges(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport, is_node: &[bool]) -> Vec<Edge> {
     let model = table.names.model;
-    let reference = model.nodes.len();
+    let reference = model.graph.nodes.len();
     let end = |node: &Option<NodeId>| node.map_or(reference, NodeId::index);
     let members = causality.tree.iter().flat_map(|tree| &tree.members);
     let mut found = Vec::new();
@@ -274,7 +274,7 @@ fn edges(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport, 
     // Equations stand in the order of declaration, whatever was decided first.
     ports.sort_by_key(|entry| entry.0);
     for (port, _, is_branch) in ports {
-        let info = &model.ports[port.index()];
+        let info = &model.graph.ports[port.index()];
         let Connection::Branch { from, to, .. } = &info.connection else {
             continue;
         };
@@ -283,7 +283,7 @@ fn edges(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport, 
             true => (Variable::Effort, Variable::Flow),
             false => (Variable::Flow, Variable::Effort),
         };
-        let is_velocity = model.elements[info.element.index()].is_velocity();
+        let is_velocity = model.graph.elements[info.element.index()].is_velocity();
         found.push(Edge {
             name: table.names.port(port),
             ends: [end(from), end(to)],
@@ -293,13 +293,13 @@ fn edges(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport, 
             velocity: table.state_of.get(&port).copied().filter(|_| is_velocity),
         });
     }
-    for (at, bond) in model.bonds.iter().enumerate() {
+    for (at, bond) in model.graph.bonds.iter().enumerate() {
         for (is_tail, own, other) in [(true, bond.tail, bond.head), (false, bond.head, bond.tail)] {
             let BondEnd::Node(node) = own else { continue };
             if !is_node[node.index()] {
                 continue;
             }
-            let common = place(model.nodes[node.index()].kind.common());
+            let common = place(model.graph.nodes[node.index()].kind.common());
             let place = (graph.drawn[at] as usize, table.names.node(node));
             // The other variable of the bond leaves the node at its tail, and comes in at its head.
             let leaving = table.bonds[at][1 - common];
@@ -325,8 +325,8 @@ fn junction_equations(
     found: &mut Vec<Equation>,
 ) -> Option<ExprId> {
     let model = table.names.model;
-    let kind = model.nodes[node.index()].kind;
-    let bonds: Vec<(BondId, bool)> = (model.bonds.iter().enumerate())
+    let kind = model.graph.nodes[node.index()].kind;
+    let bonds: Vec<(BondId, bool)> = (model.graph.bonds.iter().enumerate())
         .flat_map(|(at, bond)| {
             let id = BondId(at as u32);
             let ends = [(bond.tail, false), (bond.head, true)];
@@ -376,7 +376,7 @@ fn junction_name(table: &Table<'_>, node: NodeId, kind: JunctionKind) -> String 
 /// Two elements at the ends of one bond share its effort and its flow.
 fn direct_bonds(table: &mut Table<'_>, found: &mut Vec<Equation>) {
     let model = table.names.model;
-    for (at, bond) in model.bonds.iter().enumerate() {
+    for (at, bond) in model.graph.bonds.iter().enumerate() {
         let (BondEnd::Port(tail), BondEnd::Port(head)) = (bond.tail, bond.head) else {
             continue;
         };

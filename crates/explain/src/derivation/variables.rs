@@ -76,8 +76,8 @@ impl<'a> Table<'a> {
             names,
             system,
             exprs,
-            ports: vec![[zero; 2]; names.model.ports.len()],
-            bonds: vec![[zero; 2]; names.model.bonds.len()],
+            ports: vec![[zero; 2]; names.model.graph.ports.len()],
+            bonds: vec![[zero; 2]; names.model.graph.bonds.len()],
             state_of: FxHashMap::default(),
             rates: Vec::new(),
             unknowns: FxHashSet::default(),
@@ -144,7 +144,7 @@ impl<'a> Table<'a> {
             .flat_map(|each| &each.unknowns)
             .map(|symbol| (self.exprs.symbol_info(*symbol).name.to_string(), *symbol))
             .collect();
-        for at in 0..model.ports.len() as u32 {
+        for at in 0..model.graph.ports.len() as u32 {
             let port = PortId(at);
             for variable in [Variable::Effort, Variable::Flow] {
                 let negated = variable == Variable::Flow && self.is_tail(port);
@@ -169,7 +169,7 @@ impl<'a> Table<'a> {
                 let value = self.exprs.symbol(symbol);
                 self.ports[port.index()][place(variable)] = if negated { self.exprs.neg(value) } else { value };
             }
-            let element = &model.elements[model.ports[port.index()].element.index()];
+            let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
             if element.is_velocity()
                 && let Some(co_energy) = co_energy(port)
             {
@@ -180,15 +180,15 @@ impl<'a> Table<'a> {
 
     /// Returns true if a port is at the tail of its bond, whose flow it gives.
     fn is_tail(&self, port: PortId) -> bool {
-        match self.names.model.ports[port.index()].connection {
-            Connection::Bond(bond) => self.names.model.bonds[bond.index()].tail == BondEnd::Port(port),
+        match self.names.model.graph.ports[port.index()].connection {
+            Connection::Bond(bond) => self.names.model.graph.bonds[bond.index()].tail == BondEnd::Port(port),
             Connection::Branch { .. } => false,
         }
     }
 
     fn make_bonds(&mut self) {
         let model = self.names.model;
-        for (at, bond) in model.bonds.iter().enumerate() {
+        for (at, bond) in model.graph.bonds.iter().enumerate() {
             self.bonds[at] = match (bond.tail, bond.head) {
                 (BondEnd::Port(port), _) => {
                     let [effort, flow] = self.ports[port.index()];
@@ -334,7 +334,7 @@ impl<'a> Table<'a> {
     /// Lets the variables of sources that give nothing but an input or zero be what they give.
     fn place_sources(&mut self) -> Result<(), Reason> {
         let model = self.names.model;
-        for element in &model.elements {
+        for element in &model.graph.elements {
             let Law::Source { given, values } = &element.law else {
                 continue;
             };

@@ -53,10 +53,10 @@ pub(super) fn conserved(
 /// Linear storage ports in integral causality.
 fn storage(assigned: &Assigned<'_>) -> Vec<PortId> {
     let model = &*assigned.model;
-    let ports = (0..model.ports.len() as u32).map(PortId);
+    let ports = (0..model.graph.ports.len() as u32).map(PortId);
     ports
         .filter(|port| {
-            let element = &model.elements[model.ports[port.index()].element.index()];
+            let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
             let is_linear = matches!(element.law, Law::Storage { .. }) && !element.is_velocity();
             is_linear && !assigned.is_derivative(*port)
         })
@@ -99,8 +99,8 @@ fn combinations(assigned: &Assigned<'_>, exprs: &mut Exprs) -> Option<Vec<(Vec<(
         open.push(own);
     }
     let is_source = |port: PortId| {
-        let element = model.ports[port.index()].element;
-        matches!(model.elements[element.index()].law, Law::Source { .. })
+        let element = model.graph.ports[port.index()].element;
+        matches!(model.graph.elements[element.index()].law, Law::Source { .. })
     };
     eliminate(&mut field, &mut open, &|port| !is_source(port));
     let mut driven: Vec<Combination> = open;
@@ -210,7 +210,7 @@ impl About<'_, '_> {
         }
         let mut elements: Vec<String> = Vec::new();
         for (port, _) in of {
-            let name = names.model.element_name(names.model.ports[port.index()].element);
+            let name = names.model.element_name(names.model.graph.ports[port.index()].element);
             if !elements.contains(&name) {
                 elements.push(name);
             }
@@ -290,7 +290,12 @@ impl About<'_, '_> {
     ) -> (String, String) {
         let model = &*self.assigned.model;
         let alike = "stays: a state less would do, as its start says what it is";
-        let is_alone = |port: PortId| model.elements[model.ports[port.index()].element.index()].ports.len() == 1;
+        let is_alone = |port: PortId| {
+            model.graph.elements[model.graph.ports[port.index()].element.index()]
+                .ports
+                .len()
+                == 1
+        };
         let same = self.assigned.co_energy(kept) == self.assigned.co_energy(removed);
         let is_free = !merges
             .iter()
@@ -384,10 +389,10 @@ impl About<'_, '_> {
     fn kind_of(&self, port: PortId) -> &'static str {
         let model = &*self.assigned.model;
         let is_effort = self.assigned.co_energy(port) == Some(Variable::Effort);
-        let Some(domain) = model.ports[port.index()].domain else {
+        let Some(domain) = model.graph.ports[port.index()].domain else {
             return if is_effort { "displacement" } else { "momentum" };
         };
-        let domain = &model.domains[domain.index()];
+        let domain = &model.graph.domains[domain.index()];
         match (&*domain.name, domain.effort_is_across == is_effort) {
             ("translational", true) => "momentum",
             ("translational", false) => "displacement",

@@ -44,7 +44,7 @@ pub fn reduction<'m>(
     let mut dependent: Vec<Dependent> = Vec::new();
     let mut at = 0;
     while at < followers.len() {
-        let element = |follower: &Follower| assigned.model.ports[follower.port.index()].element;
+        let element = |follower: &Follower| assigned.model.graph.ports[follower.port.index()].element;
         let own = element(&followers[at]);
         let count = followers[at..].iter().take_while(|next| element(next) == own).count();
         let about = About {
@@ -59,7 +59,7 @@ pub fn reduction<'m>(
     }
     Reduction {
         report: ReductionReport {
-            model: model.name.clone(),
+            model: model.heading.name.clone(),
             dependent,
             knows_conserved: found.is_some(),
             conserved: found.unwrap_or_default(),
@@ -72,7 +72,7 @@ pub fn reduction<'m>(
 
 /// The dependent ports in declaration order.
 fn followers(assigned: &Assigned<'_>, exprs: &mut Exprs, causality: &CausalityReport) -> Vec<Follower> {
-    let ports = (0..assigned.model.ports.len() as u32).map(PortId);
+    let ports = (0..assigned.model.graph.ports.len() as u32).map(PortId);
     let ports: Vec<(PortId, Variable)> = ports
         .filter(|port| assigned.is_derivative(*port))
         .filter_map(|port| Some((port, assigned.co_energy(port)?)))
@@ -107,11 +107,11 @@ fn followers(assigned: &Assigned<'_>, exprs: &mut Exprs, causality: &CausalityRe
 }
 
 fn element(model: &Model, port: PortId) -> ElementId {
-    model.ports[port.index()].element
+    model.graph.ports[port.index()].element
 }
 
 fn law(model: &Model, port: PortId) -> &Law {
-    &model.elements[element(model, port).index()].law
+    &model.graph.elements[element(model, port).index()].law
 }
 
 fn is_storage(model: &Model, port: PortId) -> bool {
@@ -152,7 +152,7 @@ fn class(assigned: &Assigned<'_>, exprs: &Exprs, ports: &[Follower]) -> Class {
     }
     match &ports[0].from[..] {
         [Follows { gain: Some(gain), port }] => {
-            let is_velocity = model.elements[element(model, *port).index()].is_velocity();
+            let is_velocity = model.graph.elements[element(model, *port).index()].is_velocity();
             match is_constant(exprs, *gain) && !is_velocity {
                 true => Class::OneToOne,
                 false => Class::Signal,
@@ -307,9 +307,10 @@ impl About<'_, '_> {
         let model = &*self.assigned.model;
         let names = self.names();
         let declared = self.causality.junctions.iter().find(|junction| junction.name == name);
-        let of_graph = |at: u32| model.nodes[at as usize].is_graph_node && names.node(lgm_model::NodeId(at)) == name;
+        let of_graph =
+            |at: u32| model.graph.nodes[at as usize].is_graph_node && names.node(lgm_model::NodeId(at)) == name;
         match declared {
-            Some(junction) if !name.contains('(') && !(0..model.nodes.len() as u32).any(of_graph) => {
+            Some(junction) if !name.contains('(') && !(0..model.graph.nodes.len() as u32).any(of_graph) => {
                 let digit = match junction.kind {
                     lgm_model::JunctionKind::Zero => 0,
                     lgm_model::JunctionKind::One => 1,

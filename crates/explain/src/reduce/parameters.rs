@@ -9,7 +9,7 @@ const LONGEST: u64 = 2_000;
 
 /// `M` of a linear storage element of one port, as in `w = M*der(z)`.
 pub(super) fn inertance(model: &Model, exprs: &mut Exprs, port: PortId) -> Option<ExprId> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
         Law::Storage { value, form, .. } if value.rows == 1 => Some(match form {
             StorageForm::Direct => value.get(0, 0),

@@ -19,7 +19,7 @@ fn with_system<R: Default>(snapshot: &Snapshot, before: &Before, work: impl FnOn
         let span = experiment(before)?;
         let text = String::new();
         let trial = changed(snapshot, &[Edit { span, text }])?;
-        let is_small = trial.compilation().model()?.elements.len() <= LARGEST;
+        let is_small = trial.compilation().model()?.graph.elements.len() <= LARGEST;
         is_small.then(|| trial.compilation().system().map(work))?
     };
     without().unwrap_or_default()

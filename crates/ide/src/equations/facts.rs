@@ -17,7 +17,7 @@ const LARGEST: usize = 2000;
 /// The equations over the parameters.
 pub(crate) fn symbolic(snapshot: &Snapshot) -> Option<&StateSystem> {
     let model = snapshot.compilation().model()?;
-    match model.elements.len() <= LARGEST {
+    match model.graph.elements.len() <= LARGEST {
         true => snapshot.compilation().symbolic_system(),
         false => None,
     }
@@ -25,7 +25,7 @@ pub(crate) fn symbolic(snapshot: &Snapshot) -> Option<&StateSystem> {
 
 /// Whether a definition is a part of the model that is compiled.
 pub(crate) fn is_of_model(snapshot: &Snapshot, definition: &Definition) -> bool {
-    let model = snapshot.compilation().model().map(|model| model.span);
+    let model = snapshot.compilation().model().map(|model| model.heading.span);
     let within = definition
         .within
         .map(|within| snapshot.analysis().get(within).name_span);

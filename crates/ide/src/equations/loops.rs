@@ -67,7 +67,7 @@ impl Loop {
 pub(crate) fn loops(compilation: &Compilation) -> Vec<Loop> {
     let is_small = |count: usize| count <= LARGEST;
     let report = match (compilation.model(), compilation.system()) {
-        (Some(model), Some(_)) if is_small(model.elements.len()) => compilation.causality(),
+        (Some(model), Some(_)) if is_small(model.graph.elements.len()) => compilation.causality(),
         _ => None,
     };
     let Some(report) = report else {

@@ -19,9 +19,9 @@ pub(crate) fn port_causality(snapshot: &Snapshot, definition: &Definition) -> Op
     let model = snapshot.compilation().model()?;
     let is_it = |element: &&Element| model.paths[element.path.index()].span == definition.name_span;
     let mut found: Vec<(Role, &Port, Vec<String>)> = Vec::new();
-    for element in model.elements.iter().filter(is_it) {
+    for element in model.graph.elements.iter().filter(is_it) {
         for id in element.ports.clone().map(PortId) {
-            let (Some(role), port) = (role_of(snapshot, element, id), &model.ports[id.index()]) else {
+            let (Some(role), port) = (role_of(snapshot, element, id), &model.graph.ports[id.index()]) else {
                 continue;
             };
             let name = format!("`{}`", port_name(model, element, port));
@@ -83,7 +83,7 @@ fn variable(model: &Model, port: &Port, variable: Variable) -> String {
         Variable::Effort => "effort",
         Variable::Flow => "flow",
     };
-    let Some(domain) = port.domain.map(|domain| &model.domains[domain.index()]) else {
+    let Some(domain) = port.domain.map(|domain| &model.graph.domains[domain.index()]) else {
         return format!("the {word}");
     };
     match domain.effort_is_across == (variable == Variable::Effort) {

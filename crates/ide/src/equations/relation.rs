@@ -18,7 +18,7 @@ const LARGEST: usize = 200;
 pub(crate) fn relation(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
     let model = snapshot.compilation().model()?;
     let system = snapshot.compilation().system()?;
-    let is_own = is_of_model(snapshot, definition) && model.elements.len() <= LARGEST;
+    let is_own = is_of_model(snapshot, definition) && model.graph.elements.len() <= LARGEST;
     let follows = system
         .dependent
         .iter()
@@ -52,6 +52,7 @@ pub(crate) fn relation(snapshot: &Snapshot, definition: &Definition) -> Option<S
 /// How the co-energy variable of a storage element of one port is measured, and what it is called.
 fn co_energy<'m>(model: &'m Model, name: &str) -> Option<(&'static str, &'m str)> {
     let element = model
+        .graph
         .elements
         .iter()
         .find(|element| model.path_name(element.path) == name)?;
@@ -61,7 +62,7 @@ fn co_energy<'m>(model: &'m Model, name: &str) -> Option<(&'static str, &'m str)
     let Law::Storage { co_energy, .. } = &element.law else {
         return None;
     };
-    let domain = &model.domains[model.ports[element.ports.start as usize].domain?.index()];
+    let domain = &model.graph.domains[model.graph.ports[element.ports.start as usize].domain?.index()];
     Some(match domain.effort_is_across == (*co_energy == Variable::Effort) {
         true => ("across", &domain.across),
         false => ("through", &domain.through),

@@ -65,7 +65,7 @@ impl Storages {
             .map(|(at, storage)| (&*storage.element, at))
             .collect();
         let (mut found, mut seen) = (Storages::default(), FxHashSet::default());
-        for element in &model.elements {
+        for element in &model.graph.elements {
             let name = model.path_name(element.path);
             let (carried, follows) = (states.get(&*name), dependent.get(&*name));
             let is_other = carried.is_none() && follows.is_none() && stores(element);

@@ -83,12 +83,12 @@ struct Storage<'s> {
 /// The storage element of a name; none if it is of another form.
 fn storage<'s>(snapshot: &'s Snapshot, name: &str) -> Option<Storage<'s>> {
     let model = snapshot.compilation().model()?;
-    let mut elements = model.elements.iter();
+    let mut elements = model.graph.elements.iter();
     let element = elements.find(|element| *model.path_name(element.path) == *name)?;
     let Law::Storage { co_energy, value, form } = &element.law else {
         return None;
     };
-    let domain = &model.domains[model.ports[element.ports.start as usize].domain?.index()];
+    let domain = &model.graph.domains[model.graph.ports[element.ports.start as usize].domain?.index()];
     let [value] = value.entries[..] else { return None };
     let value = number(snapshot, value)?;
     Some(Storage {

@@ -33,7 +33,7 @@ impl<'s> Layout<'s> {
 
     /// The statements of the model that is compiled, without those in loops and conditions.
     pub(super) fn of_model(&self) -> &'s [Statement] {
-        let span = self.snapshot.compilation().model().map(|model| model.span);
+        let span = self.snapshot.compilation().model().map(|model| model.heading.span);
         let model = self.items.iter().find_map(|item| match item {
             Item::Model(model) if Some(model.name.span) == span => Some(&model.body),
             _ => None,

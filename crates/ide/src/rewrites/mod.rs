@@ -28,7 +28,7 @@ pub(crate) fn rewrites(snapshot: &Snapshot, span: Span) -> Vec<Action> {
     if snapshot
         .compilation()
         .model()
-        .is_some_and(|model| model.elements.len() > LARGEST)
+        .is_some_and(|model| model.graph.elements.len() > LARGEST)
     {
         return Vec::new();
     }

@@ -25,7 +25,7 @@ pub(super) fn retained(
     let own = declared_in(statement);
     let before = with_states(system);
     let mut names: FxHashMap<String, Vec<Span>> = FxHashMap::default();
-    for element in model.elements.iter().filter(|element| stores(element)) {
+    for element in model.graph.elements.iter().filter(|element| stores(element)) {
         names.insert(model.path_name(element.path), declared_at(model, element));
     }
     let is_wanted = |entry: &(&String, &Vec<Span>)| {

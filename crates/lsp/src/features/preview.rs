@@ -111,14 +111,14 @@ fn elements(snapshot: &Snapshot, places: &Places) -> Value {
         let own = spans.find(|span| span.source == root && !places.is_replaced(*span))?;
         Some((model.path_name(element.path), json!(places.range(own).start.line)))
     };
-    let all = model.elements.iter().take(MOST_PLACES).filter_map(line);
+    let all = model.graph.elements.iter().take(MOST_PLACES).filter_map(line);
     Value::Object(all.collect())
 }
 
 fn shown(snapshot: &Snapshot, parts: Parts, plot: Plot) -> Value {
     let compilation = snapshot.compilation();
     let mut notes = Vec::new();
-    let title = compilation.model().map_or("lgm", |model| &*model.name);
+    let title = compilation.model().map_or("lgm", |model| &*model.heading.name);
     let system = if parts.has("equations") {
         snapshot.system()
     } else {
@@ -169,7 +169,7 @@ fn why_not(snapshot: &Snapshot) -> Vec<String> {
         .model()
         .filter(|_| snapshot.compilation().system().is_some())
     {
-        let count = model.elements.len();
+        let count = model.graph.elements.len();
         return vec![format!(
             "equations of {count} elements are not shown here: `lgm equations` prints them"
         )];

@@ -110,7 +110,7 @@ impl<'r> Course<'r> {
             Happening::Mode { element, from, to } => {
                 let switched = &switching.elements[element];
                 let modes = &switched.modes;
-                let element_kind = &*self.setup.events.model().elements[switched.element.index()].kind;
+                let element_kind = &*self.setup.events.model().graph.elements[switched.element.index()].kind;
                 Event {
                     time: self.time,
                     kind: if element_kind == Element::JUNCTION {

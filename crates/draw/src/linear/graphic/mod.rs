@@ -80,19 +80,19 @@ fn parts(content: &Content<'_>) -> Vec<Part> {
     for part in &mut parts {
         let of_junction = part.junctions.iter().find_map(|junction| {
             match content.graph.junctions.get(*junction).map(|junction| junction.origin)? {
-                Origin::Node(node) => content.model.nodes[node.index()].domain,
+                Origin::Node(node) => content.model.graph.nodes[node.index()].domain,
                 _ => None,
             }
         });
         let of_port = part
             .ports
             .iter()
-            .find_map(|(port, _)| content.model.ports.get(*port)?.domain);
+            .find_map(|(port, _)| content.model.graph.ports.get(*port)?.domain);
         part.domain = of_junction.or(of_port);
         // Without a domain, effort is taken for it, as with voltages.
         part.effort_is_across = part
             .domain
-            .is_none_or(|domain| content.model.domains[domain.index()].effort_is_across);
+            .is_none_or(|domain| content.model.graph.domains[domain.index()].effort_is_across);
     }
     parts
 }
@@ -173,7 +173,7 @@ fn potentials(content: &Content<'_>, part: &Part) -> Vec<Potential> {
             Some(Potential {
                 name: report.junctions[*junction].name.clone(),
                 bond: bonds.position(|bond| report.bonds[*bond].tail == here || report.bonds[*bond].head == here)?,
-                is_node: content.model.nodes[node.index()].is_graph_node,
+                is_node: content.model.graph.nodes[node.index()].is_graph_node,
             })
         })
         .collect();
@@ -445,7 +445,7 @@ fn branch(content: &Content<'_>, part: &Part, port: usize, (from, to): (Option<u
     } else {
         Variable::Flow
     };
-    let own = model.ports.get(port).map(|own| own.element);
+    let own = model.graph.ports.get(port).map(|own| own.element);
     let side = content.graph.ports.get(port);
     // The across variable of the element is minus that of its bond where the bond was drawn so.
     let sign = side.map_or(1, |side| {
@@ -482,8 +482,8 @@ fn branch(content: &Content<'_>, part: &Part, port: usize, (from, to): (Option<u
 
 /// True if a port of the model belongs to an element with modes.
 pub(super) fn has_modes(content: &Content<'_>) -> bool {
-    let ports = (0..content.model.ports.len() as u32).map(PortId);
-    let element = |port: PortId| content.model.ports[port.index()].element;
+    let ports = (0..content.model.graph.ports.len() as u32).map(PortId);
+    let element = |port: PortId| content.model.graph.ports[port.index()].element;
     ports
         .into_iter()
         .any(|port| content.boxes.of_element(element(port)).is_some())

@@ -243,7 +243,7 @@ impl<'a> Evaluator<'a> {
     /// The domain that a measured part of the graph lies in, in words.
     fn measured_domain(&mut self, expr: &'a Expr) -> Option<String> {
         let domain = self.domain_of(expr, self.reports.here)?;
-        let name = &self.graph.model.domains[domain.index()].name;
+        let name = &self.graph.model.graph.domains[domain.index()].name;
         Some(format!("a variable of the domain {name}",))
     }
 }

@@ -75,7 +75,7 @@ impl<'a> Evaluator<'a> {
         }
         match self.known_graph_part(expr, place) {
             Some(GraphPart::Nodes(view)) if !view.is_ground() => self.scopes.shapes[view.shape as usize].width as usize,
-            Some(GraphPart::Element(id)) => self.graph.model.elements[id.index()].ports.len().max(1),
+            Some(GraphPart::Element(id)) => self.graph.model.graph.elements[id.index()].ports.len().max(1),
             _ => 1,
         }
     }
@@ -96,20 +96,20 @@ impl<'a> Evaluator<'a> {
     /// The domain that a part of the graph lies in.
     pub(in crate::evaluate) fn domain_of(&mut self, expr: &'a Expr, place: Place) -> Option<DomainId> {
         let first_port = |this: &Self, id: lgm_model::ElementId| {
-            let at = this.graph.model.elements[id.index()].ports.clone().next()?;
-            this.graph.model.ports[at as usize].domain
+            let at = this.graph.model.graph.elements[id.index()].ports.clone().next()?;
+            this.graph.model.graph.ports[at as usize].domain
         };
         if let Some((id, port)) = self.port_of_element(expr, place) {
             let groups = self.graph.port_groups(id);
             let group = groups.iter().find(|group| group.0.as_deref() == Some(&*port.text))?;
-            return self.graph.model.ports[group.1.start as usize].domain;
+            return self.graph.model.graph.ports[group.1.start as usize].domain;
         }
         if let Some(port) = self.modal_port(expr, place) {
-            return self.graph.model.ports[port?.coupler.index()].domain;
+            return self.graph.model.graph.ports[port?.coupler.index()].domain;
         }
         match self.known_graph_part(expr, place)? {
             GraphPart::Modal(id, _) => first_port(self, id),
-            GraphPart::Nodes(view) if !view.is_ground() => self.graph.model.nodes[view.base as usize].domain,
+            GraphPart::Nodes(view) if !view.is_ground() => self.graph.model.graph.nodes[view.base as usize].domain,
             GraphPart::Element(id) => first_port(self, id),
             _ => None,
         }
@@ -211,7 +211,7 @@ impl<'a> Evaluator<'a> {
         let Some(domain) = self.domain_of(argument, place) else {
             return DimId::UNKNOWN;
         };
-        let effort_is_across = self.graph.model.domains[domain.index()].effort_is_across;
+        let effort_is_across = self.graph.model.graph.domains[domain.index()].effort_is_across;
         let across = match &*name.text {
             "across" => true,
             "through" => false,

@@ -94,12 +94,12 @@ impl<'a> Evaluator<'a> {
             Variable::Flow => Measure::BondFlow(id),
         };
         let node = [
-            self.graph.model.bonds[id.index()].tail,
-            self.graph.model.bonds[id.index()].head,
+            self.graph.model.graph.bonds[id.index()].tail,
+            self.graph.model.graph.bonds[id.index()].head,
         ]
         .into_iter()
         .find_map(|end| match end {
-            BondEnd::Node(node) => self.graph.model.nodes[node.index()].domain,
+            BondEnd::Node(node) => self.graph.model.graph.nodes[node.index()].domain,
             BondEnd::Port(_) => None,
         });
         let dim = self.variable_dim(variable, node);
@@ -109,10 +109,10 @@ impl<'a> Evaluator<'a> {
             } else {
                 String::new()
             };
-            let bond = &model.bonds[id.index()];
+            let bond = &model.graph.bonds[id.index()];
             let name = |end: BondEnd| match end {
-                BondEnd::Node(node) => model.path_name(model.nodes[node.index()].path),
-                BondEnd::Port(port) => match model.ports.get(port.index()) {
+                BondEnd::Node(node) => model.path_name(model.graph.nodes[node.index()].path),
+                BondEnd::Port(port) => match model.graph.ports.get(port.index()) {
                     Some(about) => match about.name.as_deref() {
                         None | Some("in" | "out") => model.element_name(about.element),
                         Some(port) => format!("{}.{port}", model.element_name(about.element)),
@@ -133,14 +133,14 @@ impl<'a> Evaluator<'a> {
 
     /// Whether an arrow ends at the ports that are named of its ends.
     fn ends_at(&self, bonds: &ArrowBonds, ports: [Option<&str>; 2]) -> bool {
-        let bond = &self.graph.model.bonds[bonds.first as usize];
+        let bond = &self.graph.model.graph.bonds[bonds.first as usize];
         [bond.tail, bond.head]
             .into_iter()
             .zip(ports)
             .all(|(end, wanted)| match (end, wanted) {
                 (_, None) => true,
                 (BondEnd::Port(port), Some(wanted)) => {
-                    let about = self.graph.model.ports.get(port.index());
+                    let about = self.graph.model.graph.ports.get(port.index());
                     about.is_some_and(|about| about.name.as_deref() == Some(wanted))
                 }
                 (BondEnd::Node(_), Some(_)) => false,

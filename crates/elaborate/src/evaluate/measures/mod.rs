@@ -132,7 +132,7 @@ impl<'a> Evaluator<'a> {
         wanted: Wanted,
         domain: Option<lgm_model::DomainId>,
     ) -> Option<Variable> {
-        let effort_is_across = domain.map(|domain| self.graph.model.domains[domain.index()].effort_is_across);
+        let effort_is_across = domain.map(|domain| self.graph.model.graph.domains[domain.index()].effort_is_across);
         Some(match (wanted, effort_is_across) {
             (Wanted::Is(variable), _) => variable,
             (Wanted::Across, Some(true)) | (Wanted::Through, Some(false)) => Variable::Effort,
@@ -148,7 +148,7 @@ impl<'a> Evaluator<'a> {
     ) -> DimId {
         match domain {
             Some(domain) => {
-                let effort_is_across = self.graph.model.domains[domain.index()].effort_is_across;
+                let effort_is_across = self.graph.model.graph.domains[domain.index()].effort_is_across;
                 self.domain_dimension(domain, effort_is_across == (variable == Variable::Effort))
             }
             None => DimId::UNKNOWN,
@@ -165,14 +165,14 @@ impl<'a> Evaluator<'a> {
 
     /// A variable of a port: of a graph element along its branch, of a bond element along the drawn bond.
     pub(in crate::evaluate) fn port_measure(&mut self, port: PortId, variable: Variable) -> ExprId {
-        let measure = match (&self.graph.model.ports[port.index()].connection, variable) {
+        let measure = match (&self.graph.model.graph.ports[port.index()].connection, variable) {
             (Connection::Bond(bond), Variable::Effort) => Measure::BondEffort(*bond),
             (Connection::Bond(bond), Variable::Flow) => Measure::BondFlow(*bond),
             (_, Variable::Effort) => Measure::PortEffort(port),
             (_, Variable::Flow) => Measure::PortFlow(port),
         };
         self.measure(measure, |model| {
-            let about = &model.ports[port.index()];
+            let about = &model.graph.ports[port.index()];
             let mut name = model.element_name(about.element);
             if let Some(port) = &about.name {
                 name.push_str(&format!(".{port}"));
@@ -181,7 +181,7 @@ impl<'a> Evaluator<'a> {
             let word = match about.domain {
                 None => variable_word(variable),
                 Some(domain) => {
-                    let across = model.domains[domain.index()].effort_is_across == (variable == Variable::Effort);
+                    let across = model.graph.domains[domain.index()].effort_is_across == (variable == Variable::Effort);
                     if across { "across" } else { "through" }
                 }
             };

@@ -62,7 +62,7 @@ impl<'a> Evaluator<'a> {
                 }
             },
         };
-        let domain = self.graph.model.ports[range.start as usize].domain;
+        let domain = self.graph.model.graph.ports[range.start as usize].domain;
         let Some(variable) = self.variable(wanted, domain) else {
             return self.no_across(span);
         };
@@ -77,11 +77,12 @@ impl<'a> Evaluator<'a> {
 
     /// What is asked for of a port of a modal block.
     pub(in crate::evaluate) fn of_port(&mut self, wanted: Wanted, port: ModalPort) -> Value {
-        let domain = self.graph.model.ports[port.coupler.index()].domain;
+        let domain = self.graph.model.graph.ports[port.coupler.index()].domain;
         let (Some(variable), Some(about)) = (self.variable(wanted, domain), domain) else {
             return Value::Error;
         };
-        let is_across = self.graph.model.domains[about.index()].effort_is_across == (variable == Variable::Effort);
+        let is_across =
+            self.graph.model.graph.domains[about.index()].effort_is_across == (variable == Variable::Effort);
         let dim = self.variable_dim(variable, domain);
         let expr = self.of_modal_port(port, variable, is_across);
         Value::scalar(expr, dim)
@@ -117,7 +118,7 @@ impl<'a> Evaluator<'a> {
             return Value::Error;
         }
         let width = shape.width;
-        let node = &self.graph.model.nodes[view.base as usize];
+        let node = &self.graph.model.graph.nodes[view.base as usize];
         let (kind, domain) = (node.kind, node.domain);
         let Some(variable) = self.variable(wanted, domain) else {
             return self.no_across(argument);
@@ -130,7 +131,7 @@ impl<'a> Evaluator<'a> {
             let name = self
                 .graph
                 .model
-                .path_name(self.graph.model.nodes[view.base as usize].path);
+                .path_name(self.graph.model.graph.nodes[view.base as usize].path);
             let diagnostic = if wanted == Wanted::Through {
                 Diagnostic::error(
                     Code::LGM0141,
@@ -161,7 +162,7 @@ impl<'a> Evaluator<'a> {
         for k in 0..width {
             let id = NodeId(view.base + k);
             let expr = self.measure(Measure::Common(id), |model| {
-                let node = &model.nodes[id.index()];
+                let node = &model.graph.nodes[id.index()];
                 let entry = node.entry.map_or(String::new(), |entry| format!("[{entry}]"));
                 let word = if node.is_graph_node {
                     "across"

@@ -27,15 +27,15 @@ impl<'a> Evaluator<'a> {
                 return None;
             }
         };
-        let range = self.graph.model.elements[id.index()].ports.clone();
+        let range = self.graph.model.graph.elements[id.index()].ports.clone();
         if range.is_empty() {
             return None;
         }
         for at in range {
-            let Some(domain) = self.graph.model.ports[at as usize].domain else {
+            let Some(domain) = self.graph.model.graph.ports[at as usize].domain else {
                 continue;
             };
-            let domain = &self.graph.model.domains[domain.index()];
+            let domain = &self.graph.model.graph.domains[domain.index()];
             if domain.pseudo {
                 let name = domain.name.clone();
                 let diagnostic = Diagnostic::error(Code::LGM0143, format!("the domain {name} has no {what}"))
@@ -75,14 +75,14 @@ impl<'a> Evaluator<'a> {
         };
         let several = self.graph.port_groups(id).len() > 1;
         let mut pairs = Vec::new();
-        for at in self.graph.model.elements[id.index()].ports.clone() {
+        for at in self.graph.model.graph.elements[id.index()].ports.clone() {
             let port = PortId(at);
             let e = self.port_measure(port, Variable::Effort);
             let mut f = self.port_measure(port, Variable::Flow);
             // Of a coupler the powers that it takes up are added; a bond out of it carries power away.
             if several
-                && let Connection::Bond(bond) = self.graph.model.ports[at as usize].connection
-                && self.graph.model.bonds[bond.index()].tail == BondEnd::Port(port)
+                && let Connection::Bond(bond) = self.graph.model.graph.ports[at as usize].connection
+                && self.graph.model.graph.bonds[bond.index()].tail == BondEnd::Port(port)
             {
                 f = self.arena.exprs.neg(f);
             }
@@ -121,9 +121,9 @@ impl<'a> Evaluator<'a> {
             }
             _ => return Value::Error,
         }
-        let Law::Storage { co_energy, value, form } = self.graph.model.elements[id.index()].law.clone() else {
+        let Law::Storage { co_energy, value, form } = self.graph.model.graph.elements[id.index()].law.clone() else {
             let kind = self.graph.records[id.index()].instance.kind.span;
-            if matches!(self.graph.model.elements[id.index()].law, Law::Nonlinear(_)) {
+            if matches!(self.graph.model.graph.elements[id.index()].law, Law::Nonlinear(_)) {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0143,
                     "the energy of a nonlinear law has no formula that is known here",
@@ -141,7 +141,7 @@ impl<'a> Evaluator<'a> {
             self.report(diagnostic);
             return Value::Error;
         };
-        let range = self.graph.model.elements[id.index()].ports.clone();
+        let range = self.graph.model.graph.elements[id.index()].ports.clone();
         let z: Vec<ExprId> = range.map(|at| self.port_measure(PortId(at), co_energy)).collect();
         let matrix = match form {
             StorageForm::Direct => value,

@@ -93,11 +93,12 @@ impl<'a> Evaluator<'a> {
 
     /// The variable of the domain that moves: across, or through of the dual.
     fn moving(&mut self, first: ElementId, at: usize) -> (Variable, DimId) {
-        let domain = self.graph.model.ports[self.graph.model.elements[first.index()].ports.start as usize].domain;
+        let domain =
+            self.graph.model.graph.ports[self.graph.model.graph.elements[first.index()].ports.start as usize].domain;
         let across = !self.graph.blocks[at].rules.across;
         match domain {
             Some(domain) => {
-                let effort = self.graph.model.domains[domain.index()].effort_is_across == across;
+                let effort = self.graph.model.graph.domains[domain.index()].effort_is_across == across;
                 let dim = self.domain_dimension(domain, across);
                 (if effort { Variable::Effort } else { Variable::Flow }, dim)
             }
@@ -106,7 +107,9 @@ impl<'a> Evaluator<'a> {
     }
 
     fn part_measure(&mut self, first: ElementId, part: ElementId, variable: Variable) -> ExprId {
-        let ports = self.graph.model.elements[(first.0 + part.0) as usize].ports.clone();
+        let ports = self.graph.model.graph.elements[(first.0 + part.0) as usize]
+            .ports
+            .clone();
         self.port_measure(PortId(ports.start), variable)
     }
 
@@ -191,7 +194,9 @@ impl<'a> Evaluator<'a> {
                 continue;
             };
             let is_storage = name == "compliance";
-            let ports = self.graph.model.elements[(first.0 + part.0) as usize].ports.clone();
+            let ports = self.graph.model.graph.elements[(first.0 + part.0) as usize]
+                .ports
+                .clone();
             for (column, port) in ports.enumerate() {
                 let value = self.residual_between(at, shape, is_storage, coordinates, column)?;
                 let driving = self.port_measure(PortId(port), variable.conjugate());
@@ -298,11 +303,11 @@ impl<'a> Evaluator<'a> {
     ) -> Value {
         let block = &self.graph.blocks[at];
         let (across, count) = (block.rules.across, block.modes.len());
-        let start = self.graph.model.elements[first.index()].ports.start as usize;
-        let Some(domain) = self.graph.model.ports[start].domain else {
+        let start = self.graph.model.graph.elements[first.index()].ports.start as usize;
+        let Some(domain) = self.graph.model.graph.ports[start].domain else {
             return Value::Error;
         };
-        let about = &self.graph.model.domains[domain.index()];
+        let about = &self.graph.model.graph.domains[domain.index()];
         let symbols = [about.across.to_string(), about.through.to_string()];
         let Some(is_through) = symbols
             .iter()
@@ -355,7 +360,7 @@ impl<'a> Evaluator<'a> {
             self.report(diagnostic);
             return Value::Error;
         };
-        let effort = self.graph.model.domains[domain.index()].effort_is_across != is_through;
+        let effort = self.graph.model.graph.domains[domain.index()].effort_is_across != is_through;
         let variable = if effort { Variable::Effort } else { Variable::Flow };
         let dim = self.domain_dimension(domain, !is_through);
         let expr = self.part_measure(first, part, variable);
@@ -396,10 +401,12 @@ impl<'a> Evaluator<'a> {
             self.report(diagnostic);
             return Some(None);
         }
-        let start = self.graph.model.elements[first.index()].ports.start;
+        let start = self.graph.model.graph.elements[first.index()].ports.start;
         let offset = if across { 0 } else { modes as u32 };
         let residual = residual.map(|part| {
-            let ports = self.graph.model.elements[(first.0 + part?.0) as usize].ports.clone();
+            let ports = self.graph.model.graph.elements[(first.0 + part?.0) as usize]
+                .ports
+                .clone();
             Some(PortId(ports.start + k as u32 - 1))
         });
         Some(Some(ModalPort {

@@ -26,7 +26,7 @@ impl<'a> Expansion<'_, 'a> {
         domain: DomainId,
         values: &mut [ModeValues<'a>],
     ) {
-        let domain = self.graph.model.domains[domain.index()].name.to_string();
+        let domain = self.graph.model.graph.domains[domain.index()].name.to_string();
         let roles = rules.roles();
         let loss = [roles.loss];
         let parts: [(&[&str], Part<'a>); 4] = [

@@ -39,7 +39,7 @@ impl<'a> Expansion<'_, 'a> {
         parts: Parts,
         starts: Starts,
     ) -> Option<GraphPart> {
-        let first = ElementId(self.graph.model.elements.len() as u32);
+        let first = ElementId(self.graph.model.graph.elements.len() as u32);
         let shapes = self.shape_values(&block, &values)?;
         let residual = match parts.wants_residual {
             true => Some(self.residual_values(&block, &values, &shapes)?),
@@ -133,11 +133,11 @@ impl<'a> Expansion<'_, 'a> {
                 good = false;
                 continue;
             }
-            let first = self.graph.model.ports.len();
+            let first = self.graph.model.graph.ports.len();
             // No element has these ports yet; they are made again, in order, with the coupler.
-            let id = ElementId(self.graph.model.elements.len() as u32);
+            let id = ElementId(self.graph.model.graph.elements.len() as u32);
             good &= self.branch(id, block.instance, None, Some((parts.domain, name)), tail, head);
-            for port in self.graph.model.ports.drain(first..) {
+            for port in self.graph.model.graph.ports.drain(first..) {
                 if let Connection::Branch { from, to, .. } = port.connection {
                     list.push((from, to));
                 }
@@ -148,9 +148,9 @@ impl<'a> Expansion<'_, 'a> {
 
     fn inner_node(&mut self, parts: Parts, name: &str, k: i64) -> NodeId {
         let path = self.inner_path(parts, name, Some(k));
-        let id = NodeId(self.graph.model.nodes.len() as u32);
-        let effort_is_across = self.graph.model.domains[parts.domain.index()].effort_is_across;
-        self.graph.model.nodes.push(Node {
+        let id = NodeId(self.graph.model.graph.nodes.len() as u32);
+        let effort_is_across = self.graph.model.graph.domains[parts.domain.index()].effort_is_across;
+        self.graph.model.graph.nodes.push(Node {
             path,
             entry: None,
             kind: match effort_is_across {
@@ -179,8 +179,8 @@ impl<'a> Expansion<'_, 'a> {
     fn port(&mut self, parts: Parts, name: Option<&Arc<str>>, entry: Option<u32>, ends: Ends, span: Span) {
         self.graph.branching.join(ends.0, ends.1);
         let model = &mut self.graph.model;
-        model.ports.push(Port {
-            element: ElementId(model.elements.len() as u32),
+        model.graph.ports.push(Port {
+            element: ElementId(model.graph.elements.len() as u32),
             name: name.cloned(),
             entry,
             domain: Some(parts.domain),
@@ -196,10 +196,10 @@ impl<'a> Expansion<'_, 'a> {
     fn element_over(&mut self, block: &Block<'a>, parts: Parts, first: u32, element: (PathId, Arc<str>), law: Law) {
         let (path, kind) = element;
         let model = &mut self.graph.model;
-        model.elements.push(Element {
+        model.graph.elements.push(Element {
             path,
             kind,
-            ports: first..model.ports.len() as u32,
+            ports: first..model.graph.ports.len() as u32,
             law,
             law_span: block.instance.kind.span,
             start: Vec::new(),
@@ -226,21 +226,21 @@ impl<'a> Expansion<'_, 'a> {
         ends: &[Ends],
     ) -> ElementId {
         let (name, mode) = name;
-        let id = ElementId(self.graph.model.elements.len() as u32);
+        let id = ElementId(self.graph.model.graph.elements.len() as u32);
         let path = self.inner_path(parts, name, mode.map(i64::from));
-        let first = self.graph.model.ports.len() as u32;
+        let first = self.graph.model.graph.ports.len() as u32;
         let span = block.instance.kind.span;
         for (k, ends) in (1..).zip(ends) {
             self.port(parts, None, mode.is_none().then_some(k), *ends, span);
         }
         self.element_over(block, parts, first, (path, name.into()), law);
-        self.graph.model.elements[id.index()].mode = mode;
+        self.graph.model.graph.elements[id.index()].mode = mode;
         id
     }
 
     /// The across or the through variable of the block's domain.
     fn variable_of(&self, parts: Parts, across: bool) -> Variable {
-        let effort_is_across = self.graph.model.domains[parts.domain.index()].effort_is_across;
+        let effort_is_across = self.graph.model.graph.domains[parts.domain.index()].effort_is_across;
         if effort_is_across == across {
             Variable::Effort
         } else {
@@ -250,7 +250,7 @@ impl<'a> Expansion<'_, 'a> {
 
     /// `port.across = S*mode.across`, or of the dual `mode.across = S'*port.across`.
     fn coupler(&mut self, block: &Block<'a>, parts: Parts, shapes: Matrix, modal: &[NodeId], coupled: &[Ends]) {
-        let first = self.graph.model.ports.len() as u32;
+        let first = self.graph.model.graph.ports.len() as u32;
         let span = block.instance.kind.span;
         let (mode_name, port_name): (Arc<str>, Arc<str>) = ("mode".into(), "port".into());
         let spans: Vec<Span> = block
@@ -298,7 +298,7 @@ impl<'a> Expansion<'_, 'a> {
 
     /// A resistance (`across = value*through`) or a conductance.
     fn dissipator(&self, parts: Parts, resistance: bool, value: Matrix) -> Law {
-        let effort_is_across = self.graph.model.domains[parts.domain.index()].effort_is_across;
+        let effort_is_across = self.graph.model.graph.domains[parts.domain.index()].effort_is_across;
         Law::Dissipator(match resistance == effort_is_across {
             true => Dissipator::Resistance(value),
             false => Dissipator::Conductance(value),

@@ -51,7 +51,7 @@ impl<'a> Expansion<'_, 'a> {
     /// Gives the parts of the modes their starts; elements of the block count from `first`.
     pub(crate) fn give_starts(&mut self, block: &Block<'a>, first: ElementId, starts: Starts) -> Option<()> {
         let give = |this: &mut Self, part: ElementId, value: ExprId, span: Span| {
-            let element = &mut this.graph.model.elements[(first.0 + part.0) as usize];
+            let element = &mut this.graph.model.graph.elements[(first.0 + part.0) as usize];
             element.start = vec![Some(value)];
             element.start_span = Some(span);
         };

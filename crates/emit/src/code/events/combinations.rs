@@ -120,5 +120,5 @@ fn too_many(changes: &Changes<'_>) -> Diagnostic {
         names.join(", ")
     );
     let help = "run it with `lgm simulate`, which makes the equations of a combination when it meets it; or emit a part of the model with fewer elements with modes";
-    refused(&model.name, &reason, help)
+    refused(&model.heading.name, &reason, help)
 }

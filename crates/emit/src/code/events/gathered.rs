@@ -154,7 +154,7 @@ fn elements(changes: &Changes<'_>) -> Vec<Element> {
     let (mut conditions, mut places) = (0.., 0..);
     let mut elements = Vec::new();
     for switched in &model.switching.elements {
-        let element = &model.elements[switched.element.index()];
+        let element = &model.graph.elements[switched.element.index()];
         let ports = element.ports.len();
         let modes = switched.modes.iter().map(|mode| Mode {
             name: mode.name.to_string(),

@@ -46,7 +46,7 @@ impl Merged {
                 signal: Some(zero),
                 unit: None,
                 scale: 1.0,
-                span: first.states.first().map_or(model.span, |state| state.span),
+                span: first.states.first().map_or(model.heading.span, |state| state.span),
                 is_internal: true,
             });
         }

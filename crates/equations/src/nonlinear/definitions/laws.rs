@@ -21,11 +21,11 @@ impl<F: Present> Builder<'_, F> {
         let mut followed: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         let mut done: FxHashSet<ElementId> = FxHashSet::default();
         for port in &prepared.causality.nonlinear {
-            let id = model.ports[port.index()].element;
+            let id = model.graph.ports[port.index()].element;
             if !done.insert(id) {
                 continue;
             }
-            let Law::Nonlinear(law) = &model.elements[id.index()].law else {
+            let Law::Nonlinear(law) = &model.graph.elements[id.index()].law else {
                 unreachable!("invariant: ports of nonlinear laws belong to these")
             };
             let mut residuals = law.residuals.clone();

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 
 /// The energy variable of a storage port with a law of its own.
 fn energy_of(model: &Model, port: PortId) -> Option<SymbolId> {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
         Law::Nonlinear(law) => Some(law.storage[(port.0 - element.ports.start) as usize]?.1),
         _ => None,
@@ -23,7 +23,7 @@ fn energy_of(model: &Model, port: PortId) -> Option<SymbolId> {
 
 /// Whether the junction structure gives the co-energy of such a port, so that it has no state.
 pub(super) fn follows(model: &Model, causality: &Causality, port: PortId) -> bool {
-    let element = &model.elements[model.ports[port.index()].element.index()];
+    let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Nonlinear(law) = &element.law else {
         return false;
     };
@@ -49,7 +49,7 @@ fn switched_sources(model: &Model, ports: impl Iterator<Item = PortId>) -> FxHas
     let mut exprs = model.exprs.clone();
     let starts = declared_starts(model);
     let mut is_switched = |port: &PortId| {
-        let element = &model.elements[model.ports[port.index()].element.index()];
+        let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         let Law::Source { values, .. } = &element.law else {
             return false;
         };

@@ -28,7 +28,8 @@ impl<F: Present> Builder<'_, F> {
     ) -> Result<Vec<ExprId>, Failure> {
         let mut all = Vec::with_capacity(quantities.len());
         for quantity in quantities {
-            let blame = Blame::Element(self.model.ports[self.reduced.independent[quantity.state].index()].element);
+            let blame =
+                Blame::Element(self.model.graph.ports[self.reduced.independent[quantity.state].index()].element);
             let mut terms = Vec::new();
             for (place, factor) in &quantity.masses {
                 let variable = match self.co_energies.get(*place).cloned() {

@@ -16,7 +16,7 @@ impl<F: Present> Builder<'_, F> {
         match waiting {
             Waiting::Drift(symbol, k) => {
                 let port = self.reduced.dependent[k];
-                let blame = Blame::Element(self.model.ports[port.index()].element);
+                let blame = Blame::Element(self.model.graph.ports[port.index()].element);
                 let mut terms = Vec::new();
                 for (column, value) in self.reduced.dependent_co_energy[k].clone() {
                     let coefficient = self.field.present(&mut self.exprs, &value);

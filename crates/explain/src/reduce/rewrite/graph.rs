@@ -27,7 +27,7 @@ impl<'a> Remains<'a> {
     /// Returns true if a name of the text is gone.
     pub(super) fn is_gone(&self, name: &str) -> bool {
         let element = |id: &ElementId| self.model.element_name(*id) == name;
-        let node = |id: &NodeId| self.model.path_name(self.model.nodes[id.index()].path) == name;
+        let node = |id: &NodeId| self.model.path_name(self.model.graph.nodes[id.index()].path) == name;
         self.elements.iter().any(element) || self.nodes.iter().any(node)
     }
 
@@ -46,14 +46,14 @@ impl<'a> Remains<'a> {
         if !self.is_neutral(port, zero) {
             return false;
         }
-        self.elements.insert(self.model.ports[port.index()].element);
+        self.elements.insert(self.model.graph.ports[port.index()].element);
         self.cut(port, zero);
         true
     }
 
     /// Returns true if a port with a zero can be taken off its connection, without more.
     pub(super) fn is_neutral(&self, port: PortId, zero: Variable) -> bool {
-        match &self.model.ports[port.index()].connection {
+        match &self.model.graph.ports[port.index()].connection {
             Connection::Branch { .. } => !self.is_across(port, zero),
             Connection::Bond(bond) => match self.far_end(*bond, BondEnd::Port(port)) {
                 BondEnd::Node(node) => self.absorbs(node, zero),
@@ -63,25 +63,26 @@ impl<'a> Remains<'a> {
     }
 
     fn far_end(&self, bond: lgm_model::BondId, end: BondEnd) -> BondEnd {
-        let bond = &self.model.bonds[bond.index()];
+        let bond = &self.model.graph.bonds[bond.index()];
         if bond.tail == end { bond.head } else { bond.tail }
     }
 
     fn is_across(&self, port: PortId, variable: Variable) -> bool {
-        let domain = self.model.ports[port.index()].domain;
-        domain
-            .is_some_and(|domain| self.model.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
+        let domain = self.model.graph.ports[port.index()].domain;
+        domain.is_some_and(|domain| {
+            self.model.graph.domains[domain.index()].effort_is_across == (variable == Variable::Effort)
+        })
     }
 
     /// Returns true if a zero on one bond changes nothing for the others: an effort at a 1-junction, a flow at a 0-junction.
     fn absorbs(&self, node: NodeId, zero: Variable) -> bool {
-        self.model.nodes[node.index()].kind.common() != zero
+        self.model.graph.nodes[node.index()].kind.common() != zero
     }
 
     /// The zero at the other port of a coupler of two ports that may be taken out.
     fn behind(&self, port: PortId, zero: Variable) -> Option<(ElementId, PortId, Variable)> {
-        let id = self.model.ports[port.index()].element;
-        let element = &self.model.elements[id.index()];
+        let id = self.model.graph.ports[port.index()].element;
+        let element = &self.model.graph.elements[id.index()];
         let Law::Coupler { input, output, .. } = element.law else {
             return None;
         };
@@ -108,7 +109,7 @@ impl<'a> Remains<'a> {
 
     /// Removes the connection of a port that was taken out, and looks at the graph around it.
     fn cut(&mut self, port: PortId, zero: Variable) {
-        match self.model.ports[port.index()].connection.clone() {
+        match self.model.graph.ports[port.index()].connection.clone() {
             Connection::Branch { from, to, .. } => {
                 for node in [from, to].into_iter().flatten() {
                     self.at[node.index()].retain(|incident| *incident != Incident::Branch(port));
@@ -134,7 +135,7 @@ impl<'a> Remains<'a> {
         self.at[node.index()].retain(|incident| !matches!(incident, Incident::Bond(at, _) if *at == bond));
         let is_known = self
             .names
-            .has_junction(&self.model.path_name(self.model.nodes[node.index()].path));
+            .has_junction(&self.model.path_name(self.model.graph.nodes[node.index()].path));
         let last = match self.at[node.index()][..] {
             [Incident::Bond(last, other)] if is_known => (last, other),
             _ => return self.look_at_node(node),
@@ -154,7 +155,7 @@ impl<'a> Remains<'a> {
 
     /// A node of a linear graph with nothing on it is gone; with the port of a coupler alone, nothing flows there.
     fn look_at_node(&mut self, node: NodeId) {
-        let info = &self.model.nodes[node.index()];
+        let info = &self.model.graph.nodes[node.index()];
         if !info.is_graph_node || !self.names.has_junction(&self.model.path_name(info.path)) {
             return;
         }
@@ -165,7 +166,7 @@ impl<'a> Remains<'a> {
                     JunctionKind::Zero => Variable::Flow,
                     JunctionKind::One => Variable::Effort,
                 };
-                let id = self.model.ports[port.index()].element;
+                let id = self.model.graph.ports[port.index()].element;
                 if !self.elements.contains(&id) && self.opens(port, through) {
                     self.at[node.index()].clear();
                     self.nodes.insert(node);
@@ -179,7 +180,7 @@ impl<'a> Remains<'a> {
 
     /// The other node of a branch that is gone with its coupler.
     fn close(&mut self, port: PortId, gone: NodeId) {
-        if let Connection::Branch { from, to, .. } = self.model.ports[port.index()].connection.clone() {
+        if let Connection::Branch { from, to, .. } = self.model.graph.ports[port.index()].connection.clone() {
             for node in [from, to].into_iter().flatten().filter(|node| *node != gone) {
                 self.at[node.index()].retain(|incident| *incident != Incident::Branch(port));
                 self.look_at_node(node);

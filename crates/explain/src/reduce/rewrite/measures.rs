@@ -110,8 +110,10 @@ fn before(reduction: &Reduction<'_>, exprs: &mut Exprs, port: PortId) -> Before 
 
 /// Returns true if the measure of a port has the other sign. A source gives away the flow that its bond carries.
 fn is_reversed(model: &Model, port: PortId, variable: Variable) -> bool {
-    match model.ports[port.index()].connection {
-        Connection::Bond(bond) => variable == Variable::Flow && model.bonds[bond.index()].tail == BondEnd::Port(port),
+    match model.graph.ports[port.index()].connection {
+        Connection::Bond(bond) => {
+            variable == Variable::Flow && model.graph.bonds[bond.index()].tail == BondEnd::Port(port)
+        }
         Connection::Branch { .. } => false,
     }
 }
@@ -147,12 +149,12 @@ fn scale(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> ExprId {
 
 /// Returns true if the carrier of a measure is gone.
 fn is_gone(model: &Model, measure: Measure, remains: &Remains<'_>) -> bool {
-    let of_port = |port: PortId| remains.has_lost(model.ports[port.index()].element);
+    let of_port = |port: PortId| remains.has_lost(model.graph.ports[port.index()].element);
     match measure {
         Measure::PortEffort(port) | Measure::PortFlow(port) => of_port(port),
         Measure::Common(node) => remains.has_lost_node(node),
         Measure::BondEffort(bond) | Measure::BondFlow(bond) => {
-            let bond = &model.bonds[bond.index()];
+            let bond = &model.graph.bonds[bond.index()];
             [bond.tail, bond.head].into_iter().any(|end| match end {
                 BondEnd::Node(node) => remains.has_lost_node(node),
                 BondEnd::Port(port) => of_port(port),
@@ -164,7 +166,7 @@ fn is_gone(model: &Model, measure: Measure, remains: &Remains<'_>) -> bool {
 /// The ways in which a text may write a measure.
 fn keys(model: &Model, measure: Measure) -> Vec<String> {
     let named = |port: PortId| {
-        let info = &model.ports[port.index()];
+        let info = &model.graph.ports[port.index()];
         let mut found = vec![model.element_name(info.element)];
         if let Some(own) = &info.name {
             found.insert(0, format!("{}.{own}", found[0]));
@@ -182,19 +184,26 @@ fn keys(model: &Model, measure: Measure) -> Vec<String> {
             (variable, first)
         }
         Measure::Common(node) => {
-            let variable = match model.nodes[node.index()].kind {
+            let variable = match model.graph.nodes[node.index()].kind {
                 JunctionKind::Zero => Variable::Effort,
                 JunctionKind::One => Variable::Flow,
             };
-            (variable, vec![model.path_name(model.nodes[node.index()].path)])
+            (variable, vec![model.path_name(model.graph.nodes[node.index()].path)])
         }
         Measure::BondEffort(bond) | Measure::BondFlow(bond) => {
-            let ends = [model.bonds[bond.index()].tail, model.bonds[bond.index()].head].map(|end| match end {
-                BondEnd::Node(node) => vec![model.path_name(model.nodes[node.index()].path)],
+            let ends = [
+                model.graph.bonds[bond.index()].tail,
+                model.graph.bonds[bond.index()].head,
+            ]
+            .map(|end| match end {
+                BondEnd::Node(node) => vec![model.path_name(model.graph.nodes[node.index()].path)],
                 BondEnd::Port(port) => named(port),
             });
             let mut found = Vec::new();
-            for end in [model.bonds[bond.index()].tail, model.bonds[bond.index()].head] {
+            for end in [
+                model.graph.bonds[bond.index()].tail,
+                model.graph.bonds[bond.index()].head,
+            ] {
                 if let BondEnd::Port(port) = end {
                     found.extend(named(port).into_iter().take(1));
                 }
@@ -229,11 +238,11 @@ fn keys(model: &Model, measure: Measure) -> Vec<String> {
 /// True if effort is across in the domain of a port or a node.
 fn domain(model: &Model, measure: Measure) -> Option<bool> {
     let domain = match measure {
-        Measure::PortEffort(port) | Measure::PortFlow(port) => model.ports[port.index()].domain,
-        Measure::Common(node) => model.nodes[node.index()].domain,
+        Measure::PortEffort(port) | Measure::PortFlow(port) => model.graph.ports[port.index()].domain,
+        Measure::Common(node) => model.graph.nodes[node.index()].domain,
         Measure::BondEffort(_) | Measure::BondFlow(_) => None,
     };
-    Some(model.domains[domain?.index()].effort_is_across)
+    Some(model.graph.domains[domain?.index()].effort_is_across)
 }
 
 /// `own + factor*text - ..`
@@ -253,7 +262,7 @@ fn sum(exprs: &Exprs, own: Option<String>, terms: &[(ExprId, String)]) -> String
 /// Powers of elements whose variables are written anew, and energies of the elements that are merged.
 fn add_powers(reduction: &Reduction<'_>, exprs: &mut Exprs, found: &mut Replacements) {
     let model = &*reduction.assigned.model;
-    for element in &model.elements {
+    for element in &model.graph.elements {
         let name = model.path_name(element.path);
         let pair = [("effort", "flow"), ("across", "through")];
         for (first, second) in pair.map(|(a, b)| (format!("{a}({name})"), format!("{b}({name})"))) {
@@ -268,7 +277,7 @@ fn add_powers(reduction: &Reduction<'_>, exprs: &mut Exprs, found: &mut Replacem
     }
     for merge in &reduction.merges {
         for (port, own) in [(merge.removed, merge.own), (merge.kept, merge.before)] {
-            let name = model.element_name(model.ports[port.index()].element);
+            let name = model.element_name(model.graph.ports[port.index()].element);
             let key = format!("energy({name})");
             if found.contains_key(&key) {
                 continue;

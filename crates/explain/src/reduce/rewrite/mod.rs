@@ -119,7 +119,7 @@ pub fn report_what_stays(reduction: &mut Reduction<'_>, declared: &ast::Model) {
 }
 
 fn element_name(model: &Model, port: PortId) -> String {
-    model.element_name(model.ports[port.index()].element)
+    model.element_name(model.graph.ports[port.index()].element)
 }
 
 /// The reason why a merge cannot be written into the text.
@@ -133,7 +133,7 @@ fn obstacle(reduction: &Reduction<'_>, names: &Names<'_>, remains: &Remains<'_>,
             ));
         }
     }
-    let is_bond = matches!(model.ports[merge.removed.index()].connection, Connection::Bond(_));
+    let is_bond = matches!(model.graph.ports[merge.removed.index()].connection, Connection::Bond(_));
     if is_bond && !remains.is_neutral(merge.removed, zero_variable(reduction, merge)) {
         let name = element_name(model, merge.removed);
         return Some(format!("without `{name}`, its junction would need a source of zero"));
@@ -180,8 +180,8 @@ const PLAIN: [&str; 13] = [
 
 /// The argument of an element with another value, and the kind that takes it where its own kind does not.
 fn written_parameter(model: &Model, exprs: &mut Exprs, port: PortId, value: ExprId) -> (Option<&'static str>, String) {
-    let info = &model.ports[port.index()];
-    let element = &model.elements[info.element.index()];
+    let info = &model.graph.ports[port.index()];
+    let element = &model.graph.elements[info.element.index()];
     let Law::Storage { co_energy, form, .. } = element.law else {
         unreachable!("invariant: only linear storage is merged")
     };
@@ -189,7 +189,7 @@ fn written_parameter(model: &Model, exprs: &mut Exprs, port: PortId, value: Expr
     let is_branch = matches!(info.connection, Connection::Branch { .. });
     let is_across = info
         .domain
-        .is_none_or(|domain| model.domains[domain.index()].effort_is_across == (co_energy == Variable::Effort));
+        .is_none_or(|domain| model.graph.domains[domain.index()].effort_is_across == (co_energy == Variable::Effort));
     let kind = match (is_plain, is_branch, co_energy) {
         (true, _, _) => None,
         (false, true, _) if is_across => Some("AType"),
@@ -212,7 +212,7 @@ fn written_parameter(model: &Model, exprs: &mut Exprs, port: PortId, value: Expr
 /// field of storage that takes up the same it is the other way round.
 fn start(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> Option<String> {
     let model = &*reduction.assigned.model;
-    let is_energy = matches!(model.ports[kept.index()].connection, Connection::Bond(_));
+    let is_energy = matches!(model.graph.ports[kept.index()].connection, Connection::Bond(_));
     let of = |kind| move |merge: &&Merge| merge.kept == kept && merge.kind == kind;
     // Every merge of dependent storage holds the sum of all of them.
     let ratio = match is_energy {
@@ -233,8 +233,10 @@ fn start(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> Option<S
 
 /// The source that gives a zero in the place of an element.
 fn kind_of_zero(model: &Model, port: PortId, zero: Variable) -> &'static str {
-    let info = &model.ports[port.index()];
-    let across = info.domain.map(|domain| model.domains[domain.index()].effort_is_across);
+    let info = &model.graph.ports[port.index()];
+    let across = info
+        .domain
+        .map(|domain| model.graph.domains[domain.index()].effort_is_across);
     match (&info.connection, across, zero) {
         (Connection::Branch { .. }, Some(effort_is_across), _) => {
             match effort_is_across == (zero == Variable::Effort) {

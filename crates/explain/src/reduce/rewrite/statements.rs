@@ -51,7 +51,7 @@ impl<'t> Names<'t> {
         names.junctions.retain(|name| !held.contains(name));
         names.instances.retain(|name, _| !held.contains(name));
         let is_vector = |name: &String| {
-            let mut nodes = model.nodes.iter();
+            let mut nodes = model.graph.nodes.iter();
             nodes.any(|node| node.entry.is_some() && model.path_name(node.path) == *name)
         };
         names.junctions.retain(|name| !is_vector(name));
@@ -103,16 +103,16 @@ pub(crate) fn range(span: Span) -> Range<usize> {
 
 /// The bonds and branches that end at each node.
 pub(super) fn ends_at(model: &Model) -> Vec<Vec<Incident>> {
-    let mut found = vec![Vec::new(); model.nodes.len()];
+    let mut found = vec![Vec::new(); model.graph.nodes.len()];
     let mut add = |node: NodeId, incident: Incident| found[node.index()].push(incident);
-    for (at, bond) in model.bonds.iter().enumerate() {
+    for (at, bond) in model.graph.bonds.iter().enumerate() {
         for (end, other) in [(bond.tail, bond.head), (bond.head, bond.tail)] {
             if let BondEnd::Node(node) = end {
                 add(node, Incident::Bond(at as u32, other));
             }
         }
     }
-    for (at, port) in model.ports.iter().enumerate() {
+    for (at, port) in model.graph.ports.iter().enumerate() {
         if let Connection::Branch { from, to, .. } = &port.connection {
             for node in [from, to].into_iter().flatten() {
                 add(*node, Incident::Branch(lgm_model::PortId(at as u32)));

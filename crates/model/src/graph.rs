@@ -1,0 +1,202 @@
+//! The flat graph: domains, junctions, elements with their ports, and bonds.
+
+use crate::{BondId, DomainId, ElementId, Law, NodeId, PathId, PortId, SiUnit, Variable};
+use lgm_algebra::expr::ExprId;
+use lgm_algebra::units::Dimension;
+use lgm_source::Span;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The scalar graph of a model. Ids are indices into these lists.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// Domains.
+    pub domains: Vec<Domain>,
+    /// Junctions.
+    pub nodes: Vec<Node>,
+    /// The scalar nodes at the ports of the component that was to be left open, in order.
+    pub open_ports: Vec<NodeId>,
+    /// Ports; those of one element are consecutive.
+    pub ports: Vec<Port>,
+    /// Elements in declaration order.
+    pub elements: Vec<Element>,
+    /// Bonds drawn by the user.
+    pub bonds: Vec<Bond>,
+}
+
+impl Graph {
+    /// The ports of an element.
+    pub fn ports_of(&self, id: ElementId) -> impl Iterator<Item = PortId> + use<> {
+        self.elements[id.index()].ports.clone().map(PortId)
+    }
+}
+
+/// A domain.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Symbol of the across variable: `v`.
+    pub across: Arc<str>,
+    /// Its unit.
+    pub across_unit: Option<SiUnit>,
+    /// Symbol of the through variable: `i`.
+    pub through: Arc<str>,
+    /// Its unit.
+    pub through_unit: Option<SiUnit>,
+    /// Whether the effort is the across variable (otherwise it is the through variable).
+    pub effort_is_across: bool,
+    /// Whether across times through is not a power.
+    pub pseudo: bool,
+}
+
+impl Domain {
+    /// The unit of the across variable, or of the through variable.
+    pub fn unit(&self, across: bool) -> Option<&SiUnit> {
+        match across {
+            true => self.across_unit.as_ref(),
+            false => self.through_unit.as_ref(),
+        }
+    }
+
+    /// The dimension of the across variable, or of the through variable.
+    pub fn dimension(&self, across: bool) -> Option<Dimension> {
+        self.unit(across).map(|unit| unit.dimension)
+    }
+}
+
+impl JunctionKind {
+    /// The variable that all bonds of the junction share.
+    pub fn common(self) -> Variable {
+        match self {
+            JunctionKind::Zero => Variable::Effort,
+            JunctionKind::One => Variable::Flow,
+        }
+    }
+}
+
+/// What all bonds of a junction have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JunctionKind {
+    /// 0-junction: one effort, flows add to zero.
+    Zero,
+    /// 1-junction: one flow, efforts add to zero.
+    One,
+}
+
+/// A scalar junction.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub path: PathId,
+    /// Entry of a vector node, from 1.
+    pub entry: Option<u32>,
+    /// Its kind; a graph node has the kind that its domain asks for: a 0-junction where effort is across, else a 1-junction.
+    pub kind: JunctionKind,
+    /// Its domain; `None` for a plain bond-graph junction.
+    pub domain: Option<DomainId>,
+    /// Declared with `node` (its across variable is measured against the reference).
+    pub is_graph_node: bool,
+    /// Declared `floating`.
+    pub floating: bool,
+}
+
+/// A scalar port of an element, oriented absorbing: effort times flow is the power that it takes up.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// The element.
+    pub element: ElementId,
+    /// `a`, `b`, `in`, `out`; `None` for a one-port.
+    pub name: Option<Arc<str>>,
+    /// Entry of a vector port, from 1.
+    pub entry: Option<u32>,
+    /// Its domain; `None` for a bond element.
+    pub domain: Option<DomainId>,
+    /// How it is connected.
+    pub connection: Connection,
+}
+
+/// How a port is connected.
+#[derive(Clone, Debug)]
+pub enum Connection {
+    /// A branch `from -> to` of a linear graph; `None` is the reference node. Across is that of `from`
+    /// minus that of `to`, through flows from `from` through the element to `to`.
+    Branch {
+        /// Tail node.
+        from: Option<NodeId>,
+        /// Head node.
+        to: Option<NodeId>,
+        /// The words `a -> b`.
+        span: Span,
+    },
+    /// By exactly one entry of [`Graph::bonds`].
+    Bond(BondId),
+}
+
+/// A scalar bond; power is positive from tail to head.
+#[derive(Clone, Debug)]
+pub struct Bond {
+    /// Where it comes from.
+    pub tail: BondEnd,
+    /// Where it goes to.
+    pub head: BondEnd,
+    /// Where it was drawn.
+    pub span: Span,
+}
+
+/// One end of a bond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BondEnd {
+    /// A junction.
+    Node(NodeId),
+    /// A port of an element.
+    Port(PortId),
+}
+
+/// An element with its law.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// Its name.
+    pub path: PathId,
+    /// The name of its definition: `Mass`.
+    pub kind: Arc<str>,
+    /// Its ports.
+    pub ports: Range<u32>,
+    /// Its law over these ports, in order.
+    pub law: Law,
+    /// Place of the words that give the value (the argument list or the instance).
+    pub law_span: Span,
+    /// Start values, one a port, for storage; empty where none was given.
+    pub start: Vec<Option<ExprId>>,
+    /// Place of `start = ..`.
+    pub start_span: Option<Span>,
+    /// Of what size its states are (`nominal = ..`), as the starts; empty where it was not given.
+    pub nominal: Vec<Option<ExprId>>,
+    /// Which variable is the state of this storage, unless the user forces one.
+    pub state_choice: StateChoice,
+    /// The mode that it is a part of, from 1, inside of a modal block: its state is named after the block, `bar.v[2]`.
+    pub mode: Option<u32>,
+}
+
+/// Which variable a storage carries as its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StateChoice {
+    /// The co-energy variable: across of an A-type, through of a T-type.
+    CoEnergy,
+    /// The energy variable: p or q, the integral of the conjugate.
+    Energy,
+}
+
+impl Element {
+    /// The kind of what stands for the velocity of a displacement that no storage carries: a storage of value 0, which the equations
+    /// of a mechanism are written in. Only their formulation adds it.
+    pub const VELOCITY: &'static str = "velocity of a displacement";
+
+    /// The kind of what turns a junction on and off.
+    pub const JUNCTION: &'static str = "controlled junction";
+
+    /// Whether it is such a velocity; it has no energy, and so no energy variable.
+    pub fn is_velocity(&self) -> bool {
+        *self.kind == *Element::VELOCITY
+    }
+}
