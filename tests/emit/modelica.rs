@@ -197,6 +197,10 @@ fn states_of_linear_models_move_when_an_input_steps() {
     emit(&file, "modelica", &folder, &[]);
     let text = fs::read_to_string(model(&folder)).unwrap();
     assert!(text.contains("without what inputs add to it at once"), "{text}");
+    // A signal alone would leave the old rate.
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(readme.contains("`Driven(w=sin(time), der_w=cos(time))`"), "{readme}");
+    assert!(readme.contains("| `der_w` | rate of `w` |"), "{readme}");
     let Some(python) = python() else { return };
     let expected = simulated(&file, &[]);
     let found = rows(&python, &folder, &expected, 1e-14, &[]).unwrap();

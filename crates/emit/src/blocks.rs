@@ -314,7 +314,7 @@ impl Tex<'_> {
 impl Notation for Tex<'_> {
     fn vector(&self, vector: &BlockVector) -> String {
         let name = match vector.is_variable || vector.entries.len() > 1 {
-            true => print::latex_name(&vector.name),
+            true => self.system.exprs.latex_name(&vector.name),
             false => format!("\\mathtt{{{}}}", crate::latex_words::escaped(&vector.name)),
         };
         match vector.entries.len() {
@@ -326,7 +326,7 @@ impl Notation for Tex<'_> {
         format!("\\frac{{d}}{{dt}} {of}")
     }
     fn matrix(&self, name: &str, transposed: bool) -> String {
-        let name = format!("\\left[{}\\right]", print::latex_name(name));
+        let name = format!("\\left[{}\\right]", self.system.exprs.latex_name(name));
         match transposed {
             true => format!("{name}^{{T}}"),
             false => name,

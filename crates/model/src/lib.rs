@@ -28,7 +28,7 @@ pub use ids::{BondId, DomainId, ElementId, NodeId, PathId, PortId, Variable};
 pub use law::{Closed, Dissipator, Law, Matrix, NonlinearLaw, StorageForm};
 pub use units::SiUnit;
 
-use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
+use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
 use num_rational::BigRational;
@@ -304,6 +304,41 @@ impl Model {
             name_span: self.heading.span,
             span: self.heading.span,
         });
+    }
+
+    /// Adds a state that integrates from 0 on, under a name that nothing else has; its place among the integrals.
+    pub fn add_integral(&mut self, rate: ExprId, written: &str) -> usize {
+        let taken = |name: &str| {
+            self.paths
+                .iter()
+                .any(|path| path.parent.is_none() && *path.name == *name)
+        };
+        let name = (1..)
+            .map(|number| format!("integral_{number}"))
+            .find(|name| !taken(name));
+        let name: Arc<str> = name.expect("invariant: numbers do not end").into();
+        let path = PathId(self.paths.len() as u32);
+        self.paths.push(Path {
+            parent: None,
+            name: name.clone(),
+            indices: Box::default(),
+            span: self.heading.span,
+        });
+        let symbol = self.exprs.new_symbol(name, SymbolKind::State);
+        self.integrals.push(Integral {
+            path,
+            symbol,
+            owner: None,
+            rate,
+            start: None,
+            start_span: None,
+            is_guess: false,
+            nominal: None,
+            closure: None,
+            unit: None,
+            written: written.into(),
+        });
+        self.integrals.len() - 1
     }
 
     /// The path as the user would write it: `cell[2].c`.

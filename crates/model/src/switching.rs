@@ -137,6 +137,10 @@ pub struct Mode {
 /// A change from one mode to another.
 #[derive(Clone, Debug)]
 pub struct Change {
+    /// True if the mode that follows may be tried without the condition, since it shows by itself if it is wrong: the condition asks for
+    /// variables of the ports alone, as that of a diode, or the change back has the contrary condition, as that of a switch. A thyristor
+    /// stays on without its gate.
+    pub is_free: bool,
     /// The condition, 1 where the change is taken: over measures, states, inputs, parameters and time.
     pub condition: ExprId,
     /// The mode that follows.

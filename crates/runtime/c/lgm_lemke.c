@@ -53,7 +53,8 @@ static int find_pairs(int combination, complementary pairs[]) {
             const int given = lgm_given[lgm_first_given[mode]];
             const int other = lgm_given[lgm_first_given[next]];
             const int has_sets = lgm_first_set[change] < lgm_first_set[change + 1];
-            if (given < 0 || other < 0 || given == other || has_sets || lgm_change_margins[change] < 0) {
+            if (given < 0 || other < 0 || given == other || has_sets || lgm_change_margins[change] < 0 ||
+                lgm_change_is_free[change] == 0) {
                 continue;
             }
             pairs[count].element = element;

@@ -152,44 +152,113 @@ static int count_of(int element) {
     return lgm_first_mode[element + 1] - lgm_first_mode[element];
 }
 
-/* The run in these modes; where they have no equations, in the nearest ones that have: with one element in another mode, or two. */
-static lgm_status enter_nearest(lgm_run *run, int modes[]) {
-    lgm_status status = LGM_OK;
+/* 1 if a change of an element may be tried without its condition, since a mode that is wrong is left by itself. */
+static int is_free(int element, int from, int to) {
+    const int mode = lgm_first_mode[element] + from;
+    int found = 0;
+    for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
+        found |= lgm_change_to[change] == to && lgm_change_is_free[change] != 0;
+    }
+    return found;
+}
+
+/* 1 if an element may be tried in a mode instead of another one, by one change or by two. */
+static int may_try(int element, int from, int to) {
+    int found = is_free(element, from, to);
+    for (int mode = 0; mode < count_of(element); mode++) {
+        found |= is_free(element, from, mode) && is_free(element, mode, to);
+    }
+    return found;
+}
+
+/* Takes the nearest modes; those that were wanted in the places of assumed ones are kept. */
+static void assume(int modes[], const int nearest[], int wanted[]) {
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        if (nearest[element] != modes[element] && !may_try(element, modes[element], nearest[element])) {
+            wanted[element] = modes[element];
+        }
+        modes[element] = nearest[element];
+    }
+}
+
+/* The nearest modes that have equations, with one element in another mode than it is wanted in, or two; 0 where there are none. */
+static int try_nearest(lgm_run *run, int modes[], int wanted[], int both_count, int are_free, lgm_status *status) {
     int nearest[LGM_ROOM(LGM_ELEMENTS)];
     const int paired = (LGM_ELEMENTS < MOST_PAIRED) ? LGM_ELEMENTS : MOST_PAIRED;
-    if (try_modes(run, modes, &status) != 0) {
-        return status;
-    }
-    for (int at = 0; at < LGM_ELEMENTS; at++) {
-        nearest[at] = modes[at];
-    }
-    for (int at = 0; at < LGM_ELEMENTS; at++) {
-        for (int mode = 0; mode < count_of(at); mode++) {
-            nearest[at] = mode;
-            if (mode != modes[at] && try_modes(run, nearest, &status) != 0) {
-                modes[at] = mode;
-                return status;
-            }
-        }
-        nearest[at] = modes[at];
-    }
-    for (int first = 0; first < paired; first++) {
-        for (int second = first + 1; second < paired; second++) {
-            for (int both = 0; both < count_of(first) * count_of(second); both++) {
-                nearest[first] = both / count_of(second);
-                nearest[second] = both % count_of(second);
-                if (nearest[first] != modes[first] && nearest[second] != modes[second] &&
-                    try_modes(run, nearest, &status) != 0) {
-                    modes[first] = nearest[first];
-                    modes[second] = nearest[second];
-                    return status;
+    (void)memcpy(nearest, modes, sizeof nearest);
+    for (int first = 0; first < ((both_count == 1) ? LGM_ELEMENTS : paired); first++) {
+        for (int second = first + 1; second < ((both_count == 1) ? first + 2 : paired); second++) {
+            const int others = (both_count == 1) ? 1 : count_of(second);
+            for (int both = 0; both < count_of(first) * others; both++) {
+                int free = may_try(first, modes[first], both / others);
+                nearest[first] = both / others;
+                if (both_count == 2) {
+                    nearest[second] = both % others;
+                    free = free && may_try(second, modes[second], nearest[second]);
+                }
+                if (nearest[first] != modes[first] && (both_count == 1 || nearest[second] != modes[second]) &&
+                    free == are_free && try_modes(run, nearest, status) != 0) {
+                    assume(modes, nearest, wanted);
+                    return 1;
                 }
             }
-            nearest[second] = modes[second];
+            if (both_count == 2) {
+                nearest[second] = modes[second];
+            }
         }
         nearest[first] = modes[first];
     }
+    return 0;
+}
+
+/* The run in these modes; where they have no equations, in the nearest ones that have. Modes that elements may be tried in come first.
+ * Others are assumed, and the modes in their places are kept in `wanted`. */
+static lgm_status enter_nearest(lgm_run *run, int modes[], int wanted[]) {
+    lgm_status status = LGM_OK;
+    if (try_modes(run, modes, &status) != 0) {
+        return status;
+    }
+    for (int count = 1; count <= 2; count++) {
+        for (int are_free = 1; are_free >= 0; are_free--) {
+            if (try_nearest(run, modes, wanted, count, are_free, &status) != 0) {
+                return status;
+            }
+        }
+    }
     return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
+}
+
+/* Puts the elements whose modes were assumed back into the modes that were wanted, one after the other: the others may have changed so
+ * that these have equations now. 1 if an element stays there. It is a fault if they have none: an assumed mode is no answer, as that of
+ * a thyristor that conducts without its gate. */
+static int put_back(lgm_run *run, int modes[], int wanted[], lgm_status *status) {
+    lgm_events *const events = &run->events;
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        const int assumed = modes[element];
+        const int mode = wanted[element];
+        int found;
+        int count = 0;
+        wanted[element] = -1;
+        if (mode < 0 || mode == assumed) {
+            continue;
+        }
+        modes[element] = mode;
+        found = try_modes(run, modes, status);
+        if (found == 0) {
+            *status = lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
+        }
+        if (*status != LGM_OK) {
+            return 1;
+        }
+        (void)find_acting(run, &count);
+        if (events->acting[element] < 0 || lgm_change_to[events->acting[element]] != assumed) {
+            events->visited[run->model.combination] = 1;
+            return 1;
+        }
+        modes[element] = assumed;
+        (void)try_modes(run, modes, status);
+    }
+    return 0;
 }
 
 /* No modes agree. Modes that contradict each other say more than a circle does. */
@@ -200,6 +269,23 @@ static lgm_status fail_search(lgm_run *run, int fault) {
         }
     }
     return lgm_events_fail(run, fault, run->events.from.began, 0);
+}
+
+/* 1 if each element was in its mode before the instant or in a combination that was tried, or may be tried in it. */
+static int are_founded(const lgm_events *events, const int modes[]) {
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        int is_founded = 0;
+        for (int at = 0; at < LGM_COMBINATIONS && is_founded == 0; at++) {
+            if (events->visited[at] != 0 || at == events->from.combination) {
+                const int from = LGM_MODE_IN(at, element);
+                is_founded = from == modes[element] || may_try(element, from, modes[element]);
+            }
+        }
+        if (is_founded == 0) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* The combinations of the elements that act, looked through one after the other for one in which contacts act at most. */
@@ -233,7 +319,8 @@ static lgm_status search(lgm_run *run, int modes[]) {
                 rest /= count_of(element);
             }
         }
-        if (try_modes(run, modes, &status) > 0 && status == LGM_OK && find_acting(run, &count) == 0) {
+        if (are_founded(events, modes) && try_modes(run, modes, &status) > 0 && status == LGM_OK &&
+            find_acting(run, &count) == 0) {
             return LGM_OK;
         }
     }
@@ -330,14 +417,25 @@ static int solve_modes(lgm_run *run, int modes[], lgm_status *status) {
     return 1;
 }
 
+/* What an element changes to is not assumed. */
+static void forget_wanted(const int modes[], const int kept[], int wanted[]) {
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        wanted[element] = (modes[element] == kept[element]) ? wanted[element] : -1;
+    }
+}
+
 lgm_status lgm_modes_settle(lgm_run *run) {
     lgm_events *const events = &run->events;
     int modes[LGM_ROOM(LGM_ELEMENTS)] = {0};
     int kept[LGM_ROOM(LGM_ELEMENTS)] = {0};
+    int wanted[LGM_ROOM(LGM_ELEMENTS)];
     int one_by_one = 0;
     lgm_status status;
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        wanted[element] = -1;
+    }
     modes_of(events->from.combination, modes);
-    status = enter_nearest(run, modes);
+    status = enter_nearest(run, modes, wanted);
     forget_contacts(run);
     (void)memset(events->visited, 0, sizeof events->visited);
     events->visited[run->model.combination] = 1;
@@ -345,8 +443,11 @@ lgm_status lgm_modes_settle(lgm_run *run) {
         int count = 0;
         const int others = find_acting(run, &count);
         if (count == 0) {
+            if (put_back(run, modes, wanted, &status) != 0) {
+                continue;
+            }
             note_changes(run);
-            return LGM_OK;
+            return status;
         }
         /* In the search a mode that cannot hold may pass on an impulse, and close a contact that way: so all other changes come first. */
         if (others == 0) {
@@ -367,10 +468,12 @@ lgm_status lgm_modes_settle(lgm_run *run) {
             }
             if (is_tried) {
                 status = search(run, modes);
+                forget_wanted(modes, kept, wanted);
                 continue;
             }
         }
-        status = enter_nearest(run, modes);
+        forget_wanted(modes, kept, wanted);
+        status = enter_nearest(run, modes, wanted);
     }
     return (status == LGM_OK) ? fail_search(run, LGM_FAULT_CIRCLE) : status;
 }

@@ -62,7 +62,7 @@ static void look_at_conditions(lgm_model *model, real t, real values[]) {
     system_switches(model, t, values);
 }
 
-static int same(const real a[], const real b[]) {
+static int are_same(const real a[], const real b[]) {
     for (int at = 0; at < SWITCHES; at++) {
         /* Not a number is the same as not a number. */
         if (!(a[at] == b[at]) && (a[at] == a[at] || b[at] == b[at])) {
@@ -96,7 +96,7 @@ static real first_change_within(lgm_model *model, real from, real until) {
             return high;
         }
         look_at_conditions(model, middle, at_middle);
-        if (same(at_from, at_middle)) {
+        if (are_same(at_from, at_middle)) {
             low = middle;
         } else {
             high = middle;
@@ -119,7 +119,7 @@ static real scan(lgm_model *model, real from, real until, real width, real origi
         }
         next = (next < until) ? next : until;
         look_at_conditions(model, next, reached);
-        if (!same(values, reached)) {
+        if (!are_same(values, reached)) {
             return first_change_within(model, low, next);
         }
         low = next;

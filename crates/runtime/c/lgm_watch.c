@@ -32,12 +32,15 @@ static void look_at_margins(lgm_run *run, real t, real margins[]) {
 }
 
 /* True if a change of modes is to be taken, or the condition of a block has become true. */
-static int acts(const lgm_run *run, const real margins[]) {
-    const lgm_events *const events = &run->events;
+static int acts(lgm_run *run, const real margins[]) {
+    lgm_events *const events = &run->events;
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        events->sides[at] = (lgm_fabs(margins[at]) > (real)0.0) ? margins[at] : events->going[at];
+    }
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         const int mode = LGM_PLACE_IN(run->model.combination, element);
         for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
-            if (lgm_events_holds(change, margins)) {
+            if (lgm_events_holds(change, events->sides)) {
                 return 1;
             }
         }
@@ -55,6 +58,11 @@ static void keep_margins(lgm_run *run, const real margins[]) {
     for (int block = 0; block < LGM_BLOCKS; block++) {
         run->events.holding[block] = lgm_events_holds(LGM_CHANGES + block, margins);
     }
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        if (lgm_fabs(margins[at]) > (real)0.0) {
+            run->events.going[at] = (real)0.0;
+        }
+    }
 }
 
 int lgm_watch_begin(lgm_run *run) {
@@ -65,6 +73,8 @@ int lgm_watch_begin(lgm_run *run) {
         if (lgm_fabs(margins[at]) <= events->least[at]) {
             margins[at] = (real)0.0;
         }
+        /* For modes, a margin that was 0 behind the event counts as it did there, by where it is going, until it is not 0. */
+        events->going[at] = (lgm_fabs(events->margins[at]) <= events->least[at]) ? events->signs[at] : (real)0.0;
     }
     events->looks[0] = run->t;
     events->has_seen = 1;

@@ -61,8 +61,9 @@ pub(crate) struct Part<'a> {
     pub corners: &'a Corners,
     /// For each input, true if its step ends the part.
     pub moving: &'a [bool],
+    /// The margins of its conditions; the size below which each of them is 0; and where those are going that are 0 at the beginning.
+    pub margins: (&'a Kernel, Vec<f64>, Vec<f64>),
     /// The conditions that end it.
-    pub margins: (&'a Kernel, Vec<f64>),
     pub conditions: Vec<WatchedCondition>,
     /// The scales that an earlier part with these equations has found.
     pub scales: Option<Scales>,

@@ -20,8 +20,8 @@ use indexmap::IndexSet;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
-use rustc_hash::FxBuildHasher;
-use std::sync::Arc;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::sync::{Arc, OnceLock};
 
 pub use affine::Affine;
 pub use derivative::{Gradient, GradientRow, NoDerivative};
@@ -51,9 +51,18 @@ pub struct Exprs {
     symbols: Vec<Symbol>,
     /// 0, once it was asked for: most sums look for it.
     zero: Option<ExprId>,
+    /// The names of outputs, which have no symbols.
+    outputs: Vec<Arc<str>>,
+    /// The names that others look like in formulas, once they were asked for.
+    alike: OnceLock<FxHashSet<Box<str>>>,
 }
 
 impl Exprs {
+    /// Says which outputs stand beside the symbols in formulas.
+    pub fn name_outputs(&mut self, names: impl IntoIterator<Item = Arc<str>>) {
+        self.outputs = names.into_iter().collect();
+    }
+
     /// Makes a new symbol; two symbols of one name are two symbols.
     pub fn new_symbol(&mut self, name: impl Into<Arc<str>>, kind: SymbolKind) -> SymbolId {
         let id = SymbolId(self.symbols.len() as u32);

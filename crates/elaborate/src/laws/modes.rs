@@ -180,6 +180,7 @@ impl<'a> LawReader<'_, 'a> {
             self.at(record.place, |this| this.check_condition(condition, span));
             let to = element.modes.iter().position(|mode| mode.name.text == written.to.text);
             changes.push(Change {
+                is_free: false,
                 condition,
                 // `names` has reported a mode that is not there.
                 to: to.unwrap_or(0),

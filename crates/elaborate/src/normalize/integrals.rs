@@ -65,6 +65,30 @@ pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     remarks
 }
 
+/// Puts states in the places of the integrals that conditions and assignments still read: they go on through all modes.
+pub(crate) fn integrate_for_events(model: &mut Model) {
+    let roots: Vec<ExprId> = model.switching.expressions().collect();
+    let mut states: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    for id in model.exprs.reachable(&roots) {
+        let node = model.exprs.node(id).clone();
+        let now = match &node {
+            Node::Call(Function::Int, list) => {
+                let rate = states[&list[0]];
+                let declared = model.integrals.iter().position(|integral| integral.holds(rate));
+                let at = declared.unwrap_or_else(|| model.add_integral(rate, "int(..) of an event"));
+                let (symbol, start) = (model.integrals[at].symbol, model.integrals[at].start);
+                let (state, zero) = (model.exprs.symbol(symbol), model.exprs.zero());
+                model.exprs.sub(state, start.unwrap_or(zero))
+            }
+            _ => model.exprs.rebuild(&node, &states),
+        };
+        states.insert(id, now);
+    }
+    for id in model.switching.expressions_mut() {
+        *id = states[id];
+    }
+}
+
 /// What stands in an integral.
 fn integrand_of(model: &Model, id: ExprId) -> Option<ExprId> {
     match model.exprs.node(id) {

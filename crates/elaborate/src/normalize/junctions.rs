@@ -51,6 +51,7 @@ fn control(model: &mut Model, controlled: &ControlledJunction) {
         name: name.into(),
         law,
         changes: vec![Change {
+            is_free: true,
             condition,
             to,
             sets: Vec::new(),

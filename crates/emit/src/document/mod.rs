@@ -191,7 +191,7 @@ impl Document<'_> {
             };
             let value = number(entry.value);
             let unit = unit(entry.unit.as_deref().unwrap_or_default());
-            format!("{} &= {exact}{value}{unit}", print::latex_name(&entry.name))
+            format!("{} &= {exact}{value}{unit}", system.exprs.latex_name(&entry.name))
         });
         let lines = lines.collect();
         self.aligned("Point of linearisation", lines);
@@ -287,7 +287,11 @@ impl Document<'_> {
         self.aligned("Outputs", lines(&form.outputs));
         let mut vectors = Vec::new();
         for vector in form.vectors.iter().filter(|vector| vector.entries.len() > 1) {
-            let entries: Vec<String> = vector.entries.iter().map(|entry| print::latex_name(entry)).collect();
+            let entries: Vec<String> = vector
+                .entries
+                .iter()
+                .map(|entry| system.exprs.latex_name(entry))
+                .collect();
             let entries = some(&entries).replace("..", "\\ldots");
             vectors.push(format!("{} &= \\left({entries}\\right)", notation.vector(vector)));
         }

@@ -111,7 +111,7 @@ fn set_rows(title: String, style: Style, rows: &[Row<Expressions>], exprs: &mut 
             for (at, row) in rows.iter().enumerate() {
                 let name = renamed(row, exprs, |exprs| {
                     let follows = row.of.right.map(|id| format!(" = {}", print::latex(exprs, id)));
-                    format!("{}{}", print::latex_name(&row.cells[0]), follows.unwrap_or_default())
+                    format!("{}{}", exprs.latex_name(&row.cells[0]), follows.unwrap_or_default())
                 });
                 listed(at, name, &row.ranges, &row.cells[2], &mut text);
             }
@@ -121,7 +121,7 @@ fn set_rows(title: String, style: Style, rows: &[Row<Expressions>], exprs: &mut 
         Style::Starts(is_all) => {
             let mut text = vec![Inline::Words(format!("{title}: "))];
             for (at, row) in rows.iter().enumerate() {
-                let (name, unit) = (print::latex_name(&row.cells[0]), unit(&row.cells[2]));
+                let (name, unit) = (exprs.latex_name(&row.cells[0]), unit(&row.cells[2]));
                 let start = format!("{name}(0) = {}{unit}", row.cells[1]);
                 listed(at, start, &row.ranges, "", &mut text);
             }
@@ -166,7 +166,7 @@ fn renamed<R>(row: &Row<Expressions>, exprs: &mut Exprs, work: impl FnOnce(&mut 
 /// The lines of an equation.
 fn equation_of(row: &Row<Expressions>, exprs: &mut Exprs) -> Vec<String> {
     let left = match &row.of.left {
-        Left::Name => print::latex_name(&row.cells[0]),
+        Left::Name => exprs.latex_name(&row.cells[0]),
         Left::Rate(state) => rate(exprs, *state),
         Left::Masses(terms) => masses(exprs, terms),
         Left::MassesOfForm(terms) => masses_of_form(exprs, terms),
@@ -181,10 +181,7 @@ fn equation_of(row: &Row<Expressions>, exprs: &mut Exprs) -> Vec<String> {
 }
 
 fn rate(exprs: &Exprs, state: SymbolId) -> String {
-    format!(
-        "\\frac{{d}}{{dt}} {}",
-        print::latex_name(&exprs.symbol_info(state).name)
-    )
+    format!("\\frac{{d}}{{dt}} {}", exprs.latex_name(&exprs.symbol_info(state).name))
 }
 
 fn masses(exprs: &Exprs, terms: &[(ExprId, SymbolId)]) -> String {
@@ -219,7 +216,7 @@ fn masses_of_form(exprs: &Exprs, terms: &[(ExprId, SymbolId)]) -> String {
 fn value_of(row: &Row<Expressions>, exprs: &Exprs) -> String {
     let derived = row.of.right.map(|id| format!("{} = ", print::latex(exprs, id)));
     let derived = derived.unwrap_or_default();
-    let (name, unit) = (print::latex_name(&row.cells[0]), unit(&row.cells[3]));
+    let (name, unit) = (exprs.latex_name(&row.cells[0]), unit(&row.cells[3]));
     let line = format!("{name} &= {derived}{}{unit}", row.cells[2]);
     match row.ranges.is_empty() {
         true => line,

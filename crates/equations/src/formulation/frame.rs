@@ -46,6 +46,7 @@ pub(crate) fn frame(
         .iter()
         .map(|input| exprs.new_symbol(format!("der({})", input.name), SymbolKind::InputRate))
         .collect();
+    exprs.name_outputs(model.outputs.iter().map(|output| output.name.clone()));
     StateSystem {
         model: model.heading.name.clone(),
         doc: model.heading.doc.clone(),

@@ -17,7 +17,7 @@ use crate::state_selection::retain::{sampled_rows, unmet};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_algebra::{FromExpression, PrimeField, Sampled};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{Dissipator, ElementId, Integral, Law, Model, Path, PathId, PortId, Variable};
+use lgm_model::{Dissipator, ElementId, Integral, Law, Model, PortId, Variable};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -103,7 +103,6 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
             holders.entry(integral.rate).or_insert(at);
         }
     }
-    let mut count = 0;
     for id in model.exprs.reachable(&roots) {
         let Node::Call(Function::Int, list) = model.exprs.node(id) else {
             continue;
@@ -112,30 +111,7 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
         if holders.contains_key(&rate) {
             continue;
         }
-        holders.insert(rate, model.integrals.len());
-        count += 1;
-        let name = format!("integral_{count}");
-        let path = PathId(model.paths.len() as u32);
-        model.paths.push(Path {
-            parent: None,
-            name: name.as_str().into(),
-            indices: Box::default(),
-            span: model.heading.span,
-        });
-        let symbol = model.exprs.new_symbol(name, SymbolKind::State);
-        model.integrals.push(Integral {
-            path,
-            symbol,
-            owner: None,
-            rate,
-            start: None,
-            start_span: None,
-            is_guess: false,
-            nominal: None,
-            closure: None,
-            unit: None,
-            written: "int(..) in a law".into(),
-        });
+        holders.insert(rate, model.add_integral(rate, "int(..) in a law"));
     }
     let mut rates: Vec<(SymbolId, ExprId)> = Vec::new();
     let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();

@@ -58,6 +58,8 @@ pub struct WatchedChange {
     pub condition: Condition,
     /// The mode that follows.
     pub to: usize,
+    /// True if the mode may be tried without the condition.
+    pub is_free: bool,
     /// Variables of ports that it sets: the port of the element, the variable, and the output with its value.
     pub sets: Vec<(usize, Variable, usize)>,
     /// Its place in the text.
@@ -315,6 +317,7 @@ impl Events {
             let found = switched.modes[*mode].changes.iter().map(|change| WatchedChange {
                 condition: watching.condition(change.condition),
                 to: change.to,
+                is_free: change.is_free,
                 sets: (change.sets.iter())
                     .map(|set| ((set.port.0 - first) as usize, set.variable, watching.output(set.value)))
                     .collect(),

@@ -29,7 +29,7 @@ impl Pair {
             _ => return None,
         };
         let (margin, is_above) = change.margin?;
-        (given != other && change.sets.is_empty()).then_some(Pair {
+        (given != other && change.is_free && change.sets.is_empty()).then_some(Pair {
             element,
             port: own.first_port,
             to: change.to,

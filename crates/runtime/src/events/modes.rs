@@ -105,6 +105,11 @@ impl<S: Switching> Transition for Moment<'_, S> {
         S::TABLES.elements[element].modes.len()
     }
 
+    fn is_free(&self, element: usize, from: usize, to: usize) -> bool {
+        let mut changes = S::TABLES.elements[element].modes[from].changes.iter();
+        changes.any(|change| change.to == to && change.is_free)
+    }
+
     fn acting(&self, element: usize) -> Option<Acting> {
         let change = self.change_of(element)?;
         Some(Acting {
@@ -165,6 +170,12 @@ impl<S: Switching> Transition for Moment<'_, S> {
         let first = S::TABLES.combinations[self.events.from.combination].modes;
         let mut tried = self.events.visited.entries().zip(S::TABLES.combinations);
         tried.any(|(visited, row)| *visited && row.modes[element] != first[element])
+    }
+
+    fn was_in(&self, element: usize, mode: usize) -> bool {
+        let first = S::TABLES.combinations[self.events.from.combination].modes;
+        let mut tried = self.events.visited.entries().zip(S::TABLES.combinations);
+        first[element] == mode || tried.any(|(visited, row)| *visited && row.modes[element] == mode)
     }
 
     fn fault(&mut self, modes: &S::Modes, reason: Unsettled) -> Fault {

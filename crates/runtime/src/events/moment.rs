@@ -65,6 +65,8 @@ pub struct Events<S: Switching> {
     pub(crate) watched: S::Watched,
     pub(crate) offsets: S::Ports,
     pub(crate) margins: Margins<S>,
+    /// Where margins are going that were 0 behind the last event and are 0 still.
+    pub(crate) going: S::Margins,
     pub(crate) from: Before<S>,
     pub(crate) contacts: Contacts<S>,
     /// The combinations that were tried.
@@ -116,6 +118,7 @@ impl<S: Switching> Events<S> {
                 sizes: none,
                 impulses: none,
             },
+            going: none,
             from: Before {
                 combination: S::TABLES.first,
                 began: S::TABLES.first,

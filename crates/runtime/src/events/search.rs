@@ -21,6 +21,9 @@ pub struct Acting {
     pub has_sets: bool,
 }
 
+/// Stands for a mode that nothing was assumed instead of.
+const NOT_ASSUMED: usize = usize::MAX;
+
 /// The reason for which a search finds no modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
@@ -41,6 +44,8 @@ pub trait Transition {
 
     /// The number of modes of an element.
     fn count(&self, element: usize) -> usize;
+    /// Returns true if a change of an element may be tried without its condition, since a mode that is wrong is left by itself.
+    fn is_free(&self, element: usize, from: usize, to: usize) -> bool;
     /// The first change of an element that acts where the run stands.
     fn acting(&self, element: usize) -> Option<Acting>;
     /// Enters a combination from what was before the instant; false if it has no equations.
@@ -56,18 +61,25 @@ pub trait Transition {
     fn is_new(&mut self, modes: &Self::Modes) -> bool;
     /// Returns true if a combination was tried in which an element has another mode than before the instant.
     fn was_changed(&self, element: usize) -> bool;
+    /// Returns true if an element was in a mode before the instant, or in a combination that was tried.
+    fn was_in(&self, element: usize, mode: usize) -> bool;
     /// The fault of an instant without modes; `modes` were wanted last.
     fn fault(&mut self, modes: &Self::Modes, reason: Unsettled) -> Self::Fault;
 }
 
 /// Finds the modes behind an instant, beginning with some, and leaves the run there.
 pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
-    enter_nearest(run, modes)?;
+    let mut wanted = modes.clone();
+    wanted.as_mut().fill(NOT_ASSUMED);
+    enter_nearest(run, modes, &mut wanted)?;
     run.begin(modes);
     let mut one_by_one = false;
     for _ in 0..MOST_ROUNDS {
         if plain(run, modes).next().is_none() {
             if elements(modes).all(|element| run.acting(element).is_none()) {
+                if take_back(run, modes, &mut wanted)? {
+                    continue;
+                }
                 return Ok(());
             }
             // In the search a mode that cannot hold may pass on an impulse, and close a contact that way: so all other changes come
@@ -83,16 +95,43 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
         if !is_new && !one_by_one {
             // All at once leads in a circle: from here on the first change alone is taken.
             one_by_one = true;
-            *modes = kept;
+            modes.clone_from(&kept);
             is_new = take_changes(run, modes, true);
         }
+        for element in elements(modes).filter(|element| modes.as_ref()[*element] != kept.as_ref()[*element]) {
+            wanted.as_mut()[element] = NOT_ASSUMED;
+        }
         if is_new {
-            enter_nearest(run, modes)?;
+            enter_nearest(run, modes, &mut wanted)?;
         } else {
             search(run, modes)?;
         }
     }
     Err(run.fault(modes, Unsettled::Circle))
+}
+
+/// Puts the elements whose modes were assumed back into the modes that were wanted, one after the other: the others may have changed so
+/// that these have equations now. True if an element stays there. It is an error if they have none: an assumed mode is no answer, as
+/// that of a thyristor that conducts without its gate.
+fn take_back<T: Transition>(run: &mut T, modes: &mut T::Modes, wanted: &mut T::Modes) -> Result<bool, T::Fault> {
+    for element in elements(modes) {
+        let assumed = modes.as_ref()[element];
+        let mode = core::mem::replace(&mut wanted.as_mut()[element], NOT_ASSUMED);
+        if mode == NOT_ASSUMED || mode == assumed {
+            continue;
+        }
+        modes.as_mut()[element] = mode;
+        if !run.stand_in(modes)? {
+            return Err(run.fault(modes, Unsettled::NoEquations));
+        }
+        if run.acting(element).is_none_or(|change| change.to != assumed) {
+            run.is_new(modes);
+            return Ok(true);
+        }
+        modes.as_mut()[element] = assumed;
+        run.stand_in(modes)?;
+    }
+    Ok(false)
 }
 
 /// Enters the modes that complementary elements agree on, if they were not tried yet.
@@ -128,38 +167,62 @@ fn take_changes<T: Transition>(run: &mut T, modes: &mut T::Modes, is_first_alone
     run.is_new(modes)
 }
 
-/// The run in these modes; where they have no equations, in the nearest ones that have: with one element in another mode, or two.
-fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
+/// The run in these modes; where they have no equations, in the nearest ones that have: with one element in another mode, or two. Modes
+/// that elements may be tried in come first. Others are assumed, and the modes in their places are kept in `wanted`.
+fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes, wanted: &mut T::Modes) -> Result<(), T::Fault> {
     if run.stand_in(modes)? {
         return Ok(());
     }
-    let wanted = modes.clone();
+    let began = modes.clone();
     let others = |run: &T, at: usize| {
-        let own = wanted.as_ref()[at];
+        let own = began.as_ref()[at];
         (0..run.count(at)).filter(move |mode| *mode != own)
     };
-    for at in elements(&wanted) {
-        for mode in others(run, at) {
-            modes.as_mut()[at] = mode;
-            if run.stand_in(modes)? {
-                return Ok(());
-            }
-        }
-        modes.clone_from(&wanted);
-    }
-    let paired = wanted.as_ref().len().min(MOST_PAIRED);
-    for (first, second) in (0..paired).flat_map(|first| (first + 1..paired).map(move |second| (first, second))) {
-        for mode in others(run, first) {
-            for other in others(run, second) {
-                (modes.as_mut()[first], modes.as_mut()[second]) = (mode, other);
+    let is_free = |run: &T, at: usize, mode: usize| may_try(run, at, began.as_ref()[at], mode);
+    for are_free in [true, false] {
+        for at in elements(&began) {
+            for mode in others(run, at) {
+                if is_free(run, at, mode) != are_free {
+                    continue;
+                }
+                modes.as_mut()[at] = mode;
                 if run.stand_in(modes)? {
+                    assume(run, &began, modes, wanted);
                     return Ok(());
                 }
             }
+            modes.clone_from(&began);
         }
-        modes.clone_from(&wanted);
     }
-    Err(run.fault(&wanted, Unsettled::NoEquations))
+    let paired = began.as_ref().len().min(MOST_PAIRED);
+    for are_free in [true, false] {
+        for (first, second) in (0..paired).flat_map(|first| (first + 1..paired).map(move |second| (first, second))) {
+            for mode in others(run, first) {
+                for other in others(run, second) {
+                    if (is_free(run, first, mode) && is_free(run, second, other)) != are_free {
+                        continue;
+                    }
+                    (modes.as_mut()[first], modes.as_mut()[second]) = (mode, other);
+                    if run.stand_in(modes)? {
+                        assume(run, &began, modes, wanted);
+                        return Ok(());
+                    }
+                }
+            }
+            modes.clone_from(&began);
+        }
+    }
+    Err(run.fault(&began, Unsettled::NoEquations))
+}
+
+/// Keeps the modes that were wanted in the places of those that are assumed.
+fn assume<T: Transition>(run: &T, began: &T::Modes, modes: &T::Modes, wanted: &mut T::Modes) {
+    for element in elements(modes) {
+        let (from, to) = (began.as_ref()[element], modes.as_ref()[element]);
+        if from != to && !may_try(run, element, from, to) {
+            wanted.as_mut()[element] = from;
+        }
+    }
 }
 
 /// The number of combinations of the modes of some elements.
@@ -185,7 +248,8 @@ fn search<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fau
             modes.as_mut()[element] = rest % run.count(element);
             rest /= run.count(element);
         }
-        if run.stand_in(modes)? && plain(run, modes).next().is_none() {
+        let is_founded = elements(modes).all(|element| is_founded(run, element, modes.as_ref()[element]));
+        if is_founded && run.stand_in(modes)? && plain(run, modes).next().is_none() {
             return Ok(());
         }
     }
@@ -194,6 +258,19 @@ fn search<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fau
         false => Unsettled::Circle,
     };
     Err(run.fault(modes, reason))
+}
+
+/// Returns true if an element may be tried in a mode instead of another one, by one change or by two.
+fn may_try<T: Transition>(run: &T, element: usize, from: usize, to: usize) -> bool {
+    let mut between = 0..run.count(element);
+    run.is_free(element, from, to)
+        || between.any(|mode| run.is_free(element, from, mode) && run.is_free(element, mode, to))
+}
+
+/// Returns true if an element may be in a mode behind the search: it was there, or may be tried there.
+fn is_founded<T: Transition>(run: &T, element: usize, mode: usize) -> bool {
+    let mut from = 0..run.count(element);
+    from.any(|from| run.was_in(element, from) && (from == mode || may_try(run, element, from, mode)))
 }
 
 /// Blocks and changes of modes where a run is.

@@ -20,6 +20,7 @@ struct Watching<'w, S: Switching> {
     solver: Option<&'w Dopri5<S::States>>,
     least: &'w S::Margins,
     holding: &'w mut S::Flags,
+    going: &'w mut S::Margins,
 }
 
 impl<S: Switching> Watching<'_, S> {
@@ -51,11 +52,19 @@ impl<S: Switching> Watched for Watching<'_, S> {
 
     /// True if a change of modes is to be taken, or the condition of a block has become true.
     fn acts(&self, margins: &S::Margins) -> bool {
+        let zero = S::Real::c(0.0);
+        let sides = S::Margins::of(|at| {
+            if margins[at] == zero {
+                self.going[at]
+            } else {
+                margins[at]
+            }
+        });
         let combination = self.motion.combination();
         let elements = 0..S::Modes::LENGTH;
         let mut changes = elements.flat_map(|element| S::TABLES.mode(combination, element).changes);
         let mut blocks = S::TABLES.blocks.iter().zip(self.holding.entries());
-        changes.any(|change| S::holds(change.condition, margins))
+        changes.any(|change| S::holds(change.condition, &sides))
             || blocks.any(|(block, holding)| !holding && S::holds(block.condition, margins))
     }
 
@@ -63,17 +72,29 @@ impl<S: Switching> Watched for Watching<'_, S> {
         for (holding, block) in self.holding.entries_mut().zip(S::TABLES.blocks) {
             *holding = S::holds(block.condition, margins);
         }
+        for (going, margin) in self.going.entries_mut().zip(margins.entries()) {
+            if *margin != S::Real::c(0.0) {
+                *going = S::Real::c(0.0);
+            }
+        }
     }
 }
 
 impl<S: Switching> Moment<'_, S> {
-    /// Begins to watch where the run is; true if a condition acts at once.
+    /// Begins to watch where the run is; true if a condition acts at once. For modes, a margin that was 0 behind the event counts as it did
+    /// there, by where it is going, until it is not 0.
     pub(crate) fn is_at_once(&mut self) -> bool {
+        let known = self.events.margins;
+        self.events.going = S::Margins::of(|at| match known.values[at].abs() <= known.least[at] {
+            true => known.signs[at],
+            false => S::Real::c(0.0),
+        });
         let mut watching = Watching {
             motion: self.motion,
             solver: None,
             least: &self.events.margins.least,
             holding: &mut self.events.holding,
+            going: &mut self.events.going,
         };
         let look = &mut self.events.looks[0];
         look.t = self.t;
@@ -102,6 +123,7 @@ pub(crate) fn watch<S: Switching>(
         solver: Some(solver),
         least: &events.margins.least,
         holding: &mut events.holding,
+        going: &mut events.going,
     };
     let ends = (solver.before, solver.t);
     let Ok(found) = first_within(&mut watching, &mut events.looks, ends, &mut zeros());

@@ -79,3 +79,20 @@ fn every_name_of_c_is_that_of_a_model() {
         }
     }
 }
+
+/// Programs may be compiled as one file, which holds no name twice; the drivers stand alone.
+#[test]
+fn no_two_files_of_c_have_a_static_name_in_common() {
+    let mut found: std::vec::Vec<(std::string::String, &str)> = std::vec::Vec::new();
+    let carried = crate::C_SOURCES.into_iter().chain(crate::C_EVENTS);
+    for (file, text) in carried.filter(|file| file.0.ends_with(".c")) {
+        for line in text.lines().filter(|line| line.starts_with("static ")) {
+            let head = line.split(['(', '=', '[', ';']).next().unwrap_or(line).trim_end();
+            let name = head.rsplit([' ', '*']).next().unwrap_or(head);
+            let other = found.iter().find(|other| other.0 == name && other.1 != file);
+            assert!(other.is_none(), "{name} of {file} and {other:?}");
+            found.push((name.into(), file));
+        }
+    }
+    assert!(found.len() > 100, "{}", found.len());
+}

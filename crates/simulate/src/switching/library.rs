@@ -91,6 +91,12 @@ impl<'l> Library<'l> {
         self.events.model().switching.elements[element].modes.len()
     }
 
+    /// Returns true if an element may be tried in a mode instead of another one, since it leaves a mode that is wrong by itself.
+    pub fn is_free(&self, element: usize, from: usize, to: usize) -> bool {
+        let changes = &self.events.model().switching.elements[element].modes[from].changes;
+        changes.iter().any(|change| change.to == to && change.is_free)
+    }
+
     /// The name of an element with modes.
     pub fn name(&self, at: usize) -> String {
         let model = self.events.model();

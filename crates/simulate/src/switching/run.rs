@@ -181,7 +181,7 @@ impl Course<'_> {
             row: self.row,
             corners: &prepared.margin_corners,
             moving: &prepared.moving,
-            margins: (&prepared.margins, standing.least.clone()),
+            margins: (&prepared.margins, standing.least.clone(), standing.going()),
             conditions: changes.chain(blocks).collect(),
             scales: prepared.scales.take(),
             powers: prepared.powers.as_ref(),

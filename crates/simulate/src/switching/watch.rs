@@ -18,9 +18,12 @@ pub(crate) struct WatchedCondition {
 }
 
 impl WatchedCondition {
-    fn acts(&self, margins: &[f64]) -> bool {
-        let holds = self.condition.holds(&|at| margins[at]);
-        holds && !(self.is_edge && self.held)
+    fn acts(&self, margins: &[f64], going: &[f64]) -> bool {
+        let side = |at: usize| if margins[at] == 0.0 { going[at] } else { margins[at] };
+        match self.is_edge {
+            true => !self.held && self.condition.holds(&|at| margins[at]),
+            false => self.condition.holds(&side),
+        }
     }
 }
 
@@ -30,6 +33,9 @@ pub(crate) struct EndConditions<'a> {
     pub margins: &'a Kernel,
     /// A margin that is nearer to 0 than this is 0.
     tolerances: Vec<f64>,
+    /// Margins that are 0 behind the event at which the part begins, by where they are going: for modes they count as that until they
+    /// are not 0.
+    going: Vec<f64>,
     pub conditions: Vec<WatchedCondition>,
     unknowns: Vec<f64>,
     states: Vec<f64>,
@@ -45,13 +51,14 @@ type StatesAt<'s> = dyn FnMut(f64, &mut [f64]) -> Result<(), SolverFault> + 's;
 
 impl<'a> EndConditions<'a> {
     pub fn new(
-        (margins, tolerances): (&'a Kernel, Vec<f64>),
+        (margins, tolerances, going): (&'a Kernel, Vec<f64>, Vec<f64>),
         conditions: Vec<WatchedCondition>,
         motion: &Motion<'_>,
     ) -> EndConditions<'a> {
         EndConditions {
             margins,
             tolerances,
+            going,
             conditions,
             unknowns: vec![0.0; motion.unknowns],
             states: vec![0.0; motion.states],
@@ -73,7 +80,9 @@ impl<'a> EndConditions<'a> {
     }
 
     fn acts(&self, margins: &[f64]) -> bool {
-        self.conditions.iter().any(|condition| condition.acts(margins))
+        self.conditions
+            .iter()
+            .any(|condition| condition.acts(margins, &self.going))
     }
 
     /// Begins to watch here; whether a condition acts at once. One that has become true here, at a step of an input, was false before.
@@ -92,6 +101,9 @@ impl<'a> EndConditions<'a> {
     fn take_over(&mut self, margins: &[f64]) {
         for condition in &mut self.conditions {
             condition.held = condition.condition.holds(&|at| margins[at]);
+        }
+        for (going, margin) in self.going.iter_mut().zip(margins) {
+            *going = if *margin == 0.0 { *going } else { 0.0 };
         }
     }
 

@@ -1,7 +1,6 @@
 //! Expressions as LaTeX, for `amsmath`.
 
 use super::decimal::decimal;
-use super::names::latex_name;
 use super::{Factor, Fraction, Level, Piece, Pieces, Style, written};
 use crate::expr::{ExprId, Exprs, Function, Relation};
 use num_rational::BigRational;
@@ -31,8 +30,8 @@ impl Style for Latex {
         latex_number(value)
     }
 
-    fn name(name: &str) -> Piece<'_> {
-        Piece::Owned(latex_name(name))
+    fn name<'a>(exprs: &'a Exprs, name: &'a str) -> Piece<'a> {
+        Piece::Owned(exprs.latex_name(name))
     }
 
     fn relation(relation: Relation) -> &'static str {

@@ -19,7 +19,7 @@ use num_traits::{One, Signed};
 
 pub use decimal::number;
 pub use latex::latex;
-pub use names::{Mode as LatexMode, escaped as latex_escaped, latex_name};
+pub use names::{Mode as LatexMode, escaped as latex_escaped};
 pub use operations::operations;
 pub use text::{brief, text};
 pub use typst::typst;
@@ -63,7 +63,7 @@ trait Style {
     fn number(value: &BigRational) -> String;
 
     /// A symbol by its name.
-    fn name(name: &str) -> Piece<'_>;
+    fn name<'a>(exprs: &'a Exprs, name: &'a str) -> Piece<'a>;
 
     fn relation(relation: Relation) -> &'static str;
 
@@ -113,7 +113,7 @@ fn write<'a, S: Style>(exprs: &'a Exprs, id: ExprId, magnitude: bool, pieces: &m
             pieces.push(Piece::Owned(S::number(&value)));
         }
         Node::Pi => pieces.push(Piece::Text(S::PI)),
-        Node::Symbol(symbol) => pieces.push(S::name(&exprs.symbol_info(*symbol).name)),
+        Node::Symbol(symbol) => pieces.push(S::name(exprs, &exprs.symbol_info(*symbol).name)),
         Node::Sum(list) => write_sum(exprs, list, pieces),
         Node::Power(base, exponent) if !exprs.as_number(*exponent).is_some_and(Signed::is_negative) => {
             S::power(*base, *exponent, pieces);

@@ -1,9 +1,11 @@
 //! Names and words as TeX writes them.
 
+use crate::expr::Exprs;
+use rustc_hash::{FxHashMap, FxHashSet};
+
 /// A name as LaTeX: Greek names as letters, trailing digits, indices and the owner's name as subscripts.
-pub fn latex_name(name: &str) -> String {
-    // The time derivative of an input is a symbol of its own, named after the input.
-    if let Some(inner) = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')')) {
+fn latex_name(name: &str) -> String {
+    if let Some(inner) = rate_of(name) {
         let inner = latex_name(inner);
         // The dot stands over the letter, and not over its subscripts.
         return match inner.split_once("_{") {
@@ -43,6 +45,54 @@ pub fn latex_name(name: &str) -> String {
         return letter;
     }
     format!("{letter}_{{{}}}", subscripts.join(","))
+}
+
+/// The input whose time derivative this is: a symbol of its own, named after the input.
+pub(super) fn rate_of(name: &str) -> Option<&str> {
+    name.strip_prefix("der(")?.strip_suffix(')')
+}
+
+/// The names among these that have the letter and the subscripts of another one: `P_tank` and `tank.P`.
+fn alike<'n>(names: impl Iterator<Item = &'n str>) -> FxHashSet<Box<str>> {
+    let mut first: FxHashMap<String, &str> = FxHashMap::default();
+    let mut found = FxHashSet::default();
+    for name in names {
+        let parts = parts_of(name);
+        let subscripts = [parts.tail, parts.owner, parts.index];
+        let subscripts: Vec<&str> = subscripts.into_iter().filter(|part| !part.is_empty()).collect();
+        let other = *first
+            .entry(format!("{} {}", parts.stem, subscripts.join(" ")))
+            .or_insert(name);
+        if other != name {
+            found.extend([other, name].map(Box::from));
+        }
+    }
+    found
+}
+
+impl Exprs {
+    /// A name as LaTeX: Greek names as letters, trailing digits, indices and the owner's name as subscripts; as it is written, if it
+    /// would look like another one.
+    pub fn latex_name(&self, name: &str) -> String {
+        if !self.looks_like_another(rate_of(name).unwrap_or(name)) {
+            return latex_name(name);
+        }
+        let written = |name| format!("\\mathtt{{{}}}", escaped(name, Mode::Formula));
+        match rate_of(name) {
+            Some(inner) => format!("\\dot{{{}}}", written(inner)),
+            None => written(name),
+        }
+    }
+
+    /// Whether another symbol or another output has the same letter with the same subscripts. Names that were given after the first
+    /// question do not count.
+    pub(super) fn looks_like_another(&self, name: &str) -> bool {
+        let names = self.symbols.iter().map(|symbol| &*symbol.name);
+        let alike = self
+            .alike
+            .get_or_init(|| alike(names.chain(self.outputs.iter().map(|name| &**name))));
+        alike.contains(name)
+    }
 }
 
 /// A name taken apart: `cell[2].c.v_x[1]` is the quantity `v` with the tail `x` and the index `1`, and stands in `cell[2].c`.

@@ -44,7 +44,7 @@ impl Style for Text {
         number(value)
     }
 
-    fn name(name: &str) -> Piece<'_> {
+    fn name<'a>(_: &'a Exprs, name: &'a str) -> Piece<'a> {
         Piece::Text(name)
     }
 

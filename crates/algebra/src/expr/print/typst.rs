@@ -1,7 +1,7 @@
 //! Expressions as mathematics of Typst.
 
 use super::decimal::decimal;
-use super::names::{GREEK, parts_of};
+use super::names::{GREEK, parts_of, rate_of};
 use super::{Factor, Fraction, Level, Piece, Pieces, Style, written};
 use crate::expr::{ExprId, Exprs, Function, Relation};
 use num_rational::BigRational;
@@ -33,8 +33,13 @@ impl Style for Typst {
         }
     }
 
-    fn name(name: &str) -> Piece<'_> {
-        Piece::Owned(typst_name(name))
+    fn name<'a>(exprs: &'a Exprs, name: &'a str) -> Piece<'a> {
+        let inner = rate_of(name);
+        Piece::Owned(match (exprs.looks_like_another(inner.unwrap_or(name)), inner) {
+            (true, Some(inner)) => format!("dot(mono(\"{inner}\"))"),
+            (true, None) => format!("mono(\"{name}\")"),
+            (false, _) => typst_name(name),
+        })
     }
 
     fn relation(relation: Relation) -> &'static str {
@@ -141,7 +146,7 @@ fn typst_decimal(text: &str) -> String {
 
 /// A name as Typst: Greek names as letters, trailing digits, indices and the owner's name as subscripts.
 fn typst_name(name: &str) -> String {
-    if let Some(inner) = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')')) {
+    if let Some(inner) = rate_of(name) {
         let inner = typst_name(inner);
         // The dot stands over the letter, and not over its subscripts.
         return match inner.split_once("_(") {
@@ -174,6 +179,26 @@ fn typst_name(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::expr::SymbolKind;
+
+    /// A limit `P_tank` beside the pressure of a tank.
+    #[test]
+    fn names_that_look_alike_are_set_as_they_are_written() {
+        let mut exprs = Exprs::default();
+        let [limit, state, other, rate] = ["P_tank", "tank.P", "P_lid", "der(P_tank)"]
+            .map(|name| exprs.new_symbol(name, SymbolKind::Parameter))
+            .map(|symbol| exprs.symbol(symbol));
+        exprs.name_outputs(["lid.P".into()]);
+        let difference = exprs.sub(limit, state);
+        assert_eq!(typst(&exprs, difference), "mono(\"P_tank\") - mono(\"tank.P\")");
+        let printed = [difference, other, rate].map(|id| crate::expr::print::latex(&exprs, id));
+        let expected = [
+            "\\mathtt{P\\_tank} - \\mathtt{tank.P}",
+            "\\mathtt{P\\_lid}",
+            "\\dot{\\mathtt{P\\_tank}}",
+        ];
+        assert_eq!(printed, expected);
+        assert_eq!(exprs.latex_name("tank.V"), "V_{\\mathrm{tank}}");
+    }
 
     #[test]
     fn names_and_quotients_are_those_of_typst() {

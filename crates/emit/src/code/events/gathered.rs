@@ -168,6 +168,7 @@ fn elements(changes: &Changes<'_>) -> Vec<Element> {
                 .map(|(change, condition)| Change {
                     condition,
                     to: change.to,
+                    is_free: change.is_free,
                     sets: (change.sets.iter().zip(&mut places))
                         .map(|(set, place)| Set {
                             place,

@@ -140,6 +140,8 @@ pub(crate) struct Change {
     pub(crate) condition: usize,
     /// The mode that follows.
     pub(crate) to: usize,
+    /// True if the mode may be tried without the condition.
+    pub(crate) is_free: bool,
     pub(crate) sets: Vec<Set>,
 }
 

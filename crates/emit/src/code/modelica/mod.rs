@@ -101,9 +101,12 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let with_signal = system
         .inputs
         .iter()
-        .zip(&book.inputs)
+        .zip(book.inputs.iter().zip(&book.rates))
         .find(|entry| entry.0.signal.is_some());
-    let modification = with_signal.map(|(_, input)| format!(", such as `{name}({input}=sin(time))`"));
+    let modification = with_signal.map(|(_, (input, rate))| match subject.reads_rates {
+        true => format!(" together with their rates, such as `{name}({input}=sin(time), {rate}=cos(time))`"),
+        false => format!(", such as `{name}({input}=sin(time))`"),
+    });
     let common = Common {
         name,
         model: one_line(&system.model),
@@ -400,7 +403,12 @@ fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> Str
                 true => signals[subject.inputs.len() + at].clone(),
                 false => format!("der({name})"),
             };
-            let quoted = string(&format!("der({})", input.name));
+            let replaced = if has_signal {
+                "; replace it together with the input"
+            } else {
+                ""
+            };
+            let quoted = string(&format!("der({}){replaced}", input.name));
             let _ = writeln!(sections.variables, "  Real {} = {rate} {quoted};", book.rates[at]);
         }
     }
@@ -484,6 +492,11 @@ fn variable_table(subject: &Subject<'_>, book: &Book) -> String {
             let unit = entry.unit.as_deref().unwrap_or("");
             let _ = writeln!(table, "| `{name}` | {kind} `{}` | {unit} |", entry.name);
         }
+    }
+    let rates = book.rates.iter().take(if subject.reads_rates { 200 } else { 0 });
+    for (rate, input) in rates.zip(&subject.inputs) {
+        let unit = input.unit.as_ref().map_or(String::new(), |unit| format!("{unit}/s"));
+        let _ = writeln!(table, "| `{rate}` | rate of `{}` | {unit} |", input.name);
     }
     table
 }

@@ -43,7 +43,7 @@ fn pairs(prepared: &Prepared) -> Vec<Pair> {
             };
             let ports = &combination.ports[element];
             let (given, other) = combination.laws[element].get(change.to).copied().flatten()?;
-            if ports.len() != 1 || given == found.given || !change.sets.is_empty() {
+            if ports.len() != 1 || given == found.given || !change.is_free || !change.sets.is_empty() {
                 return None;
             }
             let (margin, relation) = only_margin(&change.condition)?;

@@ -57,6 +57,14 @@ impl Standing {
         condition.holds(&|at| self.signs[at])
     }
 
+    /// The signs of the margins that are 0 here, by where they are going; 0 for the others.
+    pub fn going(&self) -> Vec<f64> {
+        let margins = self.margins.iter().zip(&self.least).zip(&self.signs);
+        margins
+            .map(|((margin, least), sign)| if margin.abs() <= *least { *sign } else { 0.0 })
+            .collect()
+    }
+
     /// Returns true if a condition holds here and is not only about to: a margin within its rounding is 0.
     pub fn holds_now(&self, condition: &Condition) -> bool {
         let margin = |at: usize| match self.margins[at].abs() <= self.least[at] {

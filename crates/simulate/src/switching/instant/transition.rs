@@ -114,6 +114,10 @@ impl Transition for Search<'_, '_, '_> {
         self.instant.library.mode_count(element)
     }
 
+    fn is_free(&self, element: usize, from: usize, to: usize) -> bool {
+        self.instant.library.is_free(element, from, to)
+    }
+
     fn acting(&self, element: usize) -> Option<Acting> {
         let change = self.change_of(element)?;
         Some(Acting {
@@ -159,6 +163,11 @@ impl Transition for Search<'_, '_, '_> {
     fn was_changed(&self, element: usize) -> bool {
         let mut tried = self.visited.iter();
         tried.any(|modes| modes[element] != self.from.modes[element])
+    }
+
+    fn was_in(&self, element: usize, mode: usize) -> bool {
+        let mut tried = self.visited.iter();
+        self.from.modes[element] == mode || tried.any(|modes| modes[element] == mode)
     }
 
     fn fault(&mut self, modes: &Vec<usize>, reason: Unsettled) -> Failure {
