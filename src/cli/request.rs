@@ -82,6 +82,11 @@ impl LinearizeArguments {
         self.equilibrium
     }
 
+    /// Returns true if the point is one of a whole model, as it rests or runs.
+    pub(super) fn is_of_whole_model(&self) -> bool {
+        self.equilibrium || self.along.is_some()
+    }
+
     /// The remark that names the equilibrium at which the answers are; a model may have several.
     pub(super) fn remark_on_equilibrium(&self, system: &StateSystem) -> Option<Diagnostic> {
         let point = system.linearized_at.as_ref().filter(|_| self.equilibrium)?;

@@ -218,6 +218,37 @@ fn steps_count_their_sources_towards_the_reference() {
     assert_eq!(steps[1]["source"]["num"], value!(["-K*TL"]));
 }
 
+/// A capacitor beside a cubic conductor: at the equilibrium v = 0.835122 (2 v^3 + v = 2), of which 3*2*v^2 is the slope.
+#[test]
+fn networks_are_seen_where_the_whole_model_rests() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = file(
+        &folder,
+        "element Cube(k) : electrical { through = k*across^3; }
+model Cubic {
+  input i [A] = 2;
+  node a : electrical;
+  s : CurrentSource(i) gnd -> a;
+  c : Capacitor(3) a -> gnd;
+  d : Cube(2) a -> gnd;
+  r : Resistor(1) a -> gnd;
+  output v = across(c);
+}",
+    );
+    let file = file.to_str().unwrap();
+    let slope = 6.0 * 0.835_122_348_481_367_f64.powi(2);
+    for (place, point, pole) in [
+        ("r", "--equilibrium", slope / 3.0),
+        ("s", "--equilibrium", (slope + 1.0) / 3.0),
+        ("r", "--along=40", slope / 3.0),
+    ] {
+        let found = json(&["thevenin", file, "--at", place, point, "--numeric"]);
+        let below = found["impedance"]["den"].as_array().unwrap();
+        let found = below[1].as_f64().unwrap() / below[0].as_f64().unwrap();
+        assert!((found / pole - 1.0).abs() < 1e-6, "{place} {point}: {found} {pole}");
+    }
+}
+
 /// A motor that a sampled controller drives. Between its instants the torque is an input of the plant.
 #[test]
 fn discrete_variables_are_inputs_of_the_plant() {

@@ -402,6 +402,9 @@ model All {
     let hard = json(&["terminals", file, "--component", "Hard", "--linearize"]);
     assert_eq!(hard["matrix"][0][0], "(m*s^2 + k)/s");
     assert_eq!(hard["matrix"][1][0], "-k/s");
+    let alone = "looked at by itself, without the point at which the model is";
+    refused("Hard", &["--equilibrium"], 1, alone);
+    refused("Hard", &["--along", "1"], 1, alone);
     let ladder = json(&["terminals", file, "--component", "Ladder", "--set", "n=2"]);
     assert_eq!(ladder["matrix"][0][0], "1.5");
 }

@@ -36,6 +36,8 @@ impl Point {
             exact.insert(state.symbol, state.start);
         }
         let mut given: Vec<SymbolId> = Vec::new();
+        // The model may have been given values after the equations were made: their arena does not hold these.
+        let mut copied: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for entry in &model.point {
             match symbol_of(system, &entry.name) {
                 None => diagnostics.push(unknown(system, entry)),
@@ -55,7 +57,7 @@ impl Point {
                         );
                     }
                     given.push(symbol);
-                    exact.insert(symbol, entry.value);
+                    exact.insert(symbol, system.exprs.import(&model.exprs, entry.value, &mut copied));
                 }
             }
         }

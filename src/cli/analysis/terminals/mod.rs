@@ -8,6 +8,7 @@ use crate::Compilation;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
+use crate::cli::request::LinearizeArguments;
 use definition::{Written, written};
 use lgm_analysis::{Isolated, ModalMatrices, Terminals, isolate, modal_matrices, terminals};
 use lgm_equations::Options;
@@ -153,7 +154,17 @@ fn equations(
         ..Options::default()
     };
     let (graph, linearize) = (lower(&alone.model), &arguments.model.linearize);
-    let (_, system) = formulated(alone.model.clone(), &graph, &options, linearize, diagnostics)?;
+    let as_it_is = LinearizeArguments::default();
+    let is_of_whole = linearize.is_of_whole_model();
+    let asked = if is_of_whole { &as_it_is } else { linearize };
+    let (_, system) = formulated(alone.model.clone(), &graph, &options, asked, diagnostics)?;
+    if is_of_whole && !system.equations.linear {
+        // Alone it rests elsewhere.
+        let message = format!("`{instance}` is looked at by itself, without the point at which the model is");
+        let help = "give the values there, as `lgm equations FILE --equilibrium` or `lgm simulate` has them: `--at NAME=VALUE`";
+        diagnostics.push(Diagnostic::error(Code::LGM0719, message).help(help));
+        return None;
+    }
     diagnostics.extend(arguments.model.model.remark_on_events(&system));
     let numeric = arguments.numeric;
     let modes = (compilation.model()).and_then(|model| modal_matrices(model, instance, numeric));
