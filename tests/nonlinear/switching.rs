@@ -200,6 +200,35 @@ fn the_energy_lost_in_all_events_is_told() {
     assert!(told.contains(" mode), 19.62 J lost in them\n"), "{told}");
 }
 
+/// A source that steps across a capacitor supplies by an impulse. That is no part of what is lost in another event.
+#[test]
+fn impulses_at_steps_of_inputs_are_not_lost_in_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(
+        &folder,
+        "import switching;
+model Steps {
+  input v [V] = 4 - 3*step(1);
+  node a, b, d : electrical;
+  s : VoltageSource(v) a -> gnd;
+  c : Capacitor(2 [F]) a -> gnd;
+  rest : VoltageSource(0) b -> gnd;
+  sw : Switch(time >= 1.5) b -> d;
+  r : Resistor(1) d -> gnd;
+  output vc = across(c);
+  experiment { stop = 2 [s]; points = 3; }
+}",
+    );
+    let list = format!("--events={}", folder.path().join("events.csv").display());
+    let (_, told, _) = said("simulate", &[file.to_str().unwrap(), &list]);
+    assert!(told.contains("1 event (1 mode), 0 J lost in them\n"), "{told}");
+    // From 4 V to 1 V: 15 J less, of which -6 J go into the source.
+    assert!(
+        told.contains("-6 J supplied = -15 J stored + 0 J dissipated + 9 J lost"),
+        "{told}"
+    );
+}
+
 /// The energies of a run as `--events=FILE` prints them: supplied, stored, dissipated, lost, left over.
 fn energies(text: &str, further: &[&str]) -> [f64; 5] {
     let folder = tempfile::tempdir().unwrap();

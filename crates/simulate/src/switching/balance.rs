@@ -9,7 +9,7 @@ use lgm_kernels::Kernel;
 pub struct Balance {
     /// The energy that sources have supplied.
     pub supplied: f64,
-    /// The part of it that they have supplied by impulses, behind the first instant.
+    /// The part of it that they have supplied by impulses at events, behind the first instant; not at steps of inputs alone.
     pub impulses: f64,
     /// The energy that dissipators and elements with modes have taken.
     pub dissipated: f64,

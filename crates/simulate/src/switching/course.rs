@@ -35,7 +35,7 @@ pub(super) struct Course<'r> {
     pub(super) progress: &'r dyn Progress,
     pub(super) report: &'r mut dyn FnMut(Event),
     /// The events of this instant.
-    happened: Vec<Event>,
+    pub(super) happened: Vec<Event>,
     pub(super) time: f64,
     /// The last instant whose steps of inputs are done.
     pub(super) stepped: f64,

@@ -8,7 +8,7 @@ use crate::switching::course::Course;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;
 use crate::switching::setup::{Event, Finished, Switched};
-use crate::switching::starts::{discrete_starts, equilibrium, no_equilibrium, starts};
+use crate::switching::starts::{beyond_contact, discrete_starts, equilibrium, no_equilibrium, rests_beyond, starts};
 use crate::switching::undetermined::undetermined;
 use crate::switching::watch::WatchedCondition;
 use lgm_model::switching::Trigger;
@@ -89,7 +89,10 @@ impl Course<'_> {
             from.inputs_step = false;
             let standing = self.settle(from)?;
             if standing.prepared.modes == modes {
-                return Ok(standing);
+                return match beyond_contact(&self.library, &standing) {
+                    Some(name) => Err(rests_beyond(self.plan.start, &name)),
+                    None => Ok(standing),
+                };
             }
             modes.clone_from(&standing.prepared.modes);
         }
@@ -120,7 +123,9 @@ impl Course<'_> {
             standing = self.happen(standing)?;
             let after = standing.energy();
             self.balance.supplied += self.supplied;
-            self.balance.impulses += self.supplied;
+            if !self.happened.is_empty() {
+                self.balance.impulses += self.supplied;
+            }
             let lost = before.zip(after).map_or(f64::NAN, |(before, after)| before - after);
             self.balance.lost += lost + self.supplied;
             self.report_events(before, after);

@@ -7,9 +7,11 @@ use crate::motion::Motion;
 use crate::plan::Plan;
 use crate::reinitialisation::initial_states;
 use crate::reinitialisation::jump::move_states;
+use crate::switching::instant::standing::Standing;
+use crate::switching::library::Library;
 use crate::switching::prepared::Prepared;
 use crate::switching::setup::Switched;
-use lgm_algebra::expr::SymbolId;
+use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
@@ -98,5 +100,45 @@ pub(super) fn no_equilibrium(start: f64, modes: &str) -> Failure {
     let diagnostic = Diagnostic::error(Code::LGM1014, message)
         .note(format!("the last modes that were tried: {modes}"))
         .help("begin from starts instead, and let the run settle");
+    Failure::new(start, FailureKind::Events(Box::new(diagnostic)))
+}
+
+/// An element that a run at rest has passed without meeting it: its change asks for a place, which is passed, and for a motion, which there
+/// is none of. A wall holds at its place, and not where the rest would be without it.
+pub(super) fn beyond_contact(library: &Library<'_>, standing: &Standing) -> Option<String> {
+    let model = library.events.model();
+    let asks_for_place = |condition: ExprId| {
+        let parts = model.exprs.reachable(&[condition]).into_iter();
+        parts.into_iter().any(|part| match model.exprs.node(part) {
+            Node::Symbol(symbol) => model.exprs.symbol_info(*symbol).kind == SymbolKind::State,
+            Node::Call(Function::Int, _) => true,
+            _ => false,
+        })
+    };
+    let side = |at: usize, still: f64, by: f64| match standing.margins[at].abs() <= standing.least[at] {
+        true => still,
+        false => by * standing.margins[at],
+    };
+    let elements = model.switching.elements.iter().zip(&standing.prepared.modes);
+    let changes = elements.zip(&standing.prepared.changes).enumerate();
+    changes
+        .flat_map(|(element, ((switched, mode), watched))| {
+            let written = switched.modes[*mode].changes.iter().zip(watched);
+            written.map(move |(written, watched)| (element, written, watched))
+        })
+        .find(|(_, written, watched)| {
+            let holds = |still: f64, by: f64| watched.condition.holds(&|at| side(at, still, by));
+            // By the place that is passed, and not only by what is 0.
+            let is_passed = |still: f64| holds(still, 1.0) && !holds(still, -1.0);
+            asks_for_place(written.condition) && !holds(0.0, 1.0) && (is_passed(1.0) || is_passed(-1.0))
+        })
+        .map(|(element, ..)| library.name(element))
+}
+
+/// The failure of a rest beyond a contact.
+pub(super) fn rests_beyond(start: f64, element: &str) -> Failure {
+    let message = format!("the equilibrium lies beyond the place of `{element}`, which would hold before");
+    let diagnostic = Diagnostic::error(Code::LGM1014, message)
+        .help("begin from starts instead, and let the run settle at the contact");
     Failure::new(start, FailureKind::Events(Box::new(diagnostic)))
 }
