@@ -47,6 +47,9 @@ static int find_acting(lgm_run *run, int *count) {
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         const int mode = LGM_PLACE_IN(run->model.combination, element);
         events->acting[element] = -1;
+        if (events->wanted[element] > 0) {
+            continue;
+        }
         for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
             if (lgm_events_holds(change, events->signs)) {
                 events->acting[element] = change;
@@ -121,9 +124,12 @@ static void note(lgm_events *events, int element, int from, int to) {
 static void note_changes(lgm_run *run) {
     lgm_events *const events = &run->events;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
-        const int to = LGM_MODE_IN(run->model.combination, element);
         const int closed = events->first_closed[element];
+        int to = LGM_MODE_IN(run->model.combination, element);
         int from = LGM_MODE_IN(events->from.began, element);
+        /* An assumed mode is told to nobody. */
+        to = (events->wanted[element] > 0) ? events->wanted[element] - 1 : to;
+        from = (events->wanted_before[element] > 0) ? events->wanted_before[element] - 1 : from;
         if (closed >= 0 && closed != from) {
             note(events, element, from, closed);
             from = closed;
@@ -172,17 +178,17 @@ static int may_try(int element, int from, int to) {
 }
 
 /* Takes the nearest modes; those that were wanted in the places of assumed ones are kept. */
-static void assume(int modes[], const int nearest[], int wanted[]) {
+static void assume(lgm_events *events, int modes[], const int nearest[]) {
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         if (nearest[element] != modes[element] && !may_try(element, modes[element], nearest[element])) {
-            wanted[element] = modes[element];
+            events->wanted[element] = modes[element] + 1;
         }
         modes[element] = nearest[element];
     }
 }
 
 /* The nearest modes that have equations, with one element in another mode than it is wanted in, or two; 0 where there are none. */
-static int try_nearest(lgm_run *run, int modes[], int wanted[], int both_count, int are_free, lgm_status *status) {
+static int try_nearest(lgm_run *run, int modes[], int both_count, int are_free, lgm_status *status) {
     int nearest[LGM_ROOM(LGM_ELEMENTS)];
     const int paired = (LGM_ELEMENTS < MOST_PAIRED) ? LGM_ELEMENTS : MOST_PAIRED;
     (void)memcpy(nearest, modes, sizeof nearest);
@@ -198,7 +204,7 @@ static int try_nearest(lgm_run *run, int modes[], int wanted[], int both_count, 
                 }
                 if (nearest[first] != modes[first] && (both_count == 1 || nearest[second] != modes[second]) &&
                     free == are_free && try_modes(run, nearest, status) != 0) {
-                    assume(modes, nearest, wanted);
+                    assume(&run->events, modes, nearest);
                     return 1;
                 }
             }
@@ -212,15 +218,15 @@ static int try_nearest(lgm_run *run, int modes[], int wanted[], int both_count, 
 }
 
 /* The run in these modes; where they have no equations, in the nearest ones that have. Modes that elements may be tried in come first.
- * Others are assumed, and the modes in their places are kept in `wanted`. */
-static lgm_status enter_nearest(lgm_run *run, int modes[], int wanted[]) {
+ * Others are assumed, and the modes in their places are kept. */
+static lgm_status enter_nearest(lgm_run *run, int modes[]) {
     lgm_status status = LGM_OK;
     if (try_modes(run, modes, &status) != 0) {
         return status;
     }
     for (int count = 1; count <= 2; count++) {
         for (int are_free = 1; are_free >= 0; are_free--) {
-            if (try_nearest(run, modes, wanted, count, are_free, &status) != 0) {
+            if (try_nearest(run, modes, count, are_free, &status) != 0) {
                 return status;
             }
         }
@@ -228,32 +234,47 @@ static lgm_status enter_nearest(lgm_run *run, int modes[], int wanted[]) {
     return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
 }
 
+/* 1 if no change leaves a mode of an element without variables of its ports. */
+static int may_stay(int element, int mode) {
+    const int place = lgm_first_mode[element] + mode;
+    for (int change = lgm_first_change[place]; change < lgm_first_change[place + 1]; change++) {
+        if (lgm_change_asks_ports[change] == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Puts the elements whose modes were assumed back into the modes that were wanted, one after the other: the others may have changed so
- * that these have equations now. 1 if an element stays there. It is a fault if they have none: an assumed mode is no answer, as that of
- * a thyristor that conducts without its gate. */
-static int put_back(lgm_run *run, int modes[], int wanted[], lgm_status *status) {
+ * that these have equations now. 1 if an element stays there. Where these have none, the assumed mode stands in if nothing can flow;
+ * else it is a fault, since it is no answer, as that of a relay that is shut without its coil. */
+static int put_back(lgm_run *run, int modes[], lgm_status *status) {
     lgm_events *const events = &run->events;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         const int assumed = modes[element];
-        const int mode = wanted[element];
+        const int mode = events->wanted[element] - 1;
         int found;
         int count = 0;
-        wanted[element] = -1;
+        events->wanted[element] = 0;
         if (mode < 0 || mode == assumed) {
             continue;
         }
         modes[element] = mode;
         found = try_modes(run, modes, status);
-        if (found == 0) {
+        if (found == 0 && may_stay(element, mode) == 0) {
             *status = lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
         }
         if (*status != LGM_OK) {
             return 1;
         }
-        (void)find_acting(run, &count);
-        if (events->acting[element] < 0 || lgm_change_to[events->acting[element]] != assumed) {
-            events->visited[run->model.combination] = 1;
-            return 1;
+        if (found == 0) {
+            events->wanted[element] = mode + 1;
+        } else {
+            (void)find_acting(run, &count);
+            if (events->acting[element] < 0 || lgm_change_to[events->acting[element]] != assumed) {
+                events->visited[run->model.combination] = 1;
+                return 1;
+            }
         }
         modes[element] = assumed;
         (void)try_modes(run, modes, status);
@@ -277,7 +298,8 @@ static int are_founded(const lgm_events *events, const int modes[]) {
         int is_founded = 0;
         for (int at = 0; at < LGM_COMBINATIONS && is_founded == 0; at++) {
             if (events->visited[at] != 0 || at == events->from.combination) {
-                const int from = LGM_MODE_IN(at, element);
+                const int before = (at == events->from.combination) ? events->wanted_before[element] : 0;
+                const int from = (before > 0) ? before - 1 : LGM_MODE_IN(at, element);
                 is_founded = from == modes[element] || may_try(element, from, modes[element]);
             }
         }
@@ -417,25 +439,19 @@ static int solve_modes(lgm_run *run, int modes[], lgm_status *status) {
     return 1;
 }
 
-/* What an element changes to is not assumed. */
-static void forget_wanted(const int modes[], const int kept[], int wanted[]) {
-    for (int element = 0; element < LGM_ELEMENTS; element++) {
-        wanted[element] = (modes[element] == kept[element]) ? wanted[element] : -1;
-    }
-}
-
 lgm_status lgm_modes_settle(lgm_run *run) {
     lgm_events *const events = &run->events;
     int modes[LGM_ROOM(LGM_ELEMENTS)] = {0};
     int kept[LGM_ROOM(LGM_ELEMENTS)] = {0};
-    int wanted[LGM_ROOM(LGM_ELEMENTS)];
     int one_by_one = 0;
     lgm_status status;
-    for (int element = 0; element < LGM_ELEMENTS; element++) {
-        wanted[element] = -1;
-    }
     modes_of(events->from.combination, modes);
-    status = enter_nearest(run, modes, wanted);
+    (void)memcpy(events->wanted_before, events->wanted, sizeof events->wanted);
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        modes[element] = (events->wanted[element] > 0) ? events->wanted[element] - 1 : modes[element];
+        events->wanted[element] = 0;
+    }
+    status = enter_nearest(run, modes);
     forget_contacts(run);
     (void)memset(events->visited, 0, sizeof events->visited);
     events->visited[run->model.combination] = 1;
@@ -443,7 +459,7 @@ lgm_status lgm_modes_settle(lgm_run *run) {
         int count = 0;
         const int others = find_acting(run, &count);
         if (count == 0) {
-            if (put_back(run, modes, wanted, &status) != 0) {
+            if (put_back(run, modes, &status) != 0) {
                 continue;
             }
             note_changes(run);
@@ -468,12 +484,10 @@ lgm_status lgm_modes_settle(lgm_run *run) {
             }
             if (is_tried) {
                 status = search(run, modes);
-                forget_wanted(modes, kept, wanted);
                 continue;
             }
         }
-        forget_wanted(modes, kept, wanted);
-        status = enter_nearest(run, modes, wanted);
+        status = enter_nearest(run, modes);
     }
     return (status == LGM_OK) ? fail_search(run, LGM_FAULT_CIRCLE) : status;
 }

@@ -24,6 +24,7 @@
 #define lgm_branch_recall_within LGM(branch_recall_within)
 #define lgm_branch_sign LGM(branch_sign)
 #define lgm_change_is_above LGM(change_is_above)
+#define lgm_change_asks_ports LGM(change_asks_ports)
 #define lgm_change_is_free LGM(change_is_free)
 #define lgm_change_margins LGM(change_margins)
 #define lgm_change_to LGM(change_to)

@@ -197,6 +197,9 @@ typedef struct {
     int closed[LGM_ROOM(LGM_ELEMENTS)];
     int first_closed[LGM_ROOM(LGM_ELEMENTS)];
     lgm_real set_values[LGM_ROOM(LGM_SETS)];
+    /* One more than the mode that is wanted of each element whose mode is assumed, now and before the instant; 0 of the others. */
+    int wanted[LGM_ROOM(LGM_ELEMENTS)];
+    int wanted_before[LGM_ROOM(LGM_ELEMENTS)];
     /* The change of each element that acts, or -1; the combinations that were tried. */
     int acting[LGM_ROOM(LGM_ELEMENTS)];
     unsigned char visited[LGM_COMBINATIONS];

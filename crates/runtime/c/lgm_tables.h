@@ -45,6 +45,8 @@ extern const int lgm_first_change[LGM_MODES + 1];
 extern const int lgm_change_to[LGM_ROOM(LGM_CHANGES)];
 /* 1 if the mode that follows may be tried without the condition: it is left by itself if it is wrong. */
 extern const int lgm_change_is_free[LGM_ROOM(LGM_CHANGES)];
+/* 1 if the condition does not hold without variables of the ports of the element. */
+extern const int lgm_change_asks_ports[LGM_ROOM(LGM_CHANGES)];
 extern const int lgm_change_margins[LGM_ROOM(LGM_CHANGES)];
 extern const int lgm_change_is_above[LGM_ROOM(LGM_CHANGES)];
 extern const int lgm_first_set[LGM_CHANGES + 1];

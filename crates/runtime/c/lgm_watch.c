@@ -39,6 +39,9 @@ static int acts(lgm_run *run, const real margins[]) {
     }
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         const int mode = LGM_PLACE_IN(run->model.combination, element);
+        if (events->wanted[element] > 0) {
+            continue;
+        }
         for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
             if (lgm_events_holds(change, events->sides)) {
                 return 1;

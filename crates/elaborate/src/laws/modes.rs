@@ -181,6 +181,7 @@ impl<'a> LawReader<'_, 'a> {
             let to = element.modes.iter().position(|mode| mode.name.text == written.to.text);
             changes.push(Change {
                 is_free: false,
+                asks_ports: false,
                 condition,
                 // `names` has reported a mode that is not there.
                 to: to.unwrap_or(0),

@@ -1,7 +1,7 @@
 //! The changes whose modes may be tried without their conditions, where the modes in force contradict each other.
 
 use lgm_algebra::expr::{ExprId, Node, Relation, SymbolId};
-use lgm_model::switching::SwitchedElement;
+use lgm_model::switching::{Change, SwitchedElement};
 use lgm_model::{ElementId, Measure, Model};
 use rustc_hash::FxHashSet;
 
@@ -10,15 +10,23 @@ pub(crate) fn mark_free_changes(model: &mut Model) {
     let mut switched = std::mem::take(&mut model.switching.elements);
     for element in &mut switched {
         let own = own_symbols(model, element.element);
-        let free: Vec<Vec<bool>> = (0..element.modes.len())
+        let marks: Vec<Vec<(bool, bool)>> = (0..element.modes.len())
             .map(|from| {
-                let changes = 0..element.modes[from].changes.len();
-                changes.map(|at| is_free(model, &own, element, (from, at))).collect()
+                let changes = element.modes[from].changes.iter().enumerate();
+                let mark = |(at, change): (usize, &Change)| {
+                    let asks = Asks {
+                        model,
+                        own: &own,
+                        needs_all: false,
+                    };
+                    (is_free(model, &own, element, (from, at)), asks.ports(change.condition))
+                };
+                changes.map(mark).collect()
             })
             .collect();
-        for (mode, free) in element.modes.iter_mut().zip(free) {
-            for (change, free) in mode.changes.iter_mut().zip(free) {
-                change.is_free = free;
+        for (mode, marks) in element.modes.iter_mut().zip(marks) {
+            for (change, mark) in mode.changes.iter_mut().zip(marks) {
+                (change.is_free, change.asks_ports) = mark;
             }
         }
     }
@@ -45,26 +53,42 @@ fn is_free(model: &Model, own: &FxHashSet<SymbolId>, element: &SwitchedElement, 
     let change = &element.modes[from].changes[at];
     let contrary = |a: ExprId, b: ExprId| *model.exprs.node(a) == Node::Not(b);
     let mut back = element.modes[change.to].changes.iter().filter(|back| back.to == from);
-    asks_ports_alone(model, own, change.condition)
+    let asks = Asks {
+        model,
+        own,
+        needs_all: true,
+    };
+    asks.ports(change.condition)
         || back.any(|back| contrary(back.condition, change.condition) || contrary(change.condition, back.condition))
 }
 
-/// True if a condition can come to hold by own variables, whatever the others are.
-fn asks_ports_alone(model: &Model, own: &FxHashSet<SymbolId>, condition: ExprId) -> bool {
-    match model.exprs.node(condition) {
-        Node::Relation(Relation::And, a, b) => [a, b].iter().all(|part| asks_ports_alone(model, own, **part)),
-        Node::Relation(Relation::Or, a, b) => [a, b].iter().any(|part| asks_ports_alone(model, own, **part)),
-        Node::Not(a) if !matches!(model.exprs.node(*a), Node::Relation(Relation::And | Relation::Or, ..)) => {
-            asks_ports_alone(model, own, *a)
+/// A question about a condition: does it ask for own variables, in all of its parts or in one that must hold?
+struct Asks<'a> {
+    model: &'a Model,
+    own: &'a FxHashSet<SymbolId>,
+    needs_all: bool,
+}
+
+impl Asks<'_> {
+    fn ports(&self, condition: ExprId) -> bool {
+        let exprs = &self.model.exprs;
+        match exprs.node(condition) {
+            // All parts of `and` must hold, and one of `or`.
+            Node::Relation(relation @ (Relation::And | Relation::Or), a, b) => {
+                let mut parts = [a, b].into_iter();
+                match (*relation == Relation::And) == self.needs_all {
+                    true => parts.all(|part| self.ports(*part)),
+                    false => parts.any(|part| self.ports(*part)),
+                }
+            }
+            Node::Not(a) if !matches!(exprs.node(*a), Node::Relation(Relation::And | Relation::Or, ..)) => {
+                self.ports(*a)
+            }
+            Node::Relation(..) => {
+                let mut parts = exprs.reachable(&[condition]).into_iter();
+                parts.any(|id| matches!(exprs.node(id), Node::Symbol(symbol) if self.own.contains(symbol)))
+            }
+            _ => false,
         }
-        Node::Relation(..) => {
-            let parts = model.exprs.reachable(&[condition]).into_iter();
-            let mut symbols = parts.filter_map(|id| match model.exprs.node(id) {
-                Node::Symbol(symbol) => Some(*symbol),
-                _ => None,
-            });
-            symbols.any(|symbol| own.contains(&symbol))
-        }
-        _ => false,
     }
 }

@@ -52,6 +52,7 @@ fn control(model: &mut Model, controlled: &ControlledJunction) {
         law,
         changes: vec![Change {
             is_free: true,
+            asks_ports: false,
             condition,
             to,
             sets: Vec::new(),

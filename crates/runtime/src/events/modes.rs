@@ -3,10 +3,15 @@
 use super::super::array::Array;
 use super::super::system::Fault;
 use super::cause::{Happening, Reason};
-use super::moment::Moment;
+use super::moment::{Moment, NOT_ASSUMED};
 use super::search::{settle, Acting, Transition, Unsettled};
 use super::switching::Switching;
 use super::tables::Change;
+
+/// The mode that is wanted of an element whose mode is assumed.
+fn wanted_in<M: Array<Item = usize>>(wanted: &M, element: usize) -> Option<usize> {
+    Some(wanted[element]).filter(|mode| *mode != NOT_ASSUMED)
+}
 
 fn has_sets(change: &Option<&'static Change>) -> bool {
     change.is_some_and(|change| !change.sets.is_empty())
@@ -58,7 +63,9 @@ impl<S: Switching> Moment<'_, S> {
     fn note_changes(&mut self) {
         let (began, now) = (&S::TABLES.combinations[self.events.from.began], self.in_force());
         for element in 0..S::Modes::LENGTH {
-            let (mut from, to) = (began.modes[element], now.modes[element]);
+            let before = wanted_in(&self.events.wanted_before, element);
+            let mut from = before.unwrap_or(began.modes[element]);
+            let to = self.wanted(element).unwrap_or(now.modes[element]);
             let closed = self.events.contacts.first_closed[element].map_or(from, |closed| closed.to);
             for next in [closed, to] {
                 if next != from {
@@ -91,6 +98,7 @@ impl<S: Switching> Moment<'_, S> {
     pub(crate) fn settle(&mut self) -> Result<(), Fault> {
         let began = S::TABLES.combinations[self.events.from.combination].modes;
         let mut modes = S::Modes::of(|element| began[element]);
+        self.events.wanted_before = self.events.wanted;
         settle(self, &mut modes)?;
         self.note_changes();
         Ok(())
@@ -110,7 +118,23 @@ impl<S: Switching> Transition for Moment<'_, S> {
         changes.any(|change| change.to == to && change.is_free)
     }
 
+    fn may_stay(&self, element: usize, mode: usize) -> bool {
+        let mut changes = S::TABLES.elements[element].modes[mode].changes.iter();
+        changes.all(|change| change.asks_ports)
+    }
+
+    fn wanted(&self, element: usize) -> Option<usize> {
+        wanted_in(&self.events.wanted, element)
+    }
+
+    fn want(&mut self, element: usize, mode: Option<usize>) {
+        self.events.wanted[element] = mode.unwrap_or(NOT_ASSUMED);
+    }
+
     fn acting(&self, element: usize) -> Option<Acting> {
+        if self.wanted(element).is_some() {
+            return None;
+        }
         let change = self.change_of(element)?;
         Some(Acting {
             to: change.to,
@@ -175,7 +199,8 @@ impl<S: Switching> Transition for Moment<'_, S> {
     fn was_in(&self, element: usize, mode: usize) -> bool {
         let first = S::TABLES.combinations[self.events.from.combination].modes;
         let mut tried = self.events.visited.entries().zip(S::TABLES.combinations);
-        first[element] == mode || tried.any(|(visited, row)| *visited && row.modes[element] == mode)
+        wanted_in(&self.events.wanted_before, element).unwrap_or(first[element]) == mode
+            || tried.any(|(visited, row)| *visited && row.modes[element] == mode)
     }
 
     fn fault(&mut self, modes: &S::Modes, reason: Unsettled) -> Fault {

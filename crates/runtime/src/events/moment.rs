@@ -31,6 +31,9 @@ pub(crate) struct Before<S: Switching> {
     pub(crate) inputs: Option<S::Inputs>,
 }
 
+/// In the place of a mode that is wanted: the mode in force is not assumed.
+pub(crate) const NOT_ASSUMED: usize = usize::MAX;
+
 /// The contacts of an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contacts<S: Switching> {
@@ -67,6 +70,9 @@ pub struct Events<S: Switching> {
     pub(crate) margins: Margins<S>,
     /// Where margins are going that were 0 behind the last event and are 0 still.
     pub(crate) going: S::Margins,
+    /// The modes that are wanted of elements whose modes are assumed, now and before the instant; [`NOT_ASSUMED`] of the others.
+    pub(crate) wanted: S::Modes,
+    pub(crate) wanted_before: S::Modes,
     pub(crate) from: Before<S>,
     pub(crate) contacts: Contacts<S>,
     /// The combinations that were tried.
@@ -119,6 +125,8 @@ impl<S: Switching> Events<S> {
                 impulses: none,
             },
             going: none,
+            wanted: S::Modes::filled(NOT_ASSUMED),
+            wanted_before: S::Modes::filled(NOT_ASSUMED),
             from: Before {
                 combination: S::TABLES.first,
                 began: S::TABLES.first,

@@ -21,9 +21,6 @@ pub struct Acting {
     pub has_sets: bool,
 }
 
-/// Stands for a mode that nothing was assumed instead of.
-const NOT_ASSUMED: usize = usize::MAX;
-
 /// The reason for which a search finds no modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
@@ -46,7 +43,14 @@ pub trait Transition {
     fn count(&self, element: usize) -> usize;
     /// Returns true if a change of an element may be tried without its condition, since a mode that is wrong is left by itself.
     fn is_free(&self, element: usize, from: usize, to: usize) -> bool;
-    /// The first change of an element that acts where the run stands.
+    /// Returns true if another mode may stand in for this one of an element while nothing flows: no change leaves it without variables of
+    /// its ports.
+    fn may_stay(&self, element: usize, mode: usize) -> bool;
+    /// The mode that is wanted of an element whose mode is assumed; kept until the next search.
+    fn wanted(&self, element: usize) -> Option<usize>;
+    /// Keeps the mode that is wanted of an element, or forgets it.
+    fn want(&mut self, element: usize, mode: Option<usize>);
+    /// The first change of an element that acts where the run stands; none of an element whose mode is assumed.
     fn acting(&self, element: usize) -> Option<Acting>;
     /// Enters a combination from what was before the instant; false if it has no equations.
     fn stand_in(&mut self, modes: &Self::Modes) -> Result<bool, Self::Fault>;
@@ -69,15 +73,19 @@ pub trait Transition {
 
 /// Finds the modes behind an instant, beginning with some, and leaves the run there.
 pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
-    let mut wanted = modes.clone();
-    wanted.as_mut().fill(NOT_ASSUMED);
-    enter_nearest(run, modes, &mut wanted)?;
+    for element in elements(modes) {
+        if let Some(mode) = run.wanted(element) {
+            modes.as_mut()[element] = mode;
+            run.want(element, None);
+        }
+    }
+    enter_nearest(run, modes)?;
     run.begin(modes);
     let mut one_by_one = false;
     for _ in 0..MOST_ROUNDS {
         if plain(run, modes).next().is_none() {
             if elements(modes).all(|element| run.acting(element).is_none()) {
-                if take_back(run, modes, &mut wanted)? {
+                if take_back(run, modes)? {
                     continue;
                 }
                 return Ok(());
@@ -98,11 +106,8 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
             modes.clone_from(&kept);
             is_new = take_changes(run, modes, true);
         }
-        for element in elements(modes).filter(|element| modes.as_ref()[*element] != kept.as_ref()[*element]) {
-            wanted.as_mut()[element] = NOT_ASSUMED;
-        }
         if is_new {
-            enter_nearest(run, modes, &mut wanted)?;
+            enter_nearest(run, modes)?;
         } else {
             search(run, modes)?;
         }
@@ -111,22 +116,26 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
 }
 
 /// Puts the elements whose modes were assumed back into the modes that were wanted, one after the other: the others may have changed so
-/// that these have equations now. True if an element stays there. It is an error if they have none: an assumed mode is no answer, as
-/// that of a thyristor that conducts without its gate.
-fn take_back<T: Transition>(run: &mut T, modes: &mut T::Modes, wanted: &mut T::Modes) -> Result<bool, T::Fault> {
+/// that these have equations now. True if an element stays there. Where these have none, the assumed mode stands in if nothing can flow;
+/// else it is an error, since it is no answer, as that of a relay that is shut without its coil.
+fn take_back<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<bool, T::Fault> {
     for element in elements(modes) {
+        let Some(mode) = run.wanted(element) else { continue };
         let assumed = modes.as_ref()[element];
-        let mode = core::mem::replace(&mut wanted.as_mut()[element], NOT_ASSUMED);
-        if mode == NOT_ASSUMED || mode == assumed {
+        run.want(element, None);
+        if mode == assumed {
             continue;
         }
         modes.as_mut()[element] = mode;
-        if !run.stand_in(modes)? {
+        if run.stand_in(modes)? {
+            if run.acting(element).is_none_or(|change| change.to != assumed) {
+                run.is_new(modes);
+                return Ok(true);
+            }
+        } else if run.may_stay(element, mode) {
+            run.want(element, Some(mode));
+        } else {
             return Err(run.fault(modes, Unsettled::NoEquations));
-        }
-        if run.acting(element).is_none_or(|change| change.to != assumed) {
-            run.is_new(modes);
-            return Ok(true);
         }
         modes.as_mut()[element] = assumed;
         run.stand_in(modes)?;
@@ -168,8 +177,8 @@ fn take_changes<T: Transition>(run: &mut T, modes: &mut T::Modes, is_first_alone
 }
 
 /// The run in these modes; where they have no equations, in the nearest ones that have: with one element in another mode, or two. Modes
-/// that elements may be tried in come first. Others are assumed, and the modes in their places are kept in `wanted`.
-fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes, wanted: &mut T::Modes) -> Result<(), T::Fault> {
+/// that elements may be tried in come first. Others are assumed, and the modes in their places are kept.
+fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
     if run.stand_in(modes)? {
         return Ok(());
     }
@@ -187,7 +196,7 @@ fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes, wanted: &mut 
                 }
                 modes.as_mut()[at] = mode;
                 if run.stand_in(modes)? {
-                    assume(run, &began, modes, wanted);
+                    assume(run, &began, modes);
                     return Ok(());
                 }
             }
@@ -204,7 +213,7 @@ fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes, wanted: &mut 
                     }
                     (modes.as_mut()[first], modes.as_mut()[second]) = (mode, other);
                     if run.stand_in(modes)? {
-                        assume(run, &began, modes, wanted);
+                        assume(run, &began, modes);
                         return Ok(());
                     }
                 }
@@ -216,11 +225,11 @@ fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes, wanted: &mut 
 }
 
 /// Keeps the modes that were wanted in the places of those that are assumed.
-fn assume<T: Transition>(run: &T, began: &T::Modes, modes: &T::Modes, wanted: &mut T::Modes) {
+fn assume<T: Transition>(run: &mut T, began: &T::Modes, modes: &T::Modes) {
     for element in elements(modes) {
         let (from, to) = (began.as_ref()[element], modes.as_ref()[element]);
         if from != to && !may_try(run, element, from, to) {
-            wanted.as_mut()[element] = from;
+            run.want(element, Some(from));
         }
     }
 }

@@ -101,6 +101,8 @@ pub struct Change {
     pub to: usize,
     /// True if the mode that follows may be tried without the condition: it is left by itself if it is wrong.
     pub is_free: bool,
+    /// True if the condition does not hold without variables of the element's ports.
+    pub asks_ports: bool,
     /// The values that it sets.
     pub sets: &'static [Set],
     /// The margin of a condition that is one comparison, and whether it holds above 0.

@@ -6,7 +6,7 @@ use super::super::loops::zeros;
 use super::super::motion::Motion;
 use super::super::real::Real;
 use super::looks::{first_within, Watched};
-use super::moment::{Events, Moment};
+use super::moment::{Events, Moment, NOT_ASSUMED};
 use super::switching::Switching;
 use core::convert::Infallible;
 
@@ -21,6 +21,7 @@ struct Watching<'w, S: Switching> {
     least: &'w S::Margins,
     holding: &'w mut S::Flags,
     going: &'w mut S::Margins,
+    wanted: &'w S::Modes,
 }
 
 impl<S: Switching> Watching<'_, S> {
@@ -61,7 +62,7 @@ impl<S: Switching> Watched for Watching<'_, S> {
             }
         });
         let combination = self.motion.combination();
-        let elements = 0..S::Modes::LENGTH;
+        let elements = (0..S::Modes::LENGTH).filter(|element| self.wanted[*element] == NOT_ASSUMED);
         let mut changes = elements.flat_map(|element| S::TABLES.mode(combination, element).changes);
         let mut blocks = S::TABLES.blocks.iter().zip(self.holding.entries());
         changes.any(|change| S::holds(change.condition, &sides))
@@ -95,6 +96,7 @@ impl<S: Switching> Moment<'_, S> {
             least: &self.events.margins.least,
             holding: &mut self.events.holding,
             going: &mut self.events.going,
+            wanted: &self.events.wanted,
         };
         let look = &mut self.events.looks[0];
         look.t = self.t;
@@ -124,6 +126,7 @@ pub(crate) fn watch<S: Switching>(
         least: &events.margins.least,
         holding: &mut events.holding,
         going: &mut events.going,
+        wanted: &events.wanted,
     };
     let ends = (solver.before, solver.t);
     let Ok(found) = first_within(&mut watching, &mut events.looks, ends, &mut zeros());

@@ -97,6 +97,12 @@ impl<'l> Library<'l> {
         changes.iter().any(|change| change.to == to && change.is_free)
     }
 
+    /// Returns true if no change leaves a mode of an element without variables of its ports.
+    pub fn may_stay(&self, element: usize, mode: usize) -> bool {
+        let changes = &self.events.model().switching.elements[element].modes[mode].changes;
+        changes.iter().all(|change| change.asks_ports)
+    }
+
     /// The name of an element with modes.
     pub fn name(&self, at: usize) -> String {
         let model = self.events.model();

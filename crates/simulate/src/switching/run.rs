@@ -162,7 +162,12 @@ impl Course<'_> {
     fn part(&mut self, standing: &Standing, until: f64) -> Result<(f64, usize, Vec<f64>), Failure> {
         let prepared: Rc<_> = standing.prepared.clone();
         let signals = prepared.held(self.time, &standing.discretes);
-        let changes = prepared.changes.iter().flatten().map(|change| WatchedCondition {
+        // An element whose mode is assumed waits for the others.
+        let changes = prepared.changes.iter().zip(&standing.wanted);
+        let changes = changes
+            .filter(|(_, wanted)| wanted.is_none())
+            .flat_map(|(changes, _)| changes);
+        let changes = changes.map(|change| WatchedCondition {
             condition: change.condition.clone(),
             is_edge: false,
             held: false,

@@ -21,7 +21,7 @@ pub(crate) fn undetermined(
 ) -> Option<Diagnostic> {
     let prepared = &begun.prepared;
     for (element, changes) in prepared.changes.iter().enumerate() {
-        for change in changes {
+        for change in changes.iter().filter(|_| begun.wanted[element].is_none()) {
             let Condition::Margin(at, _) = change.condition else {
                 continue;
             };

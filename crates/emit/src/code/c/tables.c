@@ -71,6 +71,7 @@ const int @name@_given[@name@_ROOM(LGM_GIVENS)] = {@given@};
 const int @name@_first_change[LGM_MODES + 1] = {@first_change@};
 const int @name@_change_to[@name@_ROOM(LGM_CHANGES)] = {@change_to@};
 const int @name@_change_is_free[@name@_ROOM(LGM_CHANGES)] = {@change_is_free@};
+const int @name@_change_asks_ports[@name@_ROOM(LGM_CHANGES)] = {@change_asks_ports@};
 const int @name@_change_margins[@name@_ROOM(LGM_CHANGES)] = {@change_margins@};
 const int @name@_change_is_above[@name@_ROOM(LGM_CHANGES)] = {@change_is_above@};
 const int @name@_first_set[LGM_CHANGES + 1] = {@first_set@};

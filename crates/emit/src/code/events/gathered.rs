@@ -169,6 +169,7 @@ fn elements(changes: &Changes<'_>) -> Vec<Element> {
                     condition,
                     to: change.to,
                     is_free: change.is_free,
+                    asks_ports: change.asks_ports,
                     sets: (change.sets.iter().zip(&mut places))
                         .map(|(set, place)| Set {
                             place,

@@ -142,6 +142,8 @@ pub(crate) struct Change {
     pub(crate) to: usize,
     /// True if the mode may be tried without the condition.
     pub(crate) is_free: bool,
+    /// True if the condition does not hold without variables of the element's ports.
+    pub(crate) asks_ports: bool,
     pub(crate) sets: Vec<Set>,
 }
 

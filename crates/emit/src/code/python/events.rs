@@ -100,10 +100,11 @@ fn elements(gathered: &Gathered) -> String {
                 let sets = sets.map(|set| format!("({}, {}, {})", set.place, set.port, set.variable));
                 let sets: Vec<String> = sets.collect();
                 changes.push(format!(
-                    "_Change({}, {}, {}, [{}])",
+                    "_Change({}, {}, {}, {}, [{}])",
                     change.condition,
                     change.to,
                     boolean(change.is_free),
+                    boolean(change.asks_ports),
                     sets.join(", ")
                 ));
             }

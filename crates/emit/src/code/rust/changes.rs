@@ -99,8 +99,8 @@ fn elements(gathered: &Gathered) -> String {
                 let margin = only_margin(&gathered.conditions[condition]);
                 let _ = writeln!(
                     changes,
-                    "                        Change {{ condition: {condition}, to: {}, is_free: {}, sets: &[{}], margin: {margin:?} }},",
-                    change.to, change.is_free, sets
+                    "                        Change {{ condition: {condition}, to: {}, is_free: {}, asks_ports: {}, sets: &[{}], margin: {margin:?} }},",
+                    change.to, change.is_free, change.asks_ports, sets
                 );
             }
             let given: Vec<String> = mode.given.iter().map(|given| format!("{given:?}")).collect();

@@ -100,6 +100,7 @@ impl Instant<'_, '_> {
             margins,
             least,
             supplied,
+            wanted: from.wanted.clone(),
             prepared: prepared.clone(),
         })
     }

@@ -25,6 +25,8 @@ pub(crate) struct Standing {
     pub least: Vec<f64>,
     /// The energy that sources supply by impulses at the instant of the change to here; 0 unless the balance of energy is asked for.
     pub supplied: f64,
+    /// The modes that are wanted of elements whose modes are assumed.
+    pub wanted: Vec<Option<usize>>,
 }
 
 /// A variable of a port that a change sets: the element, its port, the variable and the value.
@@ -103,6 +105,8 @@ pub(crate) struct Before {
     /// The modes in which the search begins, and those at the beginning of the instant.
     pub modes: Vec<usize>,
     pub began: Vec<usize>,
+    /// The modes that are wanted of elements whose modes are assumed.
+    pub wanted: Vec<Option<usize>>,
     /// Values of states that replace what the run had.
     pub replaced: FxHashMap<Arc<str>, f64>,
     /// The combination that the other values are of, with its states and watched outputs; at the start of a run, there is none.
@@ -141,6 +145,7 @@ impl Before {
         Before {
             modes: prepared.modes.clone(),
             began,
+            wanted: standing.wanted.clone(),
             replaced: FxHashMap::default(),
             ports: ports.collect(),
             held: offsets
@@ -164,6 +169,7 @@ impl Before {
     ) -> Before {
         Before {
             began: modes.clone(),
+            wanted: vec![None; modes.len()],
             modes,
             replaced: starts,
             known: None,

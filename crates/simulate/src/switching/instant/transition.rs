@@ -28,8 +28,10 @@ impl Instant<'_, '_> {
     /// Finds the modes behind this instant, and the states there.
     pub fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
         let mut modes = from.modes.clone();
+        let before = from.wanted.clone();
         let mut search = Search {
             instant: self,
+            wanted: before.clone(),
             from,
             standing: None,
             contacts: Contacts::default(),
@@ -40,10 +42,17 @@ impl Instant<'_, '_> {
             from,
             standing,
             contacts,
+            wanted,
             ..
         } = search;
-        let standing = standing.expect(STANDS);
-        self.note_changes(&from.began, &modes, &contacts);
+        let mut standing = standing.expect(STANDS);
+        // An assumed mode is told to nobody.
+        let told = |modes: &[usize], wanted: &[Option<usize>]| -> Vec<usize> {
+            let modes = modes.iter().zip(wanted);
+            modes.map(|(mode, wanted)| wanted.unwrap_or(*mode)).collect()
+        };
+        self.note_changes(&told(&from.began, &before), &told(&modes, &wanted), &contacts);
+        standing.wanted = wanted;
         self.supplied += standing.supplied;
         Ok(standing)
     }
@@ -78,6 +87,8 @@ struct Search<'s, 'r, 'l> {
     /// The run just before the instant, or as contacts leave it.
     from: Before,
     standing: Option<Standing>,
+    /// The modes that are wanted of elements whose modes are assumed.
+    wanted: Vec<Option<usize>>,
     contacts: Contacts,
     visited: FxHashSet<Vec<usize>>,
 }
@@ -118,7 +129,22 @@ impl Transition for Search<'_, '_, '_> {
         self.instant.library.is_free(element, from, to)
     }
 
+    fn may_stay(&self, element: usize, mode: usize) -> bool {
+        self.instant.library.may_stay(element, mode)
+    }
+
+    fn wanted(&self, element: usize) -> Option<usize> {
+        self.wanted[element]
+    }
+
+    fn want(&mut self, element: usize, mode: Option<usize>) {
+        self.wanted[element] = mode;
+    }
+
     fn acting(&self, element: usize) -> Option<Acting> {
+        if self.wanted[element].is_some() {
+            return None;
+        }
         let change = self.change_of(element)?;
         Some(Acting {
             to: change.to,
@@ -167,7 +193,8 @@ impl Transition for Search<'_, '_, '_> {
 
     fn was_in(&self, element: usize, mode: usize) -> bool {
         let mut tried = self.visited.iter();
-        self.from.modes[element] == mode || tried.any(|modes| modes[element] == mode)
+        self.from.wanted[element].unwrap_or(self.from.modes[element]) == mode
+            || tried.any(|modes| modes[element] == mode)
     }
 
     fn fault(&mut self, modes: &Vec<usize>, reason: Unsettled) -> Failure {
