@@ -371,16 +371,11 @@ pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The Python of the tests.
-pub fn interpreter() -> String {
-    std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string())
-}
-
 /// A Python with these modules, named by `LGM_PYTHON` or `python3`; without one, a test says so and passes. Each list of modules is
 /// tried once.
 pub fn python(modules: &str) -> Option<String> {
     static TRIED: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
-    let python = interpreter();
+    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
     let mut tried = TRIED.lock().unwrap();
     let has = *tried.entry(modules.to_string()).or_insert_with(|| {
         let output = Command::new(&python)

@@ -141,8 +141,8 @@ pub struct Change {
     /// variables of the ports alone, as that of a diode, or the change back has the contrary condition, as that of a switch. A thyristor
     /// stays on without its gate.
     pub is_free: bool,
-    /// True if the condition holds by no more than variables of the ports allow, as that of a thyristor, which asks for a voltage too: the
-    /// other mode may stand in where nothing flows. What a relay does is decided elsewhere.
+    /// True if the condition cannot hold without variables of the ports. A thyristor asks for a voltage beside its gate, so that its other
+    /// mode may stand in while nothing flows. A relay asks for its coil alone.
     pub asks_ports: bool,
     /// The condition, 1 where the change is taken: over measures, states, inputs, parameters and time.
     pub condition: ExprId,

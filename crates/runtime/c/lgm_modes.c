@@ -245,6 +245,23 @@ static int may_stay(int element, int mode) {
     return 1;
 }
 
+/* 1 if effort and flow of the ports of an element are zero beside the largest of the values of ports and states. */
+static int is_idle(const lgm_run *run, int element) {
+    const lgm_events *const events = &run->events;
+    real own = (real)0.0;
+    real most = (real)0.0;
+    for (int at = 0; at < LGM_STATES; at++) {
+        most = (lgm_fabs(events->watched[at]) < LGM_INFINITE) ? lgm_larger(most, lgm_fabs(events->watched[at])) : most;
+    }
+    for (int at = 0; at < 2 * LGM_PORTS; at++) {
+        const real size = lgm_fabs(events->watched[LGM_WATCHED_PORTS + at]);
+        const int is_own = at / 2 >= lgm_first_port[element] && at / 2 < lgm_first_port[element + 1];
+        most = lgm_larger(most, size);
+        own = is_own ? lgm_larger(own, size) : own;
+    }
+    return own <= (real)1e-6 * most;
+}
+
 /* Puts the elements whose modes were assumed back into the modes that were wanted, one after the other: the others may have changed so
  * that these have equations now. 1 if an element stays there. Where these have none, the assumed mode stands in if nothing can flow;
  * else it is a fault, since it is no answer, as that of a relay that is shut without its coil. */
@@ -261,15 +278,10 @@ static int put_back(lgm_run *run, int modes[], lgm_status *status) {
         }
         modes[element] = mode;
         found = try_modes(run, modes, status);
-        if (found == 0 && may_stay(element, mode) == 0) {
-            *status = lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
-        }
         if (*status != LGM_OK) {
             return 1;
         }
-        if (found == 0) {
-            events->wanted[element] = mode + 1;
-        } else {
+        if (found != 0) {
             (void)find_acting(run, &count);
             if (events->acting[element] < 0 || lgm_change_to[events->acting[element]] != assumed) {
                 events->visited[run->model.combination] = 1;
@@ -278,6 +290,14 @@ static int put_back(lgm_run *run, int modes[], lgm_status *status) {
         }
         modes[element] = assumed;
         (void)try_modes(run, modes, status);
+        if (found == 0 && (may_stay(element, mode) == 0 || is_idle(run, element) == 0)) {
+            modes[element] = mode;
+            *status = lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
+        }
+        if (*status != LGM_OK) {
+            return 1;
+        }
+        events->wanted[element] = (found == 0) ? mode + 1 : 0;
     }
     return 0;
 }

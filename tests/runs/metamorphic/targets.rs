@@ -38,11 +38,10 @@ impl Target {
 
     /// Whether its tools are there; says so where they are not.
     pub fn is_there(self) -> bool {
-        let python = emitted::interpreter();
         let (program, arguments): (&str, &[&str]) = match self {
             Target::C | Target::CoSimulation | Target::ModelExchange => ("gcc", &["--version"]),
             Target::Rust => (env!("CARGO"), &["--version"]),
-            Target::Python => (&python, &["-c", "import numpy, scipy"]),
+            Target::Python => ("python3", &["-c", "import numpy, scipy"]),
         };
         let found = Command::new(program).args(arguments).output();
         let is_there = found.is_ok_and(|output| output.status.success());
@@ -114,7 +113,7 @@ fn run(case: &Case, text: &str, target: Target, targets: &Path) -> Result<Rows, 
             let module = files.find(|path| path.extension().is_some_and(|ending| ending == "py"));
             let module = module.ok_or_else(|| Fault::Failed("there is no module".into()))?;
             arguments.insert(0, module.display().to_string());
-            printed(&PathBuf::from(emitted::interpreter()), &arguments)?
+            printed(&PathBuf::from("python3"), &arguments)?
         }
         Target::CoSimulation => return unit(case, &file, &folder, "fmu2", "cs"),
         Target::ModelExchange => return unit(case, &file, &folder, "fmu3", "me"),

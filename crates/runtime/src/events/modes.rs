@@ -4,7 +4,7 @@ use super::super::array::Array;
 use super::super::system::Fault;
 use super::cause::{Happening, Reason};
 use super::moment::{Moment, NOT_ASSUMED};
-use super::search::{settle, Acting, Transition, Unsettled};
+use super::search::{is_idle, settle, Acting, Transition, Unsettled};
 use super::switching::Switching;
 use super::tables::Change;
 
@@ -121,6 +121,13 @@ impl<S: Switching> Transition for Moment<'_, S> {
     fn may_stay(&self, element: usize, mode: usize) -> bool {
         let mut changes = S::TABLES.elements[element].modes[mode].changes.iter();
         changes.all(|change| change.asks_ports)
+    }
+
+    fn is_idle(&self, element: usize) -> bool {
+        let (places, own) = (&S::TABLES.places, &S::TABLES.elements[element]);
+        let first = places.ports + 2 * own.first_port;
+        let watched = self.events.watched.as_ref();
+        is_idle(&watched[first..first + 2 * own.ports], &watched[..places.given])
     }
 
     fn wanted(&self, element: usize) -> Option<usize> {

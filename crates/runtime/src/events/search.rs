@@ -3,6 +3,7 @@
 //! In the search conditions read impulses before finite values, and states jump only in the combination that is found. A value that a
 //! change sets moves the states at once, and stays whatever mode follows.
 
+use super::super::real::Real;
 use super::cause::MOST_AT_ONCE;
 
 /// Changes follow each other at one instant this number of times at most.
@@ -20,6 +21,9 @@ pub struct Acting {
     /// True if it sets variables of ports, as a contact does.
     pub has_sets: bool,
 }
+
+/// The share of the largest of all values up to which a port is idle.
+const IDLE: f64 = 1e-6;
 
 /// The reason for which a search finds no modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub trait Transition {
     /// Returns true if another mode may stand in for this one of an element while nothing flows: no change leaves it without variables of
     /// its ports.
     fn may_stay(&self, element: usize, mode: usize) -> bool;
+    /// Returns true if nothing flows at the ports of an element where the run stands, and nothing drives it.
+    fn is_idle(&self, element: usize) -> bool;
     /// The mode that is wanted of an element whose mode is assumed; kept until the next search.
     fn wanted(&self, element: usize) -> Option<usize>;
     /// Keeps the mode that is wanted of an element, or forgets it.
@@ -127,18 +133,20 @@ fn take_back<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<bool, T
             continue;
         }
         modes.as_mut()[element] = mode;
-        if run.stand_in(modes)? {
-            if run.acting(element).is_none_or(|change| change.to != assumed) {
-                run.is_new(modes);
-                return Ok(true);
-            }
-        } else if run.may_stay(element, mode) {
-            run.want(element, Some(mode));
-        } else {
-            return Err(run.fault(modes, Unsettled::NoEquations));
+        let has_equations = run.stand_in(modes)?;
+        if has_equations && run.acting(element).is_none_or(|change| change.to != assumed) {
+            run.is_new(modes);
+            return Ok(true);
         }
         modes.as_mut()[element] = assumed;
         run.stand_in(modes)?;
+        if !has_equations {
+            if !run.may_stay(element, mode) || !run.is_idle(element) {
+                modes.as_mut()[element] = mode;
+                return Err(run.fault(modes, Unsettled::NoEquations));
+            }
+            run.want(element, Some(mode));
+        }
     }
     Ok(false)
 }
@@ -280,6 +288,18 @@ fn may_try<T: Transition>(run: &T, element: usize, from: usize, to: usize) -> bo
 fn is_founded<T: Transition>(run: &T, element: usize, mode: usize) -> bool {
     let mut from = 0..run.count(element);
     from.any(|from| run.was_in(element, from) && (from == mode || may_try(run, element, from, mode)))
+}
+
+/// Returns true if effort and flow of ports are zero beside the largest of all values.
+pub fn is_idle<T: Real>(ports: &[T], all: &[T]) -> bool {
+    let largest = |values: &[T]| {
+        let sizes = values
+            .iter()
+            .map(|value| value.abs())
+            .filter(|size| *size < T::c(f64::MAX));
+        sizes.fold(T::c(0.0), |most, size| if size > most { size } else { most })
+    };
+    largest(ports) <= T::c(IDLE) * largest(all)
 }
 
 /// Blocks and changes of modes where a run is.

@@ -8,7 +8,7 @@ use crate::switching::library::Library;
 use crate::switching::prepared::Prepared;
 use lgm_equations::switching::WatchedChange;
 use lgm_runtime::events::cause::Happening;
-use lgm_runtime::events::search::{Acting, Transition, Unsettled, settle};
+use lgm_runtime::events::search::{Acting, Transition, Unsettled, is_idle, settle};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
@@ -131,6 +131,18 @@ impl Transition for Search<'_, '_, '_> {
 
     fn may_stay(&self, element: usize, mode: usize) -> bool {
         self.instant.library.may_stay(element, mode)
+    }
+
+    fn is_idle(&self, element: usize) -> bool {
+        let standing = self.standing();
+        let values = |ports: &[(usize, usize)]| -> Vec<f64> {
+            let value = |output: usize| standing.prepared.of_output(output, &standing.watched);
+            ports.iter().flat_map(|port| [value(port.0), value(port.1)]).collect()
+        };
+        let all = &standing.prepared.combination.ports;
+        let mut everything = values(&all.concat());
+        everything.extend(&standing.states);
+        is_idle(&values(&all[element]), &everything)
     }
 
     fn wanted(&self, element: usize) -> Option<usize> {
