@@ -78,7 +78,7 @@ pub struct Heading {
     pub name: Arc<str>,
     /// Its `///` lines.
     pub doc: Option<Arc<str>>,
-    /// Where it is declared (its name).
+    /// The place of its name.
     pub span: Span,
     /// How large the model is, as written: before later phases of elaboration bring its laws into other forms.
     pub counts: counts::Counts,
@@ -231,6 +231,23 @@ pub struct Integral {
 }
 
 impl Integral {
+    /// A state that integrates from 0 on, without owner and unit.
+    pub fn from_zero((path, symbol): (PathId, SymbolId), rate: ExprId, written: Arc<str>) -> Integral {
+        Integral {
+            path,
+            symbol,
+            owner: None,
+            rate,
+            start: None,
+            start_span: None,
+            is_guess: false,
+            nominal: None,
+            closure: None,
+            unit: None,
+            written,
+        }
+    }
+
     /// Whether it is a state that holds the integral of its rate from `start` on.
     pub fn is_state(&self) -> bool {
         self.closure.is_none()
@@ -325,19 +342,8 @@ impl Model {
             span: self.heading.span,
         });
         let symbol = self.exprs.new_symbol(name, SymbolKind::State);
-        self.integrals.push(Integral {
-            path,
-            symbol,
-            owner: None,
-            rate,
-            start: None,
-            start_span: None,
-            is_guess: false,
-            nominal: None,
-            closure: None,
-            unit: None,
-            written: written.into(),
-        });
+        self.integrals
+            .push(Integral::from_zero((path, symbol), rate, written.into()));
         self.integrals.len() - 1
     }
 

@@ -464,17 +464,9 @@ impl<'a> LawReader<'_, 'a> {
                 None => format!("{name} of {}", self.graph.model.element_name(id)),
             };
             self.graph.model.integrals.push(Integral {
-                path,
-                symbol,
                 owner: Some(id),
-                rate,
-                start: None,
-                start_span: None,
-                is_guess: false,
-                nominal: None,
-                closure: None,
                 unit,
-                written: written.into(),
+                ..Integral::from_zero((path, symbol), rate, written.into())
             });
             states.push(LawState {
                 symbol,
