@@ -44,9 +44,9 @@ pub struct Domain {
     pub through: Arc<str>,
     /// Its unit.
     pub through_unit: Option<SiUnit>,
-    /// Whether the effort is the across variable (otherwise it is the through variable).
+    /// True if the effort is the across variable (otherwise it is the through variable).
     pub effort_is_across: bool,
-    /// Whether across times through is not a power.
+    /// True if across times through is not a power.
     pub pseudo: bool,
 }
 
@@ -75,7 +75,7 @@ impl JunctionKind {
     }
 }
 
-/// What all bonds of a junction have in common.
+/// The kind of a junction, by the variable that its bonds share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JunctionKind {
     /// 0-junction: one effort, flows add to zero.
@@ -112,11 +112,11 @@ pub struct Port {
     pub entry: Option<u32>,
     /// Its domain; `None` for a bond element.
     pub domain: Option<DomainId>,
-    /// How it is connected.
+    /// Its connection.
     pub connection: Connection,
 }
 
-/// How a port is connected.
+/// The connection of a port.
 #[derive(Clone, Debug)]
 pub enum Connection {
     /// A branch `from -> to` of a linear graph; `None` is the reference node. Across is that of `from`
@@ -136,11 +136,11 @@ pub enum Connection {
 /// A scalar bond; power is positive from tail to head.
 #[derive(Clone, Debug)]
 pub struct Bond {
-    /// Where it comes from.
+    /// Its tail.
     pub tail: BondEnd,
-    /// Where it goes to.
+    /// Its head.
     pub head: BondEnd,
-    /// Where it was drawn.
+    /// Its place in the text.
     pub span: Span,
 }
 
@@ -172,13 +172,13 @@ pub struct Element {
     pub start_span: Option<Span>,
     /// Of what size its states are (`nominal = ..`), as the starts; empty where it was not given.
     pub nominal: Vec<Option<ExprId>>,
-    /// Which variable is the state of this storage, unless the user forces one.
+    /// The variable that is the state of this storage, unless the user forces one.
     pub state_choice: StateChoice,
     /// The mode that it is a part of, from 1, inside of a modal block: its state is named after the block, `bar.v[2]`.
     pub mode: Option<u32>,
 }
 
-/// Which variable a storage carries as its state.
+/// The variable that a storage carries as its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StateChoice {
     /// The co-energy variable: across of an A-type, through of a T-type.
@@ -195,7 +195,7 @@ impl Element {
     /// The kind of what turns a junction on and off.
     pub const JUNCTION: &'static str = "controlled junction";
 
-    /// Whether it is such a velocity; it has no energy, and so no energy variable.
+    /// Returns true for such a velocity; it has no energy, and so no energy variable.
     pub fn is_velocity(&self) -> bool {
         *self.kind == *Element::VELOCITY
     }

@@ -51,7 +51,7 @@ pub fn find_rest(sought: &Sought<'_>, motion: impl Fn(&[f64]) -> Linearised) -> 
             zero,
             running: Vec::new(),
         }),
-        // What integrates for nobody need not be at rest.
+        // Integrals that nothing reads need not be at rest.
         Err(stuck) => search(sought.running).map_err(|_| stuck),
     }
 }

@@ -127,7 +127,7 @@ static void note_changes(lgm_run *run) {
         const int closed = events->first_closed[element];
         int to = LGM_MODE_IN(run->model.combination, element);
         int from = LGM_MODE_IN(events->from.began, element);
-        /* An assumed mode is told to nobody. */
+        /* Events leave out assumed modes. */
         to = (events->wanted[element] > 0) ? events->wanted[element] - 1 : to;
         from = (events->wanted_before[element] > 0) ? events->wanted_before[element] - 1 : from;
         if (closed >= 0 && closed != from) {

@@ -180,7 +180,7 @@ typedef struct {
     lgm_real margins[LGM_ROOM(LGM_MARGINS)];
     lgm_real least[LGM_ROOM(LGM_MARGINS)];
     lgm_real signs[LGM_ROOM(LGM_MARGINS)];
-    /* Where margins are going that were 0 behind the last event and are 0 still; and the margins with these in their places. */
+    /* The directions of margins that were 0 behind the last event and are 0 still; and the margins with these in their places. */
     lgm_real going[LGM_ROOM(LGM_MARGINS)];
     lgm_real sides[LGM_ROOM(LGM_MARGINS)];
     /* The most that the terms of each margin have been worth, and its largest impulse. */

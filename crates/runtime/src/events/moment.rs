@@ -68,7 +68,7 @@ pub struct Events<S: Switching> {
     pub(crate) watched: S::Watched,
     pub(crate) offsets: S::Ports,
     pub(crate) margins: Margins<S>,
-    /// Where margins are going that were 0 behind the last event and are 0 still.
+    /// The directions of margins that were 0 behind the last event and are 0 still.
     pub(crate) going: S::Margins,
     /// The modes that are wanted of elements whose modes are assumed, now and before the instant; [`NOT_ASSUMED`] of the others.
     pub(crate) wanted: S::Modes,

@@ -84,7 +84,7 @@ impl Exprs {
         }
     }
 
-    /// Whether another symbol or another output has the same letter with the same subscripts. Names that were given after the first
+    /// Returns true if another symbol or output has the same letter with the same subscripts. Names that were given after the first
     /// question do not count.
     pub(super) fn looks_like_another(&self, name: &str) -> bool {
         let names = self.symbols.iter().map(|symbol| &*symbol.name);

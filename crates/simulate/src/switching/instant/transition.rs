@@ -46,7 +46,7 @@ impl Instant<'_, '_> {
             ..
         } = search;
         let mut standing = standing.expect(STANDS);
-        // An assumed mode is told to nobody.
+        // Events leave out assumed modes.
         let told = |modes: &[usize], wanted: &[Option<usize>]| -> Vec<usize> {
             let modes = modes.iter().zip(wanted);
             modes.map(|(mode, wanted)| wanted.unwrap_or(*mode)).collect()
