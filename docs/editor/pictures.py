@@ -64,8 +64,17 @@ def write(x, y, text, colour, extra=""):
 
 
 def code(line, y, inlays):
-    """A line of the text with what stands between its words, and where each column came to lie."""
+    """A line of the text with its hints, and where each column came to lie."""
     parts, places, x, column = [], [], LEFT, 0
+
+    def hints(column, x):
+        for label in (label for at, label in inlays if at == column):
+            wide = (len(label) + 2) * WIDE * 0.86
+            parts.append(f'<rect x="{x + 3:.1f}" y="{y - 14}" width="{wide:.1f}" height="18" rx="4" fill="#eef2f6"/>')
+            parts.append(write(x + 9, y, label, "#6b7a89", 'font-size="12"'))
+            x += wide + 5
+        return x
+
     for token in TOKENS.findall(line):
         colour = "name"
         if token.startswith("//"):
@@ -77,17 +86,12 @@ def code(line, y, inlays):
         elif token[0].isupper():
             colour = "kind"
         for letter in token:
-            for at, label in inlays:
-                if at == column:
-                    wide = (len(label) + 2) * WIDE * 0.86
-                    parts.append(f'<rect x="{x + 3:.1f}" y="{y - 14}" width="{wide:.1f}" height="18" rx="4" fill="#eef2f6"/>')
-                    parts.append(write(x + 9, y, label, "#6b7a89", 'font-size="12"'))
-                    x += wide + 5
+            x = hints(column, x)
             places.append(x)
             if not letter.isspace():
                 parts.append(write(x, y, letter, COLOURS[colour]))
             x, column = x + WIDE, column + 1
-    places.append(x)
+    places.append(hints(column, x))
     return parts, places
 
 
@@ -149,6 +153,7 @@ def picture(name, text, problems=(), inlays=(), popup=None, marked=None, at=None
     head += write(14, 17, "model.lgm", "#57606a", 'font-size="12"')
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" viewBox="0 0 {wide:.0f} {high:.0f}" '
     svg += f'font-family="ui-monospace, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="14">{head}{"".join(parts)}</svg>\n'
+    assert all(html.escape(label) in svg for _, _, label in inlays), name
     (FOLDER / f"{name}.svg").write_text(svg)
 
 
@@ -195,6 +200,7 @@ def main():
     server.open(GEARED)
     end = {"line": 99, "character": 0}
     hints = server.ask("textDocument/inlayHint", {"textDocument": document, "range": {"start": {"line": 0, "character": 0}, "end": end}})
+    assert len(hints) == 3, hints
     picture("hints", GEARED, inlays=[(hint["position"]["line"], hint["position"]["character"], hint["label"]) for hint in hints])
     hover = asked("hover", GEARED, "motor :", 2)["contents"]["value"]
     picture("hover", GEARED, popup=sum((wrapped(line, 76) for line in plain(hover)), []), at=place(GEARED, "motor :", 2))
