@@ -27,8 +27,8 @@ struct Point {
     /// Bytes of the model's C file.
     size: u64,
     gcc: Run,
-    /// For each set of flags, nanoseconds per state: by hand, emitted, emitted with the look at whether results are finite.
-    speed: Vec<[f64; 3]>,
+    /// For each set of flags, nanoseconds per state: by hand, emitted.
+    speed: Vec<[f64; 2]>,
 }
 
 /// The better of some runs, each of which is as fast as the machine lets it be.
@@ -53,9 +53,8 @@ fn measure(family: &Family, states: usize, folder: &Path) -> Result<Point, Strin
     let emit = best(rounds, || {
         lgm(&["emit", &path(&file), "--target", "c", "-o", &path(&code), "--force"])
     })?;
-    let (source, object) = (code.join("lgm_model.c"), folder.join("model.o"));
-    let equations = code.join("lgm_equations.h");
-    let size = fs::metadata(equations).map_err(|fault| fault.to_string())?.len();
+    let (source, object) = (code.join(format!("{name}.c")), folder.join("model.o"));
+    let size = fs::metadata(&source).map_err(|fault| fault.to_string())?.len();
     let compiler = Path::new("gcc");
     let compile = |flags: &[&str]| {
         let (source, object) = (path(&source), path(&object));
@@ -77,7 +76,7 @@ fn measure(family: &Family, states: usize, folder: &Path) -> Result<Point, Strin
     })
 }
 
-/// Nanoseconds per state of the right-hand sides; the three of [`Point::speed`].
+/// Nanoseconds per state of the right-hand sides; both of [`Point::speed`].
 fn right_sides(
     family: &Family,
     name: &str,
@@ -85,7 +84,7 @@ fn right_sides(
     flags: &[&str],
     code: &Path,
     object: &Path,
-) -> Result<[f64; 3], String> {
+) -> Result<[f64; 2], String> {
     let benches = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches");
     let (hand, program) = (object.with_extension("hand.o"), object.with_extension("program"));
     let status = Command::new("gcc")
@@ -104,7 +103,6 @@ fn right_sides(
         .arg("-I")
         .arg(code)
         .arg(benches.join("emit.c"))
-        .arg(code.join(format!("{name}_tables.c")))
         .args([object, &hand])
         .arg("-o")
         .arg(&program)
@@ -121,9 +119,7 @@ fn right_sides(
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     match numbers[..] {
-        [hand, rates, checked, difference] if difference <= 1e-12 => {
-            Ok([hand, rates, checked].map(|time| time / states as f64))
-        }
+        [hand, emitted, difference] if difference <= 1e-12 => Ok([hand, emitted].map(|time| time / states as f64)),
         _ => Err(format!("{} of {states} states: `{}`", family.name, text.trim())),
     }
 }
@@ -137,20 +133,19 @@ fn exponent(before: Option<&Point>, here: &Point, of: impl Fn(&Point) -> f64) ->
     format!("{:.2}", grown.ln() / larger.ln())
 }
 
-const HEAD: &str = "# How fast emitted C is made, compiled and run
+const HEAD: &str = "# Speed of emitted C: emission, compilation, execution
 
-Measured figures only, all printed by `cargo bench --bench emit -- --write`, which writes this page. Times are processor time
-of one process (the best of three up to 20,000 states), memory is its largest resident set. The families are those of
-docs/simulation-speed.md: models in the language, compiled as they stand.
+All figures are measured; `cargo bench --bench emit -- --write` writes this page. Times are the processor time of one process
+(the best of three up to 20,000 states), and memory is its largest resident set. The families are those of
+docs/simulation-speed.md: unmodified models in the language.
 ";
 
 const SIDES: &str = "
 ## Right-hand sides
 
-Nanoseconds per state per right-hand side in cache-warm loops, the best of 200 rounds that take turns. By hand: the loops of
-`benches/rhs.c`, ends apart and constants inverted beforehand, compiled with the same flags. `NAME_rates` computes the same;
-`NAME_rhs` looks at whether all results are finite numbers besides. The steppers that are emitted call the former and look once a
-step.
+The tables show nanoseconds per state per right-hand side in cache-warm loops, the best of 200 alternating rounds. `by hand` is
+the loops of `benches/rhs.c`, with separate ends and precomputed reciprocals, compiled with the same flags. `NAME_rhs` computes
+the same values.
 ";
 
 fn report(points: &[Point]) -> String {
@@ -178,19 +173,18 @@ fn report(points: &[Point]) -> String {
     for (set, flags) in FLAGS.iter().enumerate() {
         let _ = write!(
             text,
-            "\n`gcc {}`:\n\n| family | states | by hand | rates | rates / by hand | rhs | rhs / by hand |\n\
-             | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+            "\n`gcc {}`:\n\n| family | states | by hand | emitted | emitted / by hand |\n\
+             | --- | ---: | ---: | ---: | ---: |\n",
             flags.join(" ")
         );
         for point in points {
-            let [hand, rates, checked] = point.speed[set];
+            let [hand, emitted] = point.speed[set];
             let _ = writeln!(
                 text,
-                "| {} | {} | {hand:.3} | {rates:.3} | {:.2} | {checked:.3} | {:.2} |",
+                "| {} | {} | {hand:.3} | {emitted:.3} | {:.2} |",
                 point.family,
                 point.states,
-                rates / hand,
-                checked / hand
+                emitted / hand
             );
         }
     }

@@ -1,4 +1,4 @@
-//! The achieved error of every method against what was asked for and what it cost: a table and a picture for `docs/`.
+//! The achieved error of every method against the requested tolerance and the work: tables and a picture for `docs/`.
 //!
 //! Run with `cargo bench --bench work_precision`. Work is counted in evaluations of the right sides and of Jacobians times
 //! the number of states, not in seconds, so that the same build gives the same figures on every machine.
@@ -37,7 +37,7 @@ fn decade(value: f64) -> String {
 
 fn table(out: &mut String, problem: &Problem, curves: &[Curve]) {
     let _ = writeln!(out, "\n## {}\n", problem.title);
-    let _ = writeln!(out, "| method | asked for | achieved | steps | work |");
+    let _ = writeln!(out, "| method | requested | achieved | steps | work |");
     let _ = writeln!(out, "| --- | --- | --- | --- | --- |");
     for curve in curves {
         for point in &curve.points {
@@ -83,7 +83,7 @@ struct Diagram<'a> {
     title: &'a str,
     label: &'a str,
     across: fn(&Achieved) -> f64,
-    /// Whether the line "achieved as asked for" is drawn.
+    /// True if the line "achieved equals requested" is drawn.
     diagonal: bool,
 }
 
@@ -201,10 +201,10 @@ fn legend(out: &mut String, curves: &[Curve], left: f64, top: f64) {
 
 fn main() {
     let mut text = String::from(
-        "# Work and precision\n\nThe error that `lgm simulate` achieves at each relative tolerance, against exact solutions, \
-         and what it costs. The error is\nthe largest over 101 rows and all outputs, relative to the largest output; the \
-         absolute tolerance is a thousandth of the\nrelative one. Work counts evaluations of the right sides, and for each \
-         Jacobian as many as there are states. Written by\n`cargo bench --bench work_precision`.\n\n![achieved error over \
+        "# Work and precision\n\nThe tables compare the requested relative tolerance of `lgm simulate` with the achieved error \
+         against exact solutions, and\nlist the work. The error is the largest over 101 samples and all outputs, relative to the \
+         largest output. The absolute\ntolerance is a thousandth of the relative one. Work counts evaluations of the right-hand \
+         sides; a Jacobian counts as one\nevaluation per state. `cargo bench --bench work_precision` writes this page.\n\n![achieved error over \
          tolerance and over work](work-precision.svg)\n",
     );
     let mut picture = String::new();
@@ -227,7 +227,7 @@ fn main() {
             left: 80.0,
             top,
             title: problem.title,
-            label: "relative tolerance that was asked for",
+            label: "requested relative tolerance",
             across: |point| point.rtol,
             diagonal: true,
         };

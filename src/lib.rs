@@ -1,25 +1,23 @@
 //! `lgm` compiles textual models of physical systems to state equations.
 //!
-//! Data flows one way, through one stage after another; each stage is one function and the type that it returns:
+//! Data flows in one direction through a sequence of stages. Each stage is a function with its return type:
 //!
-//! 1. A text and all that it imports, kept in a [`source::SourceMap`], is parsed by [`syntax`] and gathered by
-//!    [`elaborate::load`] into a program.
-//! 2. [`elaborate::elaborate`] expands the chosen model: components, arrays, vectors and units are gone, and what is
-//!    left is a flat [`model::Model`] whose laws are [`expr`] expressions.
-//! 3. [`bond::lower`] makes one graph of junctions and ports of it, whichever notation it was drawn in.
-//! 4. [`equations::formulate_with_time`] asks [`causality`] which variable each port is solved for, lets [`index_reduction`] remove
-//!    dependent storage and algebraic loops over the arithmetic of [`algebra`], and writes down the
-//!    [`equations::StateSystem`].
-//! 5. [`analysis`] draws conclusions from it, [`kernels`] compiles it to functions of arrays, [`simulate`] runs it, and
-//!    [`emit`] prints it, with sizes of states from [`trial_runs`].
+//! 1. [`syntax`] parses a text and all its imports, which a [`source::SourceMap`] stores.
+//!    [`elaborate::load`] collects the results into a program.
+//! 2. [`elaborate::elaborate`] expands components, arrays, vectors and units of the chosen model.
+//!    The result is a flat [`model::Model`] whose laws are [`expr`] expressions.
+//! 3. [`bond::lower`] converts the model to a single graph of junctions and ports, for every notation.
+//! 4. [`equations::formulate_with_time`] derives the [`equations::StateSystem`]. [`causality`] assigns the variable that each port is
+//!    solved for. [`index_reduction`] removes dependent storage and algebraic loops, using the arithmetic of [`algebra`].
+//! 5. [`analysis`] analyses the equations, [`kernels`] compiles them to functions of arrays, [`simulate`] runs them, and
+//!    [`emit`] prints them, with magnitudes of states from [`session::trial_runs`].
 //!
-//! Every stage returns its [`diagnostic::Diagnostic`]s beside its value. A text with errors is elaborated as far as it could be
-//! read, so that one run reports as many faults as it can; from [`bond`] on, stages run only if there are no errors up to there.
-//! [`cli`] writes to the disk; texts are read from it by `lgm_files`, for the command line and the language server.
+//! Every stage returns its [`diagnostic::Diagnostic`]s in addition to its value. A text with errors is elaborated as far as it was parsed,
+//! so that one run reports as many errors as possible. From [`bond`] on, stages run only if no earlier stage reported an error. [`cli`]
+//! writes to disk. `lgm_files` reads texts from disk, for the command line and the language server.
 
 pub mod cli;
 pub mod rendering;
-pub mod trial_runs;
 
 pub use lgm_algebra::{self as algebra, expr, units};
 pub use lgm_analysis as analysis;
@@ -31,6 +29,7 @@ pub use lgm_explain as explain;
 pub use lgm_import as import;
 pub use lgm_kernels as kernels;
 pub use lgm_model as model;
+pub use lgm_session as session;
 pub use lgm_simulate as simulate;
 pub use lgm_source::{self as source, codes, diagnostic};
 pub use lgm_syntax as syntax;
@@ -41,7 +40,7 @@ use diagnostic::Diagnostic;
 use equations::StateSystem;
 use source::{SourceId, SourceMap, Sources};
 
-/// Says what is wrong with a text; a text without a model may be without fault.
+/// Returns the diagnostics of a text. A text without a model can be free of errors.
 pub fn check(files: &dyn Sources, map: &mut SourceMap, root: SourceId, request: &Request) -> Vec<Diagnostic> {
     let compilation = Compilation::new(files, std::mem::take(map), root, request.clone());
     let diagnostics = compilation.diagnostics();
@@ -49,7 +48,7 @@ pub fn check(files: &dyn Sources, map: &mut SourceMap, root: SourceId, request: 
     diagnostics
 }
 
-/// Compiles the chosen model of a text; there are equations exactly where no diagnostic is an error.
+/// Compiles the chosen model of a text. The result has equations if and only if no diagnostic is an error.
 pub fn compile(
     files: &dyn Sources,
     map: &mut SourceMap,

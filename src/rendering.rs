@@ -1,16 +1,37 @@
-//! Diagnostics as a person reads them in a terminal, with the lines of the source that they point at.
+//! Diagnostics for a terminal, with the source lines that they point to.
 
 use lgm_source::diagnostic::{Diagnostic, Label, MOST_FAULTS, Severity};
 use lgm_source::{SourceId, SourceMap, Span};
 
-/// Nobody reads more than this many at once, and a faulty generated text can have a million.
+/// Maximum number of rendered diagnostics: a faulty generated text can have a million.
 const RENDERED: usize = 100;
 
-/// Renders diagnostics as a person reads them in a terminal, at most the first hundred.
+/// Renders diagnostics for a terminal, at most the first hundred.
 pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> String {
+    render_each(sources, diagnostics, |cache, diagnostic, out| {
+        render_one(cache, diagnostic, color, out);
+    })
+}
+
+/// Renders diagnostics like [`render`], but remarks without an excerpt of the source.
+pub fn render_briefly(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> String {
+    render_each(sources, diagnostics, |cache, diagnostic, out| {
+        match diagnostic.severity {
+            Severity::Information => render_remark(sources, diagnostic, out),
+            Severity::Error | Severity::Warning => render_one(cache, diagnostic, color, out),
+        }
+    })
+}
+
+/// Renders the first hundred diagnostics, and the number of further ones.
+fn render_each(
+    sources: &SourceMap,
+    diagnostics: &[Diagnostic],
+    one: impl Fn(&mut RenderCache<'_>, &Diagnostic, &mut Vec<u8>),
+) -> String {
     let mut out = Vec::new();
     let shown = &diagnostics[..diagnostics.len().min(RENDERED)];
-    // Each text is split into lines once, not once a diagnostic.
+    // Each text is split into lines once, not once per diagnostic.
     let texts: std::collections::BTreeSet<SourceId> = shown
         .iter()
         .flat_map(|diagnostic| &diagnostic.labels)
@@ -24,7 +45,7 @@ pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> S
             .collect(),
     };
     for diagnostic in shown {
-        render_one(&mut cache, diagnostic, color, &mut out);
+        one(&mut cache, diagnostic, &mut out);
     }
     let left = diagnostics.len() - shown.len();
     if left > 0 {
@@ -38,12 +59,12 @@ pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic], color: bool) -> S
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A line longer than this is shown in part: nobody reads a million letters to find one.
+/// Length in bytes above which a line is shown in part.
 const LONGEST_LINE: usize = 400;
-/// What is shown of a long line on either side of the place.
+/// Visible length of a long line on each side of the location, in bytes.
 const AROUND: usize = 40;
 
-/// Whether a place lies in a line that is too long to be shown whole.
+/// Returns true if a location is in a line that is too long to be shown in full.
 fn is_far_out(sources: &SourceMap, span: Span) -> bool {
     let source = sources.get(span.source);
     [span.start, span.end]
@@ -51,7 +72,7 @@ fn is_far_out(sources: &SourceMap, span: Span) -> bool {
         .any(|at| source.line_at(*at).len() > LONGEST_LINE)
 }
 
-/// One place of a long line: its position, a few words on either side, and what is said of it.
+/// Formats a location in a long line: its position, a few words on either side, and the text of its label.
 fn place_in_long_line(sources: &SourceMap, label: &Label) -> String {
     let source = sources.get(label.span.source);
     let (line, column) = sources.line_column(label.span.source, label.span.start);
@@ -84,7 +105,7 @@ fn place_in_long_line(sources: &SourceMap, label: &Label) -> String {
     )
 }
 
-/// Words that quote something very long, without its middle.
+/// Shortens a message that quotes a very long text by removing the middle.
 fn shortened(words: &str) -> std::borrow::Cow<'_, str> {
     const SHOWN: usize = 200;
     if words.len() <= 3 * SHOWN {
@@ -99,7 +120,19 @@ fn shortened(words: &str) -> std::borrow::Cow<'_, str> {
     format!("{} .. {}", &words[..down(SHOWN)], &words[down(words.len() - SHOWN)..]).into()
 }
 
-/// The form without a drawing: for what has no place, and for places in lines that are too long to be drawn.
+/// Renders a remark with its location, but without source lines.
+fn render_remark(sources: &SourceMap, remark: &Diagnostic, out: &mut Vec<u8>) {
+    let mut brief = remark.clone();
+    if let Some(label) = brief.labels.first() {
+        let (line, column) = sources.line_column(label.span.source, label.span.start);
+        let name = &sources.get(label.span.source).name;
+        brief.message = format!("{} ({name}:{line}:{column})", remark.message);
+        brief.labels.clear();
+    }
+    render_plain(sources, &brief, out);
+}
+
+/// Renders a diagnostic without source lines, if it has no location or its lines are too long.
 fn render_plain(sources: &SourceMap, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
     let word = match diagnostic.severity {
         Severity::Error => "Error",
@@ -139,7 +172,7 @@ fn render_one(cache: &mut RenderCache<'_>, diagnostic: &Diagnostic, color: bool,
         .with_config(Config::default().with_color(color).with_index_type(IndexType::Byte))
         .with_code(diagnostic.code.as_str())
         .with_message(shortened(&diagnostic.message));
-    // The text of the fault first, and each text from its top to its end, so that no text is shown twice.
+    // The text with the error comes first, and each text is shown from top to bottom, so that no text appears twice.
     let mut labels: Vec<&Label> = diagnostic.labels.iter().collect();
     labels.sort_by_key(|label| (label.span.source != first.span.source, label.span));
     for label in labels {

@@ -65,12 +65,11 @@ fn random_systems_agree_with_python_control_and_scipy() {
     };
     let scratch = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/analysis/random_systems.py");
-    let count = std::env::var("LGM_NETWORKS").unwrap_or_else(|_| "50".to_string());
     let output = Command::new(python)
         .arg(script)
         .arg(env!("CARGO_BIN_EXE_lgm"))
         .arg(scratch.path())
-        .arg(count)
+        .arg(support::cases::many(12).to_string())
         .output()
         .unwrap();
     assert!(

@@ -172,6 +172,14 @@ fn pure_crates_depend_on_nothing_of_the_world() {
 }
 
 #[test]
+fn sessions_need_no_command_line() {
+    let packages = dependencies("session");
+    let faces = ["ariadne", "clap", "ctrlc", "lgm-lsp", "lsp-server", "terminal_size"];
+    let found: Vec<_> = packages.iter().filter(|package| faces.contains(&&***package)).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn code_is_emitted_without_runs() {
     let packages = dependencies("emit");
     assert!(

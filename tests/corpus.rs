@@ -6,12 +6,26 @@
 
 use crate::support;
 
+use lgm_compilation::Compilation;
+use lgm_emit::TextOptions;
+use lgm_emit::code::{CodeOptions, Target};
+use lgm_session::diagnostics::as_json;
+use lgm_session::disk::read_model;
+use lgm_session::run::columns::Written;
+use lgm_session::run::failures;
+use lgm_session::run::happened::Happened;
+use lgm_session::run::plan::RunOptions;
+use lgm_session::run::ready::Ready;
+use lgm_session::{Choice, Session, States, checked};
+use lgm_simulate::{Method, Silent};
+use lgm_source::SourceMap;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, build_together, cargo, compile, emit, for_each, python};
+use support::cases::is_campaign;
+use support::emitted::{Rows, build_together, compile, for_each, output, python, write_code};
 use support::program::run;
 
 /// An output, a time in seconds, and the value it has then, to a share of the largest value that the output takes.
@@ -124,11 +138,9 @@ fn diagnostic(text: &str) -> Option<Expected> {
     })
 }
 
-/// Compares the diagnostics of `check` with those expected; says whether there are errors.
-fn check(file: &Path, text: &str, expected: &Expectations) -> Result<bool, String> {
-    let words = ["check", "--verify", "--format", "json"].map(String::from).to_vec();
-    let output = run(&[words, vec![file.display().to_string()]].concat());
-    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("check: {error}"))?;
+/// Compares the diagnostics of `check --verify` with the expected ones, and returns true if some are errors.
+fn check(compilation: &Compilation, text: &str, expected: &Expectations) -> Result<bool, String> {
+    let answer = as_json(compilation.map(), &compilation.diagnostics());
     let list = answer["diagnostics"].as_array().cloned().unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     let mut left: Vec<&Value> = list.iter().filter(|found| found["severity"] != "information").collect();
@@ -189,19 +201,60 @@ fn finished(output: &std::process::Output) -> Result<Rows, String> {
     }
 }
 
-fn simulate(file: &Path, expected: &Expectations) -> Result<(), String> {
-    for (at, method) in expected.methods.iter().enumerate() {
-        let mut words = ["simulate", "--method", method].map(String::from).to_vec();
-        // The rows of all methods are held against what is expected. To verify them takes longer than to run, and shows the same.
-        if at == 0 {
-            words.push("--verify".to_string());
-        }
-        words.extend(expected.options.iter().cloned());
-        words.push(file.display().to_string());
-        let rows = finished(&run(&words));
-        judge(rows, expected).map_err(|fault| format!("simulate --method {method}: {fault}"))?;
+/// Runs the first method in the program, verified, and the others in this process: their rows are held against what is expected, and to
+/// verify them too takes longer and shows the same.
+fn simulate(file: &Path, session: &Session, expected: &Expectations) -> Result<(), String> {
+    let (first, others) = expected.methods.split_first().expect("a method");
+    let mut words = ["simulate", "--verify", "--method", first].map(String::from).to_vec();
+    words.extend(expected.options.iter().cloned());
+    words.push(file.display().to_string());
+    judge(finished(&run(&words)), expected).map_err(|fault| format!("simulate --method {first}: {fault}"))?;
+    if others.is_empty() {
+        return Ok(());
+    }
+    let prepared = session.prepare(&run_options(&expected.options), &[]);
+    let mut ready = prepared.map_err(|faults| faults.to_string())?.ready;
+    for method in others {
+        ready.plan.method = Method::of_word(method).expect("a method");
+        judge(rows_of(&ready), expected).map_err(|fault| format!("simulate --method {method}: {fault}"))?;
     }
     Ok(())
+}
+
+fn run_options(words: &[String]) -> RunOptions {
+    let mut options = RunOptions::default();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut number = || Some(words.next().expect("a number").parse().expect("a number"));
+        match word.as_str() {
+            "--rtol" => options.rtol = number(),
+            "--atol" => options.atol = number(),
+            "--from-equilibrium" => options.from_equilibrium = true,
+            other => panic!("the corpus has no option `{other}`"),
+        }
+    }
+    options
+}
+
+/// The rows of a run, or the code and message of its failure.
+fn rows_of(ready: &Ready) -> Result<Rows, String> {
+    let columns = Written::new(&[], true, &ready.system, &mut Vec::new());
+    let names = columns.columns().map(|column| column.name);
+    let mut rows = Rows {
+        names: std::iter::once("time".to_string()).chain(names).collect(),
+        values: Vec::new(),
+    };
+    let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
+        let values = columns.values(time, outputs, states, &ready.inputs);
+        rows.values.push(std::iter::once(time).chain(values).collect());
+    };
+    match ready.run(&mut sink, &Silent, &mut Happened::default()) {
+        Ok(_) => Ok(rows),
+        Err(failure) => {
+            let found = failures::diagnostic(&failure, &ready.system, &ready.inputs);
+            Err(format!("{}: {}", found.code, found.message))
+        }
+    }
 }
 
 /// Holds a run against what is expected of it.
@@ -222,56 +275,49 @@ fn judge_emitted(rows: Result<Rows, String>, expected: &Expectations) -> Result<
     }
 }
 
-/// Emits, builds and runs a program for a target; none if what it needs is not on this machine.
-fn emitted(file: &Path, target: &str, options: &[String]) -> Option<Result<Rows, String>> {
+/// Emits, builds and runs a program for a target. None if what it needs is not on this machine.
+fn emitted(session: &Session, target: &str, options: &[String]) -> Option<Result<Rows, String>> {
     let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("code");
-    let module = |ending: &str| {
-        let mut entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        entries
-            .find(|path| path.to_string_lossy().ends_with(ending))
-            .expect("a file with this ending")
-    };
+    let folder = scratch.path();
+    let wrote =
+        |target| write_code(session, target, &CodeOptions::default(), folder).expect("code of a model that runs");
     let mut command = match target {
         "c" => {
-            emit(file, target, &folder, &[]);
-            Command::new(compile(&folder, &["-O0"]))
+            wrote(Target::C);
+            Command::new(compile(folder, &["-O0"]))
         }
         "python" => {
             let python = python("numpy, scipy")?;
-            emit(file, target, &folder, &[]);
+            wrote(Target::Python);
+            let mut entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            let module = entries.find(|path| path.extension().is_some_and(|ending| ending == "py"));
             let mut command = Command::new(python);
-            command.arg(module(".py"));
+            command.arg(module.expect("a module"));
             command
-        }
-        "rust" => {
-            emit(file, target, &folder, &[]);
-            let build = scratch.path().join("target");
-            support::emitted::must(&mut cargo(&folder, &build, &["build", "--example", "simulate"]));
-            Command::new(build.join("debug/examples/simulate"))
         }
         other => panic!("the corpus runs no target `{other}`"),
     };
-    Some(finished(&command.args(options).output().unwrap()))
+    Some(finished(&output(command.args(options))))
 }
 
-/// Follows one file through all that it asks for.
+/// Follows one file through all that it asks for, but for Rust, whose programs are built together.
 fn follow(file: &Path) -> Result<(), String> {
     let text = fs::read_to_string(file).unwrap();
     let expected = read(&text)?;
-    if check(file, &text, &expected)? {
+    let compilation = compiled(file);
+    if check(&compilation, &text, &expected)? {
         return Ok(());
     }
-    let equations = support::program::json("equations", file, &[]);
+    let session = Session::of(compilation).map_err(|faults| faults.to_string())?;
+    let system = session.equations();
     if let Some(states) = &expected.states {
-        let names = equations["states"].as_array().into_iter().flatten();
-        let names: BTreeSet<&str> = names.filter_map(|state| state["name"].as_str()).collect();
+        let names: BTreeSet<&str> = system.states.iter().map(|state| &*state.name).collect();
         let wanted: BTreeSet<&str> = states.iter().map(String::as_str).collect();
         if names != wanted {
             return Err(format!("states are {names:?}"));
         }
     }
-    let printed = support::program::succeed(&["equations".to_string(), file.display().to_string()]);
+    let printed = lgm_emit::text(system, &TextOptions::default());
     for equation in &expected.equations {
         if !printed.lines().any(|line| line.trim() == equation) {
             return Err(format!("no equation `{equation}` in\n{printed}"));
@@ -280,13 +326,20 @@ fn follow(file: &Path) -> Result<(), String> {
     if expected.points.is_empty() && expected.failure.is_none() {
         return Ok(());
     }
-    simulate(file, &expected)?;
-    for target in &expected.targets {
-        if let Some(rows) = emitted(file, target, &expected.options) {
+    simulate(file, &session, &expected)?;
+    for target in expected.targets.iter().filter(|target| *target != "rust") {
+        if let Some(rows) = emitted(&session, target, &expected.options) {
             judge_emitted(rows, &expected).map_err(|fault| format!("{target}: {fault}"))?;
         }
     }
     Ok(())
+}
+
+/// Reads and checks a file, as `check --verify` does.
+fn compiled(file: &Path) -> Compilation {
+    let mut map = SourceMap::default();
+    let root = read_model(file, &mut map).expect("a file that can be read");
+    checked(map, root, &Choice::default(), true)
 }
 
 fn corpus() -> Vec<PathBuf> {
@@ -319,31 +372,36 @@ fn every_model_of_the_corpus_does_what_it_says() {
     for_each(&files, follow);
 }
 
+/// The models that name Rust among their targets, and a quarter of the others that switch; in a campaign all of them.
 #[test]
 fn models_that_switch_do_it_in_rust_too() {
-    let mut files = corpus();
-    files.retain(|file| file.to_string_lossy().contains("corpus/switching/"));
-    if files.is_empty() {
+    let read = |file: &PathBuf| read(&fs::read_to_string(file).unwrap()).unwrap();
+    let models = corpus().into_iter().map(|file| (read(&file), file));
+    let (mut models, others): (Vec<_>, Vec<_>) =
+        models.partition(|(expected, _)| expected.targets.iter().any(|target| target == "rust"));
+    let others = others
+        .into_iter()
+        .filter(|(_, file)| file.to_string_lossy().contains("corpus/switching/"));
+    models.extend(others.step_by(if is_campaign() { 1 } else { 4 }));
+    if models.is_empty() {
         // Other topics were asked for.
         return;
     }
-    let read = |file: &PathBuf| read(&fs::read_to_string(file).unwrap()).unwrap();
-    let expected: Vec<Expectations> = files.iter().map(read).collect();
     let scratch = tempfile::tempdir().unwrap();
-    let folders: Vec<PathBuf> = (0..files.len())
+    let folders: Vec<PathBuf> = (0..models.len())
         .map(|at| scratch.path().join(format!("{at}")))
         .collect();
-    for (file, folder) in files.iter().zip(&folders) {
-        emit(file, "rust", folder, &[]);
+    for ((_, file), folder) in models.iter().zip(&folders) {
+        let session = Session::open(file, &Choice::default(), &States::default()).unwrap();
+        write_code(&session, Target::Rust, &CodeOptions::default(), folder).unwrap();
     }
     let programs = build_together(scratch.path(), &folders);
+    let files: Vec<PathBuf> = models.iter().map(|(_, file)| file.clone()).collect();
     for_each(&files, |file| {
         let at = files.iter().position(|other| other == file).unwrap();
-        let output = Command::new(&programs[at])
-            .args(&expected[at].options)
-            .output()
-            .unwrap();
-        judge_emitted(finished(&output), &expected[at])
+        let expected = &models[at].0;
+        let output = Command::new(&programs[at]).args(&expected.options).output().unwrap();
+        judge_emitted(finished(&output), expected)
     });
 }
 

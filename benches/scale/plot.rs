@@ -9,6 +9,36 @@ const COLOURS: [&str; 9] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f7f", "#e69f00", "#a0522d", "#56b4e9", "#000000",
 ];
 
+/// Dashes of the lines: with three markers, each of nine curves is known without its colour.
+const DASHES: [&str; 3] = ["", "7 3", "2 2.5"];
+
+/// The attributes of the line of a curve.
+fn line(index: usize) -> String {
+    let colour = COLOURS[index % COLOURS.len()];
+    match DASHES[index / 3 % DASHES.len()] {
+        "" => format!("stroke=\"{colour}\""),
+        dashes => format!("stroke=\"{colour}\" stroke-dasharray=\"{dashes}\""),
+    }
+}
+
+/// The marker of a curve: circle, square or triangle.
+fn marker(index: usize, x: f64, y: f64) -> String {
+    let colour = COLOURS[index % COLOURS.len()];
+    match index % 3 {
+        0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>"),
+        1 => format!(
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"6\" fill=\"{colour}\"/>",
+            x - 3.0,
+            y - 3.0
+        ),
+        _ => format!(
+            "<path d=\"M{:.1} {:.1}h8l-4 -7z\" fill=\"{colour}\"/>",
+            x - 4.0,
+            y + 3.0
+        ),
+    }
+}
+
 /// The whole picture, in pixels.
 const SIZE: (f64, f64) = (960.0, 470.0);
 
@@ -60,14 +90,12 @@ pub fn svg(points: &[Point]) -> String {
     for (index, family) in families(points).into_iter().enumerate() {
         let (column, row) = (index % 3, index / 3);
         let (x, y) = (60.0 + 300.0 * column as f64, 405.0 + 20.0 * row as f64);
-        let colour = COLOURS[index % COLOURS.len()];
         writeln!(
             out,
-            "<line x1=\"{x}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\" stroke=\"{colour}\" stroke-width=\"2\"/>\
-             <circle cx=\"{}\" cy=\"{y}\" r=\"3\" fill=\"{colour}\"/>\
-             <text x=\"{}\" y=\"{}\">{} {}</text>",
+            "<line x1=\"{x}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\" {} stroke-width=\"2\"/>{}<text x=\"{}\" y=\"{}\">{} {}</text>",
             x + 24.0,
-            x + 12.0,
+            line(index),
+            marker(index, x + 12.0, y),
             x + 30.0,
             y + 4.0,
             family.key,
@@ -135,20 +163,18 @@ fn panel(out: &mut String, panel: &Panel, title: &str, points: &[Point], value: 
         bottom + 34.0
     ));
     for (index, family) in families(points).into_iter().enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
         let places: Vec<(f64, f64)> = of(points, family, Command::Equations)
             .into_iter()
             .map(|point| (panel.x(point.size as f64), panel.y(value(point))))
             .collect();
         let list: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         add(format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"/>",
-            list.join(" ")
+            "<polyline points=\"{}\" fill=\"none\" {} stroke-width=\"1.6\"/>",
+            list.join(" "),
+            line(index)
         ));
         for (x, y) in places {
-            add(format!(
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.6\" fill=\"{colour}\"/>"
-            ));
+            add(marker(index, x, y));
         }
     }
 }

@@ -196,7 +196,7 @@ pub fn write_between(page: &Path, marks: (&str, &str), tables: &str) -> Result<(
     let after = text.split_once(marks.1).ok_or("the page has no end of figures")?.1;
     let option = if marks == SYMBOLIC { "--symbolic " } else { "" };
     let text = format!(
-        "{before}{}Measured on: {}. `cargo bench --bench scale -- {option}--write`, least of the repetitions unless it says `middle`.\n\n{tables}{}{after}",
+        "{before}{}Measured on: {}. `cargo bench --bench scale -- {option}--write`, the best of several repetitions, except in columns named `middle` (median).\n\n{tables}{}{after}",
         marks.0,
         machine(),
         marks.1

@@ -1,22 +1,22 @@
 //! `lgm causality`
 
-use super::draw::{Notation, drawing};
 use super::files::disk::write_result;
 use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
-use lgm_draw::{Manner, play};
+use lgm_draw::{Kind, Manner, play};
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
 use lgm_explain::causality::{TextOptions, json, text};
+use lgm_session::drawing::drawing;
 use std::path::PathBuf;
 
-/// Says which variable each element gives to the rest of a model, and why.
+/// Prints the causality of a model: which variable each element sets, and why.
 ///
-/// Bonds with their causal strokes in the order in which they got them, the normal tree of a linear graph with the rule behind each branch
-/// and link, storage in integral and derivative causality with causal paths, and algebraic loops. Where sources contradict each other,
-/// the report goes as far as it can.
+/// The report contains the bonds with their causal strokes in order of assignment; the normal tree of a linear graph
+/// with the rule for each branch and link; storage in integral and derivative causality with causal paths; and
+/// algebraic loops. If sources contradict each other, the report is partial.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,13 +29,13 @@ pub(super) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
-    /// Also list the bonds that nodes and branches of a linear graph stand for
+    /// Also list the bonds that correspond to the nodes and branches of a linear graph
     #[arg(long)]
     bonds: bool,
-    /// Write a page that plays the assignment on the bond graph, stroke after stroke with its cause
+    /// Write a page that animates the assignment on the bond graph, stroke by stroke with its reason
     #[arg(long, conflicts_with_all = ["format", "bonds"])]
     play: bool,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// Write to this file instead of standard output
@@ -51,7 +51,7 @@ enum Format {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    // The same decisions with less work: nobody reads the equations here.
+    // The decisions are the same with less work, because the equations are not needed.
     let wanted = Options {
         symbolic: false,
         readable: false,
@@ -64,12 +64,17 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);
     let outcome = report::outcome(&diagnostics);
-    // What is misused is no fault of the model: there is nothing to explain.
+    // Misuse of an option is not an error in the model, so no explanation is printed.
     let Some(found) = compilation.causality().filter(|_| outcome != Outcome::Misuse) else {
         return outcome;
     };
+    let every_junction = Manner {
+        all_junctions: true,
+        ..Manner::default()
+    };
     let page = match arguments.play {
-        true => match drawing(&compilation, Some(Notation::BondGraph), Manner::default()) {
+        // Each step corresponds to a bond of the whole graph.
+        true => match drawing(&compilation, Some(Kind::BondGraph), every_junction) {
             Ok(drawing) => drawing.map(|drawing| play(&drawing, found)),
             Err(refused) => {
                 report::print(compilation.map(), std::slice::from_ref(&refused));

@@ -3,31 +3,31 @@
 use super::files::disk::write_result;
 use super::report;
 use super::request::ModelArguments;
-use crate::Request;
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
 use lgm_compilation::stretched::Stretched;
-use lgm_equations::Options;
 use lgm_model::counts::{Count, Counts};
 use lgm_model::system::StateSystem;
+use lgm_session::check_request;
+use lgm_session::diagnostics::as_json;
 use lgm_source::SourceMap;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Says what is wrong with a model.
+/// Checks a model and reports errors and warnings.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  lgm check --verify examples/oscillator.lgm")]
 pub(super) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
-    /// Also compare the equations with the laws of the graph at random values, and the power balance
+    /// Also compare the equations with the laws of the graph and the power balance at random values
     #[arg(long)]
     verify: bool,
-    /// Also print how many branches, nodes, elements and equations there are: in scalars, in vectors, and as written; and how many
-    /// states and dependent storage elements are left after reduction
+    /// Also print the numbers of branches, nodes, elements and equations (as scalars, as vectors, and as written), and
+    /// of states and dependent storage elements after reduction
     #[arg(long)]
     stats: bool,
-    /// `text` goes to standard error, `json` to standard output
+    /// The output format: `text` goes to standard error, `json` to standard output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
@@ -40,21 +40,9 @@ enum Format {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let compilation = arguments
-        .model
-        .compilation(SourceMap::default(), |settings, _| Request {
-            settings,
-            // Numbers find every singular value; symbols are made, and made short, only where they are to be verified, so that
-            // checking takes time in proportion to the model.
-            equations: Options {
-                symbolic: arguments.verify,
-                readable: arguments.verify,
-                ..Options::default()
-            },
-            verify: arguments.verify,
-            every_model: arguments.model.chooses_no_model(),
-            ..Request::default()
-        });
+    let compilation = arguments.model.compilation(SourceMap::default(), |settings, _| {
+        check_request(settings, arguments.model.chooses_no_model(), arguments.verify)
+    });
     let (map, diagnostics, stats) = match &compilation {
         Err((map, diagnostics)) => (map, diagnostics.clone(), None),
         Ok(compilation) => {
@@ -78,9 +66,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let outcome = report::outcome(&diagnostics);
     match arguments.format {
         Format::Text if diagnostics.is_empty() => report::say_without_faults(),
-        Format::Text => report::print(map, &diagnostics),
+        Format::Text => report::print_in_full(map, &diagnostics),
         Format::Json => {
-            let mut value = report::as_json(map, &diagnostics);
+            let mut value = as_json(map, &diagnostics);
             if let Some((counts, reduced)) = &stats {
                 value["stats"] = stats_json(counts, reduced);
             }
@@ -101,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     outcome
 }
 
-/// What reduction leaves of the equations.
+/// The equations after reduction.
 #[derive(Clone, Copy, Debug)]
 struct Reduced {
     states: usize,
@@ -110,7 +98,7 @@ struct Reduced {
     outputs: usize,
 }
 
-/// Counts what is left.
+/// Counts states, dependent storage, algebraic loops and outputs.
 fn reduced(system: &StateSystem) -> Reduced {
     Reduced {
         states: system.states.len(),
@@ -120,7 +108,7 @@ fn reduced(system: &StateSystem) -> Reduced {
     }
 }
 
-/// The size of a model of many sections, and that of its equations.
+/// Returns the size of a model of many sections, and the size of its equations.
 fn stretched_stats(stretched: &Stretched) -> Option<(Counts, Option<Reduced>)> {
     let one =
         |pick: fn(&Reduced) -> usize| stretched.at(|each| each.system().map_or(0, |system| pick(&reduced(system))));

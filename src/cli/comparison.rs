@@ -1,32 +1,31 @@
-//! The comparison of a model that was written anew with the one that it was made from.
+//! The comparison of a generated model with its original.
 
 use crate::Compilation;
 use lgm_analysis::{LinearizeRequest, ResponseRequest, response};
 use lgm_equations::StateSystem;
 use lgm_source::diagnostic::has_errors;
 
-/// Angular frequencies that responses are compared at, in rad/s.
+/// Angular frequencies at which responses are compared, in rad/s.
 const OMEGA: [f64; 8] = [1e-2, 0.13, 1.7, 23.0, 310.0, 4.1e3, 5.3e4, 7.7e5];
 
-/// Tolerance of the responses, as a share of the largest one of an output.
+/// Tolerance of the responses, as a fraction of the largest response of an output.
 const TOLERANCE: f64 = 1e-7;
 
-/// The outcome of a comparison that does not say "the same".
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The outcome of a comparison that did not find the models equivalent.
 pub(super) enum Difference {
-    /// The text does not compile, or its responses are others; the reason.
+    /// The text does not compile, or its responses differ; the reason.
     Found(String),
-    /// There are no responses to compare.
+    /// No responses can be compared.
     Unknown,
 }
 
-/// Compares the frequency responses of all outputs to all inputs.
+/// Compares the frequency responses from all inputs to all outputs.
 pub(super) fn same(before: &StateSystem, after: &StateSystem) -> Result<(), Difference> {
     let curves = |system: &StateSystem| response(system, &ResponseRequest::all(system, OMEGA.to_vec())).0;
     let (Some(before), Some(after)) = (curves(before), curves(after)) else {
         return Err(Difference::Unknown);
     };
-    let differs = || Difference::Found("its outputs would not be those of the model".to_string());
+    let differs = || Difference::Found("its outputs would differ from those of the model".to_string());
     if before.curves.len() != after.curves.len() {
         return Err(differs());
     }
@@ -47,9 +46,9 @@ pub(super) fn same(before: &StateSystem, after: &StateSystem) -> Result<(), Diff
     Ok(())
 }
 
-/// Compares the responses of a model with those of a text; nonlinear models are compared about their starts.
+/// Compares the responses of a model with the responses of a text. Nonlinear models are compared about their initial values.
 pub(super) fn same_as_text(before: &Compilation, after: &Compilation) -> Result<(), Difference> {
-    compiles(after)?;
+    compiles(after).map_err(Difference::Found)?;
     let small_motions = |compilation: &Compilation| {
         let is_linear = compilation.system().is_none_or(|system| system.equations.linear);
         (!is_linear).then(|| {
@@ -70,14 +69,11 @@ pub(super) fn same_as_text(before: &Compilation, after: &Compilation) -> Result<
     }
 }
 
-/// A text that has errors is no model that does the same.
-pub(super) fn compiles(text: &Compilation) -> Result<(), Difference> {
+/// Returns the first error of a text that has errors.
+pub(super) fn compiles(text: &Compilation) -> Result<(), String> {
     let found = text.diagnostics_of_model();
     match found.iter().find(|diagnostic| diagnostic.is_error()) {
-        Some(first) => Err(Difference::Found(format!(
-            "its text would not compile: {}",
-            first.message
-        ))),
+        Some(first) => Err(format!("its text would not compile: {}", first.message)),
         None => Ok(()),
     }
 }

@@ -6,19 +6,20 @@ use super::request::{ModelArguments, StateArguments};
 use crate::Compilation;
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
-use lgm_draw::{Drawing, Kind, Manner, Refusal, dot, draw_with, html_in, json, svg_in, written_as};
+use lgm_draw::{Drawing, Kind, Manner, dot, html_in, json, svg_in};
 use lgm_emit::write_in_lines;
 use lgm_equations::Options;
+use lgm_session::drawing::drawing;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
 
 /// Draws the linear graph or the bond graph of a model.
 ///
-/// A linear graph shows nodes above the rail of their reference, oriented branches with the normal tree heavy, sources with a circle, and
-/// couplers. A bond graph shows junctions and elements with half arrows and causal strokes as books draw them; storage in derivative
-/// causality has a dashed frame, and components have frames with their names. No other program is needed. Where sources contradict each
-/// other, what can be drawn is drawn.
+/// A linear graph shows nodes above the rail of their reference, oriented branches with a heavy normal tree, sources
+/// with a circle, and couplers. A bond graph shows junctions and elements with half arrows and causal strokes in
+/// textbook style; storage in derivative causality has a dashed frame, and components have frames with their names. No
+/// other program is required. If sources contradict each other, the drawing is partial.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,22 +33,22 @@ pub(super) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
-    /// What to draw; the notation that the model is written in unless given
+    /// The kind of drawing; by default the notation of the model
     #[arg(long = "as", value_enum, value_name = "KIND")]
     kind: Option<Notation>,
-    /// How to write it; by the ending of OUT unless given, otherwise svg
+    /// The output format; by default the extension of OUT, otherwise svg
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Let half arrows of a bond graph point as the model says, and not out of sources and through couplers
+    /// Draw half arrows of a bond graph in the directions of the model, not out of sources and through couplers
     #[arg(long)]
     own_directions: bool,
-    /// Draw junctions of two bonds though power only passes through
+    /// Draw all junctions, with the numbers of bonds in `lgm causality --bonds`
     #[arg(long)]
     all_junctions: bool,
-    /// Write moduli and parameters at the elements of a bond graph
+    /// Show moduli and parameters at the elements of a bond graph
     #[arg(long)]
     values: bool,
-    /// The colours; light for a picture and auto for a page unless given
+    /// The colours; by default light for a picture and auto for a page
     #[arg(long, value_enum)]
     theme: Option<Theme>,
     /// Write to this file instead of standard output
@@ -63,13 +64,22 @@ pub(super) enum Notation {
     BondGraph,
 }
 
+impl Notation {
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Notation::LinearGraph => Kind::LinearGraph,
+            Notation::BondGraph => Kind::BondGraph,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Theme {
     /// Dark lines on white
     Light,
-    /// Bright lines on a dark ground
+    /// Light lines on a dark background
     Dark,
-    /// As the reader of the page chose
+    /// The preference of the reader's browser
     Auto,
 }
 
@@ -77,16 +87,16 @@ enum Theme {
 enum Format {
     /// A picture
     Svg,
-    /// A page with the picture, to be moved, enlarged and searched
+    /// A page with the picture, which you can pan, zoom and search
     Html,
-    /// The graph alone, for the layout of Graphviz
+    /// The graph without a layout, for Graphviz
     Dot,
-    /// Places and texts, for programs
+    /// Positions and texts, for programs
     Json,
 }
 
 impl Format {
-    /// The format that a file's ending asks for.
+    /// Returns the format for a file extension.
     fn of(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()? {
             "dot" | "gv" => Some(Format::Dot),
@@ -99,7 +109,7 @@ impl Format {
 }
 
 impl Arguments {
-    /// The drawing and its colours; why an option says nothing of what is drawn.
+    /// Returns the drawing and its colours, or an error if an option does not apply to this drawing.
     fn drawn(
         &self,
         compilation: &Compilation,
@@ -111,7 +121,7 @@ impl Arguments {
         let theme = match (self.theme, format) {
             (None | Some(Theme::Auto), Format::Html) => lgm_draw::Theme::Auto,
             (Some(Theme::Auto), _) => {
-                let help = "write a page with `--format html`, or ask for `--theme light` or `--theme dark`";
+                let help = "write a page with `--format html`, or choose `--theme light` or `--theme dark`";
                 return Err(misuse("--theme auto", "pages", help));
             }
             (Some(Theme::Dark), _) => lgm_draw::Theme::Dark,
@@ -122,7 +132,7 @@ impl Arguments {
             all_junctions: self.all_junctions,
             values: self.values,
         };
-        let drawing = drawing(compilation, self.kind, manner)?;
+        let drawing = drawing(compilation, self.kind.map(Notation::kind), manner)?;
         let options = [
             ("--own-directions", self.own_directions),
             ("--all-junctions", self.all_junctions),
@@ -142,7 +152,7 @@ impl Arguments {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let by_name = arguments.output.as_deref().and_then(Format::of);
     let format = arguments.format.or(by_name).unwrap_or(Format::Svg);
-    // The same decisions with less work: no equations are read here.
+    // The decisions are the same with less work, because the equations are not needed.
     let wanted = Options {
         symbolic: false,
         readable: false,
@@ -175,36 +185,4 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Outcome::Success => outcome,
         failed => failed,
     }
-}
-
-/// The drawing, if there is a model; what to do where it cannot be drawn so.
-pub(super) fn drawing(
-    compilation: &Compilation,
-    kind: Option<Notation>,
-    manner: Manner,
-) -> Result<Option<Drawing>, Diagnostic> {
-    let model = compilation.formulated_model().or_else(|| compilation.model());
-    let (Some(model), Some(graph), Some(report)) = (model, compilation.bond_graph(), compilation.causality()) else {
-        return Ok(None);
-    };
-    let kind = match kind {
-        None => written_as(model),
-        Some(Notation::LinearGraph) => Kind::LinearGraph,
-        Some(Notation::BondGraph) => Kind::BondGraph,
-    };
-    let refused = |refusal: Refusal| match refusal {
-        Refusal::TooLarge(count) => Diagnostic::error(
-            Code::LGM0938,
-            format!(
-                "the model has {count} elements, and a drawing at most {}",
-                lgm_draw::MOST
-            ),
-        )
-        .help("draw it with fewer sections, as in `--set N=10`, or draw a model that holds one of its components"),
-        Refusal::NoLinearGraph(reason) => {
-            Diagnostic::error(Code::LGM0939, format!("the model has no linear graph: {reason}"))
-                .help("draw it with `--as bond-graph`")
-        }
-    };
-    draw_with(model, graph, report, kind, manner).map(Some).map_err(refused)
 }

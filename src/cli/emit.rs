@@ -4,31 +4,27 @@ use super::files::folder::{write_archive, write_folder};
 use super::files::library::add_library;
 use super::report;
 use super::request::{LinearizeArguments, ModelArguments, StateArguments};
-use super::simulate::length_by_modes;
 use super::times::duration;
-use crate::Whole;
 use crate::cli::outcome::Outcome;
-use crate::trial_runs::Simulated;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lgm_emit::code::{self, Changes, CodeOptions, Origin, Target};
-use lgm_equations::switching::Events;
-use lgm_equations::{Options, StateSystem};
+use lgm_emit::code::{CodeOptions, Target};
+use lgm_equations::Options;
+use lgm_session::code::{package, with_length};
+use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_source::{SourceMap, stack};
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// Writes simulation code of a model: a folder with a README, or an FMU.
 ///
-/// The code computes what `lgm simulate` does; every `param` can be changed when it runs. The folder or file appears under its
-/// name when it is complete; the README in it says how to build and run it.
+/// The code computes the same results as `lgm simulate`; every `param` can be changed at run time. The folder or file
+/// appears under its name when it is complete; its README explains how to build and run it.
 ///
-/// `c` needs a C compiler, `rust` cargo, `python` NumPy and SciPy, `matlab` MATLAB or Octave, `julia` OrdinaryDiffEq, `modelica`
-/// any tool of that language. `latex` and `json` hold the equations alone, as `lgm equations` prints them.
+/// `c` needs a C compiler, `rust` cargo, `python` NumPy and SciPy, `matlab` MATLAB or Octave, `julia` OrdinaryDiffEq,
+/// `modelica` any tool of that language. `latex` and `json` contain only the equations, as printed by `lgm equations`.
 ///
-/// `fmu3` and `fmu2` are functional mock-up units of FMI 3.0 and 2.0 for model exchange and co-simulation, with sources and
-/// a library for this machine, built by the C compiler that CC names, or else cc, gcc or clang.
+/// `fmu3` and `fmu2` are functional mock-up units of FMI 3.0 and 2.0 for model exchange and co-simulation, with sources
+/// and a library for this machine. The library is built with the C compiler in CC, else cc, gcc or clang.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  lgm emit examples/oscillator.lgm --target c -o oscillator\n  \
@@ -40,23 +36,27 @@ pub(super) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
-    /// What to write
+    /// The target language or format
     #[arg(long, value_name = "TARGET", value_parser = targets())]
     target: Target,
-    /// The folder to make; a name that ends with `.fmu` makes an FMU one file, any other its folder
+    /// The folder to create; for an FMU, a name with the extension `.fmu` creates a single file, any other a folder
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Replace a folder or FMU that an earlier `lgm emit` has made
+    /// Replace a folder or FMU created by an earlier `lgm emit`
     #[arg(long)]
     force: bool,
+    /// Only the functions of the model, without a program that runs it; for the target `c`
+    #[arg(long)]
+    functions: bool,
     /// Numbers in single precision; for the target `c`
     #[arg(long)]
     float: bool,
-    /// Also a run in steps of this length in seconds, with a bound on the operations of a step; for the target `c`
+    /// Also emit steps of this length in seconds and a run that makes them, with a bound on the operations of a step; for
+    /// the target `c`
     #[arg(long, value_name = "H", value_parser = duration)]
     fixed_step: Option<f64>,
-    /// Newton's iterations on the algebraic loops at most, 50 unless given; where they do not suffice, a call returns a status that
-    /// says so. For the target `c`
+    /// The maximum number of Newton iterations for the algebraic loops, 50 by default; a call that needs more
+    /// returns an error status. For the target `c`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     loop_iterations: Option<u64>,
 }
@@ -68,20 +68,21 @@ fn targets() -> impl TypedValueParser<Value = Target> {
     })
 }
 
-/// Refuses an option that the target does not know, so that nobody believes it was heeded.
+/// Rejects an option that the target does not support, instead of ignoring it.
 fn foreign_option(arguments: &Arguments) -> Option<Diagnostic> {
     let target = Target::ALL.iter().find(|entry| entry.0 == arguments.target);
     let (target, word) = target.expect("invariant: all targets are in the list");
-    let option = match (arguments.float, arguments.fixed_step, arguments.loop_iterations) {
-        (true, _, _) => "--float",
-        (false, Some(_), _) => "--fixed-step",
-        (false, None, Some(_)) => "--loop-iterations",
-        (false, None, None) => return None,
-    };
+    let options = [
+        (arguments.functions, "--functions"),
+        (arguments.float, "--float"),
+        (arguments.fixed_step.is_some(), "--fixed-step"),
+        (arguments.loop_iterations.is_some(), "--loop-iterations"),
+    ];
+    let option = options.iter().find(|option| option.0)?.1;
     let help = match target {
         Target::C => return None,
-        Target::Rust if arguments.float => "leave it out: the crate is generic, in `f32` as well as in `f64`",
-        _ => "leave it out, or write `--target c`",
+        Target::Rust if option == "--float" => "remove it: the crate is generic over `f32` and `f64`",
+        _ => "remove it, or write `--target c`",
     };
     let message = format!("the target `{word}` has no `{option}`");
     Some(Diagnostic::error(Code::LGM0907, message).help(help))
@@ -94,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         report::print(&SourceMap::default(), &diagnostics);
         return report::outcome(&diagnostics);
     }
-    // Parameters stay symbols, so that they can be changed when the code runs.
+    // Parameters stay symbolic, so that they can be changed at run time.
     let wanted = Options::default();
     let texts = SourceMap::default();
     let (states, linearize) = (&arguments.states, LinearizeArguments::default());
@@ -107,29 +108,19 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return report::outcome(&diagnostics);
     };
     let options = CodeOptions {
+        functions: arguments.functions,
         float: arguments.float,
         fixed_step: arguments.fixed_step,
         loop_iterations: arguments.loop_iterations,
     };
-    let origin = Origin {
-        file: file_name(&map),
-        version: env!("CARGO_PKG_VERSION"),
-        hash: hash(&map),
-    };
-    let changes = switched.as_ref().map(|(events, options)| Changes {
-        events,
-        options,
-        lines: lines_of_blocks(events, &map),
-    });
-    let (target, changes) = (arguments.target, changes.as_ref());
-    let package = || code::package(&system, &origin, target, &options, changes, &Simulated);
-    let written = stack::deep(package).and_then(|mut package| {
+    let package = package(&map, (&system, switched.as_ref()), arguments.target, &options);
+    let written = package.and_then(|mut package| {
         let is_archive = package.library.is_some() && is_fmu(&arguments.output);
         add_library(&mut package);
         let write = if is_archive { write_archive } else { write_folder };
         write(&arguments.output, &package.files, arguments.force).map(|()| (package.remarks, package.warnings))
     });
-    // The process ends soon: to give a large system's memory back piece by piece would take long.
+    // The process ends soon. Freeing the memory of a large system piece by piece would take long.
     std::mem::forget(system);
     match written {
         Ok((remarks, warnings)) => {
@@ -147,57 +138,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// The equations with a time to stop at: programs run as long as `lgm simulate` does if nobody says how long.
-fn with_length(
-    whole: Whole,
-    target: Target,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> (StateSystem, Option<(Events, Options)>) {
-    let Whole {
-        model,
-        mut system,
-        switched,
-        ..
-    } = whole;
-    let runs = !matches!(target, Target::Latex | Target::Json);
-    if runs && system.experiment.stop.is_none() {
-        let start = system.experiment.start.unwrap_or(0.0);
-        let length = length_by_modes(&model, &system, start, diagnostics);
-        // Without modes to choose a time by, the program asks for one when it is run.
-        system.experiment.stop = length.ok().map(|length| start + length);
-    }
-    system.matrices.numeric = None;
-    (system, switched)
-}
-
-/// The line of each block in the text.
-fn lines_of_blocks(events: &Events, map: &SourceMap) -> Vec<usize> {
-    let lines = events.blocks().iter().map(|block| block.span);
-    lines.map(|span| map.line_column(span.source, span.start).0).collect()
-}
-
-/// Whether a name ends as those of FMUs do.
+/// Returns true if a file name has the extension of FMUs.
 fn is_fmu(path: &Path) -> bool {
     path.extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("fmu"))
-}
-
-/// The name of the model's file without its folder, so that the same text gives the same code wherever it lies.
-fn file_name(map: &SourceMap) -> String {
-    let root = map.iter().find(|(_, source)| source.path.is_some());
-    let name = root.and_then(|(_, source)| source.path.as_deref().and_then(Path::file_name));
-    name.map_or_else(
-        || "standard input".to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
-}
-
-/// A hash of all texts that the model was made of: its own, those that it imports, and what options say.
-fn hash(map: &SourceMap) -> String {
-    let mut hash = Sha256::new();
-    for (_, source) in map.iter() {
-        hash.update((source.text.len() as u64).to_le_bytes());
-        hash.update(source.text.as_bytes());
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,17 +7,17 @@ use lgm_source::SourceMap;
 use lgm_syntax;
 use std::path::{Path, PathBuf};
 
-/// Lays out models as the language's own page does.
+/// Formats models in the standard layout.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "A file with syntax errors is left as it is, and its errors are shown.\n\n\
+    after_help = "A file with syntax errors is left unchanged, and its errors are shown.\n\n\
     Examples:\n  lgm fmt examples/oscillator.lgm\n  lgm fmt --check examples/*.lgm\n  lgm fmt - < examples/line.lgm"
 )]
 pub(super) struct Arguments {
     /// Models; `-` reads standard input and writes standard output
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Change nothing: print the names of the files that would change, and exit 1 if there are any
+    /// Change nothing; print the names of files that would change, and exit with 1 if any would
     #[arg(long)]
     check: bool,
 }
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         .iter()
         .map(|file| format(file, arguments.check))
         .collect();
-    // The worst of them, whatever the others were: misuse before failure before success.
+    // The worst outcome takes precedence: misuse, then failure, then success.
     let worst_first = [Outcome::Misuse, Outcome::Failure, Outcome::Interrupted];
     let worst = worst_first.into_iter().find(|kind| outcomes.contains(kind));
     worst.unwrap_or(Outcome::Success)

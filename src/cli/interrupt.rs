@@ -1,5 +1,4 @@
-//! Ctrl-C: a run that listens ends in good order at the first one; whatever else is going on ends at once, and leaves no
-//! half of a file behind.
+//! Ctrl-C: the first Ctrl-C ends a cooperative run cleanly. Other work ends immediately, without leaving partial files.
 
 use std::fs;
 use std::io;
@@ -9,32 +8,37 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Whether a run asks in between whether it is to end.
+/// True if a run regularly checks for an interrupt.
 static LISTENING: AtomicBool = AtomicBool::new(false);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Files and folders that are being written. A thread that makes or forgets one holds the lock.
+/// Files and folders that are being written. A thread that adds or removes an entry holds the lock.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// How often it is tried to remove what another thread writes to.
+/// Maximum number of attempts to remove a folder that another thread is writing to.
 const REMOVALS: u32 = 100;
 
-/// The exit code of a program that was interrupted.
+/// The exit code of an interrupted program.
 const EXIT: i32 = 130;
 
-/// From now on the first Ctrl-C is noted instead of ending the program.
+/// Records the first Ctrl-C from now on, instead of ending the program.
 pub(super) fn listen() {
     LISTENING.store(true, Ordering::Relaxed);
     handle();
 }
 
-/// Whether Ctrl-C was pressed.
+/// Returns true if Ctrl-C was pressed.
 pub(super) fn is_asked_for() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Makes a file or a folder that is removed when the program is interrupted before [`finished`].
+/// Returns true if the work is still wanted.
+pub(super) fn is_not_asked_for() -> bool {
+    !is_asked_for()
+}
+
+/// Creates a file or a folder that is removed if the program is interrupted before [`finished`].
 pub(super) fn create<T>(path: &Path, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     handle();
     let mut files = unfinished();
@@ -43,7 +47,7 @@ pub(super) fn create<T>(path: &Path, make: impl FnOnce() -> io::Result<T>) -> io
     Ok(made)
 }
 
-/// It has its own name now, is gone, or is to stay.
+/// Unregisters a path that was renamed or removed, or that must be kept.
 pub(super) fn finished(path: &Path) {
     unfinished().retain(|other| other != path);
 }
@@ -51,21 +55,22 @@ pub(super) fn finished(path: &Path) {
 fn handle() {
     let answer = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) || !LISTENING.load(Ordering::Relaxed) {
-            // The lock is kept to the end, so that no further file appears.
+            // The lock is held to the end, so that no further file is created.
             let files = unfinished();
             files.iter().for_each(|file| remove(file));
             std::process::exit(EXIT);
         }
     });
-    // It is set already; or there is no such signal, or another listener, which the program can do without.
+    // An error means that the handler is already set, that the signal does not exist, or that another handler exists. The program works
+    // without it.
     drop(answer);
 }
 
-/// Removes a file, or a folder with what is in it. Another thread may still write into the folder, which is then not empty in the end:
-/// it is removed again, and once it is gone nothing more can be written there.
+/// Removes a file, or a folder with its contents. Another thread may still write into the folder during the removal, which then fails. The
+/// removal is repeated until the folder no longer exists.
 fn remove(path: &Path) {
     for _ in 0..REMOVALS {
-        // One that has its own name by now is not found under this one.
+        // A path that was already renamed is not found under this name.
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
         if path.symlink_metadata().is_err() {
             return;

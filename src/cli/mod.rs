@@ -1,7 +1,10 @@
-//! The command line: arguments in, files and exit codes out. One file a subcommand.
+//! The command line: arguments in, files and exit codes out. Each subcommand has a file.
 //!
-//! Beside the language server, this is the only room that touches the disk. Exit codes: 0 for success, warnings included; 1 where a diagnostic is
-//! an error or a run fails; 2 for misuse (an unknown option, model or name, a file that cannot be read or written).
+//! Apart from the language server, only this module accesses the disk. The exit codes are:
+//!
+//! - 0 for success, including warnings,
+//! - 1 if a diagnostic is an error or a run fails,
+//! - 2 for misuse, such as an unknown option, model or name, or a file that cannot be read or written.
 
 mod analysis;
 mod causality;
@@ -33,13 +36,14 @@ use crate::cli::analysis::{
 use crate::cli::outcome::Outcome;
 use clap::{CommandFactory, Parser, Subcommand};
 use lgm_source::stack;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Compiles linear graphs and bond graphs of physical systems to exact state equations.
 #[derive(Debug, Parser)]
 #[command(name = "lgm", version, arg_required_else_help = true, propagate_version = true)]
 #[command(
-    after_help = "Example:\n  lgm equations examples/oscillator.lgm\n\n`lgm COMMAND --help` says more of a command."
+    after_help = "Example:\n  lgm equations examples/oscillator.lgm\n\nSee `lgm COMMAND --help` for details of a command."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -77,24 +81,22 @@ enum Command {
     Man(shell::man::Arguments),
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> ExitCode {
-        match outcome {
-            Outcome::Success => ExitCode::SUCCESS,
-            Outcome::Failure => ExitCode::from(1),
-            Outcome::Misuse => ExitCode::from(2),
-            Outcome::Interrupted => ExitCode::from(130),
-        }
-    }
+/// Runs the command in the arguments of this process.
+pub fn main() -> ExitCode {
+    ExitCode::from(main_with(std::env::args_os().collect()))
 }
 
-/// Runs the command that the arguments of this process ask for.
-pub fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
-        // Who names a file alone has most likely forgotten the command.
-        let first = std::env::args().nth(1).unwrap_or_default();
+/// Runs a command and returns the exit code. The first argument is the name of the program. Help and usage errors end the process.
+pub fn main_with(given: Vec<OsString>) -> u8 {
+    let first = given
+        .get(1)
+        .and_then(|first| first.to_str())
+        .unwrap_or_default()
+        .to_string();
+    let arguments = Arguments::try_parse_from(given).unwrap_or_else(|error| {
+        // A single file argument usually means that the subcommand is missing.
         if error.kind() == clap::error::ErrorKind::InvalidSubcommand && first.ends_with(".lgm") {
-            eprintln!("error: `{first}` is a file, and a command stands in front of it\n\n  tip: lgm check {first}");
+            eprintln!("error: `{first}` is a file; put a command before it\n\n  tip: lgm check {first}");
             std::process::exit(2);
         }
         error.exit()
@@ -128,7 +130,12 @@ pub fn main() -> ExitCode {
         Command::Completions(arguments) => shell::completions::run(&arguments, Arguments::command()),
         Command::Man(arguments) => shell::man::run(&arguments, Arguments::command()),
     });
-    outcome.into()
+    match outcome {
+        Outcome::Success => 0,
+        Outcome::Failure => 1,
+        Outcome::Misuse => 2,
+        Outcome::Interrupted => 130,
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! How a command ends.
+//! The exit status of a command.
 
-/// How a command ended.
+/// The exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// All is well, or nearly.
+    /// Success, possibly with warnings.
     Success,
     /// The model or the run has an error.
     Failure,
-    /// The command line has.
+    /// The command line has an error.
     Misuse,
-    /// Ctrl-C ended the run; what there was is written.
+    /// Ctrl-C ended the run. The results up to that time are written.
     Interrupted,
 }

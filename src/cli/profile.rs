@@ -1,4 +1,4 @@
-//! Vectors drawn over positions: the positions, and the entries of the vector.
+//! Vectors plotted over positions: the positions and the entries of the vector.
 
 use lgm_algebra::expr::to_f64;
 use lgm_emit::plot::{ProfileFigure, Series};
@@ -16,16 +16,17 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// The entries of a parameter, or without one the numbers of the entries.
+    /// Uses the entries of a parameter as positions, or the indices of the entries if no parameter is given.
     pub(super) fn of(
         system: &StateSystem,
         over: Option<&str>,
         (vector, count): (&str, usize),
     ) -> Result<Positions, Box<Diagnostic>> {
         if count < 2 {
-            let message = format!("`--profile {vector}` draws a vector over its entries, and this has {count}");
-            let help =
-                "name an output with several entries, as of `output w = list(i in 0:20, displacement(beam, L*i/20));`";
+            let message =
+                format!("`--profile {vector}` requires a vector with at least two entries, but this has {count}");
+            let help = "name an output with several entries, such as `output w = list(i in 0:20, displacement(beam, \
+                 L*i/20));`";
             return Err(Box::new(Diagnostic::error(Code::LGM0905, message).help(help)));
         }
         let Some(name) = over else {
@@ -56,14 +57,14 @@ impl Positions {
         })
     }
 
-    /// A curve of the vector.
+    /// Returns a curve of the vector.
     pub(super) fn series(&self, name: String, unit: Option<String>, values: &[f64]) -> Series {
         let mut points: Vec<(f64, f64)> = self.values.iter().copied().zip(values.iter().copied()).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Series { name, unit, points }
     }
 
-    /// A picture of curves.
+    /// Returns a plot of curves.
     pub(super) fn figure(&self, title: String, series: Vec<Series>) -> ProfileFigure {
         ProfileFigure {
             title,

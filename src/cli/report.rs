@@ -1,20 +1,29 @@
-//! Diagnostics on standard error or as JSON, and the exit code that follows from them.
+//! Diagnostics on standard error, and the resulting exit code.
 
 use super::files::disk::WriteFault;
 use super::outcome::Outcome;
-use crate::rendering::render;
+use crate::rendering::{render, render_briefly};
+use lgm_source::SourceMap;
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::{Diagnostic, Severity, has_errors};
-use lgm_source::{SourceMap, Span};
-use serde_json::{Value, json};
+use lgm_source::diagnostic::{Diagnostic, has_errors};
 use std::io::{IsTerminal, Write};
 
-/// Prints diagnostics to standard error, in colour where a person looks at it and has not asked for none.
+/// Prints diagnostics to standard error, and shows remarks without an excerpt of the source.
 pub(super) fn print(map: &SourceMap, diagnostics: &[Diagnostic]) {
+    print_as(map, diagnostics, render_briefly);
+}
+
+/// Prints diagnostics to standard error, all of them with excerpts of the source.
+pub(super) fn print_in_full(map: &SourceMap, diagnostics: &[Diagnostic]) {
+    print_as(map, diagnostics, render);
+}
+
+/// Prints diagnostics to standard error, in colour if it is a terminal and colour is not disabled.
+fn print_as(map: &SourceMap, diagnostics: &[Diagnostic], render: fn(&SourceMap, &[Diagnostic], bool) -> String) {
     let mut stream = std::io::stderr().lock();
     let is_seen = stream.is_terminal();
     let mut text = render(map, diagnostics, wants_color() && is_seen);
-    // Tools that read standard error know the codes; a person may not know of the pages.
+    // Tools that read standard error recognise the codes; readers may need a hint about the pages.
     if is_seen && let Some(pointer) = pointer(diagnostics) {
         text.push_str(&pointer);
     }
@@ -22,7 +31,7 @@ pub(super) fn print(map: &SourceMap, diagnostics: &[Diagnostic]) {
     let _ = stream.write_all(text.as_bytes());
 }
 
-/// Reports to a person that all is well; a tool knows it from the exit code, and reads nothing.
+/// Reports success to a person; tools use the exit code.
 pub(super) fn say_without_faults() {
     let mut stream = std::io::stderr().lock();
     if stream.is_terminal() {
@@ -30,18 +39,18 @@ pub(super) fn say_without_faults() {
     }
 }
 
-/// Whether the user has left colours on.
+/// Returns true if the user has not disabled colours.
 pub(super) fn wants_color() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// A line that says where more is said of the first error.
+/// Returns a line that refers to the explanation of the first error.
 fn pointer(diagnostics: &[Diagnostic]) -> Option<String> {
     let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error())?;
     Some(format!("For more: lgm explain {}\n", first.code))
 }
 
-/// The exit code that diagnostics ask for.
+/// Returns the exit code for diagnostics.
 pub(super) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     let is_misuse = |diagnostic: &Diagnostic| diagnostic.is_error() && diagnostic.code.is_of_command_line();
     if diagnostics.iter().any(is_misuse) {
@@ -53,7 +62,7 @@ pub(super) fn outcome(diagnostics: &[Diagnostic]) -> Outcome {
     }
 }
 
-/// The exit code after a result was written, or was not.
+/// Returns the exit code after an attempt to write a result.
 pub(super) fn after_writing(map: &SourceMap, written: Result<(), WriteFault>) -> Outcome {
     match written {
         Ok(()) | Err(WriteFault::NobodyListens) => Outcome::Success,
@@ -64,56 +73,7 @@ pub(super) fn after_writing(map: &SourceMap, written: Result<(), WriteFault>) ->
     }
 }
 
-/// A place as tools read it; nulls where a diagnostic has none.
-fn place(map: &SourceMap, span: Option<Span>) -> Value {
-    let Some(span) = span else {
-        return json!({ "file": null, "line": null, "column": null, "end_line": null, "end_column": null });
-    };
-    let (line, column) = map.line_column(span.source, span.start);
-    let (end_line, end_column) = map.line_column(span.source, span.end);
-    json!({
-        "file": map.get(span.source).name,
-        "line": line,
-        "column": column,
-        "end_line": end_line,
-        "end_column": end_column,
-    })
-}
-
-/// Diagnostics as tools read them; lines and columns count from 1, in characters.
-pub(super) fn as_json(map: &SourceMap, diagnostics: &[Diagnostic]) -> Value {
-    let list: Vec<Value> = diagnostics
-        .iter()
-        .map(|diagnostic| {
-            let severity = match diagnostic.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-                Severity::Information => "information",
-            };
-            let labels: Vec<Value> = diagnostic
-                .labels
-                .iter()
-                .map(|label| {
-                    let mut value = place(map, Some(label.span));
-                    value["message"] = json!(label.message);
-                    value
-                })
-                .collect();
-            // The place of the first label, so that a tool that shows one place need not look further.
-            let mut value = place(map, diagnostic.labels.first().map(|label| label.span));
-            value["code"] = json!(diagnostic.code.as_str());
-            value["severity"] = json!(severity);
-            value["message"] = json!(diagnostic.message);
-            value["labels"] = json!(labels);
-            value["notes"] = json!(diagnostic.notes);
-            value["help"] = json!(diagnostic.help);
-            value
-        })
-        .collect();
-    json!({ "diagnostics": list })
-}
-
-/// A diagnostic of the command line as a whole.
+/// Creates a diagnostic about the command line as a whole.
 pub(super) fn misuse(code: Code, message: String, help: &str) -> Diagnostic {
     Diagnostic::error(code, message).help(help)
 }

@@ -1,38 +1,43 @@
-//! The arguments that commands share, and the compilation that they ask for.
+//! The arguments that commands share, and the resulting compilation.
 
-use super::files::disk::{Disk, read_root};
-use super::report;
-use super::simulate::record::states_at;
+use super::files::disk::read_root;
 use super::times::time;
+use super::{interrupt, report};
 use crate::cli::outcome::Outcome;
 use crate::{Compilation, Request, Whole};
 use clap::ValueEnum;
 use lgm_analysis::LinearizeRequest;
 use lgm_elaborate::Settings;
 use lgm_equations::{Options, StateRequest, StateSystem};
+use lgm_session::Choice;
+use lgm_session::run::record::{Patience, states_at};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, six_digits};
 use lgm_source::{Source, SourceId, SourceMap};
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// So many values of an equilibrium are named in a remark.
+/// The number of equilibrium values listed in a remark.
 const POINT_SHOWN: usize = 8;
 
-/// Which model, with which values.
+/// Maximum duration of a run to a point of linearisation.
+const LONGEST_RUN: Duration = Duration::from_secs(3600);
+
+/// The model, with its values.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct ModelArguments {
     /// The model's text; `-` is standard input
     file: PathBuf,
-    /// Which model of the file; the last one unless given (`check` looks at all of them)
+    /// The model to use; by default the last one in the file (`check` checks all of them)
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Gives a `param` or `const` another value, as in `--set m=3` or `--set "m=3 [kg]"`; may be given several times
+    /// Sets a `param` or `const`, such as `--set m=3` (in SI units) or `--set "m=3 [kg]"`; repeatable
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
-    /// Puts elements with modes into these modes, as in `--mode d1=conducting,d2=blocking`; may be given several times
+    /// Sets the modes of elements, such as `--mode d1=conducting,d2=blocking`; repeatable
     #[arg(long, value_name = "ELEM=MODE,..")]
     mode: Vec<String>,
-    /// Also lets imports use the files of this folder; may be given several times
+    /// Adds a folder for imports; repeatable
     #[arg(long, value_name = "DIR")]
     include: Vec<PathBuf>,
     /// Discrete variables are inputs, as for an analysis of the equations between events.
@@ -40,54 +45,53 @@ pub(super) struct ModelArguments {
     open_discretes: bool,
 }
 
-/// Which variables are the states.
+/// The choice of states.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct StateArguments {
     /// Power variables (across, through) or energy variables (p, q) for all storage
     #[arg(long, value_enum)]
     states: Option<States>,
-    /// Let this storage element keep its state where one of several must give way; an error if it cannot. May be given several
-    /// times, the most wanted first
+    /// Let this storage element keep its state if one of several must be dependent; an error if it cannot. Repeatable,
+    /// in order of priority
     #[arg(long, value_name = "ELEM")]
     retain: Vec<String>,
 }
 
-/// Whether the equations are linearised, and where.
+/// True if the equations are linearised, and where.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct LinearizeArguments {
-    /// Linearise the equations: at the starts of the states and the inputs' values at time 0 unless --at or --equilibrium says
-    /// otherwise
+    /// Linearise the equations; without --at or --equilibrium at the initial states and the inputs at time 0
     #[arg(long)]
     linearize: bool,
-    /// Linearise at these values of states, inputs and `time`, over the parameters, as in `--at "theta=pi/6, u=2 [N]"`; may be
-    /// given several times
+    /// Linearise at these values of states, inputs and `time`, which may contain parameters, such as `--at "theta=pi/6,
+    /// u=2 [N]"`; repeatable
     #[arg(long, value_name = "NAME=VALUE,..", allow_hyphen_values = true)]
     at: Vec<String>,
-    /// Linearise at an equilibrium, looked for from the starts or from the values of --at; inputs keep theirs
+    /// Linearise at an equilibrium, searched from the initial states or from the values of --at; inputs keep theirs
     #[arg(long)]
     equilibrium: bool,
-    /// Linearise where a run of the model is at this time, in seconds; values of --at take the place of those of the run
+    /// Linearise at the states of a run at this time, in seconds; values of --at override those of the run
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "equilibrium", allow_hyphen_values = true)]
     along: Option<f64>,
 }
 
 impl LinearizeArguments {
-    /// Whether any of the options is there.
+    /// Returns true if any of the options is given.
     pub(super) fn is_asked_for(&self) -> bool {
         self.linearize || self.equilibrium || !self.at.is_empty() || self.along.is_some()
     }
 
-    /// Returns true if the point is to be an equilibrium.
+    /// Returns true if the operating point must be an equilibrium.
     pub(super) fn equilibrium(&self) -> bool {
         self.equilibrium
     }
 
-    /// Returns true if the point is one of a whole model, as it rests or runs.
+    /// Returns true if the operating point requires the whole model, as an equilibrium or a point of a run.
     pub(super) fn is_of_whole_model(&self) -> bool {
         self.equilibrium || self.along.is_some()
     }
 
-    /// The remark that names the equilibrium at which the answers are; a model may have several.
+    /// Returns the remark that names the equilibrium of the results. A model can have several equilibria.
     pub(super) fn remark_on_equilibrium(&self, system: &StateSystem) -> Option<Diagnostic> {
         let point = system.linearized_at.as_ref().filter(|_| self.equilibrium)?;
         let values = point
@@ -102,11 +106,11 @@ impl LinearizeArguments {
         }
         (shown > 0).then(|| {
             Diagnostic::information(Code::LGM0724, format!("the equilibrium is at {list}"))
-                .help("`lgm equations --equilibrium` has all values; `--at` gives another guess")
+                .help("`lgm equations --equilibrium` prints all values; set another guess with `--at`")
         })
     }
 
-    /// Takes those values of `--at` that are places of the network and not values of variables.
+    /// Removes and returns the entries of `--at` that are locations in the network and not values of variables.
     pub(super) fn take_places(&mut self) -> Vec<String> {
         let (values, places) = std::mem::take(&mut self.at)
             .into_iter()
@@ -115,7 +119,12 @@ impl LinearizeArguments {
         places
     }
 
-    /// The request for the linearisation.
+    /// Returns the request for a linearisation, if any of the options is given.
+    pub(super) fn asked(&self, symbolic: bool) -> Option<LinearizeRequest> {
+        self.is_asked_for().then(|| self.request(symbolic))
+    }
+
+    /// Returns the request for the linearisation.
     pub(super) fn request(&self, symbolic: bool) -> LinearizeRequest {
         LinearizeRequest {
             equilibrium: self.equilibrium,
@@ -123,7 +132,7 @@ impl LinearizeArguments {
         }
     }
 
-    /// Each value becomes a text of its own, so that a diagnostic can point into it.
+    /// Returns the values of the point. Each value becomes a separate source text, so that a diagnostic can point into it.
     pub(super) fn point(&self, map: &mut SourceMap) -> Vec<(String, SourceId)> {
         let values = self.at.iter().flat_map(|text| split_at_commas(text));
         let values = values.map(|text| (text.to_string(), map.add(format!("--at {text}"), text, None)));
@@ -131,7 +140,7 @@ impl LinearizeArguments {
     }
 }
 
-/// The parts of a list; commas inside brackets belong to a part.
+/// Splits a list at its commas, except those inside brackets.
 fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0i32);
     for (at, letter) in text.char_indices() {
@@ -156,7 +165,7 @@ enum States {
 }
 
 impl StateArguments {
-    /// What is asked of the states.
+    /// Returns the requested choice of states.
     pub(super) fn request(&self) -> StateRequest {
         match self.states {
             None => StateRequest::Natural,
@@ -165,7 +174,7 @@ impl StateArguments {
         }
     }
 
-    /// The same, with energy variables unless something else is asked for.
+    /// Returns these options, with energy variables unless another choice is requested.
     pub(super) fn or_energy(&self) -> StateArguments {
         StateArguments {
             states: self.states.or(Some(States::Energy)),
@@ -173,20 +182,20 @@ impl StateArguments {
         }
     }
 
-    /// The same, with one more element that is to keep its state, wanted before all others.
+    /// Returns these options with an additional element that keeps its state, with the highest priority.
     pub(super) fn retaining(&self, element: &str) -> StateArguments {
         let mut states = self.clone();
         states.retain.insert(0, element.to_string());
         states
     }
 
-    /// The storage elements that are to keep their states, the most wanted first.
+    /// Returns the storage elements that keep their states, in order of preference.
     pub(super) fn retained(&self) -> Vec<String> {
         self.retain.clone()
     }
 }
 
-/// The equations of a compilation; diagnostics are printed, and errors are the outcome.
+/// Returns the equations of a compilation. Diagnostics are printed, and errors become the outcome.
 pub(super) fn equations_of(compilation: Compilation) -> Result<(SourceMap, StateSystem), Outcome> {
     let diagnostics = compilation.diagnostics_of_model();
     let (map, whole) = compilation.into_parts();
@@ -206,7 +215,7 @@ fn reported(
 }
 
 impl ModelArguments {
-    /// The only or last model of a file, as it is.
+    /// Selects the only or last model of a file, without options.
     pub(super) fn of_file(file: PathBuf) -> ModelArguments {
         ModelArguments {
             file,
@@ -218,13 +227,16 @@ impl ModelArguments {
         }
     }
 
-    /// The remark that a text on the way out has the values of the file and not those of `--set`; none if there are none of these.
+    /// Returns a remark that the written text contains the values of the file and not the values of `--set`; None without `--set`.
     pub(super) fn unwritten_values(&self) -> Option<Diagnostic> {
         let given = self.set.iter().map(|set| format!("`--set {set}`"));
         let given = given.collect::<Vec<_>>().join(", ");
         (!given.is_empty()).then(|| {
-            Diagnostic::information(Code::LGM0940, format!("{given}: the text keeps the values of the file"))
-                .help("give the values again with the new text, or change them in it")
+            Diagnostic::information(
+                Code::LGM0940,
+                format!("{given}: the text contains the values of the file"),
+            )
+            .help("give the values again with the new text, or change them in it")
         })
     }
 
@@ -233,27 +245,27 @@ impl ModelArguments {
         self.file.as_os_str() == "-"
     }
 
-    /// Whether the file's own choice of a model holds.
+    /// Returns true if no option overrides the file's choice of a model.
     pub(super) fn chooses_no_model(&self) -> bool {
         self.model.is_none()
     }
 
-    /// The same model with one more value set.
+    /// Returns the same model with one additional value.
     pub(super) fn with(&self, name: &str, value: u32) -> ModelArguments {
         let mut model = self.clone();
         model.set.push(format!("{name}={value}"));
         model
     }
 
-    /// The same model with a parameter set to a number in the unit of its declaration.
+    /// Returns the same model with a parameter set to a number in its declared unit.
     pub(super) fn with_number(&self, name: &str, value: f64) -> ModelArguments {
         let mut model = self.clone();
         model.set.push(format!("{name}={value:?}"));
         model
     }
 
-    /// The compilation that a command begins with: FILE and its options are read, and nothing has run yet. If FILE cannot be read,
-    /// the texts there are and what is wrong.
+    /// Reads FILE and its options, and returns the compilation before any stage has run. If FILE cannot be read, returns the source texts
+    /// and the error.
     pub(super) fn compilation(
         &self,
         mut map: SourceMap,
@@ -262,14 +274,14 @@ impl ModelArguments {
         match self.read(&mut map) {
             Err(diagnostic) => Err((map, vec![diagnostic])),
             Ok(root) => {
-                let settings = self.settings(&mut map);
+                let settings = self.choice().settings(&mut map);
                 let request = request(settings, &mut map);
-                Ok(Compilation::new(&self.disk(), map, root, request))
+                Ok(Compilation::new(&self.choice().disk(), map, root, request))
             }
         }
     }
 
-    /// The equations of the model, as `wanted` says and with the states that were asked for.
+    /// Compiles the equations of the model with the options in `wanted` and the requested states.
     pub(super) fn compile(
         &self,
         states: &StateArguments,
@@ -280,7 +292,7 @@ impl ModelArguments {
         (map, whole.map(|whole| whole.system), diagnostics)
     }
 
-    /// The same for a command that goes on only if all is well: diagnostics are printed, and errors are the outcome.
+    /// Compiles for a command that requires a result without errors. Diagnostics are printed, and errors become the outcome.
     pub(super) fn compiled(
         &self,
         states: &StateArguments,
@@ -291,7 +303,7 @@ impl ModelArguments {
         reported(map, system, &diagnostics)
     }
 
-    /// The same model for an analysis of the equations between events, in which discrete variables are inputs.
+    /// Returns the same model for an analysis between events, with discrete variables as inputs.
     pub(super) fn between_events(&self) -> ModelArguments {
         ModelArguments {
             open_discretes: true,
@@ -299,7 +311,7 @@ impl ModelArguments {
         }
     }
 
-    /// The remark that an analysis sees one combination of modes, or no block; none where the modes are asked for.
+    /// Returns the remark that an analysis covers a single mode combination, or ignores blocks; None if the modes are requested.
     pub(super) fn remark_on_events(&self, system: &StateSystem) -> Option<Diagnostic> {
         let events = &system.events;
         let asked: Vec<&str> = self.mode.iter().flat_map(|text| split_at_commas(text)).collect();
@@ -310,19 +322,20 @@ impl ModelArguments {
         };
         let (message, help) = match events.modes.iter().all(|each| is_asked(&each.element)) {
             false => (
-                format!("the answers are for these modes alone: {}", events.words()),
-                "`--mode NAME=MODE` gives others; `lgm switching` lists what they are",
+                format!("the results hold only for these modes: {}", events.words()),
+                "choose other modes with `--mode NAME=MODE`; `lgm switching` lists them",
             ),
             true if events.modes.is_empty() && !events.discretes.is_empty() => (
                 format!("discrete variables are inputs here: {}", events.discretes.join(", ")),
-                "blocks assign them in a run alone; `lgm modes --sampled` has the poles of a loop with its sampled controller",
+                "blocks assign them only during a run; `lgm modes --sampled` prints the poles of a loop with a \
+                 sampled controller",
             ),
             true => return None,
         };
         Some(Diagnostic::information(Code::LGM0723, message).help(help))
     }
 
-    /// The equations with signals of inputs, each a text of the map, and with the model and the graph that the equations were made from.
+    /// Compiles the equations with signals of inputs, each a text of the map. The result includes the model and the graph of the equations.
     pub(super) fn compile_whole(
         &self,
         map: SourceMap,
@@ -331,7 +344,7 @@ impl ModelArguments {
         wanted: Options,
         inputs: Vec<(String, SourceId)>,
     ) -> (SourceMap, Option<Whole>, Vec<Diagnostic>) {
-        let asked = linearize.is_asked_for().then(|| linearize.request(wanted.symbolic));
+        let asked = linearize.asked(wanted.symbolic);
         let Some(time) = linearize.along else {
             return self.compile_asked(map, (states, linearize), asked, wanted, inputs);
         };
@@ -345,7 +358,8 @@ impl ModelArguments {
         let Some(whole) = whole.filter(|_| !has_errors(&diagnostics)) else {
             return (found, None, diagnostics);
         };
-        match states_at(&whole.system, time) {
+        let patience = Patience::new(LONGEST_RUN, &interrupt::is_not_asked_for);
+        match states_at(&whole.system, time, &patience) {
             Ok(reached) => {
                 let given: Vec<&str> = linearize.at.iter().flat_map(|text| split_at_commas(text)).collect();
                 let is_given = |name: &str| {
@@ -371,7 +385,7 @@ impl ModelArguments {
         }
     }
 
-    /// The equations as they are, with values of `--at` as a point where something is looked for first.
+    /// Compiles the equations without linearisation. The values of `--at` are the initial guess of a search.
     pub(super) fn compile_at(
         &self,
         states: &StateArguments,
@@ -417,7 +431,7 @@ impl ModelArguments {
         }
     }
 
-    /// The compilation that a report on the model asks; misuse of the options is printed, and is the outcome.
+    /// Returns the compilation for a report on the model. Misuse of the options is printed and becomes the outcome.
     pub(super) fn asked(&self, states: &StateArguments, wanted: Options) -> Result<Compilation, Outcome> {
         let compilation = self.compilation(SourceMap::default(), |settings, _| Request {
             settings,
@@ -434,7 +448,7 @@ impl ModelArguments {
         })
     }
 
-    /// Another text in the place of FILE, with the same values and the states that it has of its own.
+    /// Compiles another text instead of FILE, with the same values and the default choice of states.
     pub(super) fn of_text(&self, file: &Source, text: &str) -> Compilation {
         self.of_text_asked(file, text, |settings, _| Request {
             settings,
@@ -442,7 +456,7 @@ impl ModelArguments {
         })
     }
 
-    /// The same with a request of its own.
+    /// Compiles another text instead of FILE, with a separate request.
     pub(super) fn of_text_asked(
         &self,
         file: &Source,
@@ -451,51 +465,43 @@ impl ModelArguments {
     ) -> Compilation {
         let mut map = SourceMap::default();
         let root = map.add(file.name.clone(), text, file.path.clone());
-        let settings = self.settings(&mut map);
+        let settings = self.choice().settings(&mut map);
         let request = request(settings, &mut map);
-        Compilation::new(&self.disk(), map, root, request)
+        Compilation::new(&self.choice().disk(), map, root, request)
     }
 
-    /// If an option gives a parameter a value.
+    /// Returns true if an option sets the parameter.
     pub(super) fn sets(&self, name: &str) -> bool {
         let named = |text: &String| text.split('=').next().is_some_and(|left| left.trim() == name);
         self.set.iter().any(named)
     }
 
-    /// A text that stands for itself: nothing is set in it.
+    /// Compiles an independent text, without any values from the options.
     pub(super) fn of_new_text(&self, name: &str, text: &str) -> Compilation {
         let mut map = SourceMap::default();
         let root = map.add(name, text, None);
-        Compilation::new(&self.disk(), map, root, Request::default())
+        Compilation::new(&self.choice().disk(), map, root, Request::default())
     }
 
-    /// FILE, once the folders named by `--include` are known to be there.
+    /// Reads FILE after a check that the folders of `--include` exist.
     fn read(&self, map: &mut SourceMap) -> Result<SourceId, Diagnostic> {
         match self.include.iter().find(|folder| !folder.is_dir()) {
             Some(folder) => {
-                let message = format!("`--include {}`: there is no such folder", folder.display());
-                Err(Diagnostic::error(Code::LGM0909, message).help("name a folder that holds files to import"))
+                let message = format!("`--include {}`: no such folder", folder.display());
+                Err(Diagnostic::error(Code::LGM0909, message).help("name a folder with files to import"))
             }
             None => read_root(&self.file, map),
         }
     }
 
-    fn disk(&self) -> Disk {
-        Disk {
-            include: self.include.clone(),
-        }
-    }
-
-    /// Each `--set` becomes a text of its own, so that a diagnostic can point into it.
-    fn settings(&self, map: &mut SourceMap) -> Settings {
-        let sets = self.set.iter();
-        let sets = sets.map(|text| (text.clone(), map.add(format!("--set {text}"), text.as_str(), None)));
-        Settings {
-            sets: sets.collect(),
+    /// Returns the options as a choice.
+    fn choice(&self) -> Choice {
+        Choice {
             model: self.model.clone(),
+            set: self.set.clone(),
             modes: self.mode.clone(),
+            include: self.include.clone(),
             open_discretes: self.open_discretes,
-            ..Settings::default()
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Times as options take them: `0.5` in seconds, or with a unit as in `500 [ms]`.
+//! Times in options: `0.5` in seconds, or with a unit as in `500 [ms]`.
 
 use lgm_algebra::expr::to_f64;
 use lgm_algebra::units::{UnitPower, unit_of};
 use lgm_equations::shortest_decimal;
 use lgm_source::{SourceId, Span};
 
-/// A time in seconds.
+/// Parses a time in seconds.
 pub(super) fn time(text: &str) -> Result<f64, String> {
     seconds(text).ok_or_else(|| format!("a time is a finite number of seconds, or has a unit as in `{EXAMPLE}`"))
 }
 
-/// A time above 0, in seconds.
+/// Parses a positive time in seconds.
 pub(super) fn duration(text: &str) -> Result<f64, String> {
     let found = seconds(text).filter(|seconds| *seconds > 0.0);
     found.ok_or_else(|| format!("a duration is a number of seconds above 0, or has a unit as in `{EXAMPLE}`"))

@@ -143,7 +143,7 @@ fn a_gear_within_the_domain_is_named() {
     ends_with(&output, 1);
     let fault = err(&output);
     assert!(
-        fault.contains("`gear` joins two places of the domain `rotational`"),
+        fault.contains("`gear` connects two points within the domain `rotational`"),
         "{fault}"
     );
     assert!(fault.contains("`--to electrical`"), "{fault}");

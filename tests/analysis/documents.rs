@@ -49,22 +49,6 @@ fn copied(from: &Path, to: &Path) {
 }
 
 #[test]
-fn the_page_shows_what_is_printed() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/analysis.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let scratch = folder();
-    let blocks = page.split("```console\n").skip(1);
-    let mut count = 0;
-    for block in blocks.map(|rest| rest.split_once("```").unwrap().0) {
-        let (command, shown) = block.split_once('\n').unwrap();
-        let command = command.strip_prefix("$ ").unwrap();
-        assert_eq!(shown, run(scratch.path(), command), "{command}");
-        count += 1;
-    }
-    assert!(count >= 6, "{count} blocks");
-}
-
-#[test]
 fn examples_of_the_help_run() {
     let scratch = folder();
     for command in [

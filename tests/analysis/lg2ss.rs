@@ -107,7 +107,7 @@ fn a_name_is_accepted_exactly_where_the_parser_accepts_it() {
 }
 
 proptest! {
-    #![proptest_config(cases(256))]
+    #![proptest_config(cases(80))]
 
     #[test]
     fn no_text_makes_it_panic(graph in "\\PC*", outputs in "\\PC*", name in "\\PC{0,8}") {

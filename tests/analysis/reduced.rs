@@ -29,7 +29,7 @@ fn value(pair: &Value) -> Complex64 {
 #[test]
 fn moments_agree_at_their_frequencies_and_stay_stable() {
     let scratch = tempfile::tempdir().unwrap();
-    let file = written(scratch.path(), "chain.lgm", &chain(150));
+    let file = written(scratch.path(), "chain.lgm", &chain(60));
     let file = file.to_str().unwrap();
     for more in [&[][..], &["--keep", "second-order"]] {
         let words = [

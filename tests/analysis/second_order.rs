@@ -71,7 +71,7 @@ fn outputs_that_are_not_linear_do_not_stand_in_the_way() {
     let expected = 2.0 * (-0.0125_f64).exp() * (0.1 * (1.5_f64 - 1.0 / 64.0).sqrt()).cos();
     near(trace, expected, 1e-12);
     let warning = err(&lgm(scratch.path(), &["equations", file, "--discretize", "0.1"]));
-    assert!(warning.contains("output `p` is not linear"), "{warning}");
+    assert!(warning.contains("output `p` is nonlinear"), "{warning}");
 }
 
 #[test]

@@ -79,11 +79,11 @@ fn texts_without_the_starts_of_the_model_say_so() {
         folder,
         &["convert", "motor.lgm", "--to", "rotational", "--format", "lgm"],
     );
-    assert!(said.contains("LGM0718") && said.contains("begins at rest"), "{said}");
+    assert!(said.contains("LGM0718") && said.contains("starts at rest"), "{said}");
     fs::write(folder.join("circuit.lgm"), CIRCUIT).unwrap();
     let (_, said) = printed(
         folder,
         &["approximate", "circuit.lgm", "--order", "1", "--format", "lgm"],
     );
-    assert!(said.contains("LGM0716") && said.contains("begins at rest"), "{said}");
+    assert!(said.contains("LGM0716") && said.contains("starts at rest"), "{said}");
 }

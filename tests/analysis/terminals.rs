@@ -180,7 +180,7 @@ fn an_ideal_lamina_has_the_terminal_equations_of_tokad() {
     ends_with(&output, 0);
     insta::assert_snapshot!("terminals_lamina", out(&output));
     assert!(
-        err(&output).contains("`angle` of the model around the component"),
+        err(&output).contains("`angle` of the surrounding model"),
         "{}",
         err(&output)
     );
@@ -396,13 +396,13 @@ model All {
     refused("Ladder", &[], 1, "`n` of `Ladder` has no value");
     refused("Closed", &[], 1, "`Closed` has no open ports");
     refused("closed", &[], 1, "`closed` has no open ports");
-    refused("mass", &[], 1, "`mass` is an element of a bond graph");
+    refused("mass", &[], 1, "`mass` is a bond graph element");
     refused("Hrd", &[], 1, "there is no component `Hrd`");
     refused("Hard", &["--set", "z=2"], 2, "has no `param` or `const` named `z`");
     let hard = json(&["terminals", file, "--component", "Hard", "--linearize"]);
     assert_eq!(hard["matrix"][0][0], "(m*s^2 + k)/s");
     assert_eq!(hard["matrix"][1][0], "-k/s");
-    let alone = "looked at by itself, without the point at which the model is";
+    let alone = "analysed separately, without the operating point of the model";
     refused("Hard", &["--equilibrium"], 1, alone);
     refused("Hard", &["--along", "1"], 1, alone);
     let ladder = json(&["terminals", file, "--component", "Ladder", "--set", "n=2"]);

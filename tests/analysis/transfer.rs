@@ -323,7 +323,7 @@ fn function_at(one: &Value, s: Complex64) -> Complex64 {
 #[test]
 fn functions_in_numbers_have_the_values_of_the_equations() {
     let scratch = tempfile::tempdir().unwrap();
-    for (text, sizes) in [(CHAIN, ["20", "30", "40"]), (PLATE, ["14", "22", "30"])] {
+    for (text, sizes) in [(CHAIN, ["20", "40"]), (PLATE, ["14", "30"])] {
         let file = scratch.path().join("model.lgm");
         std::fs::write(&file, text).unwrap();
         let file = file.to_str().unwrap();

@@ -222,7 +222,7 @@ fn matrices(system: &StateSystem, states: &[String]) -> [DMatrix<f64>; 4] {
 }
 
 proptest! {
-    #![proptest_config(cases(64))]
+    #![proptest_config(cases(20))]
 
     #[test]
     fn random_loops_equal_the_closed_loop_algebra(control in control_loop()) {

@@ -152,18 +152,11 @@ fn what_cannot_be_retained_is_refused_with_the_reason() {
             "`first` cannot keep its state",
             "follows from `second`",
             "retained before it",
-            "name it before",
+            "put it before",
         ],
     );
     let driven = refused(GEARS, &["moved"]);
-    says(
-        &driven,
-        &[
-            "LGM0927",
-            "follows from `push`",
-            "set by `push`, whatever else is chosen",
-        ],
-    );
+    says(&driven, &["LGM0927", "follows from `push`", "`push` always determines"]);
     assert!(!driven.contains("retained before it"), "{driven}");
     // Twice is as good as once.
     assert_eq!(states(&compile(GEARS, &["second", "second"]).0)[0], "second.w");

@@ -9,7 +9,7 @@ use crate::support;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use support::emitted::{Rows, cargo, compile, emit, must, python};
+use support::emitted::{Rows, compile, emit, must, python, rust_program};
 use support::program::succeed;
 
 /// A winding around a core that saturates within 10 mA, between -6.5 and 6.5 A.
@@ -130,13 +130,9 @@ fn a_winding_around_a_sharp_core_is_right_in_emitted_code() {
     let folder = scratch.path().join("c");
     emit(&file, "c", &folder, &[]);
     check("C", &must(Command::new(compile(&folder, &["-O0"])).args(TIGHT)));
-    let (folder, target) = (scratch.path().join("rust"), scratch.path().join("target"));
+    let folder = scratch.path().join("rust");
     emit(&file, "rust", &folder, &[]);
-    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-    check(
-        "Rust",
-        &must(Command::new(target.join("debug/examples/simulate")).args(TIGHT)),
-    );
+    check("Rust", &must(Command::new(rust_program(&folder)).args(TIGHT)));
     if let Some(python) = python("numpy, scipy") {
         let folder = scratch.path().join("python");
         emit(&file, "python", &folder, &[]);

@@ -8,7 +8,7 @@ use crate::support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, cargo, compile, emit, must, python};
+use support::emitted::{Rows, compile, emit, must, python, rust_program};
 
 const MULTIVIBRATOR_RUN: [&str; 6] = ["--stop", "0.15", "--points", "31", "--rtol", "1e-9"];
 const CUBIC_RUN: [&str; 6] = ["--stop", "2", "--points", "41", "--rtol", "1e-9"];
@@ -80,8 +80,19 @@ fn steps_of_fixed_length_end_with_a_branch() {
         let folder = emitted(scratch.path(), MULTIVIBRATOR, "c", options);
         must(Command::new("make").args(["-s", "fixed", "-C"]).arg(&folder));
         let steps = (0.15 / step.parse::<f64>().unwrap()).round().to_string();
-        let rows = Rows::read(&must(Command::new(folder.join("multivibrator_fixed")).arg(steps)));
+        let output = Command::new(folder.join("multivibrator_fixed"))
+            .arg(steps)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let rows = Rows::read(&String::from_utf8(output.stdout).unwrap());
+        // A step finds the solution behind the end, or says that it finds none: no row is wrong.
+        assert!(
+            output.status.success() || said.contains("no solution of an algebraic loop"),
+            "{said}"
+        );
         assert_multivibrating(float, &rows, allowed);
+        assert!(rows.values.last().unwrap()[0] > 0.034, "{said}");
     }
 }
 
@@ -116,11 +127,9 @@ fn fmus_leave_a_branch_where_it_ends() {
 #[test]
 fn emitted_rust_leaves_a_branch_where_it_ends() {
     let scratch = tempfile::tempdir().unwrap();
-    let target = scratch.path().join("target");
     let run = |text: &str, words: &[&str]| {
         let folder = emitted(scratch.path(), text, "rust", &[]);
-        must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-        Rows::read(&must(Command::new(target.join("debug/examples/simulate")).args(words)))
+        Rows::read(&must(Command::new(rust_program(&folder)).args(words)))
     };
     assert_multivibrating("Rust", &run(MULTIVIBRATOR, &MULTIVIBRATOR_RUN), 1e-5);
     assert_folded("Rust", &run(CUBIC, &CUBIC_RUN), 1e-6);
@@ -161,9 +170,7 @@ fn emitted_programs_name_the_loop_whose_branch_ends_with_no_other() {
         &SANITIZED,
     ))];
     let folder = emitted(scratch.path(), PARABOLA, "rust", &[]);
-    let target = scratch.path().join("target");
-    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-    programs.push(Command::new(target.join("debug/examples/simulate")));
+    programs.push(Command::new(rust_program(&folder)));
     if let Some(python) = python("numpy, scipy") {
         let mut run = Command::new(python);
         run.arg(emitted(scratch.path(), PARABOLA, "python", &[]).join("loop.py"));
@@ -175,7 +182,7 @@ fn emitted_programs_name_the_loop_whose_branch_ends_with_no_other() {
         assert!(
             !output.status.success()
                 && said.contains("loop of `odd`")
-                && (said.contains("has no solution") || said.contains("limit point")),
+                && (said.contains("no solution") || said.contains("limit point")),
             "{said}"
         );
     }

@@ -11,13 +11,13 @@ use lgm::emit::code::{self, CodeOptions, Origin, Target};
 use lgm::equations::{StateSystem, StateVariable};
 use lgm::expr::Function;
 use lgm::kernels::{KernelOptions, Kernels};
+use lgm::session::trial_runs::Simulated;
 use lgm::simulate::{Method, Plan, Silent, simulate};
-use lgm::trial_runs::Simulated;
 use shapes::Shapes;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, TIGHT, cargo, compile, emit, must, python, simulated};
+use support::emitted::{Rows, TIGHT, compile, emit, must, python, rust_program, simulated};
 use support::program::succeed;
 use systems::{Builder, sparse};
 
@@ -111,15 +111,9 @@ fn a_mass_matrix_is_solved_with_in_emitted_code() {
     );
     let folder = scratch.path().join("rust");
     write(&system, Target::Rust, &folder);
-    let target = scratch.path().join("target");
-    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
     check(
         "Rust",
-        &must(
-            Command::new(target.join("debug/examples/simulate"))
-                .args(TIGHT)
-                .args(STOP),
-        ),
+        &must(Command::new(rust_program(&folder)).args(TIGHT).args(STOP)),
     );
     let Some(python) = python("numpy, scipy") else { return };
     let folder = scratch.path().join("python");
@@ -162,15 +156,15 @@ fn loops_of_more_unknowns_than_a_small_computer_has_room_for_are_solved() {
     let header = fs::read_to_string(folder.join("Ring.h")).unwrap();
     let unknowns = header
         .lines()
-        .find_map(|line| line.strip_prefix("#define Ring_UNKNOWNS "));
+        .find_map(|line| line.strip_prefix("enum { Ring_UNKNOWNS = "));
+    let unknowns = unknowns.and_then(|line| line.strip_suffix(" };"));
     assert!(unknowns.unwrap().parse::<usize>().unwrap() > 64);
     let rows = Rows::read(&must(Command::new(compile(&folder, &["-O0"])).args(TIGHT)));
     let (difference, place) = expected.difference(&rows).unwrap();
     assert!(difference <= 1e-9, "C: {difference:e} {place}");
-    let (folder, target) = (scratch.path().join("rust"), scratch.path().join("target"));
+    let folder = scratch.path().join("rust");
     emit(&file, "rust", &folder, &[]);
-    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-    let rows = Rows::read(&must(Command::new(target.join("debug/examples/simulate")).args(TIGHT)));
+    let rows = Rows::read(&must(Command::new(rust_program(&folder)).args(TIGHT)));
     let (difference, place) = expected.difference(&rows).unwrap();
     assert!(difference <= 1e-9, "Rust: {difference:e} {place}");
 }
@@ -183,9 +177,9 @@ fn iterations_on_loops_are_bounded_as_asked() {
     for (further, expected) in [(&["--loop-iterations", "7"][..], "7"), (&[], "50")] {
         let folder = scratch.path().join(expected);
         emit(&file, "c", &folder, further);
-        let header = fs::read_to_string(folder.join("Ring.h")).unwrap();
-        let line = format!("#define Ring_ITERATIONS {expected}");
-        assert!(header.lines().any(|each| each == line), "{line}");
+        let source = fs::read_to_string(folder.join("Ring.c")).unwrap();
+        let number = format!("Ring_ITERATIONS = {expected},");
+        assert!(source.contains(&number), "{number}");
     }
 }
 
@@ -275,10 +269,9 @@ fn tiny_unknowns_of_loops_are_solved_for_in_emitted_c() {
 fn tiny_unknowns_of_loops_are_solved_for_in_emitted_rust() {
     let scratch = tempfile::tempdir().unwrap();
     let (file, expected) = charges(scratch.path());
-    let (folder, target) = (scratch.path().join("rust"), scratch.path().join("target"));
+    let folder = scratch.path().join("rust");
     emit(&file, "rust", &folder, &[]);
-    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-    let rows = must(Command::new(target.join("debug/examples/simulate")).args(CHARGES_RTOL));
+    let rows = must(Command::new(rust_program(&folder)).args(CHARGES_RTOL));
     assert_charges("Rust", &expected, &Rows::read(&rows));
 }
 

@@ -15,3 +15,5 @@ pub mod matlab;
 mod modelica;
 mod python;
 mod rust;
+mod sampled;
+mod steps;

@@ -4,10 +4,12 @@
 
 use crate::support;
 
+use lgm_emit::code::{CodeOptions, Target};
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, emit, examples, for_each, simulated, stop};
+use support::emitted::{Rows, emit, examples, for_each, session_of, simulated, stop, write_code};
 
 /// A Python that has the compiler.
 fn python() -> Option<String> {
@@ -16,7 +18,7 @@ fn python() -> Option<String> {
     if has.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    eprintln!("skipped: `{python}` has no rumoca; name another one by LGM_RUMOCA_PYTHON");
+    eprintln!("skipped: `{python}` has no rumoca; choose another one by LGM_RUMOCA_PYTHON");
     None
 }
 
@@ -98,7 +100,7 @@ fn every_example_compiles_and_runs_as_it_does_here() {
     for_each(&examples(), |file| {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().join("code");
-        emit(file, "modelica", &folder, &[]);
+        write_code(&session_of(file), Target::Modelica, &CodeOptions::default(), &folder)?;
         let expected = simulated(file, &stop(file));
         let (atol, most) = match file.file_name().and_then(|name| name.to_str()) {
             // The velocities of its fast modes are of the order 1e-12 m/s, and their errors of phase add up.
@@ -196,7 +198,7 @@ fn states_of_linear_models_move_when_an_input_steps() {
     fs::write(&file, STEPS).unwrap();
     emit(&file, "modelica", &folder, &[]);
     let text = fs::read_to_string(model(&folder)).unwrap();
-    assert!(text.contains("without what inputs add to it at once"), "{text}");
+    assert!(text.contains("without its direct input terms"), "{text}");
     // A signal alone would leave the old rate.
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     assert!(readme.contains("`Driven(w=sin(time), der_w=cos(time))`"), "{readme}");

@@ -4,28 +4,30 @@
 
 use crate::support;
 
+use lgm_emit::code::{CodeOptions, Target};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
     RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, WAITING, WAITING_RTOL, agree, assert_rectified, assert_small,
-    assert_waited, cargo, emit, examples, for_each, must, rectifier, simulated, small, stop,
+    assert_waited, build_together, cargo, emit, examples, for_each, gather, must, rectifier, rust_program, session_of,
+    simulated, small, stop, write_code,
 };
 
 #[test]
 fn every_example_runs_in_rust_as_it_does_here() {
-    let targets = tempfile::tempdir().unwrap();
-    for_each(&examples(), |file| {
-        let scratch = tempfile::tempdir().unwrap();
-        let folder = scratch.path().join("code");
-        emit(file, "rust", &folder, &[]);
-        // Two threads with a folder each, which would wait for each other in one.
-        let thread = format!("{:?}", std::thread::current().id());
-        let target = targets.path().join(thread.replace(['(', ')'], ""));
-        must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-        let program = target.join("debug/examples/simulate");
+    let (files, scratch) = (examples(), tempfile::tempdir().unwrap());
+    let folders: Vec<PathBuf> = (0..files.len())
+        .map(|at| scratch.path().join(format!("{at}")))
+        .collect();
+    for (file, folder) in files.iter().zip(&folders) {
+        write_code(&session_of(file), Target::Rust, &CodeOptions::default(), folder).unwrap();
+    }
+    let programs = build_together(scratch.path(), &folders);
+    for_each(&files, |file| {
+        let at = files.iter().position(|other| other == file).unwrap();
         let stop = stop(file);
-        let rows = Rows::read(&must(Command::new(program).args(TIGHT).args(&stop)));
+        let rows = Rows::read(&must(Command::new(&programs[at]).args(TIGHT).args(&stop)));
         agree(file, &stop, &simulated(file, &stop), &rows, 1e-9)
     });
 }
@@ -35,9 +37,7 @@ fn no_pulse_of_a_rectifier_is_stepped_over() {
     let scratch = tempfile::tempdir().unwrap();
     let (file, folder) = (rectifier(scratch.path()), scratch.path().join("code"));
     emit(&file, "rust", &folder, &[]);
-    let target = scratch.path().join("target");
-    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-    let mut run = Command::new(target.join("debug/examples/simulate"));
+    let mut run = Command::new(rust_program(&folder));
     run.args(RECTIFIED_ROWS)
         .args(RECTIFIED.map(|(name, value)| format!("{name}={value}")));
     assert_rectified(&file, &RECTIFIED, &Rows::read(&must(&mut run)));
@@ -48,11 +48,7 @@ fn small_charges_and_narrow_pulses_are_right() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("code");
     emit(&small(scratch.path()), "rust", &folder, &[]);
-    let target = scratch.path().join("target");
-    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-    assert_small(&Rows::read(&must(&mut Command::new(
-        target.join("debug/examples/simulate"),
-    ))));
+    assert_small(&Rows::read(&must(&mut Command::new(rust_program(&folder)))));
 }
 
 #[test]
@@ -61,16 +57,14 @@ fn an_integral_that_waits_is_released() {
     let (file, folder) = (scratch.path().join("waiting.lgm"), scratch.path().join("code"));
     fs::write(&file, WAITING).unwrap();
     emit(&file, "rust", &folder, &[]);
-    let target = scratch.path().join("target");
-    must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-    let mut run = Command::new(target.join("debug/examples/simulate"));
+    let mut run = Command::new(rust_program(&folder));
     assert_waited(&Rows::read(&must(run.args(WAITING_RTOL))));
 }
 
 /// The sources of an emitted package, those of the runtime among them.
 fn package_sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for inside in ["src", "src/runtime"] {
+    for inside in ["src", "lgm-runtime/src"] {
         for entry in fs::read_dir(folder.join(inside)).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {
@@ -84,23 +78,29 @@ fn package_sources(folder: &Path) -> Vec<(PathBuf, String)> {
 
 #[test]
 fn clippy_has_no_objection_and_the_documentation_runs() {
-    let targets = tempfile::tempdir().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
     // A loop, corners of inputs, derived parameters, conditions on time, no inputs at all.
-    for name in [
+    let names = [
         "diode_rectifier.lgm",
         "speed_loop.lgm",
         "milling_machine.lgm",
         "pendulum.lgm",
-    ] {
-        let scratch = tempfile::tempdir().unwrap();
-        let folder = scratch.path().join("code");
-        emit(&support::program::example(name), "rust", &folder, &[]);
-        must(&mut cargo(&folder, targets.path(), &["clippy", "--all-targets"]));
-        must(&mut cargo(&folder, targets.path(), &["test"]));
-        for (path, text) in package_sources(&folder) {
+    ];
+    let folders = names.map(|name| scratch.path().join(name));
+    for (name, folder) in names.iter().zip(&folders) {
+        emit(&support::program::example(name), "rust", folder, &[]);
+        for (path, text) in package_sources(folder) {
             assert!(!text.contains("unsafe {") && !text.contains("std::"), "{path:?}");
         }
     }
+    gather(scratch.path(), &folders);
+    let target = scratch.path().join("target");
+    must(&mut cargo(
+        scratch.path(),
+        &target,
+        &["clippy", "--workspace", "--all-targets"],
+    ));
+    must(&mut cargo(scratch.path(), &target, &["test", "--workspace"]));
 }
 
 /// A model whose names are words of Rust, or differ in case alone.
@@ -174,40 +174,46 @@ model Conditions {
 #[test]
 fn words_of_the_language_are_names_all_the_same_and_small_models_leave_nothing_unused() {
     let scratch = tempfile::tempdir().unwrap();
+    let texts = [NAMES, BARE[0], BARE[1], CONDITIONS];
+    let files: Vec<PathBuf> = (0..texts.len())
+        .map(|at| scratch.path().join(format!("Größe \"{at}\".lgm")))
+        .collect();
+    let folders: Vec<PathBuf> = (0..texts.len())
+        .map(|at| scratch.path().join(format!("code{at}")))
+        .collect();
+    for ((text, file), folder) in texts.iter().zip(&files).zip(&folders) {
+        fs::write(file, text).unwrap();
+        emit(file, "rust", folder, &[]);
+        for (path, text) in package_sources(folder) {
+            let allows = text.contains("allow(unused") || text.contains("allow(dead_code)");
+            assert!(!allows, "{path:?}");
+        }
+    }
+    let programs = build_together(scratch.path(), &folders);
     let target = scratch.path().join("target");
-    for (at, text) in [NAMES, BARE[0], BARE[1], CONDITIONS].into_iter().enumerate() {
-        let (file, folder) = (
-            scratch.path().join(format!("Größe \"{at}\".lgm")),
-            scratch.path().join(format!("code{at}")),
-        );
-        fs::write(&file, text).unwrap();
-        emit(&file, "rust", &folder, &[]);
-        must(&mut cargo(&folder, &target, &["clippy", "--all-targets"]));
-        must(&mut cargo(&folder, &target, &["doc", "--no-deps"]));
-        must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-        let program = target.join("debug/examples/simulate");
-        let settings: &[(&str, &str)] = match at {
-            0 => &[
-                ("fn=3", "fn=3"),
-                ("Self[2]=-4", "Self=[1, -4]"),
-                ("dyn=1.25", "dyn=1.25"),
-            ],
-            _ => &[],
-        };
-        let rows = Rows::read(&must(Command::new(&program).args(TIGHT)));
-        let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
-        assert!(difference <= 1e-9, "{difference:e} {place}");
-        for (word, setting) in settings {
-            let rows = Rows::read(&must(Command::new(&program).args(TIGHT).arg(word)));
-            let expected = simulated(&file, &["--set".into(), setting.to_string()]);
-            let (difference, place) = expected.difference(&rows).unwrap();
-            assert!(difference <= 1e-9, "{word}: {difference:e} {place}");
-        }
-        for (path, text) in package_sources(&folder) {
-            assert!(
-                !text.contains("allow(unused") && !text.contains("allow(dead_code)"),
-                "{path:?}"
-            );
-        }
+    must(&mut cargo(
+        scratch.path(),
+        &target,
+        &["clippy", "--workspace", "--all-targets"],
+    ));
+    must(&mut cargo(
+        scratch.path(),
+        &target,
+        &["doc", "--workspace", "--no-deps"],
+    ));
+    let agrees = |words: &[&str], at: usize, setting: &[String]| {
+        let rows = Rows::read(&must(Command::new(&programs[at]).args(TIGHT).args(words)));
+        let (difference, place) = simulated(&files[at], setting).difference(&rows).unwrap();
+        assert!(difference <= 1e-9, "{words:?}: {difference:e} {place}");
+    };
+    for at in 0..texts.len() {
+        agrees(&[], at, &[]);
+    }
+    for (word, setting) in [
+        ("fn=3", "fn=3"),
+        ("Self[2]=-4", "Self=[1, -4]"),
+        ("dyn=1.25", "dyn=1.25"),
+    ] {
+        agrees(&[word], 0, &["--set".into(), setting.to_string()]);
     }
 }

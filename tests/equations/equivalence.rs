@@ -1,9 +1,10 @@
 //! One network in several notations has one transfer function.
 //!
 //! A random scalar linear graph is compiled as it is, as a bond graph, and with a part of it in a component; a few copies
-//! of it, tied together, as that many scalar graphs and as one graph of vectors. `LGM_NETWORKS` sets how many.
+//! of it, tied together, as that many scalar graphs and as one graph of vectors. `LGM_CASES` multiplies their number.
 
 use crate::equations::networks;
+use crate::support::cases::many;
 
 use networks::adapter::{Compiled, compile_numeric};
 use networks::compare::{FREQUENCIES, matrix_response};
@@ -65,12 +66,8 @@ fn compare(seed: u64, network: &Network, texts: &[String], same_order: bool) -> 
     Ok(true)
 }
 
-fn count(usual: u64) -> u64 {
-    std::env::var("LGM_NETWORKS").map_or(usual, |text| text.parse().expect("LGM_NETWORKS is a number"))
-}
-
 fn run(usual: u64, one: impl Fn(u64) -> Result<bool, String>) {
-    let seeds = count(usual);
+    let seeds = many(usual);
     let mut compared = 0;
     let mut failures = Vec::new();
     for seed in 0..seeds {
@@ -91,7 +88,7 @@ fn run(usual: u64, one: impl Fn(u64) -> Result<bool, String>) {
 
 #[test]
 fn graph_bond_graph_and_component_agree() {
-    run(500, |seed| {
+    run(125, |seed| {
         let network = generate_scalar_graph(seed);
         let mut random = Random::new(seed ^ 0xc03b);
         let mut inside: Vec<bool> = network.elements.iter().map(|_| random.percent(50)).collect();
@@ -112,7 +109,7 @@ fn graph_bond_graph_and_component_agree() {
 
 #[test]
 fn copies_and_vectors_agree() {
-    run(250, |seed| {
+    run(60, |seed| {
         let (scalar, vector) = copies(&generate_scalar_graph(seed), 2 + (seed % 2) as usize, seed);
         compare(seed, &scalar, &[write(&scalar), write(&vector)], false)
     });

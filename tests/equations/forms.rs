@@ -172,11 +172,11 @@ fn results_are_as_short_as_in_the_documents() {
         );
     }
     let page = format!(
-        "# Equations beside those of the documents\n\n\
-         The source documents print {} results that `lgm equations` prints as well. Each row has the printed form, with errata mended and in\n\
-         the names of the example, our form, and the operations of both. Signs, powers and functions are counted.\n\n\
-         Of all {} results, {} come out at no more operations than printed.\n\n\
-         | result | printed | ours | operations printed | ours |\n| --- | --- | --- | --- | --- |\n{lines}",
+        "# Equations compared with the source documents\n\n\
+         The source documents print {} results that `lgm equations` also prints. Each row shows the printed form (with errata corrected, and\n\
+         in the names of the example), the form of lgm, and the operation counts of both. Signs, powers and functions are counted.\n\n\
+         lgm needs no more operations than the printed form in {2} of {1} results.\n\n\
+         | result | printed | lgm | operations printed | lgm |\n| --- | --- | --- | --- | --- |\n{lines}",
         rows.len(),
         rows.len(),
         rows.len() - longer,

@@ -3,6 +3,7 @@
 mod declaration_order;
 mod derivation;
 mod equivalence;
+mod exact_ranks;
 mod forms;
 mod held_integrals;
 pub mod networks;

@@ -1,11 +1,11 @@
 //! Random linear networks against an independent solution of them.
 //!
-//! `LGM_NETWORKS=100000 cargo test --test all agree_with_the_reference -- --nocapture` runs that many instead of
-//! the usual number; `LGM_SEED=17` runs the network of one seed alone, `LGM_TRACE=1` names each seed as it begins. Every
-//! fourth network is compiled with symbolic matrices and verified by the compiler as well, all of them with
-//! `LGM_THOROUGH=1`. A failing network is made small and printed as `.lgm` text with its seed.
+//! `LGM_CASES=60 cargo test --test all agree_with_the_reference -- --nocapture` runs 60 times the usual number; `LGM_SEED=17` is the
+//! first seed, and `LGM_TRACE=1` prints each seed as it begins. Every fourth network is also compiled with symbolic matrices and
+//! verified by the compiler; in campaigns every network is. A failing network is made small and printed as `.lgm` text with its seed.
 
 use crate::equations::networks;
+use crate::support::cases::{first_seed, is_campaign, many};
 
 use networks::check::{Outcome, check, report};
 use networks::convert::{copies, to_bonds};
@@ -238,14 +238,8 @@ fn most_random_networks_are_well_posed_and_some_are_not() {
     );
 }
 
-/// How many networks are run where nothing else is asked for.
-const NETWORKS: u64 = 1500;
-
-fn variable(name: &str) -> Option<u64> {
-    std::env::var(name)
-        .ok()
-        .map(|text| text.parse().expect("a number is wanted in the environment variable"))
-}
+/// The usual number of networks.
+const NETWORKS: u64 = 400;
 
 /// Counts over all networks.
 #[derive(Default)]
@@ -263,7 +257,7 @@ fn run(seeds: impl Iterator<Item = u64>, thorough: u64) -> Tally {
     for seed in seeds {
         let network = generate(seed);
         let thorough = seed % 8 < thorough;
-        if variable("LGM_TRACE").is_some() {
+        if std::env::var_os("LGM_TRACE").is_some() {
             eprintln!("seed {seed}");
         }
         match check(&network, thorough) {
@@ -286,12 +280,9 @@ fn run(seeds: impl Iterator<Item = u64>, thorough: u64) -> Tally {
 
 #[test]
 fn random_networks_agree_with_the_reference() {
-    let seeds = match variable("LGM_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..variable("LGM_NETWORKS").unwrap_or(NETWORKS),
-    };
+    let seeds = first_seed()..first_seed() + many(NETWORKS);
     // Of every eight networks the first two, one a thread.
-    let thorough = if variable("LGM_THOROUGH").is_some() { 8 } else { 2 };
+    let thorough = if is_campaign() { 8 } else { 2 };
     let parts: Vec<Tally> = std::thread::scope(|scope| {
         let parts: Vec<_> = (0..2)
             .map(|part| {

@@ -282,7 +282,7 @@ fn documents_have_the_flat_rows(system: &StateSystem, matrices: MatrixOptions, s
 }
 
 proptest! {
-    #![proptest_config(cases(500))]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn repeated_rows_are_the_flat_ones(

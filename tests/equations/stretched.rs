@@ -245,7 +245,7 @@ fn model(arrays: &[Array], count: u64, left: u8, right: u8, link: u8) -> String 
 }
 
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(cases(12))]
 
     #[test]
     fn the_equations_of_many_sections_are_the_flat_ones(

@@ -295,7 +295,7 @@ fn same_a(system: &StateSystem) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(cases(96))]
+    #![proptest_config(cases(30))]
 
     #[test]
     fn vector_networks_equal_their_scalar_expansion(network in network()) {

@@ -114,7 +114,7 @@ fn ports_of_components_are_bound_in_parentheses() {
 model Word { input u = 1; one s; SE : Se(u); m : Motor(K = 0.5, Ra = 2, La = 0.1); SE -> m.el; m.sh -> s; j : I(3); s -> j; output w = flow(s); }";
     let (_, found, shown) = compiled(text);
     assert!(found.iter().all(|found| found.code == "LGM0302"), "{shown}");
-    assert!(shown.contains("in parentheses behind the parameters"), "{shown}");
+    assert!(shown.contains("in parentheses after the parameters"), "{shown}");
     assert!(shown.contains("no bond can end at the port of a component"), "{shown}");
 }
 
@@ -132,7 +132,7 @@ fn arrows_point_one_way() {
     one_error(
         "model M { input u = 1; one a; SE : Se(u); r : R(2); l : I(3); SE -> a; r <- a; a -> l; output i = flow(a); }",
         "LGM0046",
-        &["an arrow is drawn with `->` only", "`a -> r;`"],
+        &["arrows are written `->`", "`a -> r;`"],
     );
 }
 
@@ -164,12 +164,12 @@ fn slips_of_newcomers_lead_to_what_is_meant() {
     one_error(
         &model("S -> A -> m, r;"),
         "LGM0046",
-        &["one line of arrows", "`A -> r;`"],
+        &["a sequence of arrows", "`A -> r;`"],
     );
     one_error(
         "model M { 1 A; S : Se(1); m : I(2); S -> A -> m; output f = flow(m); }",
         "LGM0046",
-        &["a 1-junction is declared with `one`", "`one A;`"],
+        &["declare a 1-junction with `one`", "`one A;`"],
     );
     one_error(
         "model M { S : Se(1); m : I(2); S -> J -> m; output f = flow(m); }",
@@ -179,13 +179,13 @@ fn slips_of_newcomers_lead_to_what_is_meant() {
     one_error(
         "model M { one A; m : I(2, p0 = 1); c : C(1); A -> m; A -> c; output f = flow(m); }",
         "LGM0131",
-        &["a start stands behind the element", "`m : I(..), start = ..;`"],
+        &["`start` follows the element", "`m : I(..), start = ..;`"],
     );
     let (_, found, shown) = compiled(
         "model M { one A, B; g : GY(2); m : I(1); S : Se(1); S -> A -> g.1; g.2 -> B -> m; output f = flow(m); }",
     );
     assert!(found.iter().all(|found| found.code == "LGM0003"), "{shown}");
-    assert!(shown.contains("reached by its name"), "{shown}");
+    assert!(shown.contains("by its name"), "{shown}");
     one_error(
         "model M { node a : electrical; v : VoltageSource(5) a -> gnd; r : Resistor(1k) a -> gnd; output i = through(r); }",
         "LGM0039",
@@ -199,6 +199,6 @@ fn words_have_their_articles() {
     one_error(
         "model M { one a; zero b; f : Se(2); r : R(1); a -> b; f -> b; b -> r; output x = effort(b); }",
         "LGM0301",
-        &["takes up an effort"],
+        &["absorbs an effort"],
     );
 }

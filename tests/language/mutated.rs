@@ -1,8 +1,9 @@
 //! Examples with nonlinear laws, changing moduli, closed chains, controllers and starts, changed at random: whatever a text has become,
 //! the compiler answers, and soon.
 //!
-//! `LGM_MUTANTS=20000 cargo test --release --test all mutated:: -- --nocapture` looks at more of them, and `LGM_MUTANTS_SEED` at others.
+//! `LGM_CASES=100 cargo test --release --test all mutated:: -- --nocapture` compiles 100 times the usual number, and `LGM_SEED=17` others.
 
+use crate::support::cases::{first_seed, many};
 use lgm::Request;
 use lgm::analysis::LinearizeRequest;
 use lgm::equations::StateRequest;
@@ -13,8 +14,8 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How many mutants are looked at where nobody asks for more.
-const MUTANTS: u64 = 150;
+/// The usual number of mutants.
+const MUTANTS: u64 = 40;
 
 /// One that has no answer after this has none.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -147,12 +148,7 @@ fn compile(text: &str, way: usize) -> Result<(), String> {
 
 #[test]
 fn changed_examples_are_answered() {
-    let number = |name: &str, otherwise: u64| {
-        let asked = std::env::var(name).ok();
-        asked.map_or(otherwise, |text| text.parse().expect("a number"))
-    };
-    let count = number("LGM_MUTANTS", MUTANTS);
-    let seed = number("LGM_MUTANTS_SEED", 1);
+    let (count, seed) = (many(MUTANTS), first_seed() + 1);
     let originals = originals();
     let mut faults = Vec::new();
     for k in 0..count {

@@ -79,7 +79,7 @@ fn a_unit_behind_a_state_is_no_index_though_an_element_has_its_name() {
     says(
         text,
         &["LGM0155"],
-        &["write `vo` alone: its unit follows from its value"],
+        &["write only `vo`: its unit follows from its value"],
     );
 }
 
@@ -149,7 +149,7 @@ fn an_entry_of_a_signal_is_shown_beside_a_unit_that_does_not_fit() {
 #[test]
 fn the_help_for_a_storage_whose_value_changes_names_the_port_that_is_missing() {
     let text = "model G { node e : electrical; input w = 1; r : Resistor(1) e -> gnd; C : Capacitor(1 + w) e -> gnd; }";
-    says(text, &["LGM0410"], &["with a port for what changes it", "LGM0413"]);
+    says(text, &["LGM0410"], &["with a second port for the change", "LGM0413"]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn heat_capacities_of_absolute_temperatures_need_a_start() {
     says(
         text,
         &["LGM0451"],
-        &["the temperature of `c` begins at 0 K", "start = 293"],
+        &["the temperature of `c` starts at 0 K", "start = 293"],
     );
     says(&text.replace("a -> gnd; o", "a -> gnd, start = 280; o"), &[], &[]);
     // Temperatures above those of the surroundings begin at 0, and what a source holds begins where the source does.
@@ -195,10 +195,7 @@ model H { node x : translational; m : Mass(1) x -> gnd, start = 1; h : Hard(2) x
 #[test]
 fn modes_of_what_is_not_linear_offer_to_linearize() {
     let (_, said) = ran(HARD, &["modes", "m.lgm"], 1);
-    assert!(
-        said.contains("LGM0930") && said.contains("write `--linearize`"),
-        "{said}"
-    );
+    assert!(said.contains("LGM0930") && said.contains("use `--linearize`"), "{said}");
 }
 
 #[test]

@@ -440,7 +440,7 @@ fn a_fault_in_a_million_instances_is_reported_once_and_ends_the_work() {
             "{}",
             head(&answer.said)
         );
-        let ends = "this fault occurred 100000 times; the rest of the model was not checked";
+        let ends = "this problem occurred 100000 times; the rest of the model was not checked";
         assert!(
             answer.said.contains(ends) || code == "LGM0111",
             "{code}: {}",

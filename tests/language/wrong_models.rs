@@ -2,13 +2,13 @@
 //! without an energy. Each is reported, and what is right is not.
 
 use crate::equations::networks;
+use crate::support::pages::{Block, blocks, package};
 
 use lgm::diagnostic::{Diagnostic, Severity};
 use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use networks::adapter::compile_numeric;
 use std::fs;
-use std::path::Path;
 
 /// All that is said of a text, and how it is shown.
 fn said(text: &str) -> (Vec<Diagnostic>, String) {
@@ -338,25 +338,12 @@ fn the_coupler_that_would_fit_is_named() {
     );
 }
 
-/// The blocks of a page with what stands behind their fences.
-fn blocks(page: &str) -> Vec<(String, String)> {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
-    let parts: Vec<&str> = page.split("```").collect();
-    let inside = parts.iter().skip(1).step_by(2);
-    inside
-        .map(|block| {
-            let (tag, text) = block.split_once('\n').unwrap();
-            (tag.to_string(), text.to_string())
-        })
-        .collect()
-}
-
 #[test]
 fn the_page_about_signs_compiles_and_both_notations_agree() {
-    let blocks = blocks("docs/signs.md");
+    let blocks = blocks(&fs::read_to_string(package().join("docs/signs.md")).unwrap());
     assert!(blocks.len() >= 5);
     let mut poles: Vec<(String, Vec<f64>)> = Vec::new();
-    for (tag, text) in &blocks {
+    for Block { tag, text } in &blocks {
         match tag.as_str() {
             "lgm" => silent(text),
             "lgm warns" => {
@@ -409,7 +396,7 @@ fn a_mass_between_moving_nodes_is_reported() {
   s : Spring(5 [N/m]) x -> base;  m : Mass(1 [kg]) x -> base;  output v = across(x); }}"
         )
     };
-    reported(&on_base("sin(time)"), &["`m` lies between two nodes"]);
+    reported(&on_base("sin(time)"), &["`m` is between two nodes"]);
     silent(&on_base("2 [m/s]"));
     reported(
         "model M { node a, b : rotational;  t : TorqueSource(1) gnd -> a;  J : Inertia(1) a -> b;  d : RotaryDamper(1) b -> gnd;
@@ -424,13 +411,13 @@ fn a_mass_between_moving_nodes_is_reported() {
     reported(
         "model M { node q[2] vector, p[2] vector : translational;  f : ForceSource([1, 0]) gnd -> q;
   m : Mass(1) q -> p;  d : Damper(1) p -> gnd;  e : Damper(2) q -> gnd;  output v = across(m)[1]; }",
-        &["`m` lies between two nodes"],
+        &["`m` is between two nodes"],
     );
     reported(
         "component Body(m [kg]) { port p, ref : translational;  mass : Mass(m) p -> ref; }
 model M { node a, b : translational;  f : ForceSource(1) gnd -> a;  x : Body(2 [kg]) (p = a, ref = b);  d : Damper(1) b -> gnd;
   e : Damper(1) a -> gnd;  output v = across(a); }",
-        &["`x.mass` lies between two nodes"],
+        &["`x.mass` is between two nodes"],
     );
 }
 
@@ -580,17 +567,17 @@ fn empty_ranges_and_arrays_are_named_where_something_is_missed() {
     let fault = |text: &str, code: &str, words: &[&str]| says(&of(text), Severity::Error, code, words);
     let text = "for k in 1:N { r[k] : Resistor(1) a -> gnd; } output y = across(r[N]);";
     let words = [
-        "in a loop that makes nothing",
+        "in a loop without iterations",
         empty,
-        "write an `if` around what needs `r`",
+        "write an `if` around statements that need `r`",
     ];
     fault(&format!("{source} {text}"), "LGM0116", &words);
     let text = "node n[N] : electrical; output y = across(n[1]);";
     let words = [
-        "the index 1 is that of an array without entries",
-        "a size of 0 is allowed",
+        "the array is empty, so the index 1 is out of range",
+        "a size of 0 and an empty range `1:0` are allowed",
     ];
     fault(&format!("{source} {text}"), "LGM0121", &words);
     let text = "for k in 1:N { r[k] : Resistor(1) a -> gnd; } output y = across(a);";
-    fault(text, "LGM0312", &["this range is empty, and its loop makes nothing"]);
+    fault(text, "LGM0312", &["this range is empty, so the loop has no iterations"]);
 }

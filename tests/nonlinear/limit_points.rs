@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::command::{ends_with, err, lgm, out};
-use support::emitted::{Rows, cargo, compile, emit, must, python};
+use support::emitted::{Rows, compile, emit, python, rust_program};
 
 /// A linear capacitor in series with one whose voltage falls somewhere with its charge, and a resistor beside the latter, at a source of voltage; or, with fluxes in
 /// place of charges, inductors and a resistor at a source of current.
@@ -282,10 +282,12 @@ fn emitted(scratch: &Path, text: &str, target: &str) -> PathBuf {
 
 #[test]
 fn a_run_ends_at_the_limit_point_of_what_a_storage_holds() {
-    for model in models() {
+    // A limit point is a matter of the equations: two models show that it is one for every method.
+    let methods = ["auto", "bdf", "sdirk", "tr-bdf2", "tsit45"];
+    for (at, model) in models().iter().enumerate() {
         let folder = laws_in_pieces::written(&model.text());
         let words = model.words();
-        for method in ["auto", "bdf", "sdirk", "tr-bdf2", "tsit45"] {
+        for method in &methods[..if at < 2 { methods.len() } else { 1 }] {
             let all = ["simulate", "m.lgm", "--method", method].into_iter();
             let run = lgm(
                 folder.path(),
@@ -322,11 +324,9 @@ fn emitted_programs_end_at_the_limit_point_of_what_a_storage_holds() {
         assert_stops(model, "C", &mut Command::new(program));
     }
     let scratch = tempfile::tempdir().unwrap();
-    let target = scratch.path().join("target");
     for model in [&models[2], &models[6], &models[9]] {
         let folder = emitted(scratch.path(), &model.text(), "rust");
-        must(&mut cargo(&folder, &target, &["build", "--example", "simulate"]));
-        assert_stops(model, "Rust", &mut Command::new(target.join("debug/examples/simulate")));
+        assert_stops(model, "Rust", &mut Command::new(rust_program(&folder)));
         if let Some(python) = python("numpy, scipy") {
             let folder = emitted(scratch.path(), &model.text(), "python");
             assert_stops(model, "Python", Command::new(python).arg(folder.join("m.py")));

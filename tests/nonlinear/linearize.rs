@@ -560,7 +560,7 @@ fn an_equilibrium_with_an_infinite_slope_has_no_linearisation() {
     assert!(!output.status.success(), "{said}");
     for word in [
         "[LGM0703]",
-        "`der(line.P)` of `line` has a corner at this point",
+        "`der(line.P)` of `line` has a kink at this point",
         "line.P = 9666670, m.v = 0, sp.F = 7733.33, acc.int_Q = 0.00116846",
     ] {
         assert!(said.contains(word), "{word}: {said}");

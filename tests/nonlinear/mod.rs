@@ -11,6 +11,7 @@ mod linearize;
 mod loop_solutions;
 mod mechanisms;
 mod passing_zero;
+mod random_switching;
 mod rectifiers;
 mod steep_laws;
 mod switching;

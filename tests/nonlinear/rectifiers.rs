@@ -117,7 +117,7 @@ fn three_phases_commutate() {
         &expected,
     );
     check(THREE_PHASES, &["auto", "bdf"], &[("1e-6", 1e-5)], &[], &expected);
-    // At 1e-6, sdirk finds no step at 0.0427 s and says so; docs/trust.md lists what is not mended.
+    // At 1e-6, sdirk finds no step at 0.0427 s and says so; docs/verification-log.md lists open cases.
     check(THREE_PHASES, &["sdirk"], &[("1e-5", 1e-4)], &[], &expected);
 }
 
@@ -217,7 +217,7 @@ model HalfWave {{
     ends_with(&run, 1);
     let words = err(&run).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        words.contains("LGM1004") && words.contains("lay a large resistor beside it"),
+        words.contains("LGM1004") && words.contains("put a large resistor"),
         "{words}"
     );
     let options = ["--stop", "0.045"];

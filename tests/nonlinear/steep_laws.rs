@@ -4,11 +4,11 @@
 //! voltages of the nodes as unknowns, by Newton's method on a path along which conductances from the nodes to the reference vanish. Each
 //! law is monotone, so that there is one solution.
 //!
-//! `LGM_STEEP` sets how many random nets are made.
+//! `LGM_CASES` multiplies the number of random nets.
 
 use crate::emit::fmu::driven::{Driven, has_compiler};
 use crate::emit::matlab;
-use crate::support::emitted::{Rows, cargo, compile, emit, must, python};
+use crate::support::emitted::{Rows, compile, emit, must, python, rust_program};
 use crate::support::program::succeed;
 use crate::support::records::Dice;
 use nalgebra::{DMatrix, DVector};
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const NETS: u64 = 20;
+const NETS: u64 = 6;
 
 /// The saturation current and the thermal voltage of the library's diode.
 const SATURATION: f64 = 1e-12;
@@ -274,7 +274,7 @@ fn bridges_and_pairs_beside_any_resistors_are_right() {
 
 #[test]
 fn random_nets_beside_large_resistors_are_right() {
-    let nets = std::env::var("LGM_STEEP").map_or(NETS, |text| text.parse().expect("LGM_STEEP is a number"));
+    let nets = crate::support::cases::many(NETS);
     let mut faults = Vec::new();
     for seed in 0..nets {
         let net = Net::random(seed);
@@ -322,9 +322,7 @@ fn every_target_solves_a_bridge_beside_large_resistors() {
             let rows = driven.rows("cs", &like, "1e-6", &[]);
             assert_voltages(&format!("net {kind} in an FMU"), net, &rows);
         }
-        let target = scratch.path().join("target");
-        must(&mut cargo(&code("rust"), &target, &["build", "--example", "simulate"]));
-        check("rust", &must(&mut Command::new(target.join("debug/examples/simulate"))));
+        check("rust", &must(&mut Command::new(rust_program(&code("rust")))));
         if let Some(python) = python("numpy, scipy") {
             let module = code("python").join("net.py");
             check("python", &must(Command::new(&python).arg(module)));

@@ -1,6 +1,7 @@
 //! Elements with modes, blocks at events, and what each command says of them. Single phenomena are in `tests/corpus/switching`; here are
 //! properties of random models, and the forms of the commands.
 
+mod analysed;
 mod random;
 
 use crate::support;
@@ -76,7 +77,7 @@ fn network() -> impl Strategy<Value = (String, usize)> {
 }
 
 proptest! {
-    #![proptest_config(cases(24))]
+    #![proptest_config(cases(8))]
 
     /// The law of every ideal diode holds in every row: it blocks or conducts, with the right sign. With Kirchhoff's laws, which the
     /// equations satisfy, the currents and voltages of such a network are determined by that.
@@ -575,4 +576,10 @@ model Charging {
         said.contains("2.5e-5 J supplied = 1.25e-5 J stored + 0 J dissipated + 1.25e-5 J lost in events"),
         "{said}"
     );
+    // The list says the same.
+    let list = fs::read_to_string(folder.path().join("events.csv")).unwrap();
+    let lost = list.lines().nth(1).and_then(|line| line.rsplit_once(','));
+    let lost: f64 = lost.unwrap().1.parse().unwrap();
+    assert!((lost - 1.25e-5).abs() < 1e-12, "{list}");
+    assert!(said.contains("1.25e-5 J lost in them"), "{said}");
 }

@@ -95,9 +95,9 @@ fn a_model_without_a_part_says_why() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("pendulum");
     let text = written("examples/pendulum.lgm", "markdown", &folder);
-    assert!(text.contains("The equations are not linear."), "{text}");
+    assert!(text.contains("The equations are nonlinear."), "{text}");
     assert!(
-        text.contains("There is no frequency response: it takes an input and an output."),
+        text.contains("There is no frequency response: it requires an input and an output."),
         "{text}"
     );
     let file = scratch.path().join("broken.lgm");

@@ -414,7 +414,7 @@ fn explain_lists_all_codes_and_answers_an_unknown_one_with_the_nearest() {
     let folder = folder();
     let list = lgm(folder.path(), &["explain"]);
     ends_with(&list, 0);
-    assert!(out(&list).contains("\nLGM0301  a source sets a variable that is set already\n"));
+    assert!(out(&list).contains("\nLGM0301  a source sets a variable that is already set\n"));
     let unknown = lgm(folder.path(), &["explain", "300"]);
     ends_with(&unknown, 2);
     assert!(out(&unknown).is_empty());
@@ -482,13 +482,15 @@ model M {
     assert_eq!(list[0]["file"], "m.lgm");
     let notes = list[0]["notes"].as_array().unwrap();
     assert!(
-        notes.iter().any(|note| note == "and 2 more instances have this fault"),
+        notes
+            .iter()
+            .any(|note| note == "and 2 more instances have this problem"),
         "{notes:?}"
     );
     let labels = list[0]["labels"].as_array().unwrap();
     let chain = labels
         .iter()
-        .find(|label| label["message"] == "in the instance `s[1]` of `Section`, made here");
+        .find(|label| label["message"] == "in the instance `s[1]` of `Section`, created here");
     assert_eq!(chain.expect("the instance is shown")["line"], 4);
     assert_eq!(list[1]["help"], "did you mean `unknown`?");
     // A fault without a place has nulls.

@@ -6,17 +6,17 @@
 //! - `lgm`: the mended text compiles, verifies, and is not answered with the code of the page;
 //! - `lgm in PATH`: a file that the other blocks may import; `csv in PATH`: a table;
 //! - `console fails` and `console`: the same for commands. A line that starts with `$ ` is run in a folder with the
-//!   files of `examples/` and those of the page; the other lines are found in what it prints. Besides `lgm` there is
-//!   `printf`, for files that cannot stand in a page.
+//!   files of `examples/` and those of the page; the other lines are found in what it prints.
+
+use crate::support::pages;
 
 use lgm::codes::PAGES;
 use lgm::diagnostic::{Diagnostic, Severity};
 use lgm::rendering::render;
-use lgm::source::{SourceMap, Sources};
-use std::collections::{BTreeMap, BTreeSet};
+use lgm::source::SourceMap;
+use pages::{Block, PageFiles, blocks, files_below, package};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 /// Pages without a failing example, and why; where a test fails in its place, which.
 const WITHOUT_FAILURE: [(&str, &str); 8] = [
@@ -47,20 +47,6 @@ const WITHOUT_FAILURE: [(&str, &str); 8] = [
 
 fn has_no_failure(code: &str) -> bool {
     WITHOUT_FAILURE.iter().any(|entry| entry.0 == code)
-}
-
-fn package() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files_below(&path, found),
-            false => found.push(path),
-        }
-    }
 }
 
 /// Every code that is named in a text.
@@ -103,37 +89,6 @@ fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
     assert_eq!(written, paged, "the files of docs/codes are the pages");
 }
 
-/// The blocks of a page: what stands behind the fence, and the text.
-fn blocks(page: &str) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    let mut inside = false;
-    for line in page.lines() {
-        match line.strip_prefix("```") {
-            Some(_) if inside => inside = false,
-            Some(tag) => {
-                inside = true;
-                found.push((tag.to_string(), String::new()));
-            }
-            None if inside => {
-                let text = &mut found.last_mut().unwrap().1;
-                text.push_str(line);
-                text.push('\n');
-            }
-            None => {}
-        }
-    }
-    found
-}
-
-/// The files that a page brings.
-struct PageFiles(BTreeMap<PathBuf, String>);
-
-impl Sources for PageFiles {
-    fn read(&self, path: &Path) -> Result<String, String> {
-        self.0.get(path).cloned().ok_or_else(|| "no such file".to_string())
-    }
-}
-
 /// What is wrong with an example in the language.
 fn fault_of_model(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
     let mut map = SourceMap::default();
@@ -151,59 +106,15 @@ fn fault_of_model(code: &str, text: &str, files: &PageFiles, fails: bool) -> Opt
     (!right).then(|| format!("{text}\n{}", render(&map, &found, false)))
 }
 
-/// The words of a command line; quotes keep words together.
-fn words(line: &str) -> Vec<String> {
-    let mut list = Vec::new();
-    for (at, part) in line.split('"').enumerate() {
-        match at % 2 {
-            1 => list.push(part.to_string()),
-            _ => list.extend(part.split_whitespace().map(str::to_string)),
-        }
-    }
-    list
-}
-
-/// A folder with the examples and the files of a page.
-fn folder(files: &PageFiles) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let mut examples = Vec::new();
-    files_below(&package().join("examples"), &mut examples);
-    for path in examples {
-        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
-    }
-    for (path, text) in &files.0 {
-        let place = folder.path().join(path);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(place, text).unwrap();
-    }
-    folder
-}
-
-/// What a command of a page prints, and how it ends.
-fn output_of(line: &str, folder: &Path) -> Output {
-    let words = words(line);
-    let mut command = match words[0].as_str() {
-        "lgm" => Command::new(env!("CARGO_BIN_EXE_lgm")),
-        "printf" => Command::new("sh"),
-        other => panic!("`{other}`: only lgm and printf are run"),
-    };
-    match words[0].as_str() {
-        "lgm" => command.args(&words[1..]),
-        _ => command.args(["-c", line]),
-    };
-    command.current_dir(folder).stdin(Stdio::null()).output().unwrap()
-}
-
 /// What is wrong with an example on the command line.
 fn fault_of_console(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
-    let folder = folder(files);
+    let folder = pages::folder(files);
     let mut printed = String::new();
     let mut codes = Vec::new();
     for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
-        let output = output_of(line, folder.path());
-        codes.push(output.status.code());
-        printed.push_str(&String::from_utf8_lossy(&output.stdout));
-        printed.push_str(&String::from_utf8_lossy(&output.stderr));
+        let (said, ended) = pages::printed(line, folder.path());
+        codes.push(ended);
+        printed.push_str(&said);
     }
     let ends_right = match fails {
         // A warning does not fail the command.
@@ -225,8 +136,8 @@ fn faults_of_form(code: &str, page: &str) -> Vec<String> {
         fault("the first line is `# CODE: title`, without a full stop");
     }
     let headings: Vec<&str> = page.lines().filter(|line| line.starts_with("## ")).collect();
-    if headings != ["## What", "## Why", "## Mend"] {
-        fault("the sections are What, Why and Mend");
+    if headings != ["## Meaning", "## Reason", "## Fix"] {
+        fault("the sections are Meaning, Reason and Fix");
     }
     if page.contains('\u{2014}') || page.contains('\u{2013}') {
         fault("a dash is no sentence: write two");
@@ -237,7 +148,7 @@ fn faults_of_form(code: &str, page: &str) -> Vec<String> {
     if !page.matches("```").count().is_multiple_of(2) || !page.ends_with('\n') {
         fault("a fence is open");
     }
-    let tags: Vec<String> = blocks(page).into_iter().map(|block| block.0).collect();
+    let tags: Vec<String> = blocks(page).into_iter().map(|block| block.tag).collect();
     let has = |wanted: [&str; 2]| tags.iter().any(|tag| wanted.contains(&tag.as_str()));
     if has(["lgm fails", "console fails"]) == has_no_failure(code) {
         fault("a page has a failing example, or a reason in WITHOUT_FAILURE");
@@ -255,13 +166,9 @@ fn every_page_has_its_form_and_its_examples_do_what_it_says() {
         // Read anew, so that a page can be written without building the compiler.
         let text = fs::read_to_string(package().join(format!("docs/codes/{}.md", page.code.as_str()))).unwrap();
         let blocks = blocks(&text);
-        let files = blocks.iter().filter_map(|(tag, text)| {
-            let path = tag.strip_prefix("lgm in ").or_else(|| tag.strip_prefix("csv in "))?;
-            Some((PathBuf::from(path), text.clone()))
-        });
-        let files = PageFiles(files.collect());
+        let files = PageFiles::of(&blocks);
         let mut found = faults_of_form(page.code.as_str(), &text);
-        for (tag, text) in &blocks {
+        for Block { tag, text } in &blocks {
             found.extend(match tag.as_str() {
                 "lgm fails" => fault_of_model(page.code.as_str(), text, &files, true),
                 "lgm" => fault_of_model(page.code.as_str(), text, &files, false),
@@ -314,13 +221,9 @@ fn faults_of_diagnostic(map: &SourceMap, diagnostic: &Diagnostic) -> Vec<String>
 /// What a page's failing examples bring about, source and rendered errors together.
 fn shown(code: &str, text: &str, faults: &mut String) -> String {
     let blocks = blocks(text);
-    let files = blocks.iter().filter_map(|(tag, text)| {
-        let path = tag.strip_prefix("lgm in ").or_else(|| tag.strip_prefix("csv in "))?;
-        Some((PathBuf::from(path), text.clone()))
-    });
-    let files = PageFiles(files.collect());
+    let files = PageFiles::of(&blocks);
     let mut out = String::new();
-    for (tag, text) in &blocks {
+    for Block { tag, text } in &blocks {
         match tag.as_str() {
             "lgm fails" => {
                 let mut map = SourceMap::default();
@@ -340,10 +243,9 @@ fn shown(code: &str, text: &str, faults: &mut String) -> String {
                 out.push_str(&format!("{}\n\n{}\n", text.trim_end(), render(&map, &found, false)));
             }
             "console fails" => {
-                let folder = folder(&files);
+                let folder = pages::folder(&files);
                 for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
-                    let output = output_of(line, folder.path());
-                    let printed = String::from_utf8_lossy(&output.stderr);
+                    let printed = pages::errors(line, folder.path());
                     let needs_help = printed.contains("] Error") || printed.contains("] Warning");
                     if needs_help && !printed.contains("Help: ") {
                         faults.push_str(&format!("==== {code}: `{line}` gets no help\n"));

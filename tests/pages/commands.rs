@@ -89,7 +89,7 @@ fn a_new_model_replaces_nothing() {
         let refused = lgm(folder.path(), &["new", name]);
         ends_with(&refused, 2);
         assert!(
-            err(&refused).contains("begins with a letter"),
+            err(&refused).contains("starts with a letter"),
             "{name}: {}",
             err(&refused)
         );

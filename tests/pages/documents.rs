@@ -55,10 +55,10 @@ fn links(text: &str) -> Vec<String> {
     ends.map(|(target, _)| target.to_string()).collect()
 }
 
-/// `docs/trust.md` names the test of each mend: `module::test`.
+/// `docs/verification-log.md` names the test of each mend: `module::test`.
 #[test]
 fn tests_that_pages_name_exist() {
-    let text = fs::read_to_string(root().join("docs/trust.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/verification-log.md")).unwrap();
     let code = text.split('`').skip(1).step_by(2);
     let named: Vec<&str> = code.filter(|code| code.contains("::") && !code.contains(' ')).collect();
     assert!(named.len() > 25, "{named:?}");
@@ -103,6 +103,11 @@ fn indexes_list_what_is_there() {
     let mut docs = files(&root().join("docs"), "md", false);
     docs.remove(Path::new("README.md"));
     lists("docs", &docs);
+    for folder in ["docs/tutorial", "docs/how-to", "docs/coming-from"] {
+        let mut pages = files(&root().join(folder), "md", false);
+        pages.remove(Path::new("README.md"));
+        lists(folder, &pages);
+    }
     let mut tests = files(&root().join("tests"), "rs", false);
     tests.remove(Path::new("main.rs"));
     lists("tests", &tests);

@@ -39,10 +39,14 @@ fn every_example_parses() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-/// Every example compiles, and its equations satisfy every law of its graph and the power balance.
+/// Every example in a folder of its own compiles, and its equations satisfy every law of its graph and the power balance. Those of
+/// `examples/` itself are verified where they are printed.
 #[test]
 fn every_example_is_verified() {
     for path in examples() {
+        if path.parent().is_some_and(|folder| folder.ends_with("examples")) {
+            continue;
+        }
         let path = path.display().to_string();
         let output = program::run(&["check".to_owned(), path.clone(), "--verify".to_owned()]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -14,3 +14,4 @@ mod lsp;
 mod printed;
 mod readme;
 mod sentences;
+mod snippets;

@@ -1,7 +1,7 @@
 //! Metamorphic tests: a random model that is written, scaled or run otherwise has the same rows.
 //!
-//! `LGM_METAMORPHIC=10000 cargo test --release --test all runs::metamorphic::random_models_keep_their_rows -- --exact --nocapture` runs
-//! that many models with all relations instead of the usual number with some; `LGM_SEED=17` is the first seed, and
+//! `LGM_CASES=400 cargo test --release --test all runs::metamorphic::random_models_keep_their_rows -- --exact --nocapture` runs 400 times
+//! the usual number of models, with all relations instead of some; `LGM_SEED=17` is the first seed, and
 //! `LGM_RELATIONS=place,shuffled` looks at those alone whose words begin so; `LGM_RELATIONS_PER_MODEL=6` looks at the run as it is
 //! and at five others of each model, by chance, so that many models take little time; `LGM_THREADS=1` uses one thread instead of
 //! two. For each failure the seed, the relation and the largest difference are printed, and the smallest model that is found to
@@ -26,6 +26,7 @@ mod write;
 use crate::emit::fmu::driven;
 use crate::equations::networks::{random, scalar};
 use crate::support;
+use crate::support::cases::{first_seed, is_campaign, many};
 pub use run::{Fault, Rows, compile, run};
 pub use write::number;
 
@@ -37,8 +38,8 @@ use relations::{Case, Relation, Settings};
 use targets::Target;
 use write::{Writing, write};
 
-/// How many models are run where nothing else is asked for, and how many relations of each.
-const MODELS: u64 = 100;
+/// The usual number of models, and of relations of each.
+const MODELS: u64 = 25;
 const RELATIONS: usize = 3;
 
 fn variable(name: &str) -> Option<u64> {
@@ -65,34 +66,31 @@ fn threads() -> usize {
 
 #[test]
 fn random_models_keep_their_rows() {
-    let first = variable("LGM_SEED").unwrap_or(0);
-    let tally: Tally = match variable("LGM_METAMORPHIC") {
-        Some(count) => campaign(first..first + count, &asked_for(), per_model()),
-        None => campaign(0..MODELS, &Relation::SETTLED, RELATIONS),
+    let seeds = first_seed()..first_seed() + many(MODELS);
+    let tally: Tally = match is_campaign() {
+        true => campaign(seeds, &asked_for(), per_model()),
+        false => campaign(seeds, &Relation::SETTLED, RELATIONS),
     };
     println!("{tally}");
     assert!(tally.failures.is_empty(), "{}", tally.failures.join("\n"));
     assert!(tally.models > 0, "no model runs: {tally}");
 }
 
-/// How many models run in each target where nothing else is asked for: those of Rust and Python take seconds each.
+/// The usual number of models in each target: those of Rust and Python take seconds each.
 fn count(target: Target) -> u64 {
     match target {
-        Target::C => 12,
-        Target::Rust => 2,
-        Target::Python => 4,
-        Target::CoSimulation | Target::ModelExchange => 3,
+        Target::C => 4,
+        Target::Rust => 1,
+        Target::Python => 2,
+        Target::CoSimulation | Target::ModelExchange => 1,
     }
 }
 
-/// `LGM_METAMORPHIC_TARGETS=200` runs that many in each target.
 #[test]
 fn random_models_keep_their_rows_in_every_target() {
-    let asked = variable("LGM_METAMORPHIC_TARGETS");
-    let first = variable("LGM_SEED").unwrap_or(0);
     let mut faults = Vec::new();
     for target in Target::ALL.into_iter().filter(|target| target.is_there()) {
-        let tally = campaign_of_targets(first, asked.unwrap_or(count(target)), target);
+        let tally = campaign_of_targets(first_seed(), many(count(target)), target);
         println!("{}: {tally}", target.word());
         faults.extend(tally.failures);
     }
@@ -103,7 +101,7 @@ fn random_models_keep_their_rows_in_every_target() {
 #[test]
 fn a_change_of_a_value_is_seen() {
     let (mut seen, mut models) = (0, 0);
-    for seed in 0..60 {
+    for seed in 0..30 {
         let Drawn { model, units } = draw(seed);
         let Ok(case) = Case::new(&model, units, Settings::draw(seed)) else {
             continue;
@@ -122,5 +120,5 @@ fn a_change_of_a_value_is_seen() {
         seen += usize::from(case.judge(rows, &text).is_some());
     }
     println!("seen in {seen} of {models} models");
-    assert!(models > 20 && 2 * seen > models, "{seen} of {models}");
+    assert!(models > 10 && 2 * seen > models, "{seen} of {models}");
 }

@@ -6,8 +6,9 @@
 //! tolerances of the largest value of its column, or of [`LEAST`] of the largest value of its kind, plus what two solutions of the
 //! reference differ by.
 //!
-//! `LGM_ORDINARY=1466 cargo test --test all ordinary:: -- --nocapture` runs that many models of each kind, each by every method. The models
-//! that fail are written to `target/tmp/ordinary`, with the right numbers; `LGM_ORDINARY_KEEP=1` writes all of them. `LGM_SEED=17` is the first seed.
+//! `LGM_CASES=40 cargo test --test all ordinary:: -- --nocapture` runs 40 times the usual number of models, each by every method. The
+//! models that fail are written to `target/tmp/ordinary`, with the right numbers; `LGM_ORDINARY_KEEP=1` writes all of them. `LGM_SEED=17`
+//! is the first seed.
 
 mod draw;
 mod model;
@@ -15,6 +16,7 @@ mod nodal;
 mod radau;
 
 use crate::runs::metamorphic::{Fault, Rows, compile, run};
+use crate::support::cases::{first_seed, is_campaign, many};
 use lgm::equations::StateRequest;
 use lgm::simulate::{Method, Plan};
 use model::{Domain, Kind, Model};
@@ -50,7 +52,7 @@ const NOTHING: f64 = 1e-30;
 const POINTS: usize = 41;
 
 /// The number of models that are run where nothing else is asked for.
-const MODELS: u64 = 100;
+const MODELS: u64 = 40;
 
 /// The outcome of the models.
 #[derive(Default)]
@@ -83,10 +85,6 @@ impl fmt::Display for Tally {
         writeln!(f, "slightly off in silence: {}", self.slight.join("\n"))?;
         writeln!(f, "wrong in silence: {}", self.wrong.join("\n"))
     }
-}
-
-fn variable(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
 }
 
 /// The largest difference, as a share of its column's size.
@@ -235,7 +233,7 @@ fn one(kind: Kind, seed: u64, methods: &[Method], tally: &Mutex<Tally>) {
             },
         }
     }
-    if !lines.is_empty() || variable("LGM_ORDINARY_KEEP").is_some() {
+    if !lines.is_empty() || std::env::var_os("LGM_ORDINARY_KEEP").is_some() {
         lines.iter().for_each(|line| eprintln!("{line}"));
         keep(kind, seed, &with_numbers(&model, &right, &lines.join("; ")));
     }
@@ -244,8 +242,8 @@ fn one(kind: Kind, seed: u64, methods: &[Method], tally: &Mutex<Tally>) {
 
 /// Runs the models of a kind.
 fn campaign(kind: Kind) -> Tally {
-    let asked = variable("LGM_ORDINARY");
-    let first = variable("LGM_SEED").unwrap_or(0);
+    let first = first_seed();
+    let count = many(MODELS);
     let all = [Method::Auto, Method::Bdf, Method::Sdirk, Method::TrBdf2];
     let next = AtomicU64::new(first);
     let tally = Mutex::new(Tally::default());
@@ -254,11 +252,11 @@ fn campaign(kind: Kind) -> Tally {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= first + asked.unwrap_or(MODELS) {
+                    if seed >= first + count {
                         return;
                     }
                     let one_of = [all[0], all[1 + (seed % 3) as usize]];
-                    let methods = if asked.is_some() { &all[..] } else { &one_of[..] };
+                    let methods = if is_campaign() { &all[..] } else { &one_of[..] };
                     one(kind, seed, methods, &tally);
                 }
             });
@@ -275,7 +273,9 @@ fn assert_right(kind: Kind, refused: f64) {
     println!("{tally}");
     assert!(tally.wrong.is_empty(), "{tally}");
     assert!(tally.unsolved * 10 <= tally.models + tally.unsolved, "{tally}");
-    let count: usize = tally.refused.values().sum();
+    // How many runs are ended for their duration depends on the machine.
+    let refusals = tally.refused.iter().filter(|(reason, _)| *reason != "slow");
+    let count: usize = refusals.map(|(_, count)| count).sum();
     assert!(count as f64 <= refused * tally.runs as f64, "{tally}");
 }
 
@@ -291,5 +291,5 @@ fn electrical_models_with_steep_laws_agree() {
 
 #[test]
 fn fluid_models_with_turbulent_laws_agree() {
-    assert_right(Kind::Fluid, 0.12);
+    assert_right(Kind::Fluid, 0.13);
 }

@@ -314,7 +314,7 @@ fn changed_rows_are_found_out() {
                     states[0] += 0.01
                 }
             },
-            "it moves to a value",
+            "differs from its integrated rate",
         ),
         (
             &bent("second", "first"),
@@ -323,7 +323,7 @@ fn changed_rows_are_found_out() {
                     states[0] += 0.01
                 }
             },
-            "it moves to a value",
+            "differs from its integrated rate",
         ),
         // Charge comes from nowhere at the start.
         (

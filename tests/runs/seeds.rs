@@ -23,7 +23,7 @@ struct Case {
     /// record's order.
     states: &'static [(&'static str, &'static str, &'static str)],
     /// Poles at the origin that the record has and the model has not. LG2ss gives every integrated output a state
-    /// of its own; the language adds one only where no storage holds the integral (language.md, 9), and none
+    /// of its own; the language adds one only where no storage holds the integral (language-reference.md, integrals), and none
     /// for what no output asks for.
     integrators: usize,
     /// The parameters that are constants of the structure, or follow from others: never set.

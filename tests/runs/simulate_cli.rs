@@ -177,7 +177,7 @@ fn an_input_is_a_column_of_a_table() {
     near(&column(&out(&held), "v[2]"), &[0.0, 2.0, 12.0], 1e-6);
     assert!(err(&held).contains("[LGM0913]"), "{}", err(&held));
     assert!(
-        err(&held).contains("ends at 2 s, and its last value holds until 4 s"),
+        err(&held).contains("ends at 2 s; its last value is used until 4 s"),
         "{}",
         err(&held)
     );

@@ -81,7 +81,9 @@ fn modes_of_nonlinear_equations_choose_a_stop_too() {
     let (last, reported) = last_time(&folder, &["pendulum.lgm"]);
     assert_eq!(last, 50.0, "{reported}");
     assert!(
-        reported.contains("ten periods") && reported.contains("2.00607 s") && reported.contains("small motions"),
+        reported.contains("ten periods")
+            && reported.contains("2.00607 s")
+            && reported.contains("linearisation at the initial values"),
         "{reported}"
     );
 }
@@ -99,7 +101,7 @@ fn without_modes_a_run_needs_a_stop() {
     for (text, reason) in [
         (free, "only integrals"),
         (none, "no states"),
-        (bend, "by the modes about the start"),
+        (bend, "modes at the initial values"),
     ] {
         fs::write(folder.path().join("m.lgm"), text).unwrap();
         let run = lgm(folder.path(), &["m.lgm"]);

@@ -485,7 +485,7 @@ fn integrals_of_storage_begin_where_it_does() {
     let system = system.unwrap_or_else(|| panic!("{reported}"));
     assert!(near(&first_row(&system, &[]), &[1.0, 1.0, 1.0, 0.0]));
     assert!(
-        reported.contains("LGM0438") && reported.contains("`moved` counts from 0, where `s3` starts elsewhere"),
+        reported.contains("LGM0438") && reported.contains("`moved` starts from 0, but `s3` has another initial value"),
         "{reported}"
     );
     assert_eq!(system.states.len(), 6, "what `moved` is, the spring beside it knows");

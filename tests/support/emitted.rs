@@ -1,11 +1,14 @@
 //! Emitted code: made, compiled, run, and its rows compared with those of `lgm simulate`.
 
+use super::modules::run_module;
 use super::program::{run, succeed};
+use lgm_emit::code::{CodeOptions, Target};
+use lgm_session::{Choice, Session, States};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex};
 
 /// Rows of a run, with the names of their columns.
 pub struct Rows {
@@ -126,12 +129,21 @@ pub fn simulated(file: &Path, further: &[String]) -> Rows {
     simulated_within(TIGHT, file, further)
 }
 
+/// Each target is held against the same rows, so that every run is made once.
 fn simulated_within(tolerances: [&str; 4], file: &Path, further: &[String]) -> Rows {
+    static RUNS: Mutex<BTreeMap<(String, Vec<String>), String>> = Mutex::new(BTreeMap::new());
     let mut arguments = vec!["simulate".to_string(), file.display().to_string()];
     arguments.extend(tolerances.map(String::from));
     arguments.extend(["--method".into(), "tsit45".into()]);
     arguments.extend_from_slice(further);
-    Rows::read(&succeed(&arguments))
+    let key = (fs::read_to_string(file).unwrap(), arguments);
+    let known = RUNS.lock().unwrap().get(&key).cloned();
+    let rows = known.unwrap_or_else(|| {
+        let rows = succeed(&key.1);
+        RUNS.lock().unwrap().insert(key, rows.clone());
+        rows
+    });
+    Rows::read(&rows)
 }
 
 /// Whether rows are those of [`simulated`], to a share of each column's range.
@@ -251,7 +263,7 @@ pub fn assert_waited(rows: &Rows) {
     }
 }
 
-/// Emits a model into a folder.
+/// Emits a model into a folder, by the program.
 pub fn emit(file: &Path, target: &str, folder: &Path, further: &[&str]) {
     let mut arguments: Vec<String> = ["emit", "--target", target, "-o"].map(String::from).to_vec();
     arguments.push(folder.display().to_string());
@@ -262,9 +274,42 @@ pub fn emit(file: &Path, target: &str, folder: &Path, further: &[&str]) {
     assert!(output.status.success(), "lgm {}\n{said}", arguments.join(" "));
 }
 
+/// Writes a program for a target into a folder, from a model that is compiled once for all its targets.
+pub fn write_code(session: &Session, target: Target, options: &CodeOptions, folder: &Path) -> Result<(), String> {
+    let package = session.package(target, options);
+    for file in &package.map_err(|faults| faults.to_string())?.files {
+        let path = folder.join(&file.path);
+        fs::create_dir_all(path.parent().expect("a folder")).unwrap();
+        fs::write(path, &file.contents).unwrap();
+    }
+    Ok(())
+}
+
+/// An example, compiled once for all tests.
+pub fn session_of(file: &Path) -> Arc<Session> {
+    static KNOWN: Mutex<BTreeMap<PathBuf, Arc<Session>>> = Mutex::new(BTreeMap::new());
+    let known = KNOWN.lock().unwrap().get(file).cloned();
+    known.unwrap_or_else(|| {
+        let session = Session::open(file, &Choice::default(), &States::default());
+        let session = Arc::new(session.unwrap_or_else(|faults| panic!("{faults}")));
+        KNOWN.lock().unwrap().insert(file.to_path_buf(), Arc::clone(&session));
+        session
+    })
+}
+
+/// Runs a command to its end: a module of Python in a process that has imported NumPy and SciPy.
+pub fn output(command: &mut Command) -> Output {
+    let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into()).collect();
+    let is_module = words.first().is_some_and(|word| word.ends_with(".py")) && command.get_current_dir().is_none();
+    if is_module && command.get_program() == python_name().as_str() {
+        return run_module(&python_name(), &words);
+    }
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
 /// Runs a command that must succeed; what it prints.
 pub fn must(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let output = output(command);
     assert!(
         output.status.success(),
         "{command:?}\n{}{}",
@@ -293,11 +338,30 @@ pub fn for_each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), String> + 
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// Undefined behaviour ends the program. To optimise takes longer than the runs.
+pub const SANITIZED: [&str; 3] = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
 /// What the emitted files are clean under.
 pub const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
-/// The files of a folder that belong to the program `main`: all but the drivers of their own.
+/// The words after `g++` that hold emitted C against C++.
+pub const CPP: [&str; 8] = [
+    "-x",
+    "c++",
+    "-std=c++11",
+    "-fsyntax-only",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Werror",
+];
+
+/// The files of a folder that belong to the program `main`, those of the model first: all but the drivers of their own.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {
+    [sources_in(folder), sources_in(&folder.join("run"))].concat()
+}
+
+fn sources_in(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -311,14 +375,16 @@ pub fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compiles the program of a folder: all its files as one, in half of the time that they take one by one.
+/// Compiles the program of a folder: the model, and all files of its run as one, in half of the time that they take one by one.
 pub fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
     let (program, whole) = (folder.join("program"), folder.join("program.whole"));
-    let includes = sources(folder).into_iter().map(|file| format!("#include {file:?}\n"));
+    let includes = sources_in(&folder.join("run")).into_iter();
+    let includes = includes.map(|file| format!("#include {file:?}\n"));
     fs::write(&whole, includes.collect::<String>()).unwrap();
     let mut gcc = Command::new("gcc");
     gcc.args(STRICT).args(flags).args(["-ffp-contract=off", "-x", "c"]);
-    must(gcc.arg(&whole).arg("-o").arg(&program).arg("-lm"));
+    gcc.args(sources_in(folder)).arg(&whole);
+    must(gcc.arg("-o").arg(&program).arg("-lm"));
     program
 }
 
@@ -337,10 +403,59 @@ pub fn cargo(folder: &Path, target: &Path, words: &[&str]) -> Command {
     cargo
 }
 
-/// Builds the programs of Rust packages in these folders in one go, as one workspace in the folder above them; the programs, in the same
-/// order.
-pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+/// Builds an example of a Rust package, `simulate` by default, and returns the program. The crate that runs any model is compiled once
+/// in each of two folders: once for models with events, once for others.
+pub fn rust_program(folder: &Path) -> PathBuf {
+    rust_example(folder, "simulate")
+}
+
+/// Builds an example of a Rust package and returns the program.
+pub fn rust_example(folder: &Path, example: &str) -> PathBuf {
+    static BUILDS: [Mutex<bool>; 2] = [Mutex::new(false), Mutex::new(false)];
+    let place = |at: usize| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("rust{at}"));
+    let free = (0..2).find_map(|at| Some((place(at), BUILDS[at].try_lock().ok()?)));
+    let (place, mut is_begun) = free.unwrap_or_else(|| (place(0), BUILDS[0].lock().unwrap()));
+    if !*is_begun {
+        let _ = fs::remove_dir_all(&place);
+        *is_begun = true;
+    }
+    let runtime = folder.join("lgm-runtime");
+    let has_events = runtime.join("src/events").is_dir();
+    let shared = place.join(if has_events { "with_events" } else { "without_events" });
+    if !shared.is_dir() {
+        copy(&runtime, &shared);
+    }
+    let manifest = folder.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let text = text.replace("path = \"lgm-runtime\"", &format!("path = {shared:?}"));
+    fs::write(manifest, text).unwrap();
+    let target = place.join("target");
+    must(&mut cargo(folder, &target, &["build", "--example", example]));
+    let program = folder.join(example);
+    fs::copy(target.join("debug/examples").join(example), &program).unwrap();
+    program
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// Makes one workspace of the Rust packages in these folders, in the folder above them.
+pub fn gather(workspace: &Path, folders: &[PathBuf]) {
+    // The crate that runs any model is compiled once; that of a model without events has fewer modules.
     let mut members = Vec::new();
+    let shared = folders
+        .iter()
+        .find(|folder| folder.join("lgm-runtime/src/events").is_dir());
+    let shared = shared.or(folders.first()).expect("a package").join("lgm-runtime");
     for (at, folder) in folders.iter().enumerate() {
         let manifest = folder.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap();
@@ -350,10 +465,13 @@ pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
             .unwrap()
             .to_string();
         // Models of several files may have one name.
-        let text = text.replace("[workspace]", "").replace(
-            &format!("name = {name}"),
-            &format!("name = \"model{at}\"\nautoexamples = false"),
-        );
+        let text = text
+            .replace("[workspace]", "")
+            .replace("path = \"lgm-runtime\"", &format!("path = {shared:?}"))
+            .replace(
+                &format!("name = {name}"),
+                &format!("name = \"model{at}\"\nautoexamples = false"),
+            );
         let library = name.replace('-', "_");
         let text = format!(
             "{text}\n[lib]\nname = {library}\n\n[[example]]\nname = \"model{at}\"\npath = \"examples/simulate.rs\"\n"
@@ -363,6 +481,11 @@ pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
     }
     let root = format!("[workspace]\nresolver = \"2\"\nmembers = [{}]\n", members.join(", "));
     fs::write(workspace.join("Cargo.toml"), root).unwrap();
+}
+
+/// Builds the programs of Rust packages in one go, and returns them in the same order.
+pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+    gather(workspace, folders);
     let target = workspace.join("target");
     must(&mut cargo(workspace, &target, &["build", "--workspace", "--examples"]));
     let programs = 0..folders.len();
@@ -371,11 +494,15 @@ pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
+fn python_name() -> String {
+    std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string())
+}
+
 /// A Python with these modules, named by `LGM_PYTHON` or `python3`; without one, a test says so and passes. Each list of modules is
 /// tried once.
 pub fn python(modules: &str) -> Option<String> {
     static TRIED: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
-    let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let python = python_name();
     let mut tried = TRIED.lock().unwrap();
     let has = *tried.entry(modules.to_string()).or_insert_with(|| {
         let output = Command::new(&python)
@@ -386,6 +513,6 @@ pub fn python(modules: &str) -> Option<String> {
     if has {
         return Some(python);
     }
-    eprintln!("skipped: `{python}` has not all of {modules}; name another one by LGM_PYTHON");
+    eprintln!("skipped: `{python}` has not all of {modules}; choose another one by LGM_PYTHON");
     None
 }

@@ -10,6 +10,8 @@ pub mod domain;
 pub mod emitted;
 pub mod linear;
 pub mod models;
+pub mod modules;
+pub mod pages;
 pub mod points;
 pub mod program;
 pub mod records;

@@ -95,6 +95,7 @@ impl Builder {
                 ParameterEntry {
                     symbol: self.system.exprs.new_symbol(name, SymbolKind::Parameter),
                     derived: *derived,
+                    exact: None,
                     value: BigRational::new(BigInt::from(*tenths), BigInt::from(10)),
                 }
             })

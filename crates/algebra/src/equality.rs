@@ -1,31 +1,33 @@
-//! The equality of two expressions, by their values at random points modulo primes.
+//! Tests whether two expressions are equal, by their values at random points modulo primes.
 //!
-//! Sines and cosines are those of a group of rotations, so that the addition theorems hold. Other functions have values that depend on
-//! nothing but the values of their arguments. Expressions that differ agree at a point with a chance of about one in 2^55.
+//! Sines and cosines are elements of a group of rotations, so that the addition theorems hold. Values of other functions depend only on the
+//! values of their arguments. Expressions that differ agree at all points with a chance of about one in 2^66.
 
+use crate::PrimeField;
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId};
-use crate::field::{raised, spread};
+use crate::field::{hashed, raised};
+use crate::rotations::{ANGLES, turned};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::FxHashSet;
 use std::convert::Infallible;
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
-/// The moduli of a value, and of an angle inside of sines and cosines. The second one divides the first one plus 1: there are as many
-/// rotations. Both are 3 modulo 4, so that -1 has no root, and a value has a sign.
-const MODULI: [u64; 2] = [2_305_843_009_213_682_923, 576_460_752_303_420_731];
+/// The moduli of a value, and of an angle inside sines and cosines. Both are 3 modulo 4, so that -1 has no square root, and each value has
+/// a sign.
+const MODULI: [u64; 2] = [PrimeField::MODULUS, ANGLES];
 
-/// Points at which two expressions are compared, and the same if they have roots: the signs of symbols distinguish these.
+/// The number of points at which two expressions are compared, without and with roots: the signs of symbols distinguish roots.
 const POINTS: (usize, usize) = (2, 10);
 
-/// Points that are tried: roots have no values at some.
+/// The maximum number of points tried: at some points, roots have no value.
 const TRIED: u64 = 64;
 
-/// The symbols in denominators that are set to 0, at most.
+/// The maximum number of symbols in denominators that are set to 0.
 const ZEROS: usize = 32;
 
-/// True if two expressions have the same values wherever the first one has a value.
+/// Returns true if two expressions have the same values wherever the first one has a value.
 pub fn are_equal(exprs: &Exprs, a: ExprId, b: ExprId) -> bool {
     if a == b {
         return true;
@@ -53,7 +55,7 @@ pub fn are_equal(exprs: &Exprs, a: ExprId, b: ExprId) -> bool {
     false
 }
 
-/// The symbols in those denominators of the second expression that are none of the first one.
+/// Returns the symbols in those denominators of the second expression that the first one does not contain.
 fn new_denominators(exprs: &Exprs, a: ExprId, b: ExprId) -> Vec<SymbolId> {
     let of = |root: ExprId| -> FxHashSet<ExprId> {
         let below = exprs
@@ -83,7 +85,7 @@ fn is_root(exprs: &Exprs, id: ExprId) -> bool {
     }
 }
 
-/// Twice an exponent that is a whole number or half of one.
+/// Returns twice an exponent that is an integer or half of an integer.
 fn doubled(exprs: &Exprs, exponent: ExprId) -> Option<i64> {
     let doubled = exprs.as_number(exponent)? * BigRational::from_integer(BigInt::from(2));
     match doubled.is_integer() {
@@ -92,7 +94,7 @@ fn doubled(exprs: &Exprs, exponent: ExprId) -> Option<i64> {
     }
 }
 
-/// A value modulo the first prime, and the same inside of sines and cosines, modulo the second one.
+/// A value modulo the first prime, and its residue inside sines and cosines modulo the second prime.
 type Residues = [u64; 2];
 
 fn times(a: u64, b: u64, modulus: u64) -> u64 {
@@ -111,12 +113,12 @@ fn power(base: u64, exponent: u64, modulus: u64) -> u64 {
     raised(base, exponent, 1, |a, b| times(a, b, modulus))
 }
 
-/// The inverse; 0 has none.
+/// Returns the inverse; `None` for 0.
 fn inverse(a: u64, modulus: u64) -> Option<u64> {
     (a != 0).then(|| power(a, modulus - 2, modulus))
 }
 
-/// The root that is a square itself, if there is a root.
+/// Returns the square root that is itself a square; `None` if no root exists.
 fn root(a: u64, modulus: u64) -> Option<u64> {
     let root = power(a, modulus.div_ceil(4), modulus);
     (times(root, root, modulus) == a).then_some(root)
@@ -131,38 +133,16 @@ fn residue(value: &BigInt, modulus: u64) -> u64 {
     }
 }
 
-/// A well-spread number for a key.
-fn hashed(key: impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    key.hash(&mut hasher);
-    spread(hasher.finish())
-}
-
-/// The power of a rotation, cosine and sine.
-fn turned(exponent: u64) -> (u64, u64) {
-    let modulus = MODULI[0];
-    let product = |a: (u64, u64), b: (u64, u64)| {
-        let of = |x, y| times(x, y, modulus);
-        let cosine = plus(of(a.0, b.0), minus(of(a.1, b.1), modulus), modulus);
-        (cosine, plus(of(a.0, b.1), of(a.1, b.0), modulus))
-    };
-    // 3/5 and 4/5; the fourth power has the order of the second modulus.
-    let fifth = power(5, modulus - 2, modulus);
-    let first = (times(3, fifth, modulus), times(4, fifth, modulus));
-    let square = product(first, first);
-    raised(product(square, square), exponent, (1, 0), product)
-}
-
 /// A random point.
 #[derive(Clone, Copy)]
 struct Point {
-    /// All symbols are squares at the first point, and so positive; none is at the second one.
+    /// At the first point all symbols are squares and therefore positive; at the second point none is.
     seed: u64,
     zero: Option<SymbolId>,
 }
 
 impl Point {
-    /// The values of both; an expression that divides by 0, or needs a root that there is not, has none.
+    /// Returns the values of both expressions; `None` for an expression that divides by 0 or requires a nonexistent root.
     fn values(self, exprs: &Exprs, a: ExprId, b: ExprId) -> (Option<u64>, Option<u64>) {
         let values = exprs.fold(&[a, b], |_, node, of: &dyn Fn(ExprId) -> Option<Residues>| {
             Ok::<_, Infallible>(self.value(exprs, node, of))
@@ -172,7 +152,7 @@ impl Point {
         (value(0), value(1))
     }
 
-    /// A value that depends on a key, in each field for itself.
+    /// Returns a pseudo-random value for a key, independent in each field.
     fn opaque(self, key: impl Hash + Copy) -> Residues {
         [0, 1].map(|k: usize| hashed((self.seed, k, key)) % MODULI[k])
     }
@@ -194,7 +174,7 @@ impl Point {
     }
 
     fn value(self, exprs: &Exprs, node: &Node, of: &dyn Fn(ExprId) -> Option<Residues>) -> Option<Residues> {
-        // The value alone is that of the expression.
+        // Only the first residue is the value of the expression.
         let value = |part: ExprId| of(part).map(|residues| residues[0]);
         let each = |list: &[ExprId], start: u64, join: fn(u64, u64, u64) -> u64| {
             list.iter().try_fold([start; 2], |all, part| {
@@ -229,7 +209,7 @@ impl Point {
         }
     }
 
-    /// A value to half of a power.
+    /// Raises a value to half of `doubled`.
     fn raised(self, value: Residues, doubled: i64) -> Option<Residues> {
         let value = match doubled % 2 {
             0 => value,
@@ -247,14 +227,14 @@ impl Point {
         Some(found)
     }
 
-    /// The root. Inside of sines and cosines, what has none has a value all the same.
+    /// Returns the root. Inside sines and cosines, a nonexistent root gets a value too.
     fn rooted(self, value: Residues) -> Option<Residues> {
         let inside = root(value[1], MODULI[1]).unwrap_or_else(|| self.opaque((6, value[0]))[1]);
         Some([root(value[0], MODULI[0])?, inside])
     }
 
     fn call(self, function: Function, arguments: &[Residues]) -> Option<Residues> {
-        // The residue inside of a sine follows from the value.
+        // The residue inside a sine follows from the value.
         let inside = |value: u64| [value, self.opaque((7, value))[1]];
         let modulus = MODULI[0];
         match (function, arguments) {
@@ -321,12 +301,12 @@ mod tests {
         let of_squares = exprs.sub(squares[0], squares[1]);
         assert!(are_equal(&exprs, product, of_squares));
         assert!(!are_equal(&exprs, product, sum));
-        // A term of 1e-30 is seen.
+        // A term of 1e-30 is detected.
         let small = exprs.number(BigRational::new(1.into(), BigInt::from(10).pow(30)));
         let small = exprs.mul(small, b);
         let other = exprs.add(product, small);
         assert!(!are_equal(&exprs, other, of_squares));
-        // A ratio that is not there at 0 does not stand for a sum that is.
+        // A ratio without a value at 0 does not equal a sum with one.
         let ratio = exprs.div(b, a);
         let one = exprs.one();
         let inner = exprs.add(one, ratio);

@@ -1,70 +1,76 @@
-//! The arithmetic that reduction is written over, once for all number systems.
+//! The arithmetic interface of the reduction, common to all number systems.
 
 use super::polynomials::integer::{PRIME, modulo_prime};
 use crate::linear::row::{Row, Singular};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
 
 /// A field with a context: an arena, a budget, or nothing.
 ///
-/// Operations never fail. A field with a size limit sets [`Field::exhausted`] when it is passed, and
-/// from then on answers cheaply and wrongly; the caller looks at the flag before it believes a result.
+/// Operations never fail. A field with a size limit sets [`Field::exhausted`] when the limit is exceeded. From then on its operations are
+/// fast but wrong, so the caller must check the flag before using a result.
 pub trait Field {
     /// An element.
     type Element: Clone + std::fmt::Debug;
 
-    /// 0
+    /// Returns 0.
     fn zero(&self) -> Self::Element;
-    /// 1
+    /// Returns 1.
     fn one(&self) -> Self::Element;
-    /// Whether the element is 0. Exact in every field but [`Doubles`].
+    /// Returns true if the element is 0; exact in every field except [`Doubles`].
     fn is_zero(&self, a: &Self::Element) -> bool;
-    /// a + b
+    /// Computes a + b.
     fn add(&mut self, a: &Self::Element, b: &Self::Element) -> Self::Element;
-    /// a - b
+    /// Computes a - b.
     fn sub(&mut self, a: &Self::Element, b: &Self::Element) -> Self::Element {
         let minus = self.neg(b);
         self.add(a, &minus)
     }
-    /// a * b
+    /// Computes a * b.
     fn mul(&mut self, a: &Self::Element, b: &Self::Element) -> Self::Element;
-    /// -a
+    /// Computes -a.
     fn neg(&mut self, a: &Self::Element) -> Self::Element;
-    /// 1/a of a nonzero element.
+    /// Computes 1/a for a nonzero element.
     fn invert(&mut self, a: &Self::Element) -> Self::Element;
-    /// a/b, b nonzero.
+    /// Computes a/b for a nonzero b.
     fn div(&mut self, a: &Self::Element, b: &Self::Element) -> Self::Element {
         let inverse = self.invert(b);
         self.mul(a, &inverse)
     }
-    /// How bad a pivot the element is: less is better; 0 for 1 and -1 in exact fields; infinite for an element that is not
-    /// 0 but vanishes for the values that the result will be used with.
+    /// Returns the cost of the element as a pivot: lower is better. 0 for 1 and -1 in exact fields; infinite for an element that is not 0
+    /// but vanishes for the values used later.
     fn pivot_cost(&self, a: &Self::Element) -> f64;
-    /// The absolute value, in a field that rounds, where small pivots must be avoided.
+    /// Returns the absolute value in a field with round-off, in which small pivots must be avoided.
     fn magnitude(&self, _a: &Self::Element) -> Option<f64> {
         None
     }
-    /// Whether the element, though not 0, may become 0 for values that symbols take later, so that it is no pivot to be evaluated then.
+    /// Returns true if the nonzero element may become 0 for later values of symbols, so that it is unsafe as a pivot.
     fn may_vanish(&self, _a: &Self::Element) -> bool {
         false
     }
-    /// Solves one block that does not fall apart, `A X = B`; the rows of X belong to the columns of A. [`crate::solve()`]
-    /// is what to call; a field that knows a better way than elimination by its own operations overrides this.
-    fn solve_block(&mut self, matrix: Vec<Row<Self::Element>>, right: Vec<Row<Self::Element>>) -> Block<Self::Element> {
-        Block::ByElimination(matrix, right)
+    /// Solves one irreducible block, `A X = B`; the rows of X belong to the columns of A. Call [`crate::solve()`] instead; a field with a
+    /// better method than elimination by its own operations overrides this.
+    fn solve_block(
+        &mut self,
+        matrix: Vec<Row<Self::Element>>,
+        right: Vec<Row<Self::Element>>,
+    ) -> BlockSolution<Self::Element> {
+        BlockSolution::ByElimination(matrix, right)
     }
-    /// Whether a size limit was passed; results are then worthless.
+    /// Returns true if a size limit was exceeded; results are then invalid.
     fn exhausted(&self) -> bool {
         false
     }
 }
 
-/// One block of equations `A X = B`, after a field was asked to solve it.
+/// The result of asking a field to solve one block of equations `A X = B`.
 #[derive(Clone, Debug)]
-pub enum Block<E> {
-    /// The field's own solution, or why there is none.
+pub enum BlockSolution<E> {
+    /// The field's own solution, or the reason why none exists.
     Solved(Result<Vec<Row<E>>, Singular>),
-    /// The block as it was, matrix and right sides: the field knows no better way than elimination.
+    /// The unchanged block, matrix and right-hand sides: the field has no better method than elimination.
     ByElimination(Vec<Row<E>>, Vec<Row<E>>),
 }
 
@@ -150,8 +156,8 @@ impl Field for Rationals {
     }
 }
 
-/// The integers modulo the Mersenne prime 2^61 - 1, where generic rank is decided: a rational function of
-/// sampled parameters that is not identically zero vanishes here with probability about degree/2^61.
+/// The integers modulo a prime of 62 bits, in which generic rank is decided: a rational function of sampled parameters that is not
+/// identically zero vanishes here with probability about degree/2^62.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PrimeField;
 
@@ -159,7 +165,7 @@ impl PrimeField {
     /// The modulus.
     pub const MODULUS: u64 = PRIME;
 
-    /// A rational number modulo the prime; where this divides the denominator, it counts as sampled.
+    /// Reduces a rational number modulo the prime; if the prime divides the denominator, the number counts as sampled.
     pub fn reduce(self, value: &BigRational) -> u64 {
         let (numerator, denominator) = (modulo_prime(value.numer()), modulo_prime(value.denom()));
         match denominator {
@@ -168,12 +174,19 @@ impl PrimeField {
         }
     }
 
-    /// a^exponent
+    /// Computes a^exponent.
     pub fn power(self, a: u64, exponent: u64) -> u64 {
         raised(a, exponent, 1, multiply)
     }
 
-    /// A well-spread element for a key: the sampled value of a parameter or of a transcendental subexpression.
+    /// Returns the square root that is itself a square, if one exists. The roots of rational numbers match their cyclotomic fields: the
+    /// root of 2 is twice the cosine of pi/4.
+    pub fn root(self, a: u64) -> Option<u64> {
+        let root = self.power(a, PrimeField::MODULUS.div_ceil(4));
+        (multiply(root, root) == a).then_some(root)
+    }
+
+    /// Returns a pseudo-random element for a key: the sampled value of a parameter or of a transcendental subexpression.
     pub fn sample(self, key: u64, seed: u64) -> u64 {
         // SplitMix64, whose output is equidistributed; 0 is avoided because a zero parameter is not generic.
         let key = key.wrapping_add(seed.wrapping_mul(0xD134_2543_DE82_EF95));
@@ -181,7 +194,7 @@ impl PrimeField {
     }
 }
 
-/// A power by repeated squares, in any structure with a product and a one.
+/// Computes a power by repeated squaring, in any structure with a product and a one.
 pub(crate) fn raised<T: Copy>(mut base: T, mut exponent: u64, one: T, product: impl Fn(T, T) -> T) -> T {
     let mut result = one;
     while exponent > 0 {
@@ -194,7 +207,7 @@ pub(crate) fn raised<T: Copy>(mut base: T, mut exponent: u64, one: T, product: i
     result
 }
 
-/// A well-spread number for a key: a step of SplitMix64.
+/// Returns a pseudo-random number for a key: a step of SplitMix64.
 pub(crate) fn spread(key: u64) -> u64 {
     let mut x = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -202,14 +215,25 @@ pub(crate) fn spread(key: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// Returns a pseudo-random number for a hashable key.
+pub(crate) fn hashed(key: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    key.hash(&mut hasher);
+    spread(hasher.finish())
+}
+
+/// 2^125 divided by the modulus, which has 62 bits.
+const RECIPROCAL: u64 = ((1u128 << 125) / PRIME as u128) as u64;
+
+/// Multiplies with Barrett reduction: the quotient by the reciprocal is at most 2 too small.
 fn multiply(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
-    let folded = (product & u128::from(PrimeField::MODULUS)) as u64 + (product >> 61) as u64;
-    if folded >= PrimeField::MODULUS {
-        folded - PrimeField::MODULUS
-    } else {
-        folded
+    let quotient = ((product >> 61) * u128::from(RECIPROCAL)) >> 64;
+    let mut rest = (product as u64).wrapping_sub((quotient as u64).wrapping_mul(PRIME));
+    while rest >= PRIME {
+        rest -= PRIME;
     }
+    rest
 }
 
 impl Field for PrimeField {

@@ -1,16 +1,16 @@
-//! What values expressions can take when their parameters are held and everything else changes: which of them may pass zero.
+//! The possible values of expressions for fixed parameters and arbitrary other variables, to find those that may pass through zero.
 
 use crate::expr::{ExprId, Exprs, Function, Node, SymbolId, to_f64};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 
-/// An interval that holds all values.
+/// An interval that contains all values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Range {
     low: f64,
     high: f64,
-    /// Whether no symbol but parameters is in the expression.
+    /// True if the expression contains no symbols except parameters.
     is_steady: bool,
 }
 
@@ -69,14 +69,14 @@ impl Range {
         Range::between(self.low.max(-self.high).max(0.0), largest)
     }
 
-    /// The range of an increasing function.
+    /// Applies an increasing function to the range.
     fn through(self, function: fn(f64) -> f64) -> Range {
         Range::between(function(self.low), function(self.high))
     }
 
     fn power(self, exponent: &BigRational) -> Range {
         let Some(whole) = exponent.is_integer().then(|| exponent.numer().to_i32()).flatten() else {
-            // A root has values of one sign, and of numbers that are not negative.
+            // A root has values of one sign, for nonnegative arguments.
             let exponent = to_f64(exponent);
             let base = Range::between(self.low.max(0.0), self.high.max(0.0));
             let (a, b) = (base.low.powf(exponent), base.high.powf(exponent));
@@ -116,7 +116,7 @@ impl Range {
     }
 }
 
-/// A product of bounds; zero times whatever is unbounded is zero.
+/// Multiplies bounds; zero times an unbounded value is zero.
 fn times(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
 }
@@ -129,7 +129,7 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Ranges for these values of the parameters; all other symbols may have any value.
+    /// Creates ranges for these values of the parameters; all other symbols may have any value.
     pub(super) fn new(parameters: FxHashMap<SymbolId, f64>) -> Ranges {
         Ranges {
             parameters,
@@ -137,12 +137,12 @@ impl Ranges {
         }
     }
 
-    /// Whether an expression changes with anything but parameters.
+    /// Returns true if an expression depends on symbols other than parameters.
     pub(super) fn changes(&mut self, exprs: &Exprs, id: ExprId) -> bool {
         !self.range(exprs, id).is_steady
     }
 
-    /// Whether an expression changes, and its range holds zero.
+    /// Returns true if an expression varies, and its range contains zero.
     pub(super) fn may_vanish(&mut self, exprs: &Exprs, id: ExprId) -> bool {
         let range = self.range(exprs, id);
         !range.is_steady && !range.excludes_zero()
@@ -167,7 +167,7 @@ impl Ranges {
         self.known[&root]
     }
 
-    /// The range of a node whose children's ranges are known.
+    /// Returns the range of a node whose children's ranges are known.
     fn of_node(&self, exprs: &Exprs, node: &Node) -> Range {
         let of = |id: &ExprId| self.known[id];
         let range = match node {
@@ -239,7 +239,7 @@ mod tests {
             (shifted, false),
             (m, false),
             (two, false),
-            // Its range begins at zero, as that of a long chain of such values would by underflow.
+            // Its range begins at zero, as the range of a long chain of such values would by underflow.
             (quotient, true),
         ] {
             assert_eq!(ranges.may_vanish(&exprs, id), expected, "{id:?}");

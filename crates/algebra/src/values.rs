@@ -1,29 +1,31 @@
 //! Fields in which the symbols have values, and the field of uncancelled shared expressions.
 
-use super::convert::{FromExpression, Sampled};
+use super::from_expression::FromExpression;
 use super::linear::minors::solve_away_from_zero;
 use super::ranges::Ranges;
+use super::sampled::Sampled;
 use super::{Doubles, Field, PrimeField, Rationals, Row};
-use crate::Block;
-use crate::expr::{Evaluated, ExprId, Exprs, SymbolId};
+use crate::BlockSolution;
+use crate::expr::{Evaluated, ExprId, Exprs, SymbolId, without_rounding};
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Exact rational numbers, each symbol having a value, with a limit on the work that their digits make.
+/// Exact rational numbers in which each symbol has a value, with a limit on the work for their digits. Irrational numbers are rounded to
+/// 128 bits, and a sum that is 0 to within these digits is 0.
 #[derive(Clone, Debug)]
 pub struct ExactValues {
-    /// The values; changing one does not change what was already read.
+    /// The values; changing one does not affect expressions already converted.
     pub values: FxHashMap<SymbolId, BigRational>,
     memo: FxHashMap<ExprId, BigRational>,
-    /// Word operations that are left; none when more were asked for.
+    /// The remaining word operations; none after more were requested.
     work: Option<u64>,
 }
 
 impl ExactValues {
-    /// Word operations that take about a second.
+    /// The number of word operations that take about a second.
     const WORK: u64 = 500_000_000;
 
-    /// The field with these values.
+    /// Creates the field with these values.
     pub fn new(values: FxHashMap<SymbolId, BigRational>) -> ExactValues {
         ExactValues {
             values,
@@ -32,14 +34,20 @@ impl ExactValues {
         }
     }
 
-    /// Takes the work of an operation from what is left; whether there was enough. Cancelling takes the most of it: one
-    /// pass over all words for each bit.
+    /// Deducts the work of an operation; returns true if enough was left. Cancelling common factors takes most of the work: one pass over
+    /// all words for each bit.
     fn has_work(&mut self, a: &BigRational, b: &BigRational) -> bool {
         let bits = |value: &BigRational| value.numer().bits() + value.denom().bits();
         let all = bits(a) + bits(b);
         self.work = self.work.and_then(|left| left.checked_sub(all * (all / 64 + 1)));
         self.work.is_some()
     }
+}
+
+/// Returns the longer of two numbers.
+fn larger<'n>(a: &'n BigRational, b: &'n BigRational) -> &'n BigRational {
+    let magnitude = |value: &BigRational| value.numer().bits() as i64 - value.denom().bits() as i64;
+    if magnitude(a) < magnitude(b) { b } else { a }
 }
 
 impl Field for ExactValues {
@@ -56,13 +64,13 @@ impl Field for ExactValues {
     }
     fn add(&mut self, a: &BigRational, b: &BigRational) -> BigRational {
         match self.has_work(a, b) {
-            true => Rationals.add(a, b),
+            true => without_rounding(Rationals.add(a, b), larger(a, b)),
             false => self.zero(),
         }
     }
     fn sub(&mut self, a: &BigRational, b: &BigRational) -> BigRational {
         match self.has_work(a, b) {
-            true => Rationals.sub(a, b),
+            true => without_rounding(Rationals.sub(a, b), larger(a, b)),
             false => self.zero(),
         }
     }
@@ -95,16 +103,16 @@ impl Field for ExactValues {
     }
 }
 
-/// Double precision, each symbol having a value.
+/// Double precision, in which each symbol has a value.
 #[derive(Clone, Debug, Default)]
 pub struct DoubleValues {
-    /// The values; changing one does not change what was already read.
+    /// The values; changing one does not affect expressions already converted.
     pub values: FxHashMap<SymbolId, f64>,
     memo: FxHashMap<ExprId, f64>,
 }
 
 impl DoubleValues {
-    /// The field with these values.
+    /// Creates the field with these values.
     pub fn new(values: FxHashMap<SymbolId, f64>) -> DoubleValues {
         DoubleValues {
             values,
@@ -180,34 +188,32 @@ impl FromExpression for DoubleValues {
 pub struct Shared {
     /// The expression, in the arena of [`SharedExpressions`].
     pub expression: ExprId,
-    /// Its value in the prime field; 0 exactly where the expression is the number 0.
+    /// The value in the prime field; 0 exactly if the expression is the number 0.
     pub image: u64,
 }
 
-/// The field of expressions that are shared but never expanded or cancelled: what is left when rational functions
-/// outgrow their limit.
+/// The field of expressions that are shared but never expanded or cancelled, for rational functions that exceed their limit.
 ///
-/// Each element carries its image at a sampled point, so that what vanishes is recognised, though not expanded; for
-/// the same reason two elements of one image are one function, and the first expression found for it serves both.
+/// Each element stores its image at a sampled point, so that vanishing elements are recognised, though not expanded. For the same reason,
+/// two elements with the same image are one function, and the first expression found represents both.
 #[derive(Clone, Debug)]
 pub struct SharedExpressions {
-    /// The arena that elements live in.
+    /// The arena that contains the elements.
     pub exprs: Exprs,
     point: Sampled,
     by_image: FxHashMap<u64, ExprId>,
-    /// The point at which the expressions will be evaluated first, and what was found to vanish or to have no value there:
-    /// as a pivot it would divide by zero.
+    /// The point at which the expressions will be evaluated first, and the elements that vanish or have no value there: as a pivot, such an
+    /// element would divide by zero.
     given: Option<Sampled>,
     vanishing: FxHashSet<ExprId>,
-    /// What values the expressions may take later, where they will be evaluated along a motion; which of them change, and which of these
-    /// may pass zero.
+    /// The ranges of the expressions along a motion: which of them vary, and which may pass through zero.
     ranges: Option<Ranges>,
     changing: FxHashSet<ExprId>,
     passing: FxHashSet<ExprId>,
 }
 
 impl SharedExpressions {
-    /// The field over an arena, which [`SharedExpressions::into_exprs`] gives back.
+    /// Creates the field over an arena, which [`SharedExpressions::into_exprs`] returns.
     pub fn new(mut exprs: Exprs, seed: u64) -> SharedExpressions {
         let (zero, one) = (exprs.zero(), exprs.one());
         let minus_one = exprs.integer(-1);
@@ -224,7 +230,7 @@ impl SharedExpressions {
         }
     }
 
-    /// The field whose pivots do not pass zero while all symbols but these parameters change, as far as that can be had.
+    /// Returns the field with pivots that, if possible, do not pass through zero while all symbols except these parameters vary.
     pub fn along_motions(self, parameters: FxHashMap<SymbolId, f64>) -> SharedExpressions {
         SharedExpressions {
             ranges: Some(Ranges::new(parameters)),
@@ -232,20 +238,20 @@ impl SharedExpressions {
         }
     }
 
-    /// The field whose pivots do not vanish for the values given, as far as that can be had.
-    pub fn with_given(exprs: Exprs, seed: u64, given: FxHashMap<SymbolId, u64>) -> SharedExpressions {
+    /// Creates the field with pivots that, if possible, do not vanish at a given point.
+    pub fn with_given(exprs: Exprs, seed: u64, given: Sampled) -> SharedExpressions {
         SharedExpressions {
-            given: Some(Sampled::with_given(seed, given)),
+            given: Some(given),
             ..SharedExpressions::new(exprs, seed)
         }
     }
 
-    /// The arena, with all that was built.
+    /// Returns the arena, with all expressions built so far.
     pub fn into_exprs(self) -> Exprs {
         self.exprs
     }
 
-    /// The element that an expression of the arena is.
+    /// Converts an expression of the arena to an element.
     pub fn read(&mut self, id: ExprId) -> Result<Shared, Evaluated> {
         let image = self.point.from_expression(&self.exprs, id)?;
         Ok(self.element(image, |_| id))
@@ -337,17 +343,17 @@ impl Field for SharedExpressions {
     fn may_vanish(&self, a: &Shared) -> bool {
         self.passing.contains(&a.expression)
     }
-    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> Block<Shared> {
+    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> BlockSolution<Shared> {
         let mut entries = matrix.iter().flatten();
         match entries.any(|entry| self.changing.contains(&entry.1.expression)) {
-            true => Block::Solved(solve_away_from_zero(self, matrix, right)),
-            false => Block::ByElimination(matrix, right),
+            true => BlockSolution::Solved(solve_away_from_zero(self, matrix, right)),
+            false => BlockSolution::ByElimination(matrix, right),
         }
     }
 }
 
 impl FromExpression for SharedExpressions {
-    /// The ids are those of the arena that the field was made from.
+    /// Returns the ids must belong to the arena from which the field was created.
     fn from_expression(&mut self, exprs: &Exprs, id: ExprId) -> Result<Shared, Evaluated> {
         let image = self.point.from_expression(exprs, id)?;
         Ok(self.element(image, |_| id))

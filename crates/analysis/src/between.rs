@@ -1,8 +1,8 @@
-//! The states that lie between inputs and outputs.
+//! The states on paths between inputs and outputs.
 
 use lgm_model::system::LinearForm;
 
-/// All states that can be reached from some along the arrows.
+/// Returns all states reachable from `from` along the arrows.
 pub(crate) fn reach(from: impl Iterator<Item = usize>, arrows: &[Vec<u32>]) -> Vec<bool> {
     let mut reached = vec![false; arrows.len()];
     let mut open: Vec<usize> = from.collect();
@@ -16,9 +16,9 @@ pub(crate) fn reach(from: impl Iterator<Item = usize>, arrows: &[Vec<u32>]) -> V
 
 /// The nonzero entries of a linear form.
 pub(crate) struct Structure {
-    /// For each state, the states in whose rates it is.
+    /// For each state, the states whose rates depend on it.
     influences: Vec<Vec<u32>>,
-    /// For each state, the states in its rate.
+    /// For each state, the states that its rate depends on.
     influenced_by: Vec<Vec<u32>>,
 }
 
@@ -39,7 +39,7 @@ impl Structure {
         }
     }
 
-    /// The states, ascending, that some of the states reach and that reach some of the others.
+    /// Returns the states, ascending, that are reachable from `excited` and from which `seen` is reachable.
     pub(crate) fn between(&self, excited: impl Iterator<Item = usize>, seen: impl Iterator<Item = usize>) -> Vec<u32> {
         let reached = reach(excited, &self.influences);
         let observed = reach(seen, &self.influenced_by);
@@ -49,7 +49,7 @@ impl Structure {
     }
 }
 
-/// The states, ascending, that some of the inputs reach and that reach some of the outputs: the others are in no transfer function.
+/// Returns the states, ascending, on paths from the inputs to the outputs; the others appear in no transfer function.
 pub(crate) fn states_between<T: Clone>(
     form: &LinearForm<T>,
     inputs: &[usize],

@@ -1,54 +1,55 @@
-//! Least squares: parameters at which a model is nearest to data, and how well the data determine them.
+//! Least squares: finds the parameters for which a model fits data best, and how well the data determine them.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Parameters that were estimated.
+/// Estimated parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Their values.
+    /// The values of the parameters.
     pub values: Vec<f64>,
-    /// Standard errors, by the linearised model: one standard deviation of each value if the errors of the data are independent and alike.
+    /// Standard errors from the linearised model: one standard deviation of each value if the errors of the data are independent and
+    /// identically distributed.
     pub standard_errors: Vec<f64>,
     /// Student's t for a two-sided confidence of 95 %.
     pub quantile: f64,
-    /// The sum of squares that is left.
+    /// The remaining sum of squares.
     pub squares: f64,
 }
 
-/// The reason why there is no estimate.
+/// The reason why no estimate exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoEstimate {
-    /// There are no more values than parameters.
+    /// There are fewer values than parameters, or as many.
     TooFewValues,
-    /// The model has no values at the first parameters.
+    /// The model cannot be evaluated at the initial parameters.
     NoModel,
-    /// The parameter at this place, or a combination with others, changes nothing.
+    /// The parameter with this index, or a combination of it with others, has no influence.
     NoInfluence(usize),
-    /// The search did not come to an end.
+    /// The search did not converge.
     NoConvergence,
 }
 
-/// Steps of the search.
+/// The maximum number of steps of the search.
 const STEPS: usize = 200;
 
-/// A step that changes no parameter by more than this, beside its standard error or its size, is the last one.
+/// The search ends if no parameter changes by more than this fraction of its standard error or magnitude.
 const SETTLED: f64 = 1e-6;
 
-/// The steps of differences, beside the size of a parameter.
+/// The steps of central differences, relative to a parameter.
 const DIFFERENCE: f64 = 1e-4;
 
 /// A model and its data.
 pub trait Residuals {
-    /// Values of the model less those measured, at parameters; none where the model has no values.
+    /// Returns the model values minus the measured values; `None` if the model cannot be evaluated.
     fn residuals(&mut self, parameters: &[f64]) -> Option<Vec<f64>>;
 
-    /// Their derivatives, one list for each parameter; none where these are not known, and central differences take their place.
+    /// Returns the derivatives of the residuals, one list per parameter. If `None`, central differences are used.
     fn slopes(&mut self, _parameters: &[f64]) -> Option<Vec<Vec<f64>>> {
         None
     }
 }
 
-/// The parameters at which the residuals have the least sum of squares, from a first guess: the method of Levenberg and Marquardt.
+/// Returns the parameters that minimise the sum of squares, from a first guess (Levenberg-Marquardt method).
 pub fn least_squares(model: &mut dyn Residuals, first: &[f64]) -> Result<Estimate, NoEstimate> {
     let mut values = first.to_vec();
     let mut errors = DVector::from_vec(model.residuals(&values).ok_or(NoEstimate::NoModel)?);
@@ -93,7 +94,7 @@ pub fn least_squares(model: &mut dyn Residuals, first: &[f64]) -> Result<Estimat
                 (improved, is_settled) = (true, is_small);
                 break;
             }
-            // Rounding of the runs alone keeps a tiny step from being an improvement.
+            // Round-off of the runs may be all that keeps a tiny step from being an improvement.
             if is_small {
                 (improved, is_settled) = (true, true);
                 break;
@@ -136,7 +137,7 @@ fn finished(
     normal: &DMatrix<f64>,
     freedom: usize,
 ) -> Result<Estimate, NoEstimate> {
-    // Scaled, so that units of the parameters do not matter.
+    // Scaled, so that the units of the parameters do not matter.
     let scales: Vec<f64> = (0..values.len()).map(|at| normal[(at, at)].sqrt()).collect();
     let scaled = DMatrix::from_fn(values.len(), values.len(), |row, column| {
         normal[(row, column)] / (scales[row] * scales[column])
@@ -159,7 +160,7 @@ fn finished(
     })
 }
 
-/// The t that a variable of Student's distribution with so many degrees of freedom lies below, in size, with a probability of 95 %.
+/// Returns the two-sided 95 % quantile of Student's distribution with `freedom` degrees of freedom.
 fn student(freedom: f64) -> f64 {
     // P(abs(T) > t) is the incomplete beta function of freedom/(freedom + t^2).
     let beyond = |t: f64| incomplete_beta(0.5 * freedom, 0.5, freedom / (freedom + t * t));
@@ -174,7 +175,7 @@ fn student(freedom: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// ln(Gamma(x)) for positive x, by Stirling's series.
+/// Computes ln(Gamma(x)) for positive x by Stirling's series.
 fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut shift) = (x, 0.0);
     while x < 10.0 {
@@ -186,7 +187,7 @@ fn ln_gamma(x: f64) -> f64 {
     shift + (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series
 }
 
-/// The regularised incomplete beta function, by its continued fraction (Lentz).
+/// Computes the regularised incomplete beta function by its continued fraction (Lentz).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);

@@ -1,6 +1,6 @@
-//! Linear analysis: what the state equations say of a system.
+//! Linear analysis: properties of a system that follow from its state equations.
 //!
-//! Each folder is a subject. Nothing here changes the equations that were given; [`linearize`] returns new ones.
+//! Each folder covers one subject. No function changes the given equations; [`linearize`] returns new ones.
 
 mod between;
 mod fit;

@@ -1,4 +1,4 @@
-//! Matrices over the prime field: ranks there are those for the exact values of the parameters.
+//! Matrices over a prime field, whose ranks are the ranks for the exact values of the parameters.
 
 use crate::values::exact_form;
 use lgm_algebra::{Field, PrimeField};
@@ -8,7 +8,7 @@ use num_rational::BigRational;
 /// A matrix by rows.
 pub(crate) type Rows = Vec<Vec<u64>>;
 
-/// The first columns of a matrix.
+/// Converts the first columns of a matrix.
 fn rows<T>(matrix: &SparseMatrix<T>, columns: usize, value: &dyn Fn(&T) -> Option<BigRational>) -> Rows {
     let mut rows = vec![vec![0; columns]; matrix.rows.len()];
     for (row, entries) in rows.iter_mut().zip(&matrix.rows) {
@@ -19,7 +19,8 @@ fn rows<T>(matrix: &SparseMatrix<T>, columns: usize, value: &dyn Fn(&T) -> Optio
     rows
 }
 
-/// A, B and C for the exact values of the parameters, or for their doubles where these are not known; the rates of inputs are taken into B.
+/// Returns A, B and C for the exact values of the parameters, or for their doubles if the exact values are unknown; rates of inputs are
+/// absorbed into B.
 pub(crate) fn of_system(system: &StateSystem, form: &LinearForm<f64>, inputs: usize) -> [Rows; 3] {
     match exact_form(system) {
         Some(form) => of_form(&form, inputs, &|value: &BigRational| Some(value.clone())),
@@ -39,14 +40,14 @@ fn of_form<T>(form: &LinearForm<T>, inputs: usize, value: &dyn Fn(&T) -> Option<
     [a, sum, rows(&form.c, size, value)]
 }
 
-/// The transpose of a matrix with so many columns.
+/// Returns the transpose of a matrix with `columns` columns.
 pub(crate) fn transposed(rows: &Rows, columns: usize) -> Rows {
     (0..columns)
         .map(|column| rows.iter().map(|row| row[column]).collect())
         .collect()
 }
 
-/// `target + factor*source`
+/// Computes `target + factor*source`.
 pub(crate) fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
     let mut field = PrimeField;
     for (target, source) in target.iter_mut().zip(source).filter(|pair| *pair.1 != 0) {
@@ -55,7 +56,7 @@ pub(crate) fn add_multiple(target: &mut [u64], factor: u64, source: &[u64]) {
     }
 }
 
-/// The product of two matrices.
+/// Returns the product of two matrices.
 pub(crate) fn product(left: &Rows, right: &Rows) -> Rows {
     let columns = right.first().map_or(0, Vec::len);
     let of_row = |row: &Vec<u64>| {

@@ -1,18 +1,18 @@
-//! The equations with the derivatives of states and outputs with respect to parameters beside them.
+//! Equations extended by the derivatives of states and outputs with respect to parameters.
 //!
 //! With `x' = f(x, u, p)` and `y = h(x, u, p)` the sensitivities S = dx/dp follow from `S' = f_x S + f_p`, and dy/dp is `h_x S + h_p`. All
-//! derivatives are expressions, and the whole runs as any other system.
+//! derivatives are expressions, and the extended system runs like any other.
 
 use lgm_algebra::expr::{ExprId, Function, Gradient, GradientRow, Node, SymbolId, SymbolKind};
 use lgm_model::system::{State, StateSystem};
 use rustc_hash::FxHashSet;
 
-/// More states than this, times the parameters, are not worth it: differences of runs are cheaper to compile.
+/// The maximum number of states times parameters; beyond it, differences of runs are cheaper to compile.
 const MOST: usize = 400;
 
-/// The system with further states dx/dp, one for each parameter and state, and further outputs dy/dp, for each parameter all outputs. None where
-/// the derivatives are not those of the motion: at instants that depend on the parameters, in algebraic loops, at starts that are looked
-/// for in numbers, or where an input's rate or own signal depends on a parameter.
+/// Returns the system with further states dx/dp, one for each parameter and state, and further outputs dy/dp. `None` if these are not the
+/// derivatives of the motion: if switching instants depend on the parameters, with algebraic loops, or if initial values are found
+/// numerically. Also `None` if an input's rate or own signal depends on a parameter.
 pub fn with_sensitivities(system: &StateSystem, parameters: &[SymbolId]) -> Option<StateSystem> {
     let is_plain =
         system.equations.loops.is_empty() && system.equations.mass_matrix.is_none() && system.starts.search.is_none();
@@ -73,7 +73,7 @@ pub fn with_sensitivities(system: &StateSystem, parameters: &[SymbolId]) -> Opti
     Some(found)
 }
 
-/// `row S` of one parameter.
+/// Returns the product of `row` and S for one parameter.
 fn along(found: &mut StateSystem, row: &GradientRow, own: &[ExprId], count: usize, parameter: usize) -> ExprId {
     let mut terms = Vec::with_capacity(row.len());
     for (column, rate) in row.iter() {
@@ -86,7 +86,7 @@ fn along(found: &mut StateSystem, row: &GradientRow, own: &[ExprId], count: usiz
     found.exprs.sum(terms)
 }
 
-/// Adds a state for each parameter and state; the symbols, parameter by parameter.
+/// Adds a state for each parameter and state; returns the symbols, parameter by parameter.
 fn sensitivity_states(
     found: &mut StateSystem,
     gradient: &mut Gradient,
@@ -125,7 +125,7 @@ fn sensitivity_states(
     Some(all)
 }
 
-/// Returns true if nothing in the equations changes sides in a way that depends on states, and no rate of an input acts.
+/// Returns true if no equation switches depending on states, and no rate of an input acts.
 fn is_smooth(system: &StateSystem) -> bool {
     let mut moving: FxHashSet<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     moving.extend(system.equations.assignments.iter().map(|assignment| assignment.symbol));

@@ -1,4 +1,4 @@
-//! Inputs that hold a system at rest with outputs of given values.
+//! Inputs that hold a system in equilibrium with given values of outputs.
 
 use crate::linearize::{LinearizeRequest, linearize};
 use lgm_model::Model;
@@ -9,22 +9,22 @@ use lgm_source::diagnostic::Diagnostic;
 /// A request for an equilibrium.
 #[derive(Clone, Debug, Default)]
 pub struct TrimRequest {
-    /// Outputs with the values that they are to have.
+    /// Outputs with their required values.
     pub required: Vec<(usize, f64)>,
-    /// Inputs that are free; the others keep their values.
+    /// The free inputs; the others keep their values.
     pub varied: Vec<usize>,
 }
 
-/// The equilibrium at which outputs have the values required. Inputs that vary are states with the error of an output as their rate, so that
-/// an equilibrium of all states is what is asked for; the search begins where one of the states would.
+/// Finds the equilibrium at which outputs have the required values. Free inputs are treated as states whose rate is the error of an output,
+/// so the result is an equilibrium of all states.
 pub fn trim(model: &Model, system: &StateSystem, request: &TrimRequest) -> Result<OperatingPoint, Vec<Diagnostic>> {
     if request.required.len() != request.varied.len() {
         let counts = (request.required.len(), request.varied.len());
-        let message = format!("{} outputs are required with {} inputs to vary", counts.0, counts.1);
+        let message = format!("{} outputs are required, but {} inputs may vary", counts.0, counts.1);
         let fault = Diagnostic::error(Code::LGM0720, message);
-        return Err(vec![fault.help(
-            "each output that is required takes one input: `--require y=1 --vary u`",
-        )]);
+        return Err(vec![
+            fault.help("each required output needs one input: `--require y=1 --vary u`"),
+        ]);
     }
     let mut changed = system.clone();
     for ((output, value), input) in request.required.iter().zip(&request.varied) {
@@ -36,7 +36,7 @@ pub fn trim(model: &Model, system: &StateSystem, request: &TrimRequest) -> Resul
         changed.states.push(State {
             name: input.name.clone(),
             element: input.name.clone(),
-            // As storage: it must come to rest.
+            // Like a storage state, the input must come to rest.
             variable: StateVariable::Across,
             written: None,
             total_of: Vec::new(),

@@ -1,4 +1,4 @@
-//! Matrices A..F with the values of the parameters.
+//! Matrices A..F for the values of the parameters.
 
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
@@ -8,13 +8,13 @@ use nalgebra::DMatrix;
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 
-/// The values of all parameters, rounded to doubles.
+/// Returns the values of all parameters, rounded to doubles.
 pub(crate) fn parameter_values(system: &StateSystem) -> FxHashMap<SymbolId, f64> {
     let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
     entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
 }
 
-/// A..F for the values of the parameters, exactly; none if there are no matrices over the parameters, or no finite values.
+/// Returns A..F for the exact values of the parameters; `None` without matrices in terms of the parameters, or without finite values.
 pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>> {
     let form = system.matrices.symbolic.as_ref()?;
     let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
@@ -22,7 +22,7 @@ pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>
         entries.map(|entry| (entry.symbol, entry.value.clone())).collect();
     for assignment in &system.equations.assignments {
         let value = |symbol: SymbolId| values.get(&symbol).cloned();
-        // One that depends on more than the parameters is in no constant entry.
+        // A parameter that depends on more than the parameters is in no constant entry.
         if let Some(found) = system
             .exprs
             .evaluate_exact(&[assignment.value], &value)
@@ -40,20 +40,17 @@ pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>
     })
 }
 
-/// A..F in numbers. A linear system without them, or one that is not linear, has no such property as is named: that is the error.
+/// Returns numeric A..F. For a nonlinear system, or a linear one without numeric matrices, the error states that `property` is unavailable.
 pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a LinearForm<f64>, Box<Diagnostic>> {
     if let Some(form) = system.matrices.numeric.as_ref().filter(|_| system.equations.linear) {
         return Ok(form);
     }
-    let message = format!(
-        "`{}` has no {property}: it has no matrices A..F in numbers",
-        system.model
-    );
+    let message = format!("`{}` has no {property}: it has no numeric matrices A..F", system.model);
     let fault = Diagnostic::error(Code::LGM0701, message);
     Err(Box::new(if system.equations.linear {
         fault
             .note("the system is too large for explicit matrices")
-            .help("run it with `lgm simulate`, or ask about a part of it")
+            .help("run it with `lgm simulate`, or analyse a part of it")
     } else {
         fault
             .note("its equations are not linear with constant coefficients")
@@ -61,7 +58,7 @@ pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a L
     }))
 }
 
-/// A number as the shortest decimal of its double, or exactly where that is as short.
+/// Formats a number as the shortest decimal of its double, or exactly if that is as short.
 pub(crate) fn in_digits(value: &BigRational) -> String {
     match value.is_integer() && value.numer().bits() < 53 {
         true => value.numer().to_string(),
@@ -72,12 +69,12 @@ pub(crate) fn in_digits(value: &BigRational) -> String {
     }
 }
 
-/// The expression of the shortest decimal that reads back as the double.
+/// Returns the expression of the shortest decimal that reads back as the double.
 pub(crate) fn decimal(exprs: &mut Exprs, value: f64) -> ExprId {
     exprs.number(lgm_equations::shortest_decimal(value))
 }
 
-/// The form with other entries; none if one of them cannot be had.
+/// Converts the entries of the form; `None` if a conversion fails.
 pub(crate) fn try_map<T: Clone, U: Clone>(
     form: &LinearForm<T>,
     mut change: impl FnMut(&T) -> Option<U>,
@@ -105,7 +102,7 @@ pub(crate) fn try_map<T: Clone, U: Clone>(
     })
 }
 
-/// The matrix with all of its entries.
+/// Returns the dense matrix.
 pub(crate) fn dense(matrix: &SparseMatrix<f64>) -> DMatrix<f64> {
     let mut dense = DMatrix::zeros(matrix.rows.len(), matrix.columns);
     for (row, entries) in matrix.rows.iter().enumerate() {

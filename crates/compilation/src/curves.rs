@@ -1,11 +1,12 @@
-//! What an experiment asks to be drawn, among what a run has.
+//! The curves that an experiment requests from a run.
 
 use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::{corrections, nearest};
 
-/// The names in `plot` of the experiment that no output, state or input has. Which states there are is known from the equations alone.
+/// Returns an error for each name in `plot` of the experiment that is not an output, a state or an input. The states are known only after
+/// the equations are formed.
 pub fn unknown_curves(system: &StateSystem) -> Vec<Diagnostic> {
     let plotted = system.experiment.plot.iter();
     let unknown = plotted.filter(|(name, _)| system.recorded(name).is_empty());
@@ -19,7 +20,7 @@ pub fn unknown_curves(system: &StateSystem) -> Vec<Diagnostic> {
             };
             let near = nearest(name, all());
             let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("there is no output `{name}` to plot"))
-                .label(*place, "the run has neither an output nor a state of this name")
+                .label(*place, "the run has no output or state with this name")
                 .help(match name.contains('.') {
                     _ if !near.is_empty() => format!("did you mean `{}`?", near.join("` or `")),
                     true => format!(

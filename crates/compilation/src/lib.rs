@@ -1,4 +1,4 @@
-//! [`Compilation`]: a text and what each stage makes of it, computed when first asked for, and once.
+//! [`Compilation`]: a text and the result of each stage, computed once, on demand.
 
 mod curves;
 pub mod stretched;
@@ -10,7 +10,7 @@ use lgm_equations::bond::{self, BondGraph};
 use lgm_equations::switching::Events;
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_explain::CausalityReport;
-use lgm_explain::derivation::{Derivation, Given, derivation};
+use lgm_explain::derivation::{Derivation, DerivationSource, derivation};
 use lgm_model::{ElementId, Model};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
@@ -18,24 +18,24 @@ use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
 use lgm_source::{SourceId, SourceMap, Sources, stack};
 use std::sync::{Arc, OnceLock};
 
-/// What is asked of one compilation.
+/// The options of one compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Which model, and the values of its parameters.
+    /// The model and the values of its parameters.
     pub settings: Settings,
-    /// Which states, and in which form the matrices are wanted.
+    /// The states and the form of the requested matrices.
     pub equations: Options,
-    /// Whether, and where, the equations are linearised.
+    /// The operating point if the equations are linearised.
     pub linearize: Option<LinearizeRequest>,
-    /// Whether the equations are compared with the laws of the flat graph.
+    /// True if the equations are compared with the laws of the flat graph.
     pub verify: bool,
-    /// Whether [`Compilation::diagnostics`] also holds those of the other models of the root text, and of what no model uses.
+    /// True if [`Compilation::diagnostics`] also contains the diagnostics of the other models of the root text, and of unused definitions.
     pub every_model: bool,
-    /// Ends the work early; what was cut short is incomplete.
+    /// Ends the work early; the results are then incomplete.
     pub cancellation: Cancellation,
 }
 
-/// What a stage returned.
+/// The result of a stage.
 #[derive(Debug)]
 struct Stage<T> {
     /// None if there is an error in this stage or before it.
@@ -44,7 +44,7 @@ struct Stage<T> {
 }
 
 impl<T> Stage<T> {
-    /// A stage that was not reached.
+    /// Returns a stage that was not reached.
     fn skipped() -> Stage<T> {
         Stage {
             value: None,
@@ -53,18 +53,18 @@ impl<T> Stage<T> {
     }
 }
 
-/// The equations, and the flat model that they were made from.
+/// The equations and the flat model that they were formed from.
 #[derive(Debug)]
 struct Formulated {
-    /// The model, if functions of time became inputs of it; otherwise it is the elaborated one.
+    /// The model if functions of time became inputs; otherwise `None`, and the elaborated model applies.
     model: Option<Model>,
     system: StateSystem,
 }
 
-/// One text, all that it imports, and what each stage makes of it.
+/// One text with its imports, and the result of each stage.
 ///
-/// Every face of the compiler (the command line, an editor, a library's user) asks this one object, and runs no stage by itself.
-/// Stages run when something is first asked that needs them, each at most once.
+/// Every client of the compiler (the command line, an editor, a library user) uses this object, and runs no stage directly. Each stage runs
+/// at most once, when a result first requires it.
 #[derive(Debug)]
 pub struct Compilation {
     map: Arc<SourceMap>,
@@ -84,14 +84,14 @@ pub struct Compilation {
 }
 
 impl Compilation {
-    /// Reads and parses the root text and all that it imports; everything else waits until it is asked for.
+    /// Reads and parses the root text and its imports; every other stage runs on request.
     ///
-    /// The map holds the root text, and the texts of options that `request` names.
+    /// The map contains the root text and the texts of options in `request`.
     pub fn new(files: &dyn Sources, map: SourceMap, root: SourceId, request: Request) -> Compilation {
         Compilation::after(None, files, map, root, request)
     }
 
-    /// The same for a text that was edited, with the compilation of the text before: what the edit left alone is not parsed again.
+    /// Returns the compilation of an edited text. Unchanged parts of the previous compilation are not parsed again.
     pub fn after(
         before: Option<&Compilation>,
         files: &dyn Sources,
@@ -106,7 +106,7 @@ impl Compilation {
         Compilation::of(Arc::new(map), root, request, Arc::new(program), loading)
     }
 
-    /// The same texts with no stage run yet.
+    /// Returns a compilation of the same texts in which no stage has run yet.
     fn of(
         map: Arc<SourceMap>,
         root: SourceId,
@@ -132,7 +132,7 @@ impl Compilation {
         }
     }
 
-    /// Another model of the root text, by its name, with the values that the text gives it. The texts are not read again.
+    /// Returns the compilation of another model of the root text, by its name, with the values in the text. The texts are not read again.
     pub fn of_model(&self, name: &str) -> Compilation {
         let mut request = self.request.clone();
         request.settings = Settings {
@@ -151,62 +151,58 @@ impl Compilation {
         )
     }
 
-    /// The same model with other values of parameters, each as `name=value`. The texts are not read again.
+    /// Returns the same model with other values of parameters, each as `name=value`. The texts are not read again.
     pub fn with_values(&self, values: &[String]) -> Compilation {
-        let mut map = SourceMap::clone(&self.map);
-        let mut request = self.request.clone();
-        request.every_model = false;
-        for value in values {
-            let source = map.add("--set", value.as_str(), None);
-            request.settings.sets.push((value.clone(), source));
-        }
+        self.asked_anew(|map, request| {
+            request.every_model = false;
+            for value in values {
+                let source = map.add(format!("--set {value}"), value.as_str(), None);
+                request.settings.sets.push((value.clone(), source));
+            }
+        })
+    }
+
+    /// Returns the same model, linearised. The texts are not read again.
+    pub fn linearized_anew(&self, asked: LinearizeRequest) -> Compilation {
+        self.asked_anew(|_, request| request.linearize = Some(asked))
+    }
+
+    /// The same model with another request, whose options may add texts. The texts are not read again.
+    pub fn asked_anew(&self, change: impl FnOnce(&mut SourceMap, &mut Request)) -> Compilation {
+        let (mut map, mut request) = (SourceMap::clone(&self.map), self.request.clone());
+        change(&mut map, &mut request);
         let (program, loading) = (Arc::clone(&self.program), self.loading.clone());
         Compilation::of(Arc::new(map), self.root, request, program, loading)
     }
 
-    /// The same model, linearised. The texts are not read again.
-    pub fn linearized_anew(&self, asked: LinearizeRequest) -> Compilation {
-        let request = Request {
-            linearize: Some(asked),
-            ..self.request.clone()
-        };
-        Compilation::of(
-            Arc::clone(&self.map),
-            self.root,
-            request,
-            Arc::clone(&self.program),
-            self.loading.clone(),
-        )
-    }
-
-    /// All texts: the root, what it imports, the standard library, and options.
+    /// Returns all texts: the root, its imports, the standard library, and options.
     pub fn map(&self) -> &SourceMap {
         &self.map
     }
 
-    /// The texts alone, once nothing else is wanted any more.
+    /// Returns only the texts; the results are dropped.
     pub fn into_map(self) -> SourceMap {
         Arc::unwrap_or_clone(self.map)
     }
 
-    /// The root text.
+    /// Returns the root text.
     pub fn root(&self) -> SourceId {
         self.root
     }
 
-    /// What was asked for.
+    /// Returns the request.
     pub fn request(&self) -> &Request {
         &self.request
     }
 
-    /// The parsed texts.
+    /// Returns the parsed texts.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Everything that was found on the way to the equations, in the order of the source; this runs every stage that can run.
+    /// Returns all diagnostics of all stages up to the equations, in source order; this runs every stage that can run.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        // The last stage asks for all those before it.
+        // The last stage requires all earlier ones.
         let last = self.linearized_stage();
         let mut all = self.loading.clone();
         all.extend(self.elaborated_stage().diagnostics.iter().cloned());
@@ -219,7 +215,7 @@ impl Compilation {
         all
     }
 
-    /// Adds what is found beside the chosen model, if that was asked for.
+    /// Adds the diagnostics outside the chosen model, if requested.
     fn add_others(&self, all: &mut Vec<Diagnostic>) {
         if self.request.every_model {
             self.add_other_models(all);
@@ -228,7 +224,7 @@ impl Compilation {
         }
     }
 
-    /// Diagnostics beside those of the chosen model, which are known: of the texts, of other models, and of definitions that no model uses.
+    /// Returns the known diagnostics outside the chosen model: of the texts, of other models, and of unused definitions.
     pub fn diagnostics_of_others(&self) -> Vec<Diagnostic> {
         let mut all = self.loading.clone();
         self.add_others(&mut all);
@@ -236,7 +232,7 @@ impl Compilation {
         all
     }
 
-    /// Diagnostics of the way to the flat model; the equations are not formed.
+    /// Returns the diagnostics of all stages up to the flat model; the equations are not formed.
     pub fn diagnostics_of_elaboration(&self) -> Vec<Diagnostic> {
         let mut all = self.loading.clone();
         all.extend(self.elaborated_stage().diagnostics.iter().cloned());
@@ -244,8 +240,8 @@ impl Compilation {
         all
     }
 
-    /// Adds what is found in the other models of the root text. Faults of definitions that models share are found in each of them, and
-    /// are reported once.
+    /// Adds the diagnostics of the other models of the root text. Errors in shared definitions occur in each of these models, and are
+    /// reported once.
     fn add_other_models(&self, all: &mut Vec<Diagnostic>) {
         let mut others = lgm_elaborate::model_names(&self.program);
         match &self.request.settings.model {
@@ -257,29 +253,30 @@ impl Compilation {
         }
     }
 
-    /// The same for a face that needs a model: that there is none is an error too.
+    /// Returns the diagnostics for a client that requires a model: a missing model is also an error.
     pub fn diagnostics_of_model(&self) -> Vec<Diagnostic> {
         let mut all = self.diagnostics();
         if self.model().is_none() && !has_errors(&all) && !self.is_cancelled() {
             let name = &self.map.get(self.root).name;
-            let help = "write `model Name { .. }`, or name the file that holds it; `lgm check` also takes a file of components";
+            let help = "write `model Name { .. }`, or name another file; `lgm check` also accepts a file of \
+                components";
             all.push(Diagnostic::error(Code::LGM0910, format!("there is no model in `{name}`")).help(help));
         }
         all
     }
 
-    /// The flat model; none if there is an error in the texts, or no model.
+    /// Returns the flat model; none if there is an error in the texts, or no model.
     pub fn model(&self) -> Option<&Model> {
         self.elaborated_stage().value.as_ref()
     }
 
-    /// The flat model or, if there is an error, what is known of it all the same: values, units, nodes and instances of what has none.
-    /// It is there to be shown, and nothing else is to be made of it.
+    /// Returns the flat model or, if there is an error, its known parts: values, units, nodes and instances without errors. Use it only for
+    /// display.
     pub fn known_model(&self) -> Option<&Model> {
         self.model().or_else(|| self.known.get()?.as_ref())
     }
 
-    /// The flat bond graph.
+    /// Returns the flat bond graph.
     pub fn bond_graph(&self) -> Option<&BondGraph> {
         let graph = self
             .graph
@@ -287,13 +284,14 @@ impl Compilation {
         graph.as_ref()
     }
 
-    /// The flat model that the equations were made from: that of [`Compilation::model`], or the same with functions of time as inputs.
+    /// Returns the flat model that the equations were formed from: [`Compilation::model`], or the same model with functions of time as
+    /// inputs.
     pub fn formulated_model(&self) -> Option<&Model> {
         let formulated = self.formulated_stage().value.as_ref()?;
         formulated.model.as_ref().or_else(|| self.model())
     }
 
-    /// The state equations, linearised if that was asked for.
+    /// Returns the state equations, linearised if that was requested.
     pub fn system(&self) -> Option<&StateSystem> {
         match self.request.linearize {
             None => self
@@ -305,7 +303,7 @@ impl Compilation {
         }
     }
 
-    /// The state equations over the parameters, as people read them, whatever form was asked for; none if there is an error.
+    /// Returns the symbolic state equations in readable form, for any requested form; none if there is an error.
     pub fn symbolic_system(&self) -> Option<&StateSystem> {
         let make = || {
             let (model, graph) = (self.model()?, self.bond_graph()?);
@@ -322,8 +320,8 @@ impl Compilation {
         self.symbolic.get_or_init(make).as_ref()
     }
 
-    /// The causality that the equations are formed with, and why; none if there is no model. Where sources contradict each other, what
-    /// can be said of the rest.
+    /// Returns the causality of the equations and its reasons; none if there is no model. If sources contradict each other, it returns the
+    /// rest of the report.
     pub fn causality(&self) -> Option<&CausalityReport> {
         let make = || {
             let (graph, options) = (self.bond_graph()?, &self.request.equations);
@@ -337,10 +335,10 @@ impl Compilation {
         self.causality.get_or_init(make).as_ref()
     }
 
-    /// The way from the elements to the equations, or why it cannot be written; none if there are no equations. In full every line of
-    /// the elimination is a step. Linearised equations have the derivation of those that they come from.
+    /// Returns the derivation of the equations from the elements, or why it cannot be written; none if there are no equations. A full
+    /// derivation contains every step of the elimination. Linearised equations have the derivation of the original equations.
     pub fn derivation(&self, is_full: bool) -> Option<Result<Derivation, Diagnostic>> {
-        let given = Given {
+        let given = DerivationSource {
             model: self.formulated_model()?,
             graph: self.bond_graph()?,
             system: &self.formulated_stage().value.as_ref()?.system,
@@ -352,13 +350,13 @@ impl Compilation {
         Some(found.map_err(|diagnostic| *diagnostic))
     }
 
-    /// The storage elements that were to keep their states.
+    /// Returns the storage elements that the user requires to keep their states.
     pub fn retained(&self) -> Vec<ElementId> {
         let retained = |model: &Model| lgm_equations::retained(model, &self.request.equations, &mut Vec::new());
         self.formulated_model().map(retained).unwrap_or_default()
     }
 
-    /// The texts, and the equations with the model and the graph that they were made from; no equations if there is an error.
+    /// Returns the texts, and the equations with the model and the graph that they were formed from; no equations if there is an error.
     pub fn into_parts(self) -> (SourceMap, Option<Whole>) {
         if self.system().is_none() {
             return (self.into_map(), None);
@@ -409,11 +407,11 @@ impl Compilation {
         })
     }
 
-    /// The model in modes that have equations: those that it was written in or, where they contradict each other, the nearest others.
+    /// Returns the model in modes that have equations: the modes in the text or, if these contradict each other, the nearest other modes.
     fn in_first_modes(&self, model: Model) -> Model {
         let written = !self.request.settings.modes.is_empty();
         if model.switching.elements.is_empty() || written {
-            return self.keep_events(model);
+            return lgm_equations::switching::shared(self.keep_events(model));
         }
         let chosen = lgm_equations::switching::first_modes(&model, &self.request.equations);
         match chosen {
@@ -425,7 +423,7 @@ impl Compilation {
         }
     }
 
-    /// Keeps the model as it was written, from which the equations of other modes are formulated.
+    /// Keeps the model as written, from which the equations of other modes are formulated.
     fn keep_events(&self, model: Model) -> Model {
         if !model.switching.is_empty() {
             self.events.get_or_init(|| Events::new(&model));
@@ -452,7 +450,7 @@ impl Compilation {
         })
     }
 
-    /// What does not hold of the equations; empty if that was not asked for.
+    /// Returns the equations that fail verification; empty if verification was not requested.
     fn verification(&self) -> &[Diagnostic] {
         self.verified.get_or_init(|| {
             let (Some(model), Some(graph), Some(formulated), true, false) = (
@@ -472,8 +470,8 @@ impl Compilation {
         })
     }
 
-    /// What the experiment plots and no run has. Other states than the model's own have other names: then it is not known which of them
-    /// the experiment means.
+    /// Returns errors for curves of the experiment that no run contains. If the states were changed, their names are different, and the
+    /// curves are not checked.
     fn experiment_faults(&self) -> Vec<Diagnostic> {
         let Options { states, retain, .. } = &self.request.equations;
         let is_own = *states == StateRequest::Natural && retain.is_empty();
@@ -499,7 +497,7 @@ impl Compilation {
     }
 }
 
-/// Adds diagnostics that are not there yet. The same fault at the same place is the same, whichever model it was found in.
+/// Adds new diagnostics. Equal errors at the same location are duplicates, even if different models cause them.
 fn add_new(all: &mut Vec<Diagnostic>, found: Vec<Diagnostic>) {
     let is_known = |new: &Diagnostic| {
         let place = |each: &Diagnostic| each.labels.first().map(|label| label.span);
@@ -510,7 +508,7 @@ fn add_new(all: &mut Vec<Diagnostic>, found: Vec<Diagnostic>) {
     all.extend(new);
 }
 
-/// A model with all that was made of it.
+/// A model and its results.
 #[derive(Clone, Debug)]
 pub struct Whole {
     /// The flat model.
@@ -519,8 +517,8 @@ pub struct Whole {
     pub graph: BondGraph,
     /// Its equations.
     pub system: StateSystem,
-    /// The storage elements that were to keep their states.
+    /// The storage elements that the user requires to keep their states.
     pub retained: Vec<ElementId>,
-    /// The changes at events, and the formulation of other combinations of modes; none for a model of fixed structure.
+    /// The changes at events, and the options to formulate other combinations of modes; none for a model of fixed structure.
     pub switched: Option<(Events, Options)>,
 }

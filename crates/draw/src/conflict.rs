@@ -1,4 +1,4 @@
-//! Where sources contradict each other: what lies between a source that cannot set its variable and those that set it already.
+//! Conflicts of sources: the causal path between a source that cannot set its variable and the sources that already set it.
 
 use lgm_explain::CausalityReport;
 use lgm_explain::causality::End;
@@ -12,11 +12,11 @@ pub(crate) struct Conflict {
     pub(crate) bonds: FxHashSet<usize>,
     /// Ports at these bonds.
     pub(crate) ports: FxHashSet<usize>,
-    /// Bonds whose stroke is wanted at both ends.
+    /// Bonds that require the stroke at both ends.
     pub(crate) contested: FxHashSet<usize>,
 }
 
-/// Follows the conflicts of a report back to what they contradict.
+/// Traces the conflicts of a report back to their causes.
 pub(crate) fn conflict(model: &Model, report: &CausalityReport) -> Conflict {
     let mut found = Conflict::default();
     if report.conflicts.is_empty() {
@@ -32,7 +32,7 @@ pub(crate) fn conflict(model: &Model, report: &CausalityReport) -> Conflict {
             }
         }
     }
-    // Bonds with the variable that is asked for and the end that it comes from.
+    // Bonds with the requested variable and the end from which it comes.
     let mut open: Vec<(usize, Variable, End)> = Vec::new();
     for port in &report.conflicts {
         let Some(bond) = of_port.get(port).copied() else {
@@ -76,13 +76,13 @@ pub(crate) fn conflict(model: &Model, report: &CausalityReport) -> Conflict {
     found
 }
 
-/// The other end of a bond.
+/// Returns the other end of a bond.
 fn other(report: &CausalityReport, bond: usize, end: End) -> End {
     let info = &report.bonds[bond];
     if info.tail == end { info.head } else { info.tail }
 }
 
-/// The other port of a coupler of two ports, and the variable there that gives this one.
+/// Returns the other port of a two-port coupler, and the variable there that determines this one.
 fn behind(model: &Model, port: usize, variable: Variable) -> Option<(usize, Variable)> {
     let element = &model.graph.elements[model.graph.ports.get(port)?.element.index()];
     let Law::Coupler { input, output, .. } = &element.law else {

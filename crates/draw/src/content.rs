@@ -1,5 +1,4 @@
-//! What both kinds of drawings read from a model: which elements and junctions are drawn as one, what the letters of an element are, and
-//! what modulates it.
+//! Model information for both kinds of drawings: merged elements and junctions, the letters of elements, and modulating signals.
 
 use crate::conflict::Conflict;
 use crate::manner::Manner;
@@ -11,10 +10,10 @@ use lgm_model::{BondEnd, Dissipator, ElementId, Law, Measure, Model, NodeId, Pat
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// At most so many names of signals are written at an arrow.
+/// The maximum number of signal names at an arrow.
 const SIGNALS: usize = 3;
 
-/// What is drawn, and what is known of it.
+/// The model to draw, and its properties.
 #[derive(Clone, Copy)]
 pub(crate) struct Content<'a> {
     pub(crate) model: &'a Model,
@@ -25,19 +24,19 @@ pub(crate) struct Content<'a> {
     pub(crate) manner: Manner,
 }
 
-/// Elements and nodes that are drawn together, as one: those of a modal block.
+/// Groups of elements and nodes that are drawn as one box, one for each modal block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Boxes {
-    /// The path of the box of each element, where it has one.
+    /// The path of the box of each element, if it has one.
     elements: Vec<Option<PathId>>,
-    /// The same for nodes.
+    /// The path of the box of each node, if it has one.
     nodes: Vec<Option<PathId>>,
     /// The name of the definition of each box.
     kinds: FxHashMap<PathId, Arc<str>>,
 }
 
 impl Boxes {
-    /// The modal blocks of a model.
+    /// Returns the modal blocks of a model.
     pub(crate) fn of(model: &Model) -> Boxes {
         let parent = |path: PathId| model.paths[path.index()].parent;
         let modes = model.graph.elements.iter().filter(|element| element.mode.is_some());
@@ -63,19 +62,19 @@ impl Boxes {
         }
     }
 
-    /// The box that a node lies in.
+    /// Returns the box that contains a node.
     pub(crate) fn of_node(&self, node: NodeId) -> Option<PathId> {
         self.nodes.get(node.index()).copied().flatten()
     }
 
-    /// The box that an element belongs to.
+    /// Returns the box that contains an element.
     pub(crate) fn of_element(&self, element: ElementId) -> Option<PathId> {
         self.elements.get(element.index()).copied().flatten()
     }
 }
 
 impl Content<'_> {
-    /// The names of all elements, a box as one.
+    /// Returns the names of all elements; a box has one name.
     pub(crate) fn element_names(&self) -> FxHashSet<PathId> {
         let elements = (0..self.model.graph.elements.len() as u32).map(ElementId);
         let path = |element: ElementId| self.model.graph.elements[element.index()].path;
@@ -84,7 +83,7 @@ impl Content<'_> {
             .collect()
     }
 
-    /// The components that something lies in, the outermost first.
+    /// Returns the enclosing components of a path, the outermost first.
     pub(crate) fn components(&self, path: PathId) -> Vec<PathId> {
         let parent = |path: &PathId| self.model.paths[path.index()].parent;
         let mut around: Vec<PathId> = std::iter::successors(parent(&path), parent).collect();
@@ -92,7 +91,7 @@ impl Content<'_> {
         around
     }
 
-    /// A name within the component that it belongs to.
+    /// Returns a name within its component.
     pub(crate) fn own_name(&self, path: PathId) -> String {
         let name = self.model.path_name(path);
         let around = self.model.paths[path.index()]
@@ -102,7 +101,7 @@ impl Content<'_> {
         inner.unwrap_or(name)
     }
 
-    /// The names of all that is measured.
+    /// Returns the names of all measured quantities.
     pub(crate) fn measured_names(&self) -> FxHashSet<String> {
         self.model
             .measures
@@ -111,7 +110,7 @@ impl Content<'_> {
             .collect()
     }
 
-    /// The name of an element, or of the box that it belongs to.
+    /// Returns the name of an element, or of its box.
     pub(crate) fn name(&self, element: ElementId) -> String {
         match self.boxes.of_element(element) {
             Some(path) => self.model.path_name(path),
@@ -119,7 +118,7 @@ impl Content<'_> {
         }
     }
 
-    /// The name of its definition.
+    /// Returns the name of the element's definition.
     pub(crate) fn kind(&self, element: ElementId) -> Arc<str> {
         let own = || self.model.graph.elements[element.index()].kind.clone();
         let of_box = self.boxes.of_element(element);
@@ -128,7 +127,7 @@ impl Content<'_> {
             .unwrap_or_else(own)
     }
 
-    /// The letters of bond graphs for an element, with an M before them if something modulates it.
+    /// Returns the bond graph letters of an element, prefixed with M if it is modulated.
     pub(crate) fn letters(&self, element: ElementId) -> String {
         if self.boxes.of_element(element).is_some() {
             return self.kind(element).to_string();
@@ -158,7 +157,7 @@ impl Content<'_> {
         format!("{prefix}{}", letters.concat())
     }
 
-    /// True for an element that switches, such as a diode: its law of the moment is not all that it is.
+    /// Returns true for a switching element, such as a diode, whose current law does not describe it completely.
     pub(crate) fn is_switched(&self, element: ElementId) -> bool {
         let switched = self.model.switching.elements.iter();
         switched
@@ -166,15 +165,15 @@ impl Content<'_> {
             .any(|switched| switched == element)
     }
 
-    /// True if the law of an element has several ports that do not act on each other alike: an operational amplifier, a controlled
-    /// source. Such an element may give power, and is no R.
+    /// Returns true if the law of an element has several ports with nonreciprocal coupling, such as an operational amplifier or a
+    /// controlled source. Such an element may supply power, so it is not an R.
     fn is_amplifier(&self, element: ElementId) -> bool {
         let exprs = &self.model.exprs;
         match &self.model.graph.elements[element.index()].law {
             Law::Dissipator(Dissipator::Implicit(first, _)) => first.rows > 1,
             Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
                 let is_zero = |row, column| exprs.is_zero(matrix.get(row, column));
-                // With nothing on the diagonal there are no losses that could outweigh what is beside it.
+                // With a zero on the diagonal, no losses can outweigh the entry next to it.
                 let acts_alone = |row: usize| {
                     is_zero(row, row) && (0..matrix.columns).any(|at| is_zero(at, row) != is_zero(row, at))
                 };
@@ -184,8 +183,8 @@ impl Content<'_> {
         }
     }
 
-    /// The letters of a coupler between branches: it is a gyrator there if it turns an across variable into a through variable. A bond
-    /// element keeps its own.
+    /// Returns the letters of a coupler between branches: it is a gyrator if it converts an across variable to a through variable. A bond
+    /// element keeps its own letters.
     pub(crate) fn coupler_letters(&self, element: ElementId) -> String {
         let info = &self.model.graph.elements[element.index()];
         let own = self.letters(element);
@@ -206,7 +205,7 @@ impl Content<'_> {
         }
     }
 
-    /// Whether all storage of an element is in integral causality; none if it is no storage.
+    /// Returns true if all storage of an element is in integral causality; `None` if it is not storage.
     pub(crate) fn is_integral(&self, element: ElementId) -> Option<bool> {
         if self.boxes.of_element(element).is_some() {
             return None;
@@ -221,7 +220,7 @@ impl Content<'_> {
         own.map(|storage| storage.is_integral).reduce(|a, b| a && b)
     }
 
-    /// What the value of an element depends on beside its own variables: measured elements and nodes, and states; of couplers also inputs and time.
+    /// Returns the quantities that modulate an element's value: measured elements and nodes, and states; for couplers also inputs and time.
     pub(crate) fn modulation(&self, element: ElementId) -> Vec<String> {
         let values: Vec<ExprId> = match &self.model.graph.elements[element.index()].law {
             Law::Source { values, .. } => values.clone(),
@@ -257,7 +256,7 @@ impl Content<'_> {
         found
     }
 
-    /// The name of a measured element, node or bond.
+    /// Returns the name of a measured element, node or bond.
     fn measured(&self, measure: &Measure) -> String {
         let of_port = |port: PortId| self.name(self.model.graph.ports[port.index()].element);
         match measure {
@@ -274,7 +273,7 @@ impl Content<'_> {
         }
     }
 
-    /// The name of a domain.
+    /// Returns the name of a domain.
     pub(crate) fn domain(&self, domain: Option<lgm_model::DomainId>) -> Option<Arc<str>> {
         domain.map(|domain| self.model.graph.domains[domain.index()].name.clone())
     }

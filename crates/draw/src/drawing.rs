@@ -1,10 +1,9 @@
-//! A drawing as data: where everything lies, and what it stands for. Lengths are in pixels of a picture at its natural size; y points
-//! down.
+//! A drawing as data: the position and the meaning of every item. Lengths are in pixels at the natural size of the picture; y points down.
 
 use lgm_model::JunctionKind;
 use std::sync::Arc;
 
-/// A place.
+/// A point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// To the right.
@@ -27,29 +26,29 @@ pub struct Rect {
 }
 
 impl Point {
-    /// A place.
+    /// Creates a point.
     pub fn new(x: f64, y: f64) -> Point {
         Point { x, y }
     }
 
-    /// Moved by this much.
+    /// Returns the point moved by this offset.
     pub fn moved(self, dx: f64, dy: f64) -> Point {
         Point::new(self.x + dx, self.y + dy)
     }
 
-    /// The distance to another place.
+    /// Returns the distance to another point.
     pub fn distance(self, other: Point) -> f64 {
         (self.x - other.x).hypot(self.y - other.y)
     }
 
-    /// The place that lies this far on the way to another, from 0 to 1.
+    /// Returns the point at a fraction of the way to another point, from 0 to 1.
     pub fn towards(self, other: Point, part: f64) -> Point {
         Point::new(self.x + (other.x - self.x) * part, self.y + (other.y - self.y) * part)
     }
 }
 
 impl Rect {
-    /// The rectangle of this size around a place.
+    /// Returns the rectangle of this size around a point.
     pub fn around(at: Point, w: f64, h: f64) -> Rect {
         Rect {
             x: at.x - w / 2.0,
@@ -59,12 +58,12 @@ impl Rect {
         }
     }
 
-    /// Its middle.
+    /// Returns the middle of the rectangle.
     pub fn middle(&self) -> Point {
         Point::new(self.x + self.w / 2.0, self.y + self.h / 2.0)
     }
 
-    /// Whether two rectangles have more than their edges in common.
+    /// Returns true if two rectangles share more than their edges.
     pub fn overlaps(&self, other: &Rect) -> bool {
         self.x < other.x + other.w
             && other.x < self.x + self.w
@@ -72,7 +71,7 @@ impl Rect {
             && other.y < self.y + self.h
     }
 
-    /// Larger by this much on every side.
+    /// Returns the rectangle enlarged by this amount on every side.
     pub fn grown(&self, by: f64) -> Rect {
         Rect {
             x: self.x - by,
@@ -82,7 +81,7 @@ impl Rect {
         }
     }
 
-    /// Whether a straight line from a to b runs through the inside.
+    /// Returns true if the line segment from a to b runs through the inside.
     pub fn is_crossed(&self, a: Point, b: Point) -> bool {
         let (mut from, mut to) = (0.0f64, 1.0f64);
         for (start, end, low, high) in [(a.x, b.x, self.x, self.x + self.w), (a.y, b.y, self.y, self.y + self.h)] {
@@ -101,7 +100,7 @@ impl Rect {
     }
 }
 
-/// What is drawn.
+/// The kind of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Nodes and oriented branches.
@@ -115,19 +114,19 @@ pub enum Kind {
 pub struct Drawing {
     /// The model's name.
     pub model: Arc<str>,
-    /// What is drawn.
+    /// The kind of the drawing.
     pub kind: Kind,
-    /// Width and height; everything lies between 0 and these.
+    /// Width and height; all items are between 0 and these.
     pub size: (f64, f64),
     /// Nodes of a linear graph; junctions and elements of a bond graph.
     pub nodes: Vec<Node>,
     /// Branches or bonds.
     pub edges: Vec<Edge>,
-    /// Reference nodes: a rail for each part of a linear graph that hangs together.
+    /// Reference nodes: a rail for each connected part of a linear graph.
     pub rails: Vec<Rail>,
-    /// What couples branches of a linear graph.
+    /// The couplers of a linear graph.
     pub couplings: Vec<Coupling>,
-    /// Dashed arrows of signals that act on elements.
+    /// Dashed arrows of signals that modulate elements.
     pub signals: Vec<Signal>,
     /// Components.
     pub frames: Vec<Frame>,
@@ -138,124 +137,124 @@ pub struct Drawing {
 /// A node, a junction or an element.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its name in the model; of a junction that belongs to a branch, `1(spring)`.
+    /// The name in the model; `1(spring)` for a junction that belongs to a branch.
     pub id: String,
-    /// What is written at it.
+    /// The text at the node.
     pub label: String,
-    /// Its middle.
+    /// The middle of the node.
     pub at: Point,
-    /// Its domain.
+    /// The domain.
     pub domain: Option<Arc<str>>,
-    /// How it is drawn.
+    /// The shape.
     pub shape: Shape,
-    /// How many scalars it stands for: 1, or the width of a vector.
+    /// The number of scalars: 1, or the width of a vector.
     pub width: usize,
 }
 
-/// How a node is drawn.
+/// The shape of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The dot of a node.
     Dot,
     /// The digit of a junction.
     Junction(JunctionKind),
-    /// The letters of an element; of storage, whether it is in integral causality.
+    /// The letters of an element; for storage, true if it is in integral causality.
     Element(Option<bool>),
 }
 
-/// Where effort acts on a bond.
+/// The end of a bond at which effort acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
-    /// At the end that the half arrow points away from.
+    /// The end that the half arrow points away from.
     Tail,
-    /// At the end that the half arrow points at.
+    /// The end that the half arrow points to.
     Head,
-    /// The bond is one of several in a vector, which have it at different ends.
+    /// Both ends: the bond represents a vector whose entries have it at different ends.
     Both,
-    /// At both ends: a source wants it at one, and what is set already at the other.
+    /// Both ends: a source requires it at one, but it is already set at the other.
     Contested,
-    /// Nowhere: it lies in a loop that is solved as a whole.
+    /// Neither end: the bond is in a loop that is solved as a whole.
     Open,
 }
 
-/// What a branch does that can be seen.
+/// The visible role of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// It sets its across variable.
+    /// The source sets its across variable.
     Across,
-    /// It sets its through variable.
+    /// The source sets its through variable.
     Through,
 }
 
 /// A branch or a bond.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// The element that it belongs to; none for a bond between junctions.
+    /// The element of the branch; none for a bond between junctions.
     pub element: Option<String>,
-    /// The element and its port: `mass`, `gears.a`; of a bond between junctions empty.
+    /// The element and its port: `mass`, `gears.a`; empty for a bond between junctions.
     pub name: String,
     /// The name of the element's definition.
     pub kind: Option<Arc<str>>,
-    /// The node that it comes from; `gnd` is the reference.
+    /// The node at the start; `gnd` is the reference.
     pub from: String,
-    /// The node that it goes to.
+    /// The node at the end.
     pub to: String,
-    /// Its domain.
+    /// The domain.
     pub domain: Option<Arc<str>>,
-    /// Whether it is a branch of the normal tree; none where a loop of couplers leaves both, and for bonds.
+    /// True for a branch of the normal tree; none if a loop of couplers leaves this open, and for bonds.
     pub tree: Option<bool>,
-    /// How many scalars it stands for.
+    /// The number of scalars.
     pub width: usize,
-    /// The line, corner by corner, along its orientation.
+    /// The corners of the line, in the direction of the edge.
     pub path: Vec<Point>,
-    /// How far corners are rounded.
+    /// The radius of rounded corners.
     pub radius: f64,
-    /// Whether it is a source.
+    /// The kind of source, if it is one.
     pub source: Option<Source>,
-    /// Of a branch, the point of its arrow and where that points; of a bond none, as it is half an arrow at its end.
+    /// For a branch, the point and the direction of its arrow; none for a bond, which has a half arrow at its end.
     pub arrow: Option<(Point, Point)>,
-    /// Of a source branch, the middle of its circle.
+    /// For a source branch, the centre of its circle.
     pub circle: Option<Point>,
-    /// The bonds of the report that it stands for.
+    /// The bonds of the report that the line represents.
     pub bonds: Vec<usize>,
-    /// Those of the bonds that are drawn against the direction that the model gives them.
+    /// The bonds that are drawn against their direction in the model.
     pub turned: Vec<usize>,
-    /// Where effort acts; none for branches.
+    /// The end at which effort acts; none for branches.
     pub stroke: Option<Stroke>,
-    /// Whether it lies between sources that contradict each other.
+    /// True if the edge is on the path between conflicting sources.
     pub conflict: bool,
 }
 
 /// A reference node.
 #[derive(Clone, Debug)]
 pub struct Rail {
-    /// Its domain.
+    /// The domain.
     pub domain: Option<Arc<str>>,
-    /// Its left end.
+    /// The left end.
     pub from: Point,
-    /// Its right end.
+    /// The right end.
     pub to: Point,
 }
 
-/// Branches of one coupler.
+/// The coupled branches of one coupler.
 #[derive(Clone, Debug)]
 pub struct Coupling {
     /// The element.
     pub element: String,
-    /// The dashed line between its branches.
+    /// The dashed line between the branches.
     pub path: Vec<Point>,
-    /// Where the line meets a branch.
+    /// The intersection of the line with a branch.
     pub joints: Vec<Point>,
 }
 
-/// A signal that acts on an element.
+/// A signal that modulates an element.
 #[derive(Clone, Debug)]
 pub struct Signal {
     /// The element.
     pub element: String,
-    /// The element or the node that is measured; none where the signal is a text.
+    /// The measured element or node; none if the signal is a text.
     pub from: Option<String>,
-    /// The line, corner by corner, to the element.
+    /// The corners of the line to the element.
     pub path: Vec<Point>,
 }
 
@@ -264,18 +263,18 @@ pub struct Signal {
 pub struct Frame {
     /// The component's name.
     pub name: String,
-    /// Its box.
+    /// The frame's box.
     pub at: Rect,
 }
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelKind {
     /// The name of a node.
     Node,
     /// The name of a branch.
     Branch,
-    /// The letters and the name of an element; of storage, whether it is in integral causality.
+    /// The letters and the name of an element; for storage, true if it is in integral causality.
     Element(Option<bool>),
     /// The digit and the name of a junction.
     Junction,
@@ -283,7 +282,7 @@ pub enum LabelKind {
     Coupler,
     /// The domain of a reference node.
     Domain,
-    /// What a signal is.
+    /// The kind of a signal.
     Signal,
     /// The modulus or the parameter of an element.
     Value,
@@ -293,14 +292,14 @@ pub enum LabelKind {
     Component,
 }
 
-/// From where a text runs within its box, which is as wide as the text in a wide font.
+/// The alignment of a text within its box, which is as wide as the text in a wide font.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// From the left.
+    /// At the left edge.
     Start,
-    /// From the middle.
+    /// Centred.
     Middle,
-    /// To the right.
+    /// At the right edge.
     End,
 }
 
@@ -309,22 +308,22 @@ pub enum Anchor {
 pub struct Label {
     /// The text.
     pub text: String,
-    /// Where it stands; it fills the box.
+    /// The box that the text fills.
     pub at: Rect,
-    /// From where it runs.
+    /// The alignment.
     pub anchor: Anchor,
-    /// What it is.
+    /// The kind of text.
     pub kind: LabelKind,
-    /// Its domain.
+    /// The domain.
     pub domain: Option<Arc<str>>,
-    /// The element or the node that it names.
+    /// The element or the node that the text names.
     pub name: String,
-    /// More to be said of it, for those who point at it.
+    /// The tooltip.
     pub title: String,
 }
 
 impl Drawing {
-    /// Applies a function to every place.
+    /// Applies a function to every position.
     pub(crate) fn map(&mut self, moved: &dyn Fn(Point) -> Point, boxed: &dyn Fn(Rect) -> Rect) {
         self.nodes.iter_mut().for_each(|node| node.at = moved(node.at));
         for edge in &mut self.edges {
@@ -345,7 +344,7 @@ impl Drawing {
         self.labels.iter_mut().for_each(|label| label.at = boxed(label.at));
     }
 
-    /// The least x of everything.
+    /// Returns the least x of all items.
     pub(crate) fn left(&self) -> f64 {
         let labels = self.labels.iter().map(|label| label.at.x);
         let frames = self.frames.iter().map(|frame| frame.at.x);
@@ -358,7 +357,7 @@ impl Drawing {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Moves everything so that it begins at the margin, and finds the size.
+    /// Moves all items so that the drawing begins at the margin, and computes the size.
     pub(crate) fn fit(&mut self, margin: f64) {
         let mut low = Point::new(f64::INFINITY, f64::INFINITY);
         let mut high = Point::new(f64::NEG_INFINITY, f64::NEG_INFINITY);

@@ -1,8 +1,8 @@
 //! Drawings of models: linear graphs and bond graphs, as data ([`Drawing`]) and as SVG, pages, DOT and JSON.
 //!
-//! Nothing is decided here but places: branches, bonds and strokes are those of the model and of its [`CausalityReport`]. AFTER THIS
-//! POINT the entries of vectors are one line with a width, the modes of a modal block are within it, and texts have boxes that no other
-//! text overlaps.
+//! Only positions are computed here: branches, bonds and strokes come from the model and its [`CausalityReport`]. AFTER THIS POINT the
+//! entries of a vector are one line with a width, and the modes of a modal block are inside its box. Texts have boxes that no other text
+//! overlaps.
 
 mod bonds;
 mod conflict;
@@ -19,7 +19,7 @@ pub use drawing::{
     Anchor, Coupling, Drawing, Edge, Frame, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape, Signal, Source,
     Stroke,
 };
-pub use formats::{Theme, dot, html, html_in, json, play, svg, svg_in};
+pub use formats::{Theme, dot, html, html_in, json, play, steps, svg, svg_in};
 pub use manner::Manner;
 pub use marks::{Line, Marks};
 
@@ -28,19 +28,19 @@ use lgm_equations::bond::BondGraph;
 use lgm_explain::CausalityReport;
 use lgm_model::Model;
 
-/// A drawing has at most so many elements, those of modal blocks left out.
+/// The maximum number of elements of a drawing, excluding the elements of modal blocks.
 pub const MOST: usize = 1500;
 
-/// Why there is no drawing.
+/// The reason why a drawing is impossible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There are so many elements, more than [`MOST`].
+    /// The number of elements, more than [`MOST`].
     TooLarge(usize),
-    /// The junctions of a model are those of no linear graph.
+    /// The junctions of the model correspond to no linear graph.
     NoLinearGraph(String),
 }
 
-/// What the author of a model wrote: a bond graph if there are junctions, or bonds between elements.
+/// Returns the notation of the model: a bond graph if it contains junctions, or bonds between elements.
 pub fn written_as(model: &Model) -> Kind {
     match linear::obstacle(model) {
         None if model.graph.nodes.iter().any(|node| node.is_graph_node) => Kind::LinearGraph,
@@ -48,12 +48,12 @@ pub fn written_as(model: &Model) -> Kind {
     }
 }
 
-/// The drawing of a model in the manner of books. `graph` is its bond graph, and `report` its causality.
+/// Draws a model by textbook conventions. `graph` is its bond graph, and `report` its causality.
 pub fn draw(model: &Model, graph: &BondGraph, report: &CausalityReport, kind: Kind) -> Result<Drawing, Refusal> {
     draw_with(model, graph, report, kind, Manner::default())
 }
 
-/// The drawing of a model.
+/// Draws a model with the given conventions.
 pub fn draw_with(
     model: &Model,
     graph: &BondGraph,

@@ -1,11 +1,11 @@
-//! Choices in the drawing of bond graphs.
+//! Options for the drawing of bond graphs.
 
-/// In which manner a bond graph is drawn; by default as in books.
+/// The conventions of a bond graph drawing; by default the textbook conventions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Manner {
-    /// Half arrows point as the model says, and not from sources through couplers to where power goes.
+    /// Half arrows have the directions of the model instead of pointing from sources along the power flow.
     pub own_directions: bool,
-    /// Junctions of two bonds are drawn where power passes through.
+    /// Junctions that only pass power on are drawn, and adjacent junctions of the same kind are not merged.
     pub all_junctions: bool,
     /// Moduli and parameters are written at elements.
     pub values: bool,

@@ -8,25 +8,25 @@ pub type Line = (Point, Point);
 /// The marks of a bond.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// The short line of the half arrow, from its point.
+    /// The short line of the half arrow, from its tip.
     pub barb: Option<Line>,
     /// The strokes, at the tail and at the head.
     pub strokes: Vec<Line>,
 }
 
-/// The direction from one place to another.
+/// Returns the direction from one point to another.
 pub(crate) fn unit(from: Point, to: Point) -> Point {
     let far = from.distance(to).max(1e-9);
     Point::new((to.x - from.x) / far, (to.y - from.y) / far)
 }
 
-/// The marks of a bond with this path.
+/// Returns the marks of a bond with this path.
 pub(crate) fn marks(path: &[Point], stroke: Option<Stroke>, width: usize) -> Marks {
     let ([first, second, ..], [.., before, last]) = (path, path) else {
         return Marks::default();
     };
     let way = unit(*before, *last);
-    // Half an arrow, on the side of flow: below, or on the right.
+    // The half arrow is on the side of the flow: below, or on the right.
     let side = match -way.y + way.x {
         sum if sum.abs() < 1e-6 => Point::new(-way.x.abs(), way.y.abs()),
         sum if sum > 0.0 => Point::new(-way.y, way.x),
@@ -57,7 +57,7 @@ pub(crate) fn marks(path: &[Point], stroke: Option<Stroke>, width: usize) -> Mar
 pub(crate) const BESIDE: f64 = 3.0;
 
 impl Edge {
-    /// The straight lines that it is painted with: two beside its path if it stands for a vector.
+    /// Returns the straight lines of the edge: two next to its path if it represents a vector.
     pub fn lines(&self) -> Vec<Line> {
         let sides: &[f64] = if self.width > 1 { &[BESIDE, -BESIDE] } else { &[0.0] };
         let beside = |pair: &[Point]| {
@@ -71,7 +71,7 @@ impl Edge {
         self.path.windows(2).flat_map(beside).collect()
     }
 
-    /// The half arrow and the strokes of a bond; nothing for a branch.
+    /// Returns the half arrow and the strokes of a bond; empty for a branch.
     pub fn marks(&self) -> Marks {
         match self.stroke {
             Some(_) => marks(&self.path, self.stroke, self.width),

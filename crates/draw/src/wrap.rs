@@ -1,16 +1,16 @@
-//! A drawing that is wider than a page goes on below, like a river that turns: every second row runs backwards, so that what is cut is
-//! joined by a short line at the end of the row. Rows with components all run to the right, for components that are alike are drawn
-//! alike; what is cut is joined by a line between the rows.
+//! Wraps a drawing that is wider than a page. Every second row runs backwards, so that cut lines are joined by a short line at the end of
+//! the row. In drawings with components, all rows run to the right, because components with equal structure are drawn alike; cut lines are
+//! joined between the rows.
 
 use crate::drawing::{Anchor, Drawing, Edge, LabelKind, Point, Rail, Rect};
 
-/// A drawing is cut if it is wider than this.
-const WIDEST: f64 = 1900.0;
+/// The maximum width of an uncut drawing in pixels: in a text block of 16 cm, its 13-pixel letters are printed at 6 points.
+const WIDEST: f64 = 980.0;
 
-/// How wide rows are to be.
-const ROW: f64 = 1600.0;
+/// The width of rows in pixels.
+const ROW: f64 = 860.0;
 
-/// The distance between rows.
+/// The distance between rows in pixels.
 const GAP: f64 = 44.0;
 
 /// The distance between rows with lines between them, and between two such lines.
@@ -20,10 +20,10 @@ const LANE: f64 = 9.0;
 /// The distance that a cut may move for each line that it spares.
 const CUT: f64 = 120.0;
 
-/// How far lines of cut edges go out at the end of a row, and how far apart they are.
+/// The extent of the lines of cut edges beyond the end of a row, and the distance between them.
 const OUT: f64 = 14.0;
 
-/// Cuts a drawing at some of the places where that is possible: where no text and no node is.
+/// Cuts a drawing at some of the given places, which contain no text and no node.
 pub(crate) fn wrap(drawing: &mut Drawing, places: &[f64]) {
     let width = drawing.size.0;
     if width <= WIDEST {
@@ -31,7 +31,7 @@ pub(crate) fn wrap(drawing: &mut Drawing, places: &[f64]) {
     }
     let rows = (width / ROW).ceil();
     let row = width / rows;
-    // The place nearest to each end of a row, rather where few lines are cut.
+    // The place nearest to each end of a row, with a preference for places that cut few lines.
     let lines: Vec<(f64, f64)> = (drawing.edges.iter().map(|edge| &edge.path))
         .chain(drawing.signals.iter().map(|signal| &signal.path))
         .flat_map(|path| path.windows(2))
@@ -55,7 +55,7 @@ pub(crate) fn wrap(drawing: &mut Drawing, places: &[f64]) {
     rows.apply(drawing);
 }
 
-/// Texts at lines over several rows move to the row that they begin in.
+/// Moves texts of lines that span several rows to the row in which the line begins.
 fn settle_labels(drawing: &mut Drawing, cuts: &[f64]) {
     let rails = drawing.rails.clone();
     for label in &mut drawing.labels {
@@ -74,7 +74,7 @@ fn settle_labels(drawing: &mut Drawing, cuts: &[f64]) {
     }
 }
 
-/// The longest piece of a rail between cuts.
+/// Returns the longest piece of a rail between cuts.
 fn longest_piece(rail: &Rail, cuts: &[f64]) -> Option<(f64, f64)> {
     let inside = cuts
         .iter()
@@ -88,11 +88,11 @@ fn longest_piece(rail: &Rail, cuts: &[f64]) -> Option<(f64, f64)> {
 
 /// The rows of a drawing.
 struct Rows {
-    /// Left and right end of each row in the whole drawing.
+    /// The left and right end of each row in the whole drawing.
     spans: Vec<(f64, f64)>,
-    /// How far each row moves down.
+    /// The vertical shift of each row.
     tops: Vec<f64>,
-    /// The height of the lowest thing of each row then.
+    /// The lowest point of each shifted row.
     bottoms: Vec<f64>,
     /// True if every second row runs backwards.
     turns: bool,
@@ -102,15 +102,15 @@ struct Rows {
 
 /// The lines that are cut at the end of each row.
 struct Lanes {
-    /// The number of those drawn already.
+    /// The number of lines drawn so far.
     taken: Vec<usize>,
-    /// The heights of all of them; filled while they are counted.
+    /// The heights of all cut lines, filled while they are counted.
     heights: Vec<Vec<f64>>,
 }
 
 impl Lanes {
-    /// The lane of the next line at the end of a row, and at the beginning of the row below: so that no two of them cross, the upper one
-    /// goes round the others at its end, and they round it where it comes in.
+    /// Returns the lanes of the next line at the end of a row and at the beginning of the row below. To avoid crossings, the upper line
+    /// goes around the others at its end, and they go around it where it arrives.
     fn next(&mut self, row: usize, height: f64) -> (usize, usize) {
         let own = self.taken[row];
         self.taken[row] += 1;
@@ -149,7 +149,7 @@ impl Rows {
         rows
     }
 
-    /// From where to where each row reaches in the whole drawing.
+    /// Returns the vertical extent of each row in the whole drawing.
     fn heights(&self, drawing: &Drawing) -> Vec<(f64, f64)> {
         let mut heights = vec![(f64::INFINITY, f64::NEG_INFINITY); self.spans.len()];
         let mut see = |row: usize, y: f64| heights[row] = (heights[row].0.min(y), heights[row].1.max(y));
@@ -189,12 +189,12 @@ impl Rows {
         self.spans.partition_point(|span| span.1 <= x).min(self.spans.len() - 1)
     }
 
-    /// True if a row runs to the right.
+    /// Returns true if a row runs to the right.
     fn runs_on(&self, row: usize) -> bool {
         !self.turns || row.is_multiple_of(2)
     }
 
-    /// A place of the whole drawing as one of this row.
+    /// Converts a point of the whole drawing to its position in this row.
     fn moved(&self, row: usize, at: Point) -> Point {
         let inside = at.x - self.spans[row].0;
         let x = if self.runs_on(row) { inside } else { self.width - inside };
@@ -218,7 +218,7 @@ impl Rows {
         let signals: Vec<Vec<Point>> = (drawing.signals.iter())
             .map(|each| self.cut_path(&each.path, &mut lanes))
             .collect();
-        // Both are mapped below, as if they lay in the whole drawing: what is done is put in their place afterwards.
+        // Positions are mapped below as if in the whole drawing; finished items are inserted afterwards.
         for label in &mut drawing.labels {
             label.anchor = match label.anchor {
                 Anchor::Start if !self.runs_on(self.row(label.at.middle().x)) => Anchor::End,
@@ -232,7 +232,7 @@ impl Rows {
         });
         for (edge, (path, arrow)) in drawing.edges.iter_mut().zip(edges.into_iter().zip(directions)) {
             edge.path = path;
-            // An arrow and what it points to lie in the same row.
+            // An arrow and its target are in the same row.
             edge.arrow = arrow.map(|(at, to)| {
                 let row = self.row(at.x);
                 (self.moved(row, at), self.moved(row, to))
@@ -247,7 +247,7 @@ impl Rows {
         }
     }
 
-    /// For each row the heights at which lines are cut at its end, in the order in which that is done below.
+    /// For each row, returns the heights at which lines are cut at its end, in the order in which they are cut below.
     fn heights_of_cuts(&self, drawing: &Drawing) -> Vec<Vec<f64>> {
         let mut lanes = Lanes {
             taken: vec![0; self.spans.len()],
@@ -284,7 +284,7 @@ impl Rows {
         self.cut_path(&edge.path, lanes)
     }
 
-    /// A line that goes on in the next row where it is cut.
+    /// Continues a line in the next row wherever it is cut.
     fn cut_path(&self, path: &[Point], lanes: &mut Lanes) -> Vec<Point> {
         let Some(first) = path.first() else {
             return Vec::new();

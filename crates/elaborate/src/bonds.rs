@@ -1,4 +1,4 @@
-//! Bond chains: each arrow a bond, bond elements taking their ports from the bonds that end at them.
+//! Bond chains: each arrow is a bond, and bond elements get their ports from the bonds that end at them.
 
 use crate::context::words::shape_words;
 use crate::context::{ArrowBonds, EndKey, GraphPart, NodeView, Place, Progress, layer};
@@ -11,7 +11,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Expr, Item, Name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What an arrow ends at.
+/// The end of an arrow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End<'a> {
     Node(NodeView),
@@ -27,7 +27,7 @@ impl End<'_> {
     }
 }
 
-/// One arrow, which is as many scalar bonds as its ends are wide.
+/// One arrow, equivalent to a number of scalar bonds, the width of its ends.
 #[derive(Clone, Copy, Debug)]
 struct Arrow<'a> {
     tail: End<'a>,
@@ -37,10 +37,10 @@ struct Arrow<'a> {
     width: Option<u32>,
 }
 
-/// In place of a port of an element whose ports failed, which was reported: it is no port at all.
+/// A placeholder for a port of an element whose ports failed and were reported.
 const FAILED: PortId = PortId(u32::MAX);
 
-/// The bonds of all chains in the making.
+/// The bonds of all chains during construction.
 pub(crate) struct Bonding<'e, 'a> {
     evaluator: &'e mut Evaluator<'a>,
 }
@@ -56,7 +56,7 @@ impl<'a> Bonding<'_, 'a> {
     /// Makes the bonds of all chains, and the ports of all bond elements.
     fn join_chains(&mut self, chains: &[Deferred<'a, Vec<Expr>>]) {
         let mut arrows: Vec<Arrow<'a>> = Vec::new();
-        // Elements that lack a bond because its other end is at fault, which was said.
+        // Elements that lack a bond because of a reported error at its other end.
         let mut excused: FxHashSet<ElementId> = FxHashSet::default();
         for later in chains {
             self.reports.here = later.place;
@@ -94,7 +94,7 @@ impl<'a> Bonding<'_, 'a> {
             firsts.push(next);
             next += arrow.width.unwrap_or(1);
         }
-        // The port that each end of an arrow is: one entry for the tail, one for the head.
+        // The port at each end of an arrow: one entry for the tail, one for the head.
         let mut ports: Vec<[Option<u32>; 2]> = vec![[None; 2]; arrows.len()];
         for index in 0..self.graph.records.len() {
             let program = self.program;
@@ -110,7 +110,7 @@ impl<'a> Bonding<'_, 'a> {
             let id = ElementId(index as u32);
             self.reports.here = self.graph.records[index].place;
             let list = uses.get(&id).map_or(&[][..], |list| list);
-            // What was not drawn may stand in the text that could not be read.
+            // Missing bonds may be in the unreadable part of the text.
             let is_excused = excused.contains(&id) || self.program.is_damaged;
             if is_excused && list.len() < element.ports.len().max(1) {
                 self.graph.records[index].progress = Progress::Failed;
@@ -131,7 +131,7 @@ impl<'a> Bonding<'_, 'a> {
             GraphPart::Nodes(view) if view.is_ground() => {
                 let diagnostic = Diagnostic::error(Code::LGM0308, "a bond cannot end at `gnd`")
                     .label(expr.span, "the reference is not a junction")
-                    .help("leave this bond out: what is bonded to a junction acts against the reference");
+                    .help("remove this bond: elements at a junction act against the reference");
                 self.report(diagnostic);
                 None
             }
@@ -139,9 +139,9 @@ impl<'a> Bonding<'_, 'a> {
                 let shape = &self.scopes.shapes[view.shape as usize];
                 if !shape.sizes.is_empty() {
                     let words = shape_words(shape);
-                    let diagnostic = Diagnostic::error(Code::LGM0115, "one junction is needed here")
+                    let diagnostic = Diagnostic::error(Code::LGM0115, "one junction is required here")
                         .label(expr.span, format!("this is {words}"))
-                        .help("write its index, such as `[1]` behind it");
+                        .help("write its index after it, such as `[1]`");
                     self.report(diagnostic);
                     return None;
                 }
@@ -195,7 +195,7 @@ impl<'a> Bonding<'_, 'a> {
             .label(element.name.span, "declared here");
             let names = element.ports.iter().map(|declared| &*declared.declared.name.text);
             diagnostic.help = lgm_source::nearest::did_you_mean(&port.text, names)
-                .or_else(|| Some("it has a single port: write its name alone".to_string()));
+                .or_else(|| Some("it has a single port: write only its name".to_string()));
             self.report(diagnostic);
             return None;
         }
@@ -204,9 +204,9 @@ impl<'a> Bonding<'_, 'a> {
 
     fn arrow(&mut self, tail: End<'a>, head: End<'a>, tail_span: Span, head_span: Span) -> Option<Arrow<'a>> {
         if tail.key() == head.key() {
-            let diagnostic = Diagnostic::error(Code::LGM0308, "a bond joins two different parts")
-                .label(tail_span.to(head_span), "this bond starts and ends at the same one")
-                .help("draw it to another junction or element, or leave it out");
+            let diagnostic = Diagnostic::error(Code::LGM0308, "a bond must connect two different elements")
+                .label(tail_span.to(head_span), "this bond starts and ends at the same element")
+                .help("connect it to another junction or element, or remove it");
             self.report(diagnostic);
             return None;
         }
@@ -218,10 +218,11 @@ impl<'a> Bonding<'_, 'a> {
         if let (Some(a), Some(b)) = (a, b)
             && a != b
         {
-            let diagnostic = Diagnostic::error(Code::LGM0202, format!("a bond joins junctions of width {a} and {b}"))
-                .label(tail_span, format!("this has width {a}"))
-                .label(head_span, format!("this has width {b}"))
-                .help("junctions of different width are joined by a `TF` or `GY` with a matrix");
+            let diagnostic =
+                Diagnostic::error(Code::LGM0202, format!("a bond connects junctions of width {a} and {b}"))
+                    .label(tail_span, format!("this has width {a}"))
+                    .label(head_span, format!("this has width {b}"))
+                    .help("connect junctions of different width with a `TF` or `GY` with a matrix");
             self.report(diagnostic);
             return None;
         }
@@ -232,7 +233,7 @@ impl<'a> Bonding<'_, 'a> {
             {
                 let name = |id: lgm_model::DomainId| self.graph.model.graph.domains[id.index()].name.to_string();
                 let (a, b) = (name(a), name(b));
-                let diagnostic = Diagnostic::error(Code::LGM0303, format!("a bond joins the domains {a} and {b}"))
+                let diagnostic = Diagnostic::error(Code::LGM0303, format!("a bond connects the domains {a} and {b}"))
                     .label(tail_span, format!("this is {a}"))
                     .label(head_span, format!("this is {b}"))
                     .help("domains are coupled by `TF` or `GY`");
@@ -249,7 +250,7 @@ impl<'a> Bonding<'_, 'a> {
         })
     }
 
-    /// Arrows between two elements take the width of the next arrow beyond, or 1.
+    /// Gives arrows between two elements the width of the next arrow, or 1.
     fn spread_widths(&mut self, arrows: &mut [Arrow<'a>], uses: &FxHashMap<ElementId, Vec<(usize, bool)>>) {
         let mut waiting: Vec<usize> = (0..arrows.len()).filter(|at| arrows[*at].width.is_some()).collect();
         while let Some(at) = waiting.pop() {
@@ -327,7 +328,7 @@ impl<'a> Bonding<'_, 'a> {
         true
     }
 
-    /// Reports bonds that end at an element of several ports without naming one.
+    /// Reports bonds that end at an element with several ports without naming a port.
     fn names_no_port(
         &mut self,
         id: ElementId,
@@ -360,7 +361,7 @@ impl<'a> Bonding<'_, 'a> {
         }
         let diagnostic = diagnostic
             .label(element.name.span, format!("its ports are {}", list.join(", ")))
-            .help(format!("write the port behind the name: `A -> {name}.{};`", names[0]));
+            .help(format!("write the port after the name: `A -> {name}.{};`", names[0]));
         self.report(diagnostic);
         true
     }
@@ -381,22 +382,22 @@ impl<'a> Bonding<'_, 'a> {
         };
         let (message, help) = match port.map(|port| &*port.text) {
             None => (
-                format!("`{name}` has {count}, and needs exactly one"),
+                format!("`{name}` has {count}, but exactly one is required"),
                 match uses.len() {
                     0 => format!("draw it: `J -> {name};` (or `{name} -> J;` for a source)"),
-                    _ => format!("join these bonds in a junction, and bond `{name}` to it"),
+                    _ => format!("connect these bonds to a junction, and bond `{name}` to it"),
                 },
             ),
             Some("in") => (
                 format!(
-                    "`{name}` has {} into it, and needs exactly one",
+                    "`{name}` has {} into it, but exactly one is required",
                     count.replace("bond", "arrow")
                 ),
                 format!("draw one arrow into it and one out of it: `A -> {name} -> B;`"),
             ),
             Some("out") => (
                 format!(
-                    "`{name}` has {} out of it, and needs exactly one",
+                    "`{name}` has {} out of it, but exactly one is required",
                     count.replace("bond", "arrow")
                 ),
                 format!("draw one arrow into it and one out of it: `A -> {name} -> B;`"),
@@ -439,7 +440,7 @@ impl<'a> Bonding<'_, 'a> {
                 };
                 for end in [bond.tail, bond.head] {
                     if let BondEnd::Node(node) = end {
-                        // What is bonded to a graph node acts against the reference.
+                        // Elements bonded to a graph node act against the reference.
                         self.graph.branching.join(Some(node), None);
                     }
                 }

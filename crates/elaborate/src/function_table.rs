@@ -20,22 +20,22 @@ pub const MEASURES: &[&str] = &[
     "moment",
 ];
 
-/// Measures that take a modal block and a position.
+/// Measures with the arguments modal block and position.
 pub const MODAL_MEASURES: &[&str] = &["displacement", "velocity", "force", "shear", "moment"];
 
-/// Functions that make or change matrices.
+/// Functions that create or transform matrices.
 pub(crate) const MATRIX_FUNCTIONS: &[&str] = &["transpose", "diag", "identity"];
 
 /// Functions of an expression over a range.
 pub(crate) const RANGED: &[&str] = &["sum", "list", "root"];
 
-/// What reads a table, in an argument and in the body of a block.
+/// A table lookup, in an argument and in the body of a block.
 pub(crate) const TABLE: &str = "table";
 
 /// The value just before an event.
 pub(crate) const BEFORE: &str = "before";
 
-/// Whether a word is a function or a measure of the language.
+/// Returns true if a word is a function or a measure of the language.
 pub(crate) fn is_function(name: &str) -> bool {
     name == BEFORE
         || MEASURES.contains(&name)
@@ -44,7 +44,7 @@ pub(crate) fn is_function(name: &str) -> bool {
         || RANGED.contains(&name)
 }
 
-/// The names of all functions, for suggestions.
+/// Returns the names of all functions, for suggestions.
 pub fn function_names() -> impl Iterator<Item = &'static str> {
     let functions = Function::ALL.iter().map(|entry| entry.1);
     functions
@@ -54,7 +54,7 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
         .chain([BEFORE])
 }
 
-/// How a call of a function or a measure looks.
+/// Returns the signature of a function or a measurement.
 pub(crate) fn call_example(name: &str) -> String {
     let arguments = match name {
         "across" | "through" | "power" | "energy" => "spring",

@@ -1,21 +1,21 @@
 //! Syntax tree to flat model: names, imports, components, arrays, units, laws.
 //!
-//! The phases, in the order in which [`elaborate`] goes through them; each takes what the one before it gives:
+//! The phases, in the order of [`elaborate`]; each uses the result of the previous one:
 //!
-//! - `program`: the root text and what it imports, parsed ([`load`]);
-//! - `names`: what is wrong with a definition by itself;
-//! - `options`: the model that is chosen, and the values that the command line gives;
-//! - `expand`: bodies walked in place, to nodes, elements and components;
-//! - `bonds`: chains of bonds, and the ports that they make;
+//! - `program`: the parsed root text and its imports ([`load`]);
+//! - `names`: the errors of each definition by itself;
+//! - `options`: the chosen model, and the values from the command line;
+//! - `expand`: bodies expanded to nodes, elements and components;
+//! - `bonds`: chains of bonds, and the ports that they create;
 //! - `laws`: each element's equations, classified once for every definition and shape;
 //! - `outputs`: signals, states, outputs and experiments;
 //! - `connect`: the graph as a whole;
 //! - `normalize`: the form that all later stages read.
 //!
-//! `unused` uses what a text only defines, so that the same is found there.
+//! `unused` instantiates unused definitions, so that errors inside them are also found.
 //!
-//! They work on one `context` (the program, the names, the expressions, the graph, the reports), through an evaluator that finds
-//! values when they are asked for (`evaluate`). [`analysis`] is apart: it resolves names for an editor, without values.
+//! They work on one `context` (the program, the names, the expressions, the graph, the reports), through an evaluator that computes values
+//! on demand (`evaluate`). [`analysis`] is separate: it resolves names for an editor, without values.
 //! ARCHITECTURE.md follows an element through the phases.
 //!
 //! AFTER THIS POINT there are no components, arrays, vectors, loops, units or names to look up: see [`Model`].
@@ -44,7 +44,7 @@ pub use modal_rules::{MODAL_ARGUMENTS, modal_words};
 pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
 pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
-pub use program::{Program, load, load_again};
+pub use program::{LIBRARY, LibraryModule, Program, load, load_again};
 pub use sections::Sections;
 pub use unused::{check_unused, node_for};
 
@@ -56,25 +56,24 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
 use options::point::PointSetting;
 
-/// The names of the models of the root text in order.
+/// Returns the names of the models of the root text in order.
 pub fn model_names(program: &Program) -> Vec<String> {
     program.models().map(|model| model.name.text.to_string()).collect()
 }
 
-/// What elaboration makes of a model.
+/// The result of elaborating a model.
 #[derive(Debug, Default)]
 pub struct Elaborated {
-    /// The flat model; none where an error was found, or where there is no model.
+    /// The flat model; none if there is an error or no model.
     pub model: Option<Model>,
-    /// Where there are errors: what is known all the same, which are the values, units, nodes and instances of what has none. What
-    /// has an error is missing. It is there to be shown, and nothing else is to be made of it.
+    /// If there are errors, the known parts of the model: values, units, nodes and instances without errors. Use it only for display.
     pub known: Option<Model>,
-    /// What is wrong, in the order of the text.
+    /// The diagnostics, in text order.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Elaborated {
-    /// Nothing is known.
+    /// Returns the result if nothing is known.
     fn nothing(mut diagnostics: Vec<Diagnostic>) -> Elaborated {
         in_source_order(&mut diagnostics);
         Elaborated {
@@ -84,7 +83,7 @@ impl Elaborated {
     }
 }
 
-/// The same as [`elaborated`], for those who need a model without errors.
+/// Returns the model of [`elaborated`] if it has no errors, and the diagnostics.
 pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Option<Model>, Vec<Diagnostic>) {
     let found = elaborated(program, map, settings);
     (found.model, found.diagnostics)
@@ -92,15 +91,14 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
 
 /// Elaborates one model of the program.
 ///
-/// Misuse of the settings has codes of its own: `LGM0901` for an unknown model, `LGM0902` for an unknown name
-/// in `--set`, `LGM0903` for a malformed `--set`, `LGM0920` and `LGM0921` for the like in `--input`,
-/// and `LGM0923` for a malformed `--at`.
+/// Misuse of the settings has separate codes: `LGM0901` for an unknown model, `LGM0902` for an unknown name in `--set`, and `LGM0903` for a
+/// malformed `--set`. `LGM0920` and `LGM0921` report the same errors in `--input`, and `LGM0923` a malformed `--at`.
 pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> Elaborated {
     let largest = settings.largest.min(Settings::LARGEST);
     let mut diagnostics = names::check(program, map, largest);
     let (chosen, assignments) = options::read(program, map, settings, &mut diagnostics);
-    // A component that holds itself, or a model too large, is not even begun; and with a unit for an index, whatever needs the
-    // name would be reported as well.
+    // A component that contains itself, and a model that is too large, are not expanded. After a unit instead of an index, every use of the
+    // name would also be reported.
     let hopeless = diagnostics
         .iter()
         .any(|diagnostic| matches!(diagnostic.code, Code::LGM0129 | Code::LGM0130 | Code::LGM0155));
@@ -157,7 +155,7 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     }
 }
 
-/// From the chosen model to the flat graph with its laws and outputs, phase by phase.
+/// Runs the phases from the chosen model to the flat graph with its laws and outputs.
 fn evaluate<'a>(evaluator: &mut Evaluator<'a>, point: &'a [PointSetting], largest: u64, opened: Option<&str>) {
     let expanded = expand::expand(evaluator, largest, opened);
     if evaluator.reports.is_stopped() {

@@ -1,4 +1,4 @@
-//! What the body of a modal block says, found once a definition, and the faults of a body by itself.
+//! The information in the body of a modal block, computed once per definition, and the errors of the body by itself.
 
 use crate::function_table::TABLE;
 use crate::syntax_queries::value_parts;
@@ -7,7 +7,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Argument, Equation, Expr, ExprKind, Name};
 use rustc_hash::FxHashMap;
 
-/// The arguments of every modal block, beside the parameters that it declares.
+/// The arguments of every modal block, in addition to its declared parameters.
 pub const MODAL_ARGUMENTS: &[&str] = &["modes", "at", "over", "residual"];
 
 /// A function of the position: its name, its arguments and its value.
@@ -23,7 +23,7 @@ pub(crate) struct Shape<'a> {
 pub(crate) struct Rules<'a> {
     /// The index of the modes.
     pub index: &'a str,
-    /// Assigned names, each after those that it needs.
+    /// Assigned names, each after the names that it requires.
     pub values: Vec<(&'a str, &'a Expr)>,
     /// Functions of the position.
     pub shapes: Vec<Shape<'a>>,
@@ -33,7 +33,7 @@ pub(crate) struct Rules<'a> {
     pub tabulated: Vec<&'a str>,
 }
 
-/// Functions of the position that a block may define, with the number of coordinates: `None` is that of `shape`.
+/// Functions of the position that a block may define, with their numbers of coordinates; `None` means the number of `shape`.
 const SHAPES: &[(&str, Option<usize>)] = &[
     ("shape", None),
     ("integral", Some(1)),
@@ -45,11 +45,11 @@ const SHAPES: &[(&str, Option<usize>)] = &[
     ("moment", None),
 ];
 
-/// The names of the values of each mode, in the words of mechanics and neutral: of the primary storage, of the restoring
-/// one, of the dissipator, and of the loss at the restoring storage.
+/// The names of the values of each mode, in mechanical and in neutral terms: primary storage, restoring storage, dissipator, and loss at
+/// the restoring storage.
 ///
-/// Driven by through variables the primary storage is an A-type, and the restoring one a T-type; the dual has them the
-/// other way round, and the words of mechanics keep their roles: what is moved, what draws back, what brakes.
+/// If through variables drive the modes, the primary storage is an A-type and the restoring storage a T-type. For the dual they are
+/// exchanged, and the mechanical terms keep their roles: inertia, restoring force, damping.
 #[derive(Debug)]
 pub(crate) struct Roles {
     pub primary: [&'static str; 2],
@@ -73,18 +73,18 @@ pub(crate) const ACROSS: Roles = Roles {
 };
 
 impl Roles {
-    /// True of the name of a value of the modes' parts.
+    /// Returns true for the name of a value of the modes' parts.
     pub(crate) fn has(&self, name: &str) -> bool {
         let mut names = [self.primary, self.restoring, self.dissipation].into_iter().flatten();
         names.any(|known| known == name) || self.loss == name
     }
 }
 
-/// The name of the value that positions lie within, and of the parameter that stands for it where there is no such value.
+/// The name of the value that bounds positions, and of the parameter that replaces it if there is no such value.
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const LENGTH_FORMAL: &str = "L";
 
-/// The names that have a meaning in every modal block: values of a mode, functions of the position, and arguments.
+/// Returns the names that have a meaning in every modal block: values of a mode, functions of the position, and arguments.
 pub fn modal_words() -> impl Iterator<Item = &'static str> {
     let of_roles = |roles: &'static Roles| {
         let pairs = [roles.primary, roles.restoring, roles.dissipation];
@@ -102,7 +102,7 @@ pub fn modal_words() -> impl Iterator<Item = &'static str> {
 }
 
 impl<'a> Rules<'a> {
-    /// Reads a body; what is wrong with it is handed to `report`, and the rules are `None` where any of it is.
+    /// Reads a body; errors are passed to `report`, and the rules are `None` if any occur.
     pub fn read(modal: &'a ast::Modal, report: &mut dyn FnMut(Diagnostic)) -> Option<Rules<'a>> {
         let mut reader = Reader {
             modal,
@@ -121,23 +121,23 @@ impl<'a> Rules<'a> {
         (reader.faults == 0).then_some(reader.rules)
     }
 
-    /// A function of the position.
+    /// Returns a function of the position.
     pub fn shape(&self, name: &str) -> Option<&Shape<'a>> {
         self.shapes.iter().find(|shape| &*shape.name.text == name)
     }
 
-    /// The coordinates of a position.
+    /// Returns the number of coordinates of a position.
     pub fn dimensions(&self) -> usize {
         self.shape("shape").map_or(1, |shape| shape.arguments.len())
     }
 
-    /// Whether its modes are drawn back; those of a heat rod are not.
+    /// Returns true if its modes have a restoring storage; the modes of a heat rod have none.
     pub fn has_restoring(&self) -> bool {
         let names = self.roles().restoring;
         self.values.iter().any(|value| names.contains(&value.0))
     }
 
-    /// The name of the static loss of the whole block.
+    /// Returns the name of the static loss of the whole block.
     pub fn resistance(&self) -> &'static str {
         match self.across {
             true => "conductance",
@@ -145,7 +145,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The names of the values of a mode.
+    /// Returns the names of the values of a mode.
     pub fn roles(&self) -> &'static Roles {
         match self.across {
             true => &ACROSS,
@@ -160,7 +160,7 @@ struct Reader<'a, 'r> {
     report: &'r mut dyn FnMut(Diagnostic),
     faults: usize,
     rules: Rules<'a>,
-    /// The equations of assigned names, and these names as they are written.
+    /// The equations of assigned names, and these names as written.
     values: FxHashMap<&'a str, &'a Equation>,
     order: Vec<&'a str>,
 }
@@ -183,10 +183,13 @@ impl<'a> Reader<'a, '_> {
             _ => self.fault(
                 Diagnostic::error(
                     Code::LGM0440,
-                    "a modal block is driven by across or by through variables",
+                    "a modal block is driven either by across or by through variables",
                 )
-                .label(drive.span, "not known")
-                .help("write `drive across;`, or leave it out: through variables of the ports drive the modes"),
+                .label(drive.span, "unknown")
+                .help(
+                    "write `drive across;`, or remove it: by default, through variables of the ports drive the \
+                    modes",
+                ),
             ),
         }
     }
@@ -219,7 +222,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Whether the name is declared already; it is reported then.
+    /// Returns true if the name is already declared, and reports this.
     fn is_taken(&mut self, name: &'a Name) -> bool {
         let shapes = self.rules.shapes.iter().map(|shape| shape.name);
         let first = shapes.into_iter().find(|first| first.text == name.text);
@@ -232,14 +235,14 @@ impl<'a> Reader<'a, '_> {
                 .label(first.span, "first declared here"),
             (None, Some(formal)) => diagnostic
                 .label(name.span, "assigned here")
-                .label(formal.name.span, "a parameter already"),
+                .label(formal.name.span, "already a parameter"),
             (None, None) => return false,
         };
         self.fault(diagnostic.help("rename one of the two"));
         true
     }
 
-    /// A function of the position.
+    /// Reads a function of the position.
     fn shape(&mut self, name: &'a Name, arguments: &'a [Argument], equation: &'a Equation) {
         let names: Vec<&'a str> = arguments
             .iter()
@@ -257,9 +260,9 @@ impl<'a> Reader<'a, '_> {
         if !counts || names.len() != arguments.len() {
             self.fault(
                 Diagnostic::error(Code::LGM0440, "a modal block has no such function of the position")
-                    .label(equation.left.span, "not known, or with other arguments")
+                    .label(equation.left.span, "unknown, or defined with other arguments")
                     .help(
-                        "write `shape(x)` or `shape(x, y)`, and beside it `integral(x)`, `compliance(x, y)`, \
+                        "write `shape(x)` or `shape(x, y)`, and optionally `integral(x)`, `compliance(x, y)`, \
                          `resistance(x, y)`, `force(x)`, `shear(x)` or `moment(x)`",
                     ),
             );
@@ -272,8 +275,8 @@ impl<'a> Reader<'a, '_> {
         });
         if uses > count || (uses > 0 && matches!(&*name.text, "compliance" | "resistance" | "conductance")) {
             self.fault(
-                Diagnostic::error(Code::LGM0440, "a table has a column for each position")
-                    .label(equation.right.span, "this names none")
+                Diagnostic::error(Code::LGM0440, "a table has one column for each position")
+                    .label(equation.right.span, "this is not one")
                     .help(format!("write `shape({0}) = table({0});`", names.join(", "))),
             );
             return;
@@ -288,7 +291,7 @@ impl<'a> Reader<'a, '_> {
         });
     }
 
-    /// Whether each mode has what it needs, and no value has two names.
+    /// Checks that each mode has its required values, and that no value has two names.
     fn check_roles(&mut self) {
         let roles = self.rules.roles();
         if !roles.primary.iter().any(|name| self.values.contains_key(name)) {
@@ -302,11 +305,11 @@ impl<'a> Reader<'a, '_> {
             if let (Some(first), Some(second)) = (self.values.get(names[0]), self.values.get(names[1])) {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0440,
-                    format!("`{}` and `{}` are one value", names[0], names[1]),
+                    format!("`{}` and `{}` are the same value", names[0], names[1]),
                 )
                 .label(second.left.span, "given here")
                 .label(first.left.span, "and here")
-                .help("leave one of the two out");
+                .help("remove one of the two");
                 self.fault(diagnostic);
             }
         }
@@ -315,7 +318,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Puts each assigned name behind those that it needs.
+    /// Sorts the assigned names, each after the names that it requires.
     fn sort_values(&mut self) {
         let mut marks: FxHashMap<&'a str, Mark> = FxHashMap::default();
         for name in std::mem::take(&mut self.order) {
@@ -324,7 +327,7 @@ impl<'a> Reader<'a, '_> {
                 self.fault(
                     Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
                         .label(equation.span, "this closes a cycle")
-                        .help("break the cycle: a value may need only what does not need it"),
+                        .help("break the cycle: a value must not depend on itself"),
                 );
                 break;
             }
@@ -354,7 +357,7 @@ enum Mark {
     Done,
 }
 
-/// Puts a name behind all that it needs; `false` where it needs itself.
+/// Appends a name after all names that it requires; returns `false` if it depends on itself.
 fn visit<'a>(
     name: &'a str,
     equations: &FxHashMap<&'a str, &'a Equation>,
@@ -369,7 +372,7 @@ fn visit<'a>(
         Some(Mark::Open) => return false,
         None => {}
     }
-    // The depth of this recursion is at most the number of names of one body, each written by hand.
+    // The depth of this recursion is at most the number of names of one body, which are written by hand.
     marks.insert(name, Mark::Open);
     let mut needed = Vec::new();
     free_names(&equation.right, &mut Vec::new(), &mut needed);
@@ -381,7 +384,7 @@ fn visit<'a>(
     true
 }
 
-/// The names that an expression needs; those that a `sum` or a `root` binds are its own.
+/// Collects the names that an expression requires, except those bound by a `sum` or a `root`.
 pub(crate) fn free_names<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, out: &mut Vec<&'a Name>) {
     match &expr.kind {
         ExprKind::Name(name) => {

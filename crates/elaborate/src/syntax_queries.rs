@@ -1,10 +1,11 @@
-//! Questions that the syntax tree answers by itself: what an instance gives, what a body declares, and where.
+//! Queries that need only the syntax tree: the arguments of an instance, the declarations of a body, and their
+//! locations.
 
 use lgm_source::Span;
 use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, Statement, StatementKind};
 use lgm_syntax::visit::{child_expressions, find_in_statements, statements};
 
-/// The argument that an instance gives for a formal parameter.
+/// Returns the argument that an instance gives for a formal parameter.
 pub(crate) fn argument_for<'a>(instance: &'a ast::Instance, formal: &Formal, at: usize) -> Option<&'a Expr> {
     let named = instance.arguments.iter().find(|argument| match &argument.name {
         Some(name) => name.text == formal.name.text,
@@ -14,7 +15,7 @@ pub(crate) fn argument_for<'a>(instance: &'a ast::Instance, formal: &Formal, at:
     argument.map(|argument| &argument.value)
 }
 
-/// The argument of an instance with a name.
+/// Returns the argument of an instance with this name.
 pub(crate) fn argument<'a>(instance: &'a Instance, name: &str) -> Option<&'a Expr> {
     let named = instance.arguments.iter();
     named
@@ -23,7 +24,7 @@ pub(crate) fn argument<'a>(instance: &'a Instance, name: &str) -> Option<&'a Exp
         .next()
 }
 
-/// The names of a component's ports, those in conditions included.
+/// Returns the names of a component's ports, including those in conditions.
 pub(crate) fn port_names(component: &ast::Component) -> Vec<&str> {
     let mut names = Vec::new();
     statements(&component.body, &mut |statement| {
@@ -34,7 +35,7 @@ pub(crate) fn port_names(component: &ast::Component) -> Vec<&str> {
     names
 }
 
-/// Where the statements of a body declare a name, in whatever branch.
+/// Returns the locations at which the statements of a body declare a name, in all branches.
 pub(crate) fn declared_at(statements: &[Statement], name: &str) -> Option<Span> {
     let is = |declared: &Name| (*declared.text == *name).then_some(declared.span);
     find_in_statements(statements, &mut |statement| match &statement.kind {
@@ -54,7 +55,7 @@ pub(crate) fn declared_at(statements: &[Statement], name: &str) -> Option<Span> 
     })
 }
 
-/// Where a chain of bonds in a body ends at a port of one of its instances, `m.el`.
+/// Returns the bonds of a body that end at a port of one of its instances, `m.el`.
 pub(crate) fn drawn_to_port(statements: &[Statement], instance: &str, port: &str) -> Option<Span> {
     find_in_statements(statements, &mut |statement| match &statement.kind {
         StatementKind::Chain(list) => list.iter().find_map(|end| match &end.kind {
@@ -68,7 +69,7 @@ pub(crate) fn drawn_to_port(statements: &[Statement], instance: &str, port: &str
     })
 }
 
-/// Visits the direct parts of an expression that are values: the ends of a bond are names of the graph.
+/// Visits the direct parts of an expression that are values; the ends of a bond are names of the graph and are skipped.
 pub(crate) fn value_parts<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     if !matches!(expr.kind, ExprKind::Bond(..)) {
         child_expressions(expr, visit);

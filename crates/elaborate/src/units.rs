@@ -1,33 +1,33 @@
-//! What a written unit means.
+//! The meaning of a written unit.
 
 use lgm_algebra::units::{self, Unit, UnitFault, UnitPower};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast;
 
-/// What a written unit means, or what is wrong with it.
+/// Returns the meaning of a written unit, or its error.
 pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> {
     units::unit_of(written.factors.iter().map(unit_power)).map_err(|fault| match fault {
         UnitFault::Unknown(name, span) => {
-            let diagnostic = Diagnostic::error(Code::LGM0204, format!("no unit is named `{name}`"))
-                .label(span, "not a unit, and not a prefix with a unit");
+            let diagnostic = Diagnostic::error(Code::LGM0204, format!("there is no unit `{name}`"))
+                .label(span, "neither a unit nor a prefix with a unit");
             let (near, span) = match with_dots(written) {
                 Some(whole) => (Some(whole), written.span),
                 None => (units::nearest_unit(&name), span),
             };
             match near {
                 _ if units::has_offset(&name) => diagnostic.note(
-                    "a unit here is a multiple of SI units, and scales of temperature with a zero of their own are none: \
-                     0 degC is 273.15 K",
+                    "units must be multiples of SI units; temperature scales with their own zero are not: 0 degC is \
+                     273.15 K",
                 )
                 .help("write `[K]`: 20 degC is `293.15 [K]`, and a difference of 20 degC is `20 [K]`"),
                 Some(near) => diagnostic.help(format!("write `{near}`")).fix(format!("write `{near}`"), span, near),
-                None => diagnostic.help("units are SI names with prefixes, joined by `.`, `/` and `^`: `[N.s/m]`"),
+                None => diagnostic.help("units are SI names with prefixes, combined with `.`, `/` and `^`: `[N.s/m]`"),
             }
         }
         UnitFault::Exponent(name, span) => {
             Diagnostic::error(Code::LGM0205, format!("the exponent of `{name}` cannot be used here"))
-                .label(span, "too large, or a root that is not exact in SI")
+                .label(span, "too large, or not an exact root in SI units")
                 .help("write the unit in SI base units")
         }
     })
@@ -41,7 +41,7 @@ fn unit_power(factor: &ast::UnitFactor) -> UnitPower<'_> {
     }
 }
 
-/// A unit whose names were joined without dots as it is meant: `[N.m/rad]` of `[Nm/rad]`.
+/// Returns the corrected form of a unit without dots between its names: `[N.m/rad]` for `[Nm/rad]`.
 fn with_dots(written: &ast::UnitExpr) -> Option<String> {
     let (mut above, mut below) = (Vec::new(), Vec::new());
     for factor in &written.factors {

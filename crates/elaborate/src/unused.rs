@@ -1,8 +1,7 @@
-//! Definitions of the root text that no model of it uses: a file of parts, or a part that is being written.
+//! Unused definitions of the root text: a file of parts, or an unfinished part.
 //!
-//! Units, widths and arguments are looked at where a definition is used. So that what is wrong inside of one is seen before it is used,
-//! each is used once, between nodes of its own, with 1 for each parameter in its unit. What follows from these values, or from how
-//! it is used, is not reported.
+//! Units, widths and arguments are checked where a definition is used. To find errors inside unused components, each is instantiated once,
+//! between its own nodes, with the value 1 for each parameter in its unit. Errors caused by these values or this use are not reported.
 
 use super::context::Context;
 use super::evaluate::Evaluator;
@@ -16,7 +15,7 @@ use lgm_syntax::visit;
 use rustc_hash::FxHashSet;
 use std::fmt::Write as _;
 
-/// What is wrong with a definition wherever it is used. Widths are not among it: a parameter may be meant to be a vector.
+/// The errors of a definition that are independent of its use. Width errors are excluded: a parameter may be intended as a vector.
 const CODES: [Code; 22] = [
     Code::LGM0113,
     Code::LGM0118,
@@ -42,11 +41,11 @@ const CODES: [Code; 22] = [
     Code::LGM0306,
 ];
 
-/// A definition of more nodes and instances than this is left for the model that uses it.
+/// A definition with more nodes and instances than this is checked only in a model that uses it.
 const LARGEST: u64 = 10_000;
 
-/// What is wrong inside of the definitions of the root text that nothing in it uses. A definition whose parameters have no unit, or
-/// that has sizes for parameters, is left out: what it is used with is not known.
+/// Returns the errors inside unused definitions of the root text. Definitions with a parameter without a unit, or with a parameter that is
+/// a size, are omitted: their arguments are unknown.
 pub fn check_unused(program: &Program, map: &SourceMap, cancellation: &Cancellation) -> Vec<Diagnostic> {
     let Some(root) = program.files.get(program.root) else {
         return Vec::new();
@@ -61,7 +60,7 @@ pub fn check_unused(program: &Program, map: &SourceMap, cancellation: &Cancellat
         };
         let Some(written) = written else { continue };
         let text = format!("model Unused {{\n{written}}}\n");
-        let source = map.add("what nothing uses", text.as_str(), None);
+        let source = map.add("unused", text.as_str(), None);
         let (tree, faults) = lgm_syntax::parse(source, &text);
         if let ([Item::Model(model)], true) = (&tree.items[..], faults.is_empty()) {
             found.extend(found_in(program, &map, model, root.source, cancellation));
@@ -70,7 +69,7 @@ pub fn check_unused(program: &Program, map: &SourceMap, cancellation: &Cancellat
     found
 }
 
-/// What elaborating a model finds inside of a text.
+/// Returns the diagnostics of elaborating a model within a text.
 fn found_in(
     program: &Program,
     map: &SourceMap,
@@ -96,12 +95,12 @@ fn found_in(
     found
 }
 
-/// A sentence in which instances are named as if they began in the definition.
+/// Returns a message in which the names of instances start within the definition.
 fn without_probe(message: &str) -> String {
     let mut parts = message.split(PROBE);
     let mut text = parts.next().unwrap_or_default().to_string();
     for part in parts {
-        // The number of the instance, its letter, and a dot before what it holds.
+        // The number of the instance, its letter, and a dot before its member.
         let rest = part.trim_start_matches(|letter: char| letter.is_ascii_digit());
         let rest = rest.strip_prefix('e').unwrap_or(rest);
         text.push_str(rest.strip_prefix('.').unwrap_or(rest));
@@ -109,7 +108,7 @@ fn without_probe(message: &str) -> String {
     text
 }
 
-/// The definitions whose name stands nowhere else in the text.
+/// Returns the definitions whose name occurs nowhere else in the text.
 fn unused(items: &[Item]) -> impl Iterator<Item = &Item> {
     let mut used: FxHashSet<&str> = FxHashSet::default();
     for item in items {
@@ -131,10 +130,10 @@ fn unused(items: &[Item]) -> impl Iterator<Item = &Item> {
     })
 }
 
-/// How the instances begin that are made here; no name of a user holds two underscores like these.
+/// The prefix of the instances created here; user names never contain two underscores like these.
 const PROBE: &str = "lgm__use";
 
-/// The arguments, if each can be known: 1 in the unit of a parameter.
+/// Returns the arguments, if each can be known: 1 in the unit of a parameter.
 fn arguments(map: &SourceMap, formals: &[Formal]) -> Option<String> {
     let mut written = Vec::new();
     for formal in formals.iter().filter(|formal| formal.default.is_none()) {
@@ -144,7 +143,7 @@ fn arguments(map: &SourceMap, formals: &[Formal]) -> Option<String> {
     Some(written.join(", "))
 }
 
-/// A component whose ports are bound to nodes of their own.
+/// Returns an instance of a component whose ports are bound to separate nodes.
 fn use_of_component(map: &SourceMap, component: &Component, at: usize) -> Option<String> {
     let arguments = arguments(map, &component.formals)?;
     let ports = component.body.iter().flat_map(|statement| match &statement.kind {
@@ -162,8 +161,8 @@ fn use_of_component(map: &SourceMap, component: &Component, at: usize) -> Option
     Some(text)
 }
 
-/// An element each of whose ports is a branch from a node of its own to ground. Bond elements stand on bonds, and elements of no domain
-/// take it from their nodes: they are left out.
+/// Returns an instance of an element in which each port is a branch from a separate node to ground. Bond elements, and elements without a
+/// domain, which adopt the domain of their nodes, are omitted.
 fn use_of_element(map: &SourceMap, element: &Element, at: usize) -> Option<String> {
     let arguments = arguments(map, &element.formals)?;
     let domain = element.domain.as_ref();
@@ -186,7 +185,7 @@ fn use_of_element(map: &SourceMap, element: &Element, at: usize) -> Option<Strin
     Some(text)
 }
 
-/// The declaration of a node that a port can be bound to, without its end: `  node n[2] vector : electrical`.
+/// Returns the declaration of a node that a port can be bound to, without its end: `  node n[2] vector : electrical`.
 pub fn node_for(map: &SourceMap, node: &str, port: &PortDecl, domain: Option<&Name>) -> String {
     let mut text = format!("  node {node}");
     for group in &port.declared.brackets {

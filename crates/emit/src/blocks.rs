@@ -1,4 +1,4 @@
-//! The equations in blocks, as text and as LaTeX: vectors of states, and the matrices between them in brackets.
+//! The equations in block form, as text and as LaTeX: vectors of states, and the matrices that multiply them in brackets.
 
 use super::{MatrixOptions, double, expression, significant};
 use crate::text::tables::{TextOptions, section, whole_matrix};
@@ -7,36 +7,36 @@ use lgm_model::blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, Bloc
 use lgm_model::system::StateSystem;
 use std::fmt::Write;
 
-/// A matrix with more entries than this is described by its shape, its first entries and its last.
+/// Matrices with more entries than this are described by their shape and their first and last entries.
 const MOST_ENTRIES: usize = 36;
-/// What joins the parts of a text that is no single name or number.
+/// Characters that separate the parts of a text that is more than a single name or number.
 const OPERATORS: [char; 5] = ['*', '/', '+', '-', ' '];
-/// An entry with more nodes than this is not written out.
+/// Entries with more nodes than this are omitted.
 const LONGEST_ENTRY: u64 = 150;
-/// So many of its first entries.
+/// The number of first entries that are shown of a large matrix.
 const FIRST_ENTRIES: usize = 3;
 
-/// How equations are written down.
+/// The layout of equations.
 pub(super) trait Notation {
-    /// The name of a vector or of a single variable.
+    /// Prints the name of a vector or of a single variable.
     fn vector(&self, vector: &BlockVector) -> String;
-    /// A time derivative.
+    /// Prints a time derivative.
     fn rate(&self, of: &str) -> String;
-    /// A matrix in brackets, perhaps transposed.
+    /// Prints a matrix in brackets, optionally transposed.
     fn matrix(&self, name: &str, transposed: bool) -> String;
-    /// An inverse times something.
+    /// Prints the product of an inverse and another factor.
     fn inverse(&self, of: &str, times: &str) -> String;
-    /// One thing over another.
+    /// Prints a fraction.
     fn over(&self, above: &str, below: &str) -> String;
-    /// A number or an expression of the parameters.
+    /// Prints a number or an expression of the parameters.
     fn scalar(&self, id: ExprId) -> String;
-    /// In round brackets.
+    /// Prints a text in parentheses.
     fn brackets(&self, inside: &str) -> String;
-    /// What stands between factors.
+    /// Returns the separator of factors.
     fn times(&self) -> &'static str;
 }
 
-/// Both sides of an equation.
+/// Prints both sides of an equation.
 pub(super) fn sides(
     system: &StateSystem,
     form: &BlockForm,
@@ -45,7 +45,7 @@ pub(super) fn sides(
 ) -> (String, String) {
     let right = sum(system, form, &equation.right, notation);
     let right = if right.is_empty() { "0".to_string() } else { right };
-    // A single term may stand behind an inverse as it is.
+    // A single term may follow an inverse without parentheses.
     let factor_of = |text: &str| match equation.right.len() {
         0 | 1 if !text.starts_with('-') => text.to_string(),
         _ => notation.brackets(text),
@@ -67,7 +67,7 @@ pub(super) fn sides(
     }
 }
 
-/// The vector of a term, or its rate.
+/// Prints the vector of a term, or its rate.
 fn named(form: &BlockForm, term: &BlockTerm, notation: &dyn Notation) -> String {
     let vector = notation.vector(&form.vectors[term.vector]);
     match term.rate {
@@ -76,7 +76,7 @@ fn named(form: &BlockForm, term: &BlockTerm, notation: &dyn Notation) -> String 
     }
 }
 
-/// Whether a factor is negative, and its text without the sign, fit to be multiplied.
+/// Returns whether a factor is negative, and the text of its absolute value in a form that can be multiplied.
 fn factor(system: &StateSystem, id: ExprId, notation: &dyn Notation) -> (bool, String) {
     let text = notation.scalar(id);
     let node = system.exprs.node(id);
@@ -89,7 +89,7 @@ fn factor(system: &StateSystem, id: ExprId, notation: &dyn Notation) -> (bool, S
 
 fn sum(system: &StateSystem, form: &BlockForm, terms: &[BlockTerm], notation: &dyn Notation) -> String {
     let mut out = String::new();
-    // What is added comes first, as a person writes it.
+    // Positive terms come first, as in a textbook.
     let mut written: Vec<(bool, String)> = terms
         .iter()
         .map(|term| {
@@ -119,7 +119,7 @@ fn sum(system: &StateSystem, form: &BlockForm, terms: &[BlockTerm], notation: &d
     out
 }
 
-/// A few of the entries of a vector.
+/// Prints a few entries of a vector.
 pub(super) fn some(entries: &[String]) -> String {
     match entries {
         [first, second, .., last] if entries.len() > 4 => format!("{first}, {second}, .., {last}"),
@@ -127,7 +127,7 @@ pub(super) fn some(entries: &[String]) -> String {
     }
 }
 
-/// The shape of a matrix in words, and the entries that are shown, with a gap where `None` stands.
+/// Describes the shape of a matrix, and returns the shown entries; `None` represents a gap.
 #[allow(clippy::type_complexity)]
 pub(super) fn shape_and_shown(matrix: &BlockMatrix) -> (String, Vec<Option<(usize, u32, ExprId)>>) {
     let entries = &matrix.entries;
@@ -140,7 +140,7 @@ pub(super) fn shape_and_shown(matrix: &BlockMatrix) -> (String, Vec<Option<(usiz
     let kind = match () {
         () if is_diagonal => "diagonal".to_string(),
         () if stored == rows * columns => "full".to_string(),
-        () => format!("{stored} of its entries not zero"),
+        () => format!("{stored} nonzero entries"),
     };
     let shown = match all.len() > MOST_ENTRIES {
         true => {
@@ -152,12 +152,12 @@ pub(super) fn shape_and_shown(matrix: &BlockMatrix) -> (String, Vec<Option<(usiz
     (format!("{rows} by {columns}, {kind}"), shown)
 }
 
-/// Whether an expression is left out of the block form; the equations one by one, and numbers, show it.
+/// Returns true if the block form omits an expression; the individual equations and numeric values show it.
 fn is_long(system: &StateSystem, id: ExprId) -> bool {
     system.exprs.is_written_beyond(id, LONGEST_ENTRY)
 }
 
-/// Whether any entry of a matrix is left out.
+/// Returns true if any entry of a matrix is omitted.
 fn has_long_entry(system: &StateSystem, matrix: &BlockMatrix) -> bool {
     matrix
         .entries
@@ -167,7 +167,7 @@ fn has_long_entry(system: &StateSystem, matrix: &BlockMatrix) -> bool {
         .any(|entry| is_long(system, entry.1))
 }
 
-/// Plain text.
+/// The plain text notation.
 struct Plain<'a> {
     system: &'a StateSystem,
     numeric: bool,
@@ -205,7 +205,7 @@ impl Notation for Plain<'_> {
         format!("{of}^-1*{times}")
     }
     fn over(&self, above: &str, below: &str) -> String {
-        // What is given by its inverse, such as a compliance 1/k, is multiplied by that.
+        // A value given by its inverse, such as a compliance 1/k, becomes a factor.
         if let Some(inverse) = below.strip_prefix("1/").filter(|rest| !rest.contains(OPERATORS)) {
             return format!("{inverse}*{above}");
         }
@@ -225,7 +225,7 @@ impl Notation for Plain<'_> {
     }
 }
 
-/// Both sides of equations as plain text.
+/// Prints both sides of equations as plain text.
 pub(super) fn lines(
     system: &StateSystem,
     form: &BlockForm,
@@ -239,7 +239,7 @@ pub(super) fn lines(
         .collect()
 }
 
-/// The block form in a terminal.
+/// Prints the block form for a terminal.
 pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions, out: &mut String) {
     let notation = Plain {
         system,
@@ -253,7 +253,7 @@ pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions
         lines.map(|(left, right)| vec![left, format!("= {right}")]).collect()
     };
     let mut equations = rows(&form.equations);
-    // Declared integrals, and what outputs add, are single equations.
+    // Declared integrals and the terms that outputs add are single equations.
     let storage = form
         .equations
         .iter()
@@ -295,7 +295,7 @@ pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions
     }
 }
 
-/// Mathematics.
+/// The notation for LaTeX formulas.
 pub(super) struct Tex<'a> {
     pub system: &'a StateSystem,
     pub options: MatrixOptions,

@@ -1,6 +1,6 @@
-//! A chapter about a model: headings, words, texts, formulas and pictures, as LaTeX, Markdown, HTML or Typst.
+//! A chapter about a model: headings, text, formulas and figures, as LaTeX, Markdown, HTML or Typst.
 //!
-//! The parts come from the printers of each subject; here they are put into one document.
+//! Separate printers create the parts; this module combines them into one document.
 
 use crate::html::{FORMULAS, display, escaped as html_escaped};
 use crate::latex_words::escaped as latex_escaped;
@@ -10,16 +10,16 @@ use crate::latex_words::escaped as latex_escaped;
 pub enum Notation {
     /// A standalone document that needs `amsmath`, `fancyvrb` and `graphicx`.
     Latex,
-    /// With formulas between dollars.
+    /// Markdown with formulas between dollar signs.
     Markdown,
-    /// A page that loads nothing from elsewhere.
+    /// A page that loads no external resources.
     Html,
-    /// A document for Typst.
+    /// A Typst document.
     Typst,
 }
 
 impl Notation {
-    /// The ending of its files.
+    /// Returns the extension of files in this notation.
     pub fn ending(self) -> &'static str {
         match self {
             Notation::Latex => "tex",
@@ -32,34 +32,34 @@ impl Notation {
 
 /// A part of a section.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum ChapterPart {
     /// A paragraph.
     Words(String),
-    /// A smaller heading.
+    /// A subheading.
     Heading(String),
-    /// A text that keeps its lines.
+    /// A preformatted text.
     Text(String),
-    /// A formula in LaTeX with the words before it and its number.
+    /// A numbered formula in LaTeX, preceded by text.
     Formula {
-        /// Words before it; `code` between backquotes.
+        /// The text before the formula; `code` is between backquotes.
         words: String,
         /// The formula.
         latex: String,
-        /// The same for Typst.
+        /// The formula in Typst.
         typst: String,
-        /// Its number.
+        /// The number of the formula.
         number: usize,
     },
-    /// A picture in a file beside the document.
+    /// A figure in a file next to the document.
     Picture {
-        /// The name of the file without its ending, `.svg`.
+        /// The file name without the extension `.svg`.
         file: String,
-        /// Its subject.
+        /// The subject of the figure.
         shows: String,
-        /// The picture.
+        /// The figure as SVG.
         svg: String,
     },
-    /// Text of a printer in the notation of the chapter.
+    /// Text that another printer wrote in the notation of the chapter.
     Made(String),
 }
 
@@ -69,10 +69,10 @@ pub struct Section {
     /// The heading.
     pub heading: String,
     /// The parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ChapterPart>,
 }
 
-/// The document. `columns` is the largest number of columns of a matrix.
+/// Returns the document. `columns` is the largest number of columns of a matrix.
 pub fn chapter(title: &str, sections: &[Section], notation: Notation, columns: usize) -> String {
     let mut body = String::new();
     for section in sections {
@@ -105,7 +105,7 @@ pub fn chapter(title: &str, sections: &[Section], notation: Notation, columns: u
     }
 }
 
-/// The look of the page, in light and in dark.
+/// The style of the page, in light and dark themes.
 const PAGE: &str = ":root { color-scheme: light dark; }\n\
     body { font-family: system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; line-height: 1.45; }\n\
     h2 { margin-top: 2em; border-bottom: 1px solid #8886; }\n\
@@ -126,16 +126,16 @@ fn heading(words: &str, level: usize, notation: Notation) -> String {
     }
 }
 
-fn written(part: &Part, notation: Notation) -> String {
+fn written(part: &ChapterPart, notation: Notation) -> String {
     match part {
-        Part::Words(text) => match notation {
+        ChapterPart::Words(text) => match notation {
             Notation::Latex => format!("{}\\par\n", coded(text, "\\texttt{", "}", latex_escaped)),
             Notation::Markdown => format!("\n{}\n", coded(text, "`", "`", markdown)),
             Notation::Html => format!("<p>{}</p>\n", coded(text, "<code>", "</code>", html_escaped)),
             Notation::Typst => format!("\n{}\n", coded(text, "`", "`", typst)),
         },
-        Part::Heading(words) => heading(words, 3, notation),
-        Part::Text(text) => {
+        ChapterPart::Heading(words) => heading(words, 3, notation),
+        ChapterPart::Text(text) => {
             let text = text.trim_end();
             match notation {
                 Notation::Latex => format!(
@@ -149,7 +149,7 @@ fn written(part: &Part, notation: Notation) -> String {
                 Notation::Html => format!("<pre>{}</pre>\n", html_escaped(text)),
             }
         }
-        Part::Formula {
+        ChapterPart::Formula {
             words,
             latex,
             typst: of_typst,
@@ -157,7 +157,7 @@ fn written(part: &Part, notation: Notation) -> String {
         } => {
             let before = match words.is_empty() {
                 true => String::new(),
-                false => written(&Part::Words(format!("{words}:")), notation),
+                false => written(&ChapterPart::Words(format!("{words}:")), notation),
             };
             match notation {
                 Notation::Latex => format!("{before}\\[ {latex} \\tag{{{number}}} \\]\n"),
@@ -171,7 +171,7 @@ fn written(part: &Part, notation: Notation) -> String {
                 }
             }
         }
-        Part::Picture { file, shows, svg } => match notation {
+        ChapterPart::Picture { file, shows, svg } => match notation {
             Notation::Latex => format!("\\drawn{{{file}}}\n"),
             Notation::Markdown => format!("\n![{}]({file}.svg)\n", markdown(shows)),
             Notation::Html => format!(
@@ -180,33 +180,33 @@ fn written(part: &Part, notation: Notation) -> String {
             ),
             Notation::Typst => format!("\n#image(\"{file}.svg\", width: 100%)\n"),
         },
-        Part::Made(text) => format!("\n{text}\n"),
+        ChapterPart::Made(text) => format!("\n{text}\n"),
     }
 }
 
-/// Backquotes enough to enclose a text.
+/// Returns enough backquotes to enclose a text.
 fn fence(text: &str) -> String {
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))
 }
 
-/// A text in which what stands between backquotes is code.
+/// Marks the text between backquotes as code.
 fn coded(text: &str, open: &str, close: &str, escape: fn(&str) -> String) -> String {
     let pieces = text.split('`').enumerate().map(|(at, piece)| match at % 2 {
         0 => escape(piece),
-        // Code in Markdown and in Typst is as it stands.
+        // Code in Markdown and in Typst stays unchanged.
         _ if open == "`" => format!("`{piece}`"),
         _ => format!("{open}{}{close}", escape(piece)),
     });
     pieces.collect()
 }
 
-/// Words in Markdown.
+/// Escapes text for Markdown.
 fn markdown(text: &str) -> String {
     escaped_with_backslash(text, "\\`*_[]<>$#|")
 }
 
-/// Words in Typst.
+/// Escapes text for Typst.
 fn typst(text: &str) -> String {
     escaped_with_backslash(text, "\\`*_[]<>$#@")
 }
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn words_are_escaped_and_code_is_not() {
-        let part = Part::Words("50% of `m_1` & x_2".to_string());
+        let part = ChapterPart::Words("50% of `m_1` & x_2".to_string());
         assert_eq!(
             written(&part, Notation::Latex),
             "50\\% of \\texttt{m\\_1} \\& x\\_2\\par\n"

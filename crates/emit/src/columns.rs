@@ -1,4 +1,4 @@
-//! Columns of tables, and the fields in them.
+//! Table columns and their fields.
 
 use lgm_model::SiUnit;
 use serde::Serialize;
@@ -6,11 +6,11 @@ use serde::Serialize;
 /// One column of a table.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// The SI unit.
     pub unit: Option<SiUnit>,
-    /// What it is: `time`, `output`, `state`, `parameter`, `run`, `status` or `reason`.
+    /// The kind of the column: `time`, `output`, `state`, `parameter`, `run`, `status` or `reason`.
     pub kind: &'static str,
 }
 
@@ -18,10 +18,10 @@ pub struct Column {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Field<'t> {
-    /// A number, in as many digits, at most 17, as it takes to read the same double back.
+    /// A number with the fewest digits (at most 17) that reproduce the same double.
     Number(f64),
-    /// Words.
+    /// A text.
     Text(&'t str),
-    /// Nothing.
+    /// An empty field.
     Empty,
 }

@@ -1,17 +1,17 @@
-//! The document of a system as HTML with MathML, which browsers and editors set without any script.
+//! The document of a system as HTML with MathML, which browsers and editors display without scripts.
 
 use crate::DocumentOptions;
-use crate::document::{Inline, Part, document, stretched_document};
+use crate::document::{DocumentPart, Inline, document, stretched_document};
 use crate::latex::aligned;
 use lgm_model::system::StateSystem;
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::{Parser, Storage, push_mathml};
 
-/// The look of a page of its own.
+/// The style of a standalone page.
 const PAGE: &str = "body { font-family: system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }\n\
     h2 { font-size: 1.1em; border-bottom: 1px solid #ccc; }\n";
 
-/// How formulas look in any page: a mathematical font if there is one, equations one below the other at their signs, and room in
+/// The style of formulas in any page: a mathematical font if available, equations aligned at their signs, and space in
 /// matrices.
 pub(super) const FORMULAS: &str = "math { font-family: 'Latin Modern Math', 'STIX Two Math', 'Cambria Math', math; font-size: 1.15em; }\n\
     .math { overflow-x: auto; overflow-y: hidden; padding: 0.3em 0; }\n\
@@ -20,13 +20,13 @@ pub(super) const FORMULAS: &str = "math { font-family: 'Latin Modern Math', 'STI
     .menv-alignlike mtd:nth-child(even) { text-align: left; text-align: -webkit-left; }\n\
     .menv-arraylike mtd { padding: 0.25em 0.5em; }\n";
 
-/// A page of its own: headings, equations, matrices. Nothing in it is loaded from elsewhere.
+/// Returns a standalone page with headings, equations and matrices. The page loads no external resources.
 pub fn html(system: &StateSystem, options: impl Into<DocumentOptions>) -> String {
     page(&system.model, &html_body(system, options))
 }
 
-/// The result of [`html`] for `count` sections, if `systems` are the systems of `first` sections, one section more, and so on; `states`
-/// are those of the long system.
+/// Returns the page that [`html`] would write for `count` sections. `systems` are the systems with `first` sections, one section more,
+/// and so on; `states` are those of the long system.
 pub fn stretched_html(
     systems: &[&StateSystem],
     counts: (u64, u64),
@@ -45,23 +45,23 @@ fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// The part between `<body>` and `</body>` of [`html`], to be put into another page.
+/// Returns the part between `<body>` and `</body>` of [`html`], to be inserted into another page.
 pub fn html_body(system: &StateSystem, options: impl Into<DocumentOptions>) -> String {
     body(&document(system, &options.into()))
 }
 
-fn body(parts: &[Part]) -> String {
+fn body(parts: &[DocumentPart]) -> String {
     let parts: String = parts.iter().map(part).collect();
     format!("<style>\n{FORMULAS}</style>\n{parts}")
 }
 
-fn part(part: &Part) -> String {
+fn part(part: &DocumentPart) -> String {
     match part {
-        Part::Title(title) => format!("<h1>{}</h1>\n", escaped(title)),
-        Part::Heading(title) => format!("<h2>{title}</h2>\n"),
-        Part::Aligned(lines) => display(&aligned(lines)),
-        Part::Formula(formula) | Part::Matrix(formula, _) => display(formula),
-        Part::Text(text, _) => format!("<p>{}</p>\n", text.iter().map(inline).collect::<String>()),
+        DocumentPart::Title(title) => format!("<h1>{}</h1>\n", escaped(title)),
+        DocumentPart::Heading(title) => format!("<h2>{title}</h2>\n"),
+        DocumentPart::Aligned(lines) => display(&aligned(lines)),
+        DocumentPart::Formula(formula) | DocumentPart::Matrix(formula, _) => display(formula),
+        DocumentPart::Text(text, _) => format!("<p>{}</p>\n", text.iter().map(inline).collect::<String>()),
     }
 }
 
@@ -73,9 +73,14 @@ fn inline(piece: &Inline) -> String {
     }
 }
 
-/// A formula on lines of its own.
+/// Prints a displayed formula.
 pub(super) fn display(formula: &str) -> String {
     format!("<div class=\"math\">{}</div>\n", mathml(formula, DisplayMode::Block))
+}
+
+/// Returns a displayed formula in LaTeX as MathML.
+pub fn displayed(latex: &str) -> String {
+    mathml(latex, DisplayMode::Block)
 }
 
 fn mathml(formula: &str, display_mode: DisplayMode) -> String {
@@ -87,7 +92,7 @@ fn mathml(formula: &str, display_mode: DisplayMode) -> String {
     let mut out = String::new();
     match push_mathml(&mut out, Parser::new(formula, &storage), config) {
         Ok(()) => out,
-        // Shown as it is written, which can still be read.
+        // The source of the formula is still readable.
         Err(_) => format!("<code>{}</code>", escaped(formula)),
     }
 }

@@ -1,8 +1,8 @@
-//! The `lgm-equations/1` schema, streamed: what is written borrows from the system, and lists are written as they are walked through, so
-//! that a system of a million states is never held as one text.
+//! The `lgm-equations/1` schema, streamed. The writer borrows from the system and writes lists item by item, so that a
+//! system of a million states is never stored as one text.
 
 use super::json_format::write_in_lines;
-use super::{Matrices, MatrixOptions, blocks, double, expression, formula, members};
+use super::{Matrices, MatrixOptions, blocks, double, expression, formula};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_model::blocks::{BlockEquation, BlockForm};
 use lgm_model::system::{LinearForm, MassForm, OperatingPoint, PointValue, SparseMatrix, StateSystem};
@@ -11,14 +11,14 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
 
-/// Writes the equations as JSON: keys in the order of the schema, floats as the shortest text that reads back as
-/// the same double, `null` for what is unknown, not finite or does not exist.
+/// Writes the equations as JSON: keys in the order of the schema, floats as the shortest text that reads back as the
+/// same double, `null` for unknown, non-finite or missing values.
 pub fn json(system: &StateSystem, options: MatrixOptions, out: &mut dyn Write) -> io::Result<()> {
     let most = None;
     write_in_lines(out, &Equations { system, options, most })
 }
 
-/// A list whose items are made one after another, as they are written.
+/// A list whose items are created and written one at a time.
 struct Each<F>(F);
 
 impl<F, I> Serialize for Each<F>
@@ -31,7 +31,7 @@ where
     }
 }
 
-/// A map whose entries are made one after another.
+/// A map whose entries are created one at a time.
 struct Pairs<F>(F);
 
 impl<F, I, K, V> Serialize for Pairs<F>
@@ -50,7 +50,7 @@ fn names(list: &[std::sync::Arc<str>]) -> Vec<&str> {
     list.iter().map(|name| &**name).collect()
 }
 
-/// An expression in the language's syntax.
+/// An expression in the modelling language.
 struct Expression<'a>(&'a Exprs, ExprId);
 
 impl Serialize for Expression<'_> {
@@ -59,11 +59,11 @@ impl Serialize for Expression<'_> {
     }
 }
 
-/// The members of the outermost object.
+/// The members of the top-level object.
 pub(super) struct Equations<'a> {
     pub(super) system: &'a StateSystem,
     pub(super) options: MatrixOptions,
-    /// Matrices with more entries than these are counted where they would be listed; all are listed if there is no such number.
+    /// If a matrix has more entries than this, only their number is written; without a limit all entries are listed.
     pub(super) most: Option<usize>,
 }
 
@@ -76,7 +76,7 @@ impl Serialize for Equations<'_> {
 }
 
 impl Equations<'_> {
-    /// Gives all members in the order of the schema.
+    /// Writes all members in the order of the schema.
     pub(super) fn members<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let system = self.system;
         map.serialize_entry("schema", "lgm-equations/1")?;
@@ -172,7 +172,7 @@ impl<'a> Equations<'a> {
         &self.system.exprs.symbol_info(symbol).name
     }
 
-    /// Parameters, states, inputs and outputs.
+    /// Writes parameters, states, inputs and outputs.
     fn variables<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let system = self.system;
         let of_kind = |is_constant: bool| {
@@ -222,7 +222,7 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// Equations, assignments, dependent storage and loops.
+    /// Writes equations, assignments, dependent storage and loops.
     fn laws<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let system = self.system;
         let named = |name: &'a str, value: ExprId| Named {
@@ -276,7 +276,8 @@ impl<'a> Equations<'a> {
         map.serialize_entry("loops", &Each(loops))
     }
 
-    /// The equations as the text has them, with factors in front of the rates: `mass_matrix*der(x) = right` over assignments of its own.
+    /// Returns the equations in the form of the text output, with factors before the rates: `mass_matrix*der(x) = right` over separate
+    /// assignments.
     fn implicit(&self, form: &'a MassForm, mass_matrix: &SparseMatrix<ExprId>) -> impl Serialize {
         let named = move |name: &'a str, value: ExprId| Named {
             name,
@@ -314,8 +315,8 @@ impl<'a> Equations<'a> {
         map: &mut M,
         entry: impl Fn(Option<T>) -> Entry<'a>,
     ) -> Result<(), M::Error> {
-        for (name, member) in members() {
-            map.serialize_entry(name, &self.matrix(member(form), &entry))?;
+        for (name, matrix) in form.matrices() {
+            map.serialize_entry(name, &self.matrix(matrix, &entry))?;
         }
         for (name, offset) in [("x_offset", &form.x_offset), ("y_offset", &form.y_offset)] {
             let Some(offset) = offset else { continue };
@@ -351,7 +352,7 @@ impl<'a> Equations<'a> {
         Entry::Number(id.map_or(0.0, number))
     }
 
-    /// Equations as the text has them, the vectors by their entries, the matrices by theirs.
+    /// Returns the equations in the form of the text output, with the entries of vectors and matrices.
     fn blocks(&self, form: &'a BlockForm) -> impl Serialize {
         let numeric = self.options.numeric;
         let lines = |equations: &[BlockEquation]| -> Vec<String> {
@@ -393,7 +394,7 @@ struct Described<'a, V, E> {
     unit: Option<&'a str>,
 }
 
-/// A number, a list or a list of rows, by the shape of the parameter.
+/// A number, a list or a list of rows, depending on the shape of the parameter.
 struct Shaped<'a, F>(&'a Parameter, F);
 
 impl<V: Serialize, F: Fn(&ParameterEntry) -> V> Serialize for Shaped<'_, F> {
@@ -410,7 +411,7 @@ impl<V: Serialize, F: Fn(&ParameterEntry) -> V> Serialize for Shaped<'_, F> {
     }
 }
 
-/// The point at which the equations were linearised.
+/// The operating point of the linearisation.
 #[derive(Serialize)]
 struct Point<L> {
     equilibrium: bool,
@@ -439,7 +440,8 @@ enum Entry<'a> {
     Number(f64),
 }
 
-/// A matrix row by row, or its entries that are stored; `entry` says what stands for a stored one, and for one that is not.
+/// A matrix as rows, or as its stored entries; `entry` returns the text of a stored entry, and of a missing
+/// entry.
 struct Matrix<'m, T, F> {
     matrix: &'m SparseMatrix<T>,
     lists_entries: bool,

@@ -1,18 +1,18 @@
-//! How JSON looks that people read as well: a line for each item of long lists, and numbers with their shortest digits.
+//! The layout of JSON for human readers: one line per item of long lists, and the shortest digits for numbers.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 
-/// Writes a value: the members of the outermost object on lines of their own, and so the items of lists of objects or of lists; what
-/// stands on such a line is not divided any further.
+/// Writes a value in lines. Members of the top-level object are on separate lines, and so are the items of lists of objects or lists;
+/// such lines are not divided further.
 pub fn write_in_lines(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     let lines = InLines::default();
     value.serialize(&mut Serializer::with_formatter(&mut *out, lines))?;
     out.write_all(b"\n")
 }
 
-/// Writes a value without white space.
+/// Writes a value without whitespace.
 pub fn write_compact(out: &mut dyn Write, value: &(impl ?Sized + Serialize)) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Compact))?;
     Ok(())
@@ -27,7 +27,7 @@ impl Formatter for Compact {
     }
 }
 
-/// The shortest digits that read back as the same double; what is no number, or infinite, is `null` before it comes here.
+/// Writes the shortest digits that read back as the same double; the caller has replaced NaN and infinity by `null`.
 fn write_double(out: &mut (impl ?Sized + Write), value: f64) -> io::Result<()> {
     write!(out, "{value:?}")
 }
@@ -35,16 +35,16 @@ fn write_double(out: &mut (impl ?Sized + Write), value: f64) -> io::Result<()> {
 /// The layout of [`write_in_lines`].
 #[derive(Default)]
 struct InLines {
-    /// How many objects and lists are open.
+    /// The number of open objects and lists.
     depth: usize,
-    /// The depth of the list whose items have lines of their own, within such a list.
+    /// The depth of the list whose items are on separate lines, inside such a list.
     divided: Option<usize>,
-    /// Whether the next value is the first one of a list, which says whether it is a list of objects or of lists.
+    /// True if the next value is the first one of a list. It shows whether the items are objects or lists.
     is_first: bool,
 }
 
 impl InLines {
-    /// A list or an object begins.
+    /// Begins a list or an object.
     fn begin(&mut self, out: &mut (impl ?Sized + Write), bracket: &[u8]) -> io::Result<()> {
         if std::mem::take(&mut self.is_first) && self.divided.is_none() {
             self.divided = Some(self.depth);

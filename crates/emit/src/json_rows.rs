@@ -1,4 +1,4 @@
-//! The `lgm-equations/1` schema with one entry for rows that repeat over indices.
+//! The `lgm-equations/1` schema with a single entry for rows that repeat over indices.
 
 use crate::DocumentOptions;
 use crate::json::Equations;
@@ -23,16 +23,16 @@ const LISTS: [&str; 9] = [
     "dependent",
 ];
 
-/// The lists that matrices count in.
+/// The lists whose lengths determine the sizes of matrices.
 const COUNTED: [&str; 3] = ["states", "inputs", "outputs"];
 
-/// Writes the equations as [`json`](crate::json()) does, but rows that repeat over indices as one, with the key `for`.
+/// Writes the equations as [`json`](crate::json()) does, but combines rows that repeat over indices into one row with the key `for`.
 pub fn json_patterns(system: &StateSystem, options: &DocumentOptions, out: &mut dyn Write) -> io::Result<()> {
     write_in_lines(out, &Written(pieces(system, options)?))
 }
 
-/// The result of [`json_patterns`] for `count` sections, if `systems` are the systems of `first` sections, one section more, and so on;
-/// `states` are those of the long system.
+/// Writes the JSON that [`json_patterns`] would write for `count` sections. `systems` are the systems with `first` sections, one section
+/// more, and so on; `states` are those of the long system.
 pub fn stretched_json(
     systems: &[&StateSystem],
     counts: (u64, u64),
@@ -49,7 +49,7 @@ pub fn stretched_json(
     Some(out)
 }
 
-/// The members of the outermost object as a format.
+/// The members of the top-level object as a format.
 struct Schema;
 
 impl Format for Schema {
@@ -78,7 +78,7 @@ fn pieces(system: &StateSystem, options: &DocumentOptions) -> serde_json::Result
     members.end()
 }
 
-/// Members of an object, gathered as they come: no more than one list is held row by row.
+/// The members of an object, gathered in order; at most one list is held row by row.
 struct Members {
     key: String,
     flat: bool,
@@ -126,7 +126,7 @@ impl SerializeMap for Members {
     }
 }
 
-/// The entries of a matrix, from what is written of it.
+/// Returns the entries of a matrix, from its serialised form.
 fn entries(
     name: String,
     (rows, columns): (usize, usize),
@@ -153,13 +153,13 @@ fn entries(
     })
 }
 
-/// Rows that repeat as one.
+/// Combines repeating rows into one.
 fn rows(list: Vec<Value>, key: &str, flat: bool) -> Vec<Row<Value>> {
     let rows = list.into_iter().map(|row| {
         let mut cells = Vec::new();
         let mut rest = row.clone();
         each_text(&mut rest, &mut |text| cells.push(std::mem::take(text)));
-        // All that is no text has to be equal. Numbers in lists are no indices.
+        // All values other than texts must be equal. Numbers in lists are not indices.
         cells.push(rest.to_string().replace('[', "(").replace(']', ")"));
         (cells, row)
     });
@@ -170,7 +170,7 @@ fn rows(list: Vec<Value>, key: &str, flat: bool) -> Vec<Row<Value>> {
     }
 }
 
-/// A row with its texts, and the values of its indices.
+/// Returns a row with its texts, and the values of its indices.
 fn entry(row: Row<Value>) -> Value {
     let mut value = row.of;
     let mut cells = row.cells.into_iter();
@@ -196,7 +196,7 @@ fn entry(row: Row<Value>) -> Value {
     value
 }
 
-/// Does something with each text of a value, in order.
+/// Applies a function to each text of a value, in order.
 fn each_text(value: &mut Value, work: &mut dyn FnMut(&mut String)) {
     match value {
         Value::String(text) => work(text),
@@ -206,7 +206,7 @@ fn each_text(value: &mut Value, work: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// The outermost object.
+/// The top-level object.
 struct Written(Vec<Piece<Schema>>);
 
 impl Serialize for Written {
@@ -226,7 +226,7 @@ impl Serialize for Written {
     }
 }
 
-/// The entries of a matrix, counted from 0, or their number.
+/// Returns the entries of a matrix, counted from 0, or their number.
 fn matrix(entries: &Entries<Value>) -> Map<String, Value> {
     let mut members = Map::new();
     members.insert("shape".to_string(), json!([entries.rows, entries.columns]));

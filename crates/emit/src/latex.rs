@@ -1,17 +1,17 @@
-//! The document of a system as LaTeX that needs nothing but amsmath.
+//! The document of a system as LaTeX that requires only amsmath.
 
 use crate::DocumentOptions;
-use crate::document::{After, Inline, Part, Type, document, most_columns, stretched_document};
+use crate::document::{After, DocumentPart, Inline, Type, document, most_columns, stretched_document};
 use crate::latex_words::escaped;
 use lgm_model::system::StateSystem;
 
-/// Writes a standalone document: `\documentclass{article}` and amsmath, nothing else.
+/// Returns a standalone document that requires only `\documentclass{article}` and amsmath.
 pub fn latex(system: &StateSystem, options: impl Into<DocumentOptions>) -> String {
     standalone(&latex_body(system, options), columns(system))
 }
 
-/// The result of [`latex`] for `count` sections, if `systems` are the systems of `first` sections, one section more, and so on; `states`
-/// are those of the long system.
+/// Returns the document that [`latex`] would write for `count` sections. `systems` are the systems with `first` sections, one section
+/// more, and so on; `states` are those of the long system.
 pub fn stretched_latex(
     systems: &[&StateSystem],
     counts: (u64, u64),
@@ -31,34 +31,34 @@ fn standalone(parts: &str, columns: usize) -> String {
     )
 }
 
-/// The part between `\begin{document}` and `\end{document}` of [`latex`], to be put into another document.
+/// Returns the part between `\begin{document}` and `\end{document}` of [`latex`], to be inserted into another document.
 pub fn latex_body(system: &StateSystem, options: impl Into<DocumentOptions>) -> String {
     body(&document(system, &options.into()))
 }
 
-fn body(parts: &[Part]) -> String {
+fn body(parts: &[DocumentPart]) -> String {
     parts.iter().map(part).collect()
 }
 
-/// The largest number of columns of a matrix, for `MaxMatrixCols`.
+/// Returns the largest number of columns of a matrix, for `MaxMatrixCols`.
 pub fn columns(system: &StateSystem) -> usize {
     most_columns(system)
 }
 
-fn part(part: &Part) -> String {
+fn part(part: &DocumentPart) -> String {
     match part {
-        Part::Title(title) => format!("\\section*{{{}}}\n", escaped(title)),
-        Part::Heading(title) => format!("\\subsection*{{{title}}}\n"),
-        Part::Aligned(lines) => format!("{}\n", aligned(lines)),
-        Part::Formula(formula) => format!("\\[ {formula} \\]\n"),
-        Part::Matrix(formula, size) => {
+        DocumentPart::Title(title) => format!("\\section*{{{}}}\n", escaped(title)),
+        DocumentPart::Heading(title) => format!("\\subsection*{{{title}}}\n"),
+        DocumentPart::Aligned(lines) => format!("{}\n", aligned(lines)),
+        DocumentPart::Formula(formula) => format!("\\[ {formula} \\]\n"),
+        DocumentPart::Matrix(formula, size) => {
             let size = match size {
                 Type::Normal => "",
                 Type::Small => "\\small",
             };
             format!("{{{size}\\[ {formula} \\]}}\n")
         }
-        Part::Text(text, after) => {
+        DocumentPart::Text(text, after) => {
             let end = match after {
                 After::Formula => "",
                 After::End => "\\par",
@@ -76,7 +76,7 @@ fn inline(piece: &Inline) -> String {
     }
 }
 
-/// Equations one below the other.
+/// Prints aligned equations.
 pub(super) fn aligned(lines: &[String]) -> String {
     format!("\\begin{{align*}}\n{}\n\\end{{align*}}", lines.join(" \\\\\n"))
 }

@@ -1,11 +1,11 @@
-//! Equations in LaTeX that are too long for a line: where they may break.
+//! Line breaks in LaTeX equations that are too long for one line.
 
 use lgm_algebra::expr::{ExprId, Exprs, Node, print};
 
-/// Characters that fit on a line, roughly.
+/// The approximate number of characters that fit on a line.
 pub(super) const LINE: usize = 78;
 
-/// Rows of an alignment for one equation; a new row starts where the next piece no longer fits.
+/// Returns the rows of an alignment for one equation; a new row starts when the next piece no longer fits.
 pub(super) fn equation(left: &str, pieces: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = format!("{left} &=");
@@ -24,8 +24,8 @@ pub(super) fn equation(left: &str, pieces: &[String]) -> Vec<String> {
     lines
 }
 
-/// An expression in pieces that may stand on different lines: the terms of a sum, and the terms of a sum inside a
-/// term that is too long by itself. Every piece but the first begins with its sign.
+/// Splits an expression into pieces that may be on different lines: the terms of a sum, and those of a sum inside a term
+/// that is itself too long. Every piece except the first begins with its sign.
 pub(super) fn breakable_pieces(exprs: &mut Exprs, id: ExprId) -> Vec<String> {
     let terms: Vec<ExprId> = match exprs.node(id) {
         Node::Sum(terms) => terms.to_vec(),
@@ -49,14 +49,14 @@ fn signed(text: &str) -> String {
     }
 }
 
-/// A long fraction of a sum becomes the fraction of 1, times the sum in brackets that may lie on different lines.
+/// Splits a long fraction of a sum into the fraction of 1, times the bracketed sum, whose terms may be on different lines.
 fn pieces_of_term(exprs: &mut Exprs, term: ExprId) -> Vec<String> {
     let set = print::latex(exprs, term);
     let Node::Product(factors) = exprs.node(term) else {
         return vec![set];
     };
     let factors = factors.to_vec();
-    // The printer factors a minus sign out of a sum or not, as it sees fit; the longest sum is the one to break.
+    // The printer may factor a minus sign out of a sum; break the longest sum.
     let sum = factors
         .iter()
         .enumerate()
@@ -86,8 +86,8 @@ fn pieces_of_term(exprs: &mut Exprs, term: ExprId) -> Vec<String> {
     pieces
 }
 
-/// About how many characters wide the set text is: a command counts as one letter, grouping as none, and of a
-/// fraction the numerator and denominator as they stand, which errs on the safe side.
+/// Estimates the width of typeset text in characters. A command counts as one letter and grouping as none. The numerator and denominator
+/// of a fraction both count in full, which overestimates the width.
 pub(super) fn visible_length(tex: &str) -> usize {
     let mut length = 0;
     let mut letters = tex.chars().peekable();
@@ -148,7 +148,7 @@ mod tests {
         assert!(text.contains("\\left(a + b\\right)"), "{text}");
         assert!(text.starts_with("x &= -"), "{text}");
         assert!(lines.iter().all(|line| visible_length(line) <= LINE + 8));
-        // A sum alone as the other factor needs brackets of its own.
+        // A sum that is the only other factor needs separate brackets.
         let product = exprs.product([sum, short]);
         let pieces = breakable_pieces(&mut exprs, product);
         assert!(pieces[0].starts_with("\\left(a + b\\right) \\Bigl("), "{}", pieces[0]);

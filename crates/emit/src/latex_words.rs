@@ -1,9 +1,9 @@
-//! Numbers and words in LaTeX.
+//! Numbers and text in LaTeX.
 
 use crate::significant;
 use lgm_algebra::expr::print::{LatexMode, latex_escaped};
 
-/// A number with a power of ten instead of an `e`.
+/// Prints a number with a power of ten instead of an `e`.
 pub(super) fn number(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "\\infty" } else { "-\\infty" }.to_string();
@@ -15,7 +15,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// Plain text, with TeX's own characters made harmless.
+/// Escapes plain text for TeX.
 pub(super) fn escaped(text: &str) -> String {
     latex_escaped(text, LatexMode::Text)
 }

@@ -1,6 +1,6 @@
-//! State equations and trajectories as text for people, typesetters and tools: one file a target.
+//! State equations and trajectories as text for people, typesetters and tools: one file per target.
 //!
-//! AFTER THIS POINT there is text only. Every target reads the same [`StateSystem`] and none changes it.
+//! AFTER THIS POINT all data is text. Every target reads the same [`StateSystem`], and none modifies the system.
 
 mod blocks;
 pub mod chapter;
@@ -21,7 +21,7 @@ mod repeating;
 pub mod rows;
 mod text;
 
-pub use html::{html, html_body, stretched_html};
+pub use html::{displayed, html, html_body, stretched_html};
 pub use json::json;
 pub use json_format::{write_compact, write_in_lines};
 pub use json_rows::{json_patterns, stretched_json};
@@ -30,34 +30,35 @@ pub use text::{TextOptions, stretched_text, text};
 
 use lgm_algebra::expr::{ExprId, Exprs, print};
 use lgm_model::ParameterEntry;
-use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
+use lgm_model::system::{LinearForm, StateSystem};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-/// Beyond this number of states, matrices are given by their nonzero entries unless asked otherwise.
+/// Beyond this number of states, matrices are listed by their nonzero entries unless the options request otherwise.
 pub const SPARSE_STATES: usize = 500;
 
-/// Matrices with more entries than these are listed on request only: nobody reads more, and the equations say the same.
+/// Larger matrices are listed only on request: they are unreadable, and the equations contain the same information.
 const MOST_ENTRIES: usize = 5000;
 
-/// What to show of the matrices, for every target.
+/// The matrices to show, for every target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixOptions {
-    /// Numbers instead of expressions over the parameters.
+    /// Numbers instead of expressions in terms of the parameters.
     pub numeric: bool,
-    /// Nonzero entries only, whatever the size.
+    /// Only nonzero entries, for any size.
     pub sparse: bool,
-    /// The equations in blocks, where the system has them so.
+    /// The equations in blocks, if the system has a block form.
     pub blocks: bool,
 }
 
 impl MatrixOptions {
-    /// Whether nonzero entries are listed instead of whole matrices.
+    /// True if nonzero entries are listed instead of whole matrices.
     fn lists_entries(self, system: &StateSystem) -> bool {
         self.sparse || system.states.len() > SPARSE_STATES
     }
 
-    /// The options of short systems that show those of a long one with so many states; none if the long one is needed.
+    /// Returns the options of short systems that represent a long one with this number of states; none if the long system is
+    /// needed.
     fn of_sections(self, states: usize, flat: bool) -> Option<MatrixOptions> {
         // Matrices of smaller systems are drawn whole.
         let is_needed = states <= SPARSE_STATES || flat || self.sparse || self.blocks;
@@ -65,14 +66,14 @@ impl MatrixOptions {
     }
 }
 
-/// How rows and matrices of documents are shown.
+/// The layout of rows and matrices in documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentOptions {
     /// The shown part of the matrices.
     pub matrices: MatrixOptions,
-    /// Matrices with more entries than these are listed on request only.
+    /// Matrices with more entries than this are listed only on request.
     pub most_entries: usize,
-    /// A row for each state, equation and output; rows that repeat over indices are one row otherwise.
+    /// One row for each state, equation and output; otherwise, rows that repeat over indices are combined into one row.
     pub flat: bool,
 }
 
@@ -92,7 +93,7 @@ impl Default for DocumentOptions {
     }
 }
 
-/// A..F of a system in the form that was asked for; none where the system has none in this form.
+/// The matrices A..F of a system in the requested form; none if the system lacks this form.
 #[derive(Clone, Copy, Debug)]
 enum Matrices<'a> {
     Symbolic(&'a LinearForm<ExprId>),
@@ -111,26 +112,12 @@ impl<'a> Matrices<'a> {
     }
 }
 
-/// The names of the matrices in their order, each with how to reach it.
-type Member<T> = fn(&LinearForm<T>) -> &SparseMatrix<T>;
-
-fn members<T>() -> [(&'static str, Member<T>); 6] {
-    [
-        ("A", |form| &form.a),
-        ("B", |form| &form.b),
-        ("C", |form| &form.c),
-        ("D", |form| &form.d),
-        ("E", |form| &form.e),
-        ("F", |form| &form.f),
-    ]
-}
-
-/// The formula of an entry of a parameter. The root of an equation has none: it is a number, and its value says as much.
+/// Returns the formula of a parameter entry. The root of an equation has no formula: its value is a plain number.
 fn formula(exprs: &Exprs, entry: &ParameterEntry) -> Option<ExprId> {
     entry.derived.filter(|id| exprs.as_number(*id).is_none())
 }
 
-/// The shortest text that reads back as the same double: `2`, `0.1`, `1e-9`.
+/// Returns the shortest text that reads back as the same double: `2`, `0.1`, `1e-9`.
 fn shortest(value: f64) -> String {
     let text = format!("{value:?}");
     match text.strip_suffix(".0") {
@@ -139,7 +126,7 @@ fn shortest(value: f64) -> String {
     }
 }
 
-/// At most so many significant digits, without trailing zeros: `0.333333`, `1.5e-7`, `2`.
+/// Formats a number with at most this number of significant digits, without trailing zeros: `0.333333`, `1.5e-7`, `2`.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".into() } else { format!("{value}") };
@@ -150,7 +137,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     };
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if (-5..=digits as i32 + 1).contains(&exponent) {
-        // The rounded value in plain digits; the rounding was done above, so 9.9999999 does not become 10.0000.
+        // Print the rounded value in plain digits. It was rounded above, so 9.9999999 does not become 10.0000.
         let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
         let rounded: f64 = scientific.parse().unwrap_or(value);
         trim_zeros(&format!("{rounded:.decimals$}")).to_string()
@@ -167,13 +154,13 @@ fn trim_zeros(text: &str) -> &str {
     }
 }
 
-/// The double nearest to an exact value.
+/// Returns the double nearest to an exact value.
 fn double(value: &BigRational) -> f64 {
-    // A value beyond the range of doubles comes out infinite; none is never returned for a finite ratio.
+    // A value beyond the range of doubles becomes infinite; a finite ratio never converts to none.
     value.to_f64().unwrap_or(f64::NAN)
 }
 
-/// An expression in the language's syntax.
+/// Prints an expression in the syntax of the language.
 fn expression(exprs: &Exprs, id: ExprId) -> String {
     print::text(exprs, id)
 }

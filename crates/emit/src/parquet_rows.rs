@@ -1,9 +1,9 @@
-//! Trajectories as Parquet: rows are gathered into groups, and a group is written as soon as it is full.
+//! Trajectories as Parquet: samples are gathered into groups, and a full group is written immediately.
 //!
-//! Columns hold doubles, but for the number of a run (64-bit integers) and words (UTF-8). Nothing is compressed, and every
-//! number is the very double that was computed. What a reader should know of the table stands in the metadata of the file under
-//! the names that the JSON form has: `schema`, `model`, `columns` (the JSON text of a list of names, units and kinds) and
-//! `status`; besides, `unit:NAME` for every column with a unit.
+//! Columns contain doubles, except for the run number (64-bit integers) and text (UTF-8). Nothing is compressed, and
+//! every number is exactly the computed double. The file metadata describes the table under the names of
+//! the JSON form: `schema`, `model`, `columns` (the JSON text of a list of names, units and kinds) and `status`;
+//! in addition, `unit:NAME` for every column with a unit.
 
 use super::columns::{Column, Field};
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
@@ -16,17 +16,17 @@ use parquet::schema::types::{Type, TypePtr};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// About as many fields are kept in memory before they are written.
+/// The approximate number of fields kept in memory before writing.
 const FIELDS: usize = 1 << 20;
 
-/// No group has more rows, however few columns there are.
+/// The maximum number of rows in a group, even with few columns.
 const MOST_ROWS: usize = 1 << 17;
 
-/// The fields of one column that are not written yet.
+/// The unwritten fields of one column.
 #[derive(Debug)]
 struct Gathered<T> {
     values: Vec<T>,
-    /// For each row 1 where there is a value, 0 where there is none; none where every row has a value.
+    /// For each row, 1 if a value exists and 0 otherwise; none if every row has a value.
     levels: Option<Vec<i16>>,
 }
 
@@ -73,7 +73,7 @@ impl<T> Gathered<T> {
 
 /// Writes a Parquet file to a stream, group by group.
 pub(super) struct ParquetWriter {
-    /// Writes into memory, from where each finished group goes to the stream.
+    /// Writes to memory, from which each finished group is copied to the stream.
     writer: SerializedFileWriter<Vec<u8>>,
     fields: Vec<Fields>,
     rows: usize,
@@ -92,7 +92,7 @@ fn as_io(error: ParquetError) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// What a column holds in the file.
+/// Returns the storage and the type of a column in the file.
 fn field_of(column: &Column) -> Result<(Fields, TypePtr)> {
     let (fields, physical, repetition) = match column.kind {
         "run" => (
@@ -110,7 +110,7 @@ fn field_of(column: &Column) -> Result<(Fields, TypePtr)> {
             Physical::BYTE_ARRAY,
             Repetition::OPTIONAL,
         ),
-        // The row of a run that failed has no values.
+        // The row of a failed run has no values.
         "output" | "state" => (
             Fields::Numbers(Gathered::new(true)),
             Physical::DOUBLE,
@@ -132,7 +132,7 @@ fn field_of(column: &Column) -> Result<(Fields, TypePtr)> {
 }
 
 impl ParquetWriter {
-    /// Writes what stands in front of the rows; `described` is the JSON text of the columns.
+    /// Writes the header before the rows; `described` is the JSON text of the columns.
     pub fn begin(model: &str, columns: &[Column], described: String, out: &mut dyn Write) -> io::Result<ParquetWriter> {
         let make = || -> Result<ParquetWriter> {
             let mut fields = Vec::with_capacity(columns.len());
@@ -156,7 +156,7 @@ impl ParquetWriter {
             let properties = WriterProperties::builder()
                 .set_created_by(format!("lgm {}", env!("CARGO_PKG_VERSION")))
                 .set_compression(Compression::UNCOMPRESSED)
-                // Numbers of a run hardly repeat.
+                // The values of a run rarely repeat.
                 .set_dictionary_enabled(false)
                 .set_encoding(Encoding::PLAIN)
                 .set_statistics_enabled(EnabledStatistics::Chunk)
@@ -174,7 +174,7 @@ impl ParquetWriter {
         Ok(writer)
     }
 
-    /// Takes one row, and writes the group that it fills.
+    /// Adds a row, and writes the group if it is full.
     pub fn row<'t>(&mut self, row: impl Iterator<Item = Field<'t>>, out: &mut dyn Write) -> io::Result<()> {
         for (field, fields) in row.zip(&mut self.fields) {
             match (fields, field) {
@@ -195,7 +195,7 @@ impl ParquetWriter {
         Ok(())
     }
 
-    /// Writes the rows that are there as a group.
+    /// Writes the collected rows as a group.
     fn group(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if self.rows == 0 {
             return Ok(());
@@ -217,7 +217,7 @@ impl ParquetWriter {
         self.hand_over(out)
     }
 
-    /// Moves what the library has written to the stream. The library counts its bytes itself and never looks back.
+    /// Moves the library's output to the stream. The library counts the bytes itself and never seeks.
     fn hand_over(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.writer.flush()?;
         let bytes = self.writer.inner_mut();
@@ -226,7 +226,7 @@ impl ParquetWriter {
         Ok(())
     }
 
-    /// Writes the last rows, and what stands behind them.
+    /// Writes the last rows and the footer.
     pub fn end(mut self, status: &str, out: &mut dyn Write) -> io::Result<()> {
         self.group(out)?;
         let status = KeyValue::new("status".to_string(), status.to_string());

@@ -1,4 +1,4 @@
-//! Trajectories as tables: CSV, JSON and Parquet, row by row while the run goes on.
+//! Trajectories as tables: CSV, JSON and Parquet, written row by row during the run.
 
 #[cfg(feature = "parquet")]
 use super::parquet_rows::ParquetWriter;
@@ -16,15 +16,15 @@ use std::io::{self, Write};
 pub struct Columns {
     /// The model's name.
     pub model: String,
-    /// Columns of the outputs, all of them.
+    /// The columns of all outputs.
     pub outputs: Vec<Quantity>,
-    /// Columns of the states with the state of each. A state that an output of its name is has that one column; where an
-    /// output of its name is something else, the column is named `NAME (state)`.
+    /// The columns of the states with the state of each. A state and an equal output of the same name share one column. If an
+    /// output of the same name is a different quantity, the column is named `NAME (state)`.
     pub states: Vec<(usize, Quantity)>,
 }
 
 impl Columns {
-    /// The columns of a system.
+    /// Returns the columns of a system.
     pub fn of(system: &StateSystem) -> Columns {
         let places: FxHashMap<&str, usize> = system
             .outputs
@@ -51,7 +51,7 @@ impl Columns {
         }
     }
 
-    /// The columns of a table: the time, the outputs, the states.
+    /// Returns the columns of a table: the time, the outputs, the states.
     pub fn table(&self) -> Vec<Column> {
         let column = |quantity: &Quantity, kind| Column {
             name: quantity.name.to_string(),
@@ -69,22 +69,22 @@ impl Columns {
     }
 }
 
-/// How a table is written.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableFormat {
-    /// Comma-separated values: one line that names the columns, one line a row.
+    /// Comma-separated values: one header line with the column names, and one line per row.
     #[default]
     Csv,
     /// `{"schema": "lgm-simulation/1", "model": .., "columns": [{"name", "unit", "kind"}], "rows": [[..], ..], "status":
-    /// ..}`; an unknown unit is null, and so is a number that is not finite. The status is `complete`, `interrupted` or
+    /// ..}`; unknown units and non-finite numbers are null. The status is `complete`, `interrupted` or
     /// `failed`.
     Json,
-    /// Parquet, in groups of rows; model, columns with their units, and status are metadata of the file.
+    /// Parquet, in groups of rows; the file metadata contain the model, the columns with their units, and the status.
     #[cfg(feature = "parquet")]
     Parquet,
 }
 
-/// Writes a table row by row; of CSV and JSON nothing is kept, of Parquet the rows of a group.
+/// Writes a table row by row. CSV and JSON keep no rows in memory, and Parquet keeps the rows of one group.
 #[derive(Debug)]
 pub struct TableWriter {
     form: Form,
@@ -99,7 +99,7 @@ enum Form {
     Parquet(Box<ParquetWriter>),
 }
 
-/// The list of columns as JSON, each on a line.
+/// Writes the list of columns as JSON, one column per line.
 fn write_columns(out: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
     #[derive(Serialize)]
     struct Described<'a> {
@@ -121,7 +121,7 @@ fn write_columns(out: &mut dyn Write, columns: &[Column]) -> io::Result<()> {
 }
 
 impl TableWriter {
-    /// Writes what stands in front of the rows.
+    /// Writes the header before the rows.
     pub fn begin(format: TableFormat, model: &str, columns: &[Column], out: &mut dyn Write) -> io::Result<TableWriter> {
         let form = match format {
             TableFormat::Csv => {
@@ -177,7 +177,7 @@ impl TableWriter {
         out.write_all(if is_csv { b"\n" } else { b"]" })
     }
 
-    /// Writes what stands behind the rows.
+    /// Writes the footer after the rows.
     pub fn end(self, status: &str, out: &mut dyn Write) -> io::Result<()> {
         match self.form {
             Form::Csv => Ok(()),
@@ -188,7 +188,7 @@ impl TableWriter {
     }
 }
 
-/// Text as a field of a CSV file, in quotes where it needs them.
+/// Prints text as a CSV field, quoted if necessary.
 pub(crate) fn csv_field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -197,7 +197,7 @@ pub(crate) fn csv_field(text: &str) -> String {
     }
 }
 
-/// Zero has no sign in a row.
+/// Removes the sign of zero.
 fn without_sign_of_zero(field: Field<'_>) -> Field<'_> {
     match field {
         Field::Number(number) => Field::Number(number + 0.0),

@@ -1,11 +1,11 @@
-//! Who needs whom in a circle.
+//! The dependencies in a cycle.
 
 use lgm_algebra::strongly_connected;
 use lgm_model::PortId;
 use rustc_hash::FxHashMap;
 
-/// The strongly connected sets of a relation that are loops: of more than one port, or of a port that needs itself. The ports of a set are
-/// in declaration order, and sets in that of their first port.
+/// Returns the strongly connected components of a relation that are loops: several ports, or one port that depends on
+/// itself. The ports of a component are in declaration order, and components are ordered by their first port.
 pub(crate) fn cycles(needs: &FxHashMap<PortId, Vec<PortId>>) -> Vec<Vec<PortId>> {
     let mut ports: Vec<PortId> = needs.keys().copied().collect();
     ports.sort_unstable();

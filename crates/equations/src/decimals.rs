@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
 
-/// The shortest decimal that reads back as the same double: 0.1, where the double itself has 55 digits.
+/// Returns the shortest decimal that reads back as the same double: 0.1, although the double itself has 55 digits.
 pub fn shortest_decimal(value: f64) -> BigRational {
     let text = format!("{value:e}");
     if let Some(short) = short_decimal(&text) {
@@ -16,14 +16,14 @@ pub fn shortest_decimal(value: f64) -> BigRational {
         let exponent = exponent.parse::<i32>().ok()? - fraction.len() as i32;
         Some((digits, exponent))
     });
-    // Only what is not finite has no digits; the reduction has refused such values before.
+    // Only non-finite values have no digits; the reduction has rejected them earlier.
     parts.map_or_else(BigRational::zero, |(digits, exponent)| {
         BigRational::from_integer(digits) * BigRational::from_integer(BigInt::from(10)).pow(exponent)
     })
 }
 
-/// A decimal of digits and a power of ten that fit machine words, in lowest terms without a search for common factors: 2 and
-/// 5 are the only ones there can be.
+/// Converts digits and a power of ten that fit machine words to a fraction in lowest terms. The only possible common
+/// factors are 2 and 5, so none are searched for.
 fn short_decimal(text: &str) -> Option<BigRational> {
     let (mantissa, exponent) = text.split_once('e')?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -87,7 +87,7 @@ mod tests {
         }
     }
 
-    /// Both ways of reading a decimal give one fraction, in lowest terms.
+    /// Both ways of reading a decimal give the same fraction, in lowest terms.
     #[test]
     fn short_decimals_are_in_lowest_terms() {
         let mut state = 1u64;

@@ -8,11 +8,11 @@
 //! | `state_selection` | causality | which variables are the states |
 //! | `formulation`, `nonlinear` | the reduced graph | equations: rows and matrices, or definitions in order and torn loops |
 //! | `initialisation` | equations and starts | consistent initial values |
-//! | `simplification` | definitions in order | the form that people read |
+//! | `simplification` | definitions in order | the displayed form |
 //!
-//! A model with modes is formulated in one combination of modes at a time (`switching`).
+//! A model with modes is formulated for one combination of modes at a time (`switching`).
 //!
-//! Beside them are `verification` (the equations against the flat graph) and `diagnosis` (why there are no equations).
+//! Two further modules are `verification` (the equations against the flat graph) and `diagnosis` (why no equations exist).
 //!
 //! AFTER THIS POINT see [`StateSystem`].
 
@@ -42,7 +42,7 @@ pub use formulation::driver::formulate;
 pub use formulation::numbers::with_numbers;
 pub use formulation::over_given::OverGiven;
 pub use index_reduction::time_inputs::formulate_with_time;
-pub use initialisation::start_values::search_starts;
+pub use initialisation::start_values::{AGREEMENT, search_starts};
 pub use lgm_model::system::{
     AlgebraicLoop, Assignment, DependentStorage, Equations, LinearForm, MassEquation, MassForm, Matrices,
     OperatingPoint, PointValue, Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, Starts, State,

@@ -1,38 +1,38 @@
-//! What is asked of the equations.
+//! The options of the equations.
 
 use crate::diagnosis::refusal::Failure;
 use crate::state_selection::states::StateRequest;
 use lgm_algebra::RationalFunctions;
 use lgm_source::cancellation::Cancellation;
 
-/// What equations are asked for.
+/// The requested equations.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which variables are the states.
+    /// The choice of states.
     pub states: StateRequest,
-    /// Names of elements whose storage should keep its state, most wanted first.
+    /// Names of elements whose storage should keep its state, in decreasing priority.
     pub retain: Vec<String>,
-    /// Whether A..F over the parameters are wanted.
+    /// True if symbolic matrices A..F are requested.
     pub symbolic: bool,
-    /// Whether A..F in numbers are wanted.
+    /// True if numeric matrices A..F are requested.
     pub numeric: bool,
-    /// True if these are shown, so that what they leave out is reported.
+    /// True if the matrices are displayed, so that omissions are reported.
     pub shows_matrices: bool,
-    /// Whether somebody reads or emits the equations, so that it matters how long they are. If not, nonlinear ones stay as they came
-    /// out of reduction; faults and the numbers of states, outputs and loops are the same.
+    /// True if the equations are displayed or emitted, so that their length matters. Otherwise, nonlinear equations
+    /// stay as the reduction leaves them; errors and the numbers of states, outputs and loops are the same.
     pub readable: bool,
-    /// Whether the equations are wanted in blocks too; the states are co-energy variables then.
+    /// True if the block form of the equations is also requested; the states are then co-energy variables.
     pub blocks: bool,
-    /// Whether outputs that are not linear are left out, with a warning, so that the others have matrices.
+    /// True if nonlinear outputs are omitted, with a warning, so that the others have matrices.
     pub linear_outputs: bool,
-    /// How many term operations the exact symbolic entries may take before uncancelled shared expressions are used.
+    /// The number of term operations for exact symbolic entries before uncancelled shared expressions are used.
     pub size_limit: u64,
-    /// Ends the work early, between its parts; there are no equations then, and no diagnostic says why.
+    /// Ends the work early, between its parts; there are then no equations, and no diagnostic reports the reason.
     pub cancellation: Cancellation,
 }
 
 impl Options {
-    /// The variables that are the states: those of equations in blocks are power variables.
+    /// Returns the variables to use as states: power variables for the block form.
     pub(crate) fn state_request(&self) -> StateRequest {
         match self.blocks {
             true => StateRequest::Power,
@@ -40,7 +40,7 @@ impl Options {
         }
     }
 
-    /// The work goes on, unless its end is asked for.
+    /// Returns an error if cancellation was requested.
     pub(crate) fn go_on(&self) -> Result<(), Failure> {
         match self.cancellation.is_cancelled() {
             true => Err(Failure::Cancelled),

@@ -1,4 +1,4 @@
-//! The core on models built by hand, without a parser: what reduction and assembly say of the textbook cases.
+//! Tests of the core with models built by hand, without a parser: reduction and assembly of the textbook cases.
 
 use super::{Options, StateRequest, StateSystem, formulate, verify};
 use crate::bond;
@@ -58,6 +58,7 @@ impl Builder {
             entries: vec![ParameterEntry {
                 symbol,
                 derived: None,
+                exact: None,
                 value: BigRational::from_integer(value.into()),
             }],
             unit: None,
@@ -182,7 +183,7 @@ fn equations(system: &StateSystem) -> Vec<String> {
         .collect()
 }
 
-/// Force on a mass with a spring and a damper to ground.
+/// Builds a model of a force on a mass with a spring and a damper to ground.
 fn oscillator() -> Builder {
     let mut b = Builder::new(false);
     let (m, k, d) = (b.parameter("m", 2), b.parameter("k", 50), b.parameter("b", 3));

@@ -1,9 +1,8 @@
-//! Why the equations are what they are: reports on the way from a model to its equations, as data and as text.
+//! Reports on the steps from a model to its equations, as data and as text.
 //!
-//! Nothing is decided here. What the stages decided is put into the names and the words of the model's author:
-//! [`causality`](mod@causality) says which variable each element gives to the rest of the model, and why;
-//! [`reduce`] says what becomes of storage without a state of its own;
-//! [`derivation`](mod@derivation) writes the way from the elements to the equations, step by step.
+//! No decisions are made here: the results of the compiler stages are expressed with the names that the author chose.
+//! [`causality`](mod@causality) reports which variable each element sets for the rest of the model, and why. [`reduce`] reports how storage
+//! without a state of its own is treated. [`derivation`](mod@derivation) shows the equations step by step, from the elements to the result.
 
 pub mod augment;
 pub mod causality;

@@ -1,10 +1,10 @@
-//! What ports, junctions and their variables are called.
+//! The names of ports, junctions and their variables.
 
 use lgm_equations::bond::{BondGraph, Origin};
 use lgm_equations::causality::words::quantity;
 use lgm_model::{BondEnd, Connection, JunctionKind, Model, NodeId, PortId, Variable};
 
-/// A model with its graph, to be talked about.
+/// A model with its graph, for messages and reports.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a> {
     pub(crate) model: &'a Model,
@@ -12,7 +12,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// `mass`, `gears.a`, of vectors `m[2]`.
+    /// Formats `mass`, `gears.a`, or `m[2]` for vectors.
     pub(crate) fn port(self, port: PortId) -> String {
         let info = &self.model.graph.ports[port.index()];
         let mut name = self.model.element_name(info.element);
@@ -25,14 +25,14 @@ impl Names<'_> {
         name
     }
 
-    /// `x`, of a vector node `x[2]`.
+    /// Formats `x`, or `x[2]` for a vector node.
     pub(crate) fn node(self, node: NodeId) -> String {
         let info = &self.model.graph.nodes[node.index()];
         let entry = info.entry.map_or(String::new(), |entry| format!("[{entry}]"));
         format!("{}{entry}", self.model.path_name(info.path))
     }
 
-    /// The name of a node, or `1(spring)` for the junction of a branch between two nodes.
+    /// Returns the name of a node, or `1(spring)` for the junction of a branch between two nodes.
     pub(crate) fn junction(self, junction: u32) -> String {
         let info = &self.graph.junctions[junction as usize];
         let digit = match info.kind {
@@ -56,8 +56,8 @@ impl Names<'_> {
         }
     }
 
-    /// A variable of a port as expressions of the model name it: `across(mass)`, `effort(T.in)`, of vectors `across(M)[2]`. In a bond
-    /// graph it is that of the drawn bond.
+    /// Formats a variable of a port as in expressions of the model: `across(mass)`, `effort(T.in)`, or `across(M)[2]` for vectors. In a
+    /// bond graph it is the variable of the drawn bond.
     pub(crate) fn measure(self, port: PortId, variable: Variable) -> String {
         let info = &self.model.graph.ports[port.index()];
         let mut name = self.model.element_name(info.element);
@@ -78,7 +78,7 @@ impl Names<'_> {
         format!("{word}({name}){entry}")
     }
 
-    /// Effort and flow of a port: "voltage" and "current", or in a bond graph without a domain "effort" and "flow".
+    /// Returns the names of a port's effort and flow: "voltage" and "current", or "effort" and "flow" in a bond graph without a domain.
     pub(crate) fn words(self, port: PortId) -> (String, String) {
         let word = |variable: Variable| match self.model.graph.ports[port.index()].domain {
             Some(domain) => {
@@ -93,7 +93,7 @@ impl Names<'_> {
         (word(Variable::Effort), word(Variable::Flow))
     }
 
-    /// One of them.
+    /// Returns the name of one of them.
     pub(crate) fn word(self, port: PortId, variable: Variable) -> String {
         let (effort, flow) = self.words(port);
         match variable {
@@ -102,13 +102,13 @@ impl Names<'_> {
         }
     }
 
-    /// Whether the across variable of a port is its effort; none without a domain.
+    /// Returns true if the across variable of a port is its effort; `None` without a domain.
     pub(crate) fn effort_is_across(self, port: PortId) -> Option<bool> {
         let domain = self.model.graph.ports[port.index()].domain?;
         Some(self.model.graph.domains[domain.index()].effort_is_across)
     }
 
-    /// What a junction's bonds share, in the words of its domain.
+    /// Returns the common variable of a junction's bonds, with its name in the domain.
     pub(crate) fn common(self, junction: u32) -> String {
         let info = &self.graph.junctions[junction as usize];
         let domain = match info.origin {

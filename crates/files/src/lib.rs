@@ -1,20 +1,20 @@
-//! Texts from the disk of this machine, for every face that reads models there: the command line and the language server.
+//! Reads texts from local files, for all front ends that read models there: the command line and the language server.
 //!
-//! What goes wrong is a sentence for the user, to stand behind "cannot read `FILE`: ".
+//! Errors are phrases for the user that complete the message "cannot read `FILE`: ".
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// No model is longer than this, in bytes; a device that never ends is refused before it fills the memory.
+/// The maximum length of a model in bytes; an endless device is rejected before it fills the memory.
 const LONGEST_TEXT: u64 = 64 << 20;
 
-/// Reads a text that another text names.
+/// Reads a file that another text refers to.
 ///
 /// # Errors
 ///
-/// If there is no such file, if it is none (a pipe could keep its reader waiting for ever, and a device never end), if it is longer
-/// than 64 MiB, or if it is not UTF-8.
+/// If the file does not exist, is not a regular file (a pipe could block its reader forever, and a device might never end), is longer than
+/// 64 MiB, or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, String> {
     let place = fs::metadata(path).map_err(|error| sentence(&error))?;
     if place.is_dir() {
@@ -26,11 +26,11 @@ pub fn read_text(path: &Path) -> Result<String, String> {
     as_text(read_bytes(File::open(path).map_err(|error| sentence(&error))?)?)
 }
 
-/// Reads a file that the user names, whatever it is: a pipe of the shell is a file to a person.
+/// Reads a file named by the user, including pipes of the shell.
 ///
 /// # Errors
 ///
-/// If it cannot be opened, is a folder, or is longer than 64 MiB.
+/// If the file cannot be opened, is a folder, or is longer than 64 MiB.
 pub fn read_named(path: &Path) -> Result<Vec<u8>, String> {
     if path.is_dir() {
         return Err("is a folder, not a file".to_string());
@@ -38,7 +38,7 @@ pub fn read_named(path: &Path) -> Result<Vec<u8>, String> {
     read_bytes(File::open(path).map_err(|error| sentence(&error))?)
 }
 
-/// Reads everything to its end.
+/// Reads to the end of the input.
 ///
 /// # Errors
 ///
@@ -54,11 +54,11 @@ pub fn read_bytes(from: impl Read) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The bytes as a text.
+/// Converts the bytes to text.
 ///
 /// # Errors
 ///
-/// If they are not UTF-8: the first wrong byte, and its line.
+/// If the bytes are not UTF-8: the first invalid byte, and its line.
 pub fn as_text(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -67,7 +67,7 @@ pub fn as_text(bytes: Vec<u8>) -> Result<String, String> {
     })
 }
 
-/// The path with links resolved; what is not there lies where its nearest folder that is there says.
+/// Returns the path with links resolved. For a nonexistent path, the nearest existing folder is resolved.
 pub fn resolve(path: &Path) -> PathBuf {
     let here = Path::new(".");
     let path = if path.as_os_str().is_empty() { here } else { path };
@@ -80,7 +80,7 @@ pub fn resolve(path: &Path) -> PathBuf {
     there.unwrap_or_else(|| path.to_path_buf()).components().collect()
 }
 
-/// What went wrong, without the number that the system gives it.
+/// Formats the error without the error number of the operating system.
 pub fn sentence(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_string(),

@@ -1,4 +1,4 @@
-//! Changes that mend what is wrong.
+//! Fixes of problems.
 
 use crate::completion::kinds;
 use crate::{Action, Edit, Snapshot, trial};
@@ -6,7 +6,7 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Fix;
 
-/// The fixes of what is wrong in a part of the root text.
+/// Returns the fixes of problems in a part of the root text.
 pub(crate) fn actions(snapshot: &Snapshot, span: Span) -> Vec<Action> {
     let touches = |place: Span| place.source == span.source && place.start <= span.end && span.start <= place.end;
     let mut found = Vec::new();
@@ -15,8 +15,8 @@ pub(crate) fn actions(snapshot: &Snapshot, span: Span) -> Vec<Action> {
         if !is_here {
             continue;
         }
-        // Of several, only those that leave fewer faults: a name that is near may be of another kind. If none does, the fault hides
-        // others, and all are offered.
+        // If there are several fixes, only those that leave fewer errors are offered: a similar name may be of another kind. If none does,
+        // the error hides others, and all fixes are offered.
         let edits_of = |fix: &Fix| -> Vec<Edit> {
             let edits = fix.edits.iter();
             edits
@@ -49,7 +49,7 @@ pub(crate) fn actions(snapshot: &Snapshot, span: Span) -> Vec<Action> {
     found
 }
 
-/// The names of kinds that nothing in scope defines.
+/// Returns the names of kinds that nothing in scope defines.
 pub(crate) fn undefined_kinds(snapshot: &Snapshot, span: Span) -> Vec<Span> {
     let touches = |place: &Span| place.source == span.source && place.start <= span.end && span.start <= place.end;
     let missing = snapshot
@@ -60,14 +60,14 @@ pub(crate) fn undefined_kinds(snapshot: &Snapshot, span: Span) -> Vec<Span> {
     places.filter(touches).collect()
 }
 
-/// Whether the root text defines a kind of this name.
+/// Returns true if the root text defines a kind of this name.
 pub(crate) fn defines_kind(snapshot: &Snapshot, name: &str) -> bool {
     let analysis = snapshot.analysis();
     let mut own = kinds(snapshot).into_iter().map(|id| analysis.get(id));
     own.any(|kind| *kind.name == *name && kind.name_span.source == snapshot.root())
 }
 
-/// `import "parts.lgm";` behind the other imports.
+/// Returns the action that inserts `import "parts.lgm";` after the other imports.
 pub(crate) fn importing(snapshot: &Snapshot, path: &str) -> Option<Action> {
     let program = snapshot.compilation().program();
     let (span, text) = program.importing(&format!("\"{path}\""), snapshot.map(), snapshot.root())?;

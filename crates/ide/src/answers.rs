@@ -1,4 +1,4 @@
-//! What the answers are made of: data without the types of any protocol.
+//! The types of the answers: data independent of any protocol.
 
 use lgm_elaborate::analysis::DefinitionId;
 use lgm_source::codes::Code;
@@ -8,41 +8,41 @@ use lgm_source::{SourceId, Span};
 /// A change of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty to insert.
+    /// The replaced range; empty to insert.
     pub span: Span,
-    /// What is put there.
+    /// The new text.
     pub text: String,
 }
 
-/// A fault or a remark, at its place.
+/// An error, a warning or a remark with its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is; none if it is about no place, such as a file without a model.
+    /// The location; none for diagnostics without one, such as for a file without a model.
     pub span: Option<Span>,
     /// Its code; a hint has none, and the terminal does not print it.
     pub code: Option<Code>,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, with what is said of the place, further sentences and the help, one per line.
+    /// The message with its label, notes and help, one per line.
     pub message: String,
-    /// Other places, each with its words: along a causal path in order.
+    /// Related locations, each with its message; in order along a causal path.
     pub related: Vec<(Span, String)>,
-    /// Whether it is no more than a hint.
+    /// True if it is only a hint.
     pub is_hint: bool,
-    /// Whether the place can be shown faded, for it has no use.
+    /// True if the text can be shown faded because it is unused.
     pub is_unused: bool,
 }
 
-/// What is shown of the place under the pointer.
+/// The hover text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
-    /// What it is about.
+    /// The range that the hover describes.
     pub span: Span,
     /// Markdown.
     pub markdown: String,
 }
 
-/// What kind of thing a name stands for.
+/// The kind of thing that a name represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NameKind {
     /// A model.
@@ -77,125 +77,126 @@ pub enum NameKind {
     Index,
     /// A function of the language.
     Function,
-    /// A word of the language.
+    /// A keyword.
     Keyword,
     /// A unit.
     Unit,
 }
 
-/// Something that can be written at a place.
+/// A candidate at a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The name as it is listed.
+    /// The name as listed.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub kind: NameKind,
-    /// A few words beside it: its unit, or its parameters.
+    /// A short description: its unit, or its parameters.
     pub detail: Option<String>,
-    /// Markdown, of what no text declares.
+    /// The documentation in Markdown, if no text declares the item.
     pub documentation: Option<&'static str>,
-    /// What it stands for if a text declares it: [`crate::Snapshot::documentation`] has the words, which take longer than the list.
+    /// The declared item, if any: [`crate::Snapshot::documentation`] returns its documentation, which takes longer than
+    /// the list.
     pub definition: Option<DefinitionId>,
-    /// The import that it needs besides, where the text has none.
+    /// The required import, if the text does not contain it.
     pub import: Option<Edit>,
-    /// What is written, as a snippet of the protocol (`${1:k}`); plain if it holds no `$`.
+    /// The inserted text, as a snippet of the protocol (`${1:k}`); plain if it contains no `$`.
     pub insert: String,
-    /// What it replaces.
+    /// The replaced range.
     pub replace: Span,
 }
 
-/// What can be written at a place.
+/// The possible completions at a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completions {
-    /// The list, what is expected first in front.
+    /// The list, with the expected items first.
     pub list: Vec<Completion>,
-    /// Whether there is more, so that another letter needs another list.
+    /// True if the list is truncated, so that another letter requires a new list.
     pub is_incomplete: bool,
 }
 
-/// A definition, its parts within it.
+/// A definition with its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     /// Its name.
     pub name: String,
-    /// A few words beside it.
+    /// A short description.
     pub detail: Option<String>,
-    /// What it is.
+    /// Its kind.
     pub kind: NameKind,
     /// The whole definition.
     pub span: Span,
-    /// Its name in it.
+    /// The location of its name.
     pub name_span: Span,
-    /// What is declared in it.
+    /// Its declarations.
     pub children: Vec<Symbol>,
 }
 
-/// What the formals of a thing are, and which one is being written.
+/// The formal parameters of an item, and the current one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The whole: `Spring(k [N/m])`.
+    /// The complete text: `Spring(k [N/m])`.
     pub label: String,
-    /// The formals, as bytes of the label.
+    /// The formal parameters, as byte ranges of the label.
     pub formals: Vec<std::ops::Range<usize>>,
-    /// Which of them is being written.
+    /// The current one.
     pub active: Option<usize>,
     /// Markdown.
     pub documentation: Option<String>,
 }
 
-/// What a hint is about, so that each kind can be turned off.
+/// The kind of a hint, so that each can be turned off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintKind {
     /// The causality of a storage element, and its states.
     Causality,
-    /// The value of a parameter that follows from others.
+    /// The value of a parameter that depends on others.
     Value,
     /// The domain and the width of a node that declares neither.
     Domain,
 }
 
-/// A word between the text's own.
+/// A text that an editor inserts between the words of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// Where, a byte of the root text.
+    /// The location, as a byte of the root text.
     pub at: u32,
-    /// What it is about.
+    /// The kind of the hint.
     pub kind: HintKind,
-    /// What is shown there.
+    /// The displayed text.
     pub text: String,
-    /// What is shown of it under the pointer, as Markdown.
+    /// Its hover text, as Markdown.
     pub tooltip: String,
 }
 
-/// A change that mends or improves something.
+/// A change that fixes or improves something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// What it does, as a menu shows it.
+    /// The title in a menu.
     pub title: String,
-    /// The code of what it mends; a hint has none.
+    /// The code of the fixed problem; a hint has none.
     pub code: Option<Code>,
-    /// Whether it mends a fault or a hint; others rearrange what is sound.
+    /// True if it fixes a problem or a hint; others rearrange valid text.
     pub is_fix: bool,
     /// The changes.
     pub edits: Vec<Edit>,
 }
 
-/// A part of the text that leads somewhere: a quoted import.
+/// A part of the text with a link: a quoted import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The part.
     pub span: Span,
-    /// The text that it leads to.
+    /// The target of the link.
     pub target: SourceId,
 }
 
-/// What a part of the text is, for its colour.
+/// The kind of a part of the text, for highlighting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colored {
     /// The part, within one line.
     pub span: Span,
-    /// What it names; words, numbers and comments are the grammar's of the editor.
+    /// The kind of name; words, numbers and comments are left to the grammar of the editor.
     pub kind: NameKind,
-    /// Whether it is declared here.
+    /// True if the name is declared here.
     pub declares: bool,
 }

@@ -1,8 +1,8 @@
-//! The functions of the language: what is said of them, and what they take.
+//! The functions of the language: their descriptions and arguments.
 
 use std::ops::Range;
 
-/// Each function with a call of it and what that is.
+/// Each function with an example call and its meaning.
 const WORDS: &[(&str, &str)] = &[
     (
         "across",
@@ -19,13 +19,13 @@ const WORDS: &[(&str, &str)] = &[
     ("flow", "`flow(e)`: the flow at a port or on a bond, `flow(J -> R1)`"),
     (
         "before",
-        "`before(x)`: the value just before an event, in what a change of modes sets and in `when` and `every` blocks",
+        "`before(x)`: the value just before an event, for mode changes and for `when` and `every` blocks",
     ),
     ("power", "`power(e)`: the power that an element absorbs"),
-    ("energy", "`energy(e)`: the energy that a storage element holds"),
+    ("energy", "`energy(e)`: the energy stored in an element"),
     (
         "int",
-        "`int(x)`: the integral over time; of what a storage element holds, from its start, of anything else from 0",
+        "`int(x)`: the integral over time, from the initial value for a stored variable and otherwise from 0",
     ),
     ("der", "`der(x)`: the derivative with respect to time"),
     ("step", "`step(t0)`: 0 before `t0`, 1 from then on"),
@@ -38,16 +38,16 @@ const WORDS: &[(&str, &str)] = &[
     ("cos", "`cos(x)`: the cosine of an angle in radians"),
     ("tan", "`tan(x)`: the tangent of an angle in radians"),
     ("atan2", "`atan2(y, x)`: the angle of the point (x, y), from -pi to pi"),
-    ("exp", "`exp(x)`: e to a power"),
+    ("exp", "`exp(x)`: the exponential function"),
     ("log", "`log(x)`: the natural logarithm"),
     ("sqrt", "`sqrt(x)`: the square root"),
-    ("abs", "`abs(x)`: the size of a number, without its sign"),
+    ("abs", "`abs(x)`: the absolute value"),
     ("sign", "`sign(x)`: -1, 0 or 1"),
-    ("floor", "`floor(x)`: the largest whole number that is not above x"),
+    ("floor", "`floor(x)`: the largest whole number not above `x`"),
     ("sum", "`sum(i in 1:n, x[i])`: the sum over an index"),
     ("root", "`root(z in a:b, f)`: the zero of `f` between `a` and `b`"),
-    ("min", "`min(a, b)`: the smaller of two"),
-    ("max", "`max(a, b)`: the larger of two"),
+    ("min", "`min(a, b)`: the smaller of two values"),
+    ("max", "`max(a, b)`: the larger of two values"),
     (
         "asin",
         "`asin(x)`: the angle in radians whose sine is `x`, from -pi/2 to pi/2",
@@ -86,19 +86,19 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("transpose", "`transpose(m)`: a matrix with its rows as columns"),
     ("diag", "`diag(v)`: the matrix with these entries on its diagonal"),
-    ("identity", "`identity(n)`: the identity matrix of n rows"),
+    ("identity", "`identity(n)`: the identity matrix with n rows"),
     (
         "list",
         "`list(i in 1:n, x[i])`: a value for each index: a column of scalars, or a matrix whose rows are vectors",
     ),
 ];
 
-/// What a function of the language is, with an example.
+/// Returns the description of a function of the language, with an example.
 pub(crate) fn function(name: &str) -> Option<&'static str> {
     WORDS.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
 }
 
-/// The call of a function as it is written, with its arguments as bytes of it; and what it is.
+/// Returns the call of a function as written, with the byte ranges of its arguments; and the function.
 pub(crate) fn call(name: &str) -> Option<(&'static str, Vec<Range<usize>>, &'static str)> {
     let (call, meaning) = function(name)?.strip_prefix('`')?.split_once("`: ")?;
     let inside = call.find('(')? + 1..call.rfind(')')?;

@@ -1,4 +1,4 @@
-//! Words between the text's own: states and causality of storage, values of derived parameters.
+//! Inlay hints: states and causality of storage, values of derived parameters.
 
 use crate::equations::facts::{is_of_model, parameter, stored, value_of};
 use crate::equations::storage::{groups, listed};
@@ -7,13 +7,13 @@ use crate::{Hint, HintKind, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
 use lgm_model::Node;
 
-/// The hints of the root text, in its order.
+/// Returns the hints of the root text, in text order.
 pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
     let definitions = snapshot.analysis().definitions.iter();
     let here = definitions.filter(|definition| definition.name_span.source == snapshot.root());
     let mut found: Vec<Hint> = here
         .filter_map(|definition| match definition.kind {
-            // Also in a component: the hint is of all that it is used for.
+            // Also in a component: the hint covers all of its instances.
             DefinitionKind::Instance | DefinitionKind::State | DefinitionKind::Output => {
                 of_storage(snapshot, definition)
             }
@@ -32,10 +32,10 @@ pub(crate) fn hints(snapshot: &Snapshot) -> Vec<Hint> {
     found
 }
 
-/// The most names that a hint lists of one kind.
+/// The maximum number of names of one kind in a hint.
 const SHOWN: usize = 3;
 
-/// What the storage of a declaration keeps and what it follows: `states m[1].v; m[2], m[3] follow m[1]`.
+/// Returns the hint for the storage of a declaration, its states and dependences: `states m[1].v; m[2], m[3] follow m[1]`.
 fn of_storage(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     let stored = stored(snapshot, definition)?;
     let mut parts = Vec::new();
@@ -71,8 +71,7 @@ fn of_storage(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     })
 }
 
-/// The end of the line of a place, so that a hint leaves the columns as they are; the place itself if another statement follows in its
-/// line.
+/// Returns the end of a line, so that a hint does not shift columns, or the location itself if another statement follows on the line.
 fn end_of_line(text: &str, at: usize) -> usize {
     let line = text[at..].lines().next().unwrap_or_default();
     let behind = line.split_once(';').map_or("", |entry| entry.1.trim());
@@ -82,7 +81,7 @@ fn end_of_line(text: &str, at: usize) -> usize {
     }
 }
 
-/// The algebraic loops at the instances that are in them: `linear loop with r2`.
+/// Returns a hint at each instance in an algebraic loop: `linear loop with r2`.
 fn of_loops(snapshot: &Snapshot) -> Vec<Hint> {
     if snapshot.loops().is_empty() {
         return Vec::new();
@@ -103,7 +102,7 @@ fn of_loops(snapshot: &Snapshot) -> Vec<Hint> {
     here.filter_map(hint).collect()
 }
 
-/// `follows m`, or of several instances `c[2], c[3] follow c[1]`.
+/// Returns `follows m`, or `c[2], c[3] follow c[1]` for several instances.
 fn follow(definition: &Definition, names: &[&str], on: &[&str]) -> String {
     let on = match on.is_empty() {
         true => "the sources".to_string(),
@@ -116,7 +115,7 @@ fn follow(definition: &Definition, names: &[&str], on: &[&str]) -> String {
     }
 }
 
-/// Behind the name of a declaration and its indices.
+/// Returns the end of the name of a declaration with its indices.
 fn behind_name(snapshot: &Snapshot, definition: &Definition) -> u32 {
     let source = definition.name_span.source;
     let text = &snapshot.map().get(source).text;
@@ -152,7 +151,7 @@ fn of_parameter(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     })
 }
 
-/// The domain of a node that declares none, and its width if it is a vector.
+/// Returns a hint for a node without a declared domain: its domain, and its width if it is a vector.
 fn of_node(snapshot: &Snapshot, definition: &Definition) -> Option<Hint> {
     if definition.of.is_some() {
         return None;

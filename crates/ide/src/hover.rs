@@ -1,4 +1,4 @@
-//! What is known of the place under the pointer.
+//! The description of the item at the cursor.
 
 use crate::equations::facts::{declared_value, definitions, equations_of, equivalent, signal_unit, stored, symbolic};
 use crate::equations::ports::port_causality;
@@ -15,10 +15,10 @@ use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};
 use lgm_source::{SourceId, Span};
 use lgm_syntax::token::{self, Token};
 
-/// Longer declarations are shown up to here.
+/// Longer declarations are truncated to this length.
 const SHOWN: usize = 400;
 
-/// What is known of the place.
+/// Returns the description of the item.
 pub(crate) fn hover(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Hover> {
     if let Some(found) = name_at(snapshot, at) {
         let markdown = of_definition(snapshot, found.definition);
@@ -42,7 +42,7 @@ pub(crate) fn hover(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Hover> {
     of_word(snapshot, at)
 }
 
-/// The declaration, its documentation, its value, and the equations that it ended in.
+/// Returns the declaration, its documentation, its value, and the resulting equations.
 pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     let definition = snapshot.analysis().get(id);
     let mut parts = vec![format!("```lgm\n{}\n```", declaration(snapshot, definition))];
@@ -76,7 +76,7 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     parts.join("\n\n")
 }
 
-/// The text of a declaration; of an item with a body its head alone.
+/// Returns the text of a declaration; for an item with a body, only its head.
 fn declaration(snapshot: &Snapshot, definition: &Definition) -> String {
     let text = snapshot.map().slice(definition.span).trim();
     let has_body = matches!(
@@ -97,7 +97,7 @@ fn declaration(snapshot: &Snapshot, definition: &Definition) -> String {
     shown(&words)
 }
 
-/// A text, its end left out if it is long.
+/// Returns a text, truncated if it is long.
 fn shown(words: &str) -> String {
     match words.char_indices().nth(SHOWN) {
         None => words.to_string(),
@@ -105,7 +105,7 @@ fn shown(words: &str) -> String {
     }
 }
 
-/// The equation of an output, an entry a line, with its unit.
+/// Returns the equation of an output with its unit, one line per entry.
 fn output_equation(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
     let system = symbolic(snapshot)?;
     let holds = |span: Span| {
@@ -132,7 +132,7 @@ fn output_equation(snapshot: &Snapshot, definition: &Definition) -> Option<Strin
     Some(format!("{unit}```lgm\n{}\n```", lines.join("\n")))
 }
 
-/// The variables of a node: `v` in m/s, `F` in N.
+/// Returns the variables of a node: `v` in m/s, `F` in N.
 fn node_variables(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
     let model = snapshot.compilation().known_model()?;
     let mut nodes = model.graph.nodes.iter();
@@ -150,10 +150,11 @@ fn node_variables(snapshot: &Snapshot, definition: &Definition) -> Option<String
     ))
 }
 
-/// The most states, and the most storage without states, that a hover lists.
+/// The maximum number of states, and of storage without states, in a hover.
 const LISTED: usize = 8;
 
-/// The causality of the storage that a declaration stands for: states with their equations, and what has none with what it follows.
+/// Returns the causality of the storage of a declaration: states with their equations, and dependent storage with the storage that
+/// determines it.
 pub(crate) fn causality(snapshot: &Snapshot, definition: &Definition, most: usize) -> Option<String> {
     let stored = stored(snapshot, definition)?;
     let mut parts = Vec::new();
@@ -201,30 +202,28 @@ pub(crate) fn causality(snapshot: &Snapshot, definition: &Definition, most: usiz
     let others: Vec<&str> = stored.others.iter().map(String::as_str).collect();
     match &others[..] {
         [] => {}
-        [one] if *one == own => {
-            parts.push("No state of its own: it follows from other storage or from sources.".to_string())
-        }
+        [one] if *one == own => parts.push("No state of its own: other storage or sources determine it.".to_string()),
         list => parts.push(format!(
-            "No states of their own: {}. They follow from other storage or from sources.",
+            "No states of their own: {}. Other storage or sources determine them.",
             quoted(list, most)
         )),
     }
     Some(parts.join("\n\n"))
 }
 
-/// `` `a`, `b`, .. (7) ``
+/// Returns a list of quoted names: `` `a`, `b`, .. (7) ``.
 fn quoted(names: &[&str], most: usize) -> String {
     listed(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), most)
 }
 
-/// A word, a unit or a function of the language.
+/// Returns the description of a keyword, a unit or a function of the language.
 fn of_word(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<Hover> {
     let text = &snapshot.map().get(source).text;
     let tokens = token::lex(source, text).tokens;
     let place = tokens
         .iter()
         .position(|(start, _, end)| *start <= at as usize && at as usize <= *end)?;
-    // Of two that touch, the name counts.
+    // Between two adjacent tokens, the name has priority.
     let place = match (tokens[place].1, tokens.get(place + 1)) {
         (Token::Name(_), _) => place,
         (_, Some((start, Token::Name(_), _))) if *start == at as usize => place + 1,
@@ -261,7 +260,7 @@ fn unit(name: &str, span: Span) -> Option<String> {
     let value = lgm_source::diagnostic::six_digits(one);
     Some(match one == 1.0 && si == name {
         true => format!("`{name}`: an SI unit"),
-        // Of a pure number nothing is left to be named.
+        // A dimensionless number has no unit to name.
         false if found.dimension.is_none() => format!("1 {name} = {value}"),
         false => format!("1 {name} = {value} {si}"),
     })

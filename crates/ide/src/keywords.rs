@@ -1,27 +1,35 @@
-//! What the words of the language and the settings of an experiment mean, for those who point at them.
+//! The descriptions of keywords and of the settings of an experiment, for hovers.
 
 use lgm_syntax::token::{Spanned, Token};
 
-/// Words that begin items and statements, or stand in them.
+/// Returns the keywords of items and statements.
+pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|entry| entry.0)
+}
+
+/// Keywords of items and statements.
 const KEYWORDS: &[(&str, &str)] = &[
     (
         "import",
-        "takes over what another file or a module of the library defines: `import nonlinear;`, `import \"parts.lgm\";`",
+        "imports the definitions of another file or library module: `import nonlinear;`, `import \"parts.lgm\";`",
     ),
     (
         "domain",
-        "a kind of power: its across variable, its through variable, and which of them is the effort",
+        "an energy domain: its across variable, its through variable, and which of them is the effort",
     ),
-    ("element", "a kind of part with ports and the equations of its law"),
-    ("component", "a kind of part made of other parts, with ports of its own"),
-    ("modal", "a kind of body that vibrates, as a sum of its modes"),
+    ("element", "a kind of element with ports and the equations of its law"),
+    (
+        "component",
+        "a kind of element composed of other elements, with its own ports",
+    ),
+    ("modal", "a vibrating body, described by its modes"),
     (
         "model",
-        "a system that is simulated; a text may hold several, and commands take the last one",
+        "a system to simulate; a file may contain several, and commands use the last one",
     ),
     (
         "node",
-        "declares points of a domain that parts are joined at: `node x, y : translational;`",
+        "declares connection points of a domain: `node x, y : translational;`",
     ),
     (
         "zero",
@@ -33,25 +41,25 @@ const KEYWORDS: &[(&str, &str)] = &[
     ),
     (
         "param",
-        "a value that stands as a symbol in the equations and is fixed during a run; `--set` changes it",
+        "a symbol in the equations that is constant during a run; `--set` changes it",
     ),
     (
         "const",
-        "a value that is known when the model is compiled, such as a size; the equations hold its number",
+        "a compile-time constant, such as a size; the equations contain its number",
     ),
     (
         "input",
-        "a signal from outside, with a default that may depend on `time`; `--input` changes it",
+        "an external signal with a default that may depend on `time`; `--input` overrides it",
     ),
     ("output", "a value that a run reports, `output v = across(mass);`"),
-    ("signal", "a name for an expression that may change with time"),
+    ("signal", "a name for an expression that may vary with time"),
     (
         "state",
         "a state that integrates an expression: `state z = int(x), start = 0;`",
     ),
     (
         "discrete",
-        "a number that changes at events only: `discrete hits = 0;`; `when` and `every` blocks assign it",
+        "a number that changes only at events: `discrete hits = 0;`; `when` and `every` blocks assign it",
     ),
     (
         "when",
@@ -59,15 +67,12 @@ const KEYWORDS: &[(&str, &str)] = &[
     ),
     (
         "every",
-        "assigns values at equal distances of time: `every Ts { u := k*e; }`, `every Ts from t0 { .. }`",
+        "assigns values periodically: `every Ts { u := k*e; }`, `every Ts from t0 { .. }`",
     ),
-    (
-        "port",
-        "declares the points at which a component or an element is joined to others",
-    ),
+    ("port", "declares the connection points of a component or an element"),
     (
         "experiment",
-        "how the model is run: `experiment { stop = 5 [s]; plot = [v]; }`",
+        "settings of the run: `experiment { stop = 5 [s]; plot = [v]; }`",
     ),
     (
         "for",
@@ -75,88 +80,77 @@ const KEYWORDS: &[(&str, &str)] = &[
     ),
     (
         "if",
-        "chooses statements when the model is compiled, or a value: `if x > 0 then a else b`",
+        "selects statements at compile time, or a value: `if x > 0 then a else b`",
     ),
-    ("then", "stands before the value for the case that the condition holds"),
-    ("else", "stands before what holds otherwise"),
-    ("and", "both conditions hold"),
-    ("or", "at least one of the conditions holds"),
-    ("not", "the condition does not hold"),
+    ("then", "precedes the value for a true condition"),
+    ("else", "precedes the alternative"),
+    ("and", "true if both conditions are true"),
+    ("or", "true if at least one condition is true"),
+    ("not", "true if the condition is false"),
 ];
 
 /// Settings of an experiment.
 const SETTINGS: &[(&str, &str)] = &[
-    (
-        "start",
-        "the time at which the run begins, in seconds; 0 if it is not given",
-    ),
-    ("stop", "the time at which the run ends, in seconds"),
-    (
-        "points",
-        "how many rows the run has, at equal distances from its start to its stop",
-    ),
+    ("start", "the start time of the run, in seconds; 0 by default"),
+    ("stop", "the stop time of the run, in seconds"),
+    ("points", "the number of equally spaced samples from start to stop"),
     (
         "step",
-        "the time from row to row in seconds, where `points` is not given; it does not set the steps of the method, which follow from the tolerances",
+        "the sample interval in seconds, an alternative to `points`; the integration steps follow from the \
+         tolerances",
     ),
     (
         "method",
         "the integration method: `auto`, `tsit45`, `bdf`, `sdirk` or `tr-bdf2`",
     ),
-    ("rtol", "how large the error of a step may be relative to each state"),
+    ("rtol", "the relative error tolerance per step"),
     (
         "atol",
-        "how large the error of a step may be where a state is near 0, in SI units; without it, it follows from the scale of each state",
+        "the absolute error tolerance per step, in SI units; by default it follows from the scale of each state",
     ),
     (
         "plot",
-        "what is drawn of a run: outputs, states and inputs, `plot = [v, mass.v]`",
+        "the curves of a plot: outputs, states and inputs, `plot = [v, mass.v]`",
     ),
-    ("events", "whether the run has rows at its events too: 1 or 0"),
+    ("events", "1 to add samples at events, otherwise 0"),
 ];
 
 /// Attributes of instances, junctions, states and signals.
 const ATTRIBUTES: &[(&str, &str)] = &[
-    (
-        "start",
-        "the value at the start of the run, in the unit of what it is given to",
-    ),
+    ("start", "the initial value, in the unit of its variable"),
     (
         "guess",
-        "where the search for the start begins; the start itself follows from other equations",
+        "the initial guess; the initial value itself follows from other equations",
     ),
     (
         "close",
-        "the equation of position `close = 0` that the displacement follows from; `start` is then where it is looked for first",
+        "the position equation `close = 0` that determines the displacement; `start` is then the initial guess",
     ),
     (
         "mode",
-        "the mode in which the search for the one at the start begins; the first mode of the element if it is not given",
+        "the mode assumed first at the start; by default the first mode of the element",
     ),
     (
         "on",
-        "the condition of a junction: off, a 1-junction lets no flow through, and a 0-junction has no effort",
+        "the condition of a junction: if it is off, a 1-junction has no flow, and a 0-junction has no effort",
     ),
     (
         "nominal",
-        "of what size a state usually is: tolerances are relative to it where the state is near 0",
+        "the typical magnitude of a state: tolerances are relative to it if the state is near 0",
     ),
 ];
 
-/// Words that mean something in their place only.
+/// Words that are keywords only in certain positions.
 const IN_PLACE: &[(&str, &str)] = &[
     (
         "mode",
-        "a law of an element that holds while it is in force, `mode open { through = 0; }`; one mode is in force at a time",
+        "one of several laws of an element, `mode open { through = 0; }`; exactly one mode is active at a time",
     ),
     ("initially", "runs the block once, before the first row of a run"),
-    (
-        "from",
-        "stands before the first instant of the block; without it that is 0 s",
-    ),
+    ("from", "precedes the first instant of the block; the default is 0 s"),
 ];
 
-/// Returns true if a word stands in the place in which it means something.
+/// Returns true if a word is in a position where it is a keyword.
 fn is_in_place(tokens: &[Spanned<'_>], place: usize, word: &str) -> bool {
     let at = |index: usize| tokens.get(index).map(|token| token.1);
     let before = place.checked_sub(1).and_then(at);
@@ -178,7 +172,7 @@ fn meaning(table: &[(&str, &str)], word: &str) -> Option<String> {
     Some(format!("`{word}`: {}", found.1))
 }
 
-/// What the word at a place among the tokens of a text means there.
+/// Returns the meaning of the word at a token of a text.
 pub(crate) fn keyword(tokens: &[Spanned<'_>], place: usize, word: &str) -> Option<String> {
     let is_set = matches!(tokens.get(place + 1), Some((_, Token::Equals, _)));
     let own = match (is_set, in_experiment(&tokens[..place])) {
@@ -190,7 +184,7 @@ pub(crate) fn keyword(tokens: &[Spanned<'_>], place: usize, word: &str) -> Optio
     own.or_else(in_place).or_else(|| meaning(KEYWORDS, word))
 }
 
-/// Whether the tokens end within the braces of an experiment.
+/// Returns true if the tokens end within the braces of an experiment.
 fn in_experiment(before: &[Spanned<'_>]) -> bool {
     let mut depth = 0_u32;
     for (at, token) in before.iter().enumerate().rev() {

@@ -1,5 +1,5 @@
-//! Names of modes: where an element declares them, and where they are named. The analysis of names does not know them, because
-//! they stand in few places: behind the arrow of a change, and in the attribute `mode` of an instance.
+//! Names of modes: their declarations in elements, and their uses. They are not part of the analysis of names, because they occur in few
+//! positions: after the arrow of a change, and in the attribute `mode` of an instance.
 
 use crate::Snapshot;
 use lgm_elaborate::analysis::DefinitionId;
@@ -7,25 +7,25 @@ use lgm_source::{SourceId, Span};
 use lgm_syntax::ast::{Element, ElementMode, ExprKind, Instance, Item, Name, Statement, StatementKind};
 use lgm_syntax::visit::statements;
 
-/// A place at which a mode is named.
+/// A location at which a mode is named.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeUse<'s> {
     /// The name there.
     pub(crate) span: Span,
     /// The mode.
     pub(crate) mode: &'s ElementMode,
-    /// The element that has it.
+    /// The element of the mode.
     pub(crate) element: &'s Element,
 }
 
 impl ModeUse<'_> {
-    /// If the mode is declared there.
+    /// Returns true if the mode is declared here.
     pub(crate) fn declares(&self) -> bool {
         self.span == self.mode.name.span
     }
 }
 
-/// The element that a definition stands for.
+/// Returns the element of a definition.
 pub(crate) fn element_of(snapshot: &Snapshot, id: DefinitionId) -> Option<&Element> {
     let name = snapshot.analysis().get(id).name_span;
     let items = &snapshot.compilation().program().ast(name.source)?.items;
@@ -35,7 +35,7 @@ pub(crate) fn element_of(snapshot: &Snapshot, id: DefinitionId) -> Option<&Eleme
     })
 }
 
-/// The element around a place of the root text.
+/// Returns the element around a location of the root text.
 pub(crate) fn element_at(snapshot: &Snapshot, at: u32) -> Option<&Element> {
     let items = &snapshot.compilation().program().ast(snapshot.root())?.items;
     items.iter().find_map(|item| match item {
@@ -44,7 +44,7 @@ pub(crate) fn element_at(snapshot: &Snapshot, at: u32) -> Option<&Element> {
     })
 }
 
-/// Every place in a text at which a mode is named, in the order of the text.
+/// Returns every use of a mode in a text, in text order.
 pub(crate) fn uses(snapshot: &Snapshot, source: SourceId) -> Vec<ModeUse<'_>> {
     let Some(ast) = snapshot.compilation().program().ast(source) else {
         return Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn uses(snapshot: &Snapshot, source: SourceId) -> Vec<ModeUse<'_>> {
     found
 }
 
-/// Every place in all texts at which the mode is named that is named at a place; its declaration comes first.
+/// Returns every use of a mode in all texts; its declaration comes first.
 pub(crate) fn uses_of<'s>(snapshot: &'s Snapshot, mode: &ElementMode) -> Vec<ModeUse<'s>> {
     let texts = snapshot.map().iter().map(|entry| entry.0);
     let all = texts.flat_map(|source| uses(snapshot, source));
@@ -71,7 +71,7 @@ pub(crate) fn uses_of<'s>(snapshot: &'s Snapshot, mode: &ElementMode) -> Vec<Mod
     found
 }
 
-/// The mode that is named at a place.
+/// Returns the use of a mode at a location.
 pub(crate) fn mode_at(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<ModeUse<'_>> {
     let holds = |entry: &ModeUse<'_>| (entry.span.start..=entry.span.end).contains(&at);
     uses(snapshot, source).into_iter().find(holds)
@@ -105,7 +105,7 @@ fn of_body<'s>(snapshot: &'s Snapshot, body: &'s [Statement], found: &mut Vec<Mo
     });
 }
 
-/// The mode in `d1 : IdealDiode a -> b, mode = conducting;`
+/// Returns the mode in `d1 : IdealDiode a -> b, mode = conducting;`
 fn of_instance<'s>(snapshot: &'s Snapshot, instance: &Instance) -> Option<ModeUse<'s>> {
     let attribute = instance.attributes.iter().find(|entry| &*entry.name.text == "mode")?;
     let ExprKind::Name(name) = &attribute.value.kind else {

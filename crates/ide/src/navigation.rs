@@ -1,4 +1,4 @@
-//! From a name to its declaration and to its uses, and to another name.
+//! Navigation from a name to its declaration and its uses, and renaming.
 
 use crate::modes::{mode_at, uses_of};
 use crate::{Edit, Snapshot};
@@ -8,12 +8,12 @@ use lgm_source::{SourceId, Span};
 use lgm_syntax::ast::{Argument, Expr, ExprKind, ImportTarget, Item};
 use lgm_syntax::token::{self, Token};
 
-/// The name at a place: the first of two that touch it is the one that begins there.
+/// Returns the name at a location; between two adjacent names, the one that begins there has priority.
 pub(crate) fn name_at(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Use> {
     snapshot.analysis().at(at.0, at.1)
 }
 
-/// Where the name at the place is declared.
+/// Returns the location of the declaration of a name.
 pub(crate) fn definition(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Span> {
     match name_at(snapshot, at) {
         Some(found) => Some(snapshot.analysis().get(found.definition).name_span),
@@ -24,7 +24,7 @@ pub(crate) fn definition(snapshot: &Snapshot, at: (SourceId, u32)) -> Option<Spa
     }
 }
 
-/// The beginning of the text that the import at a place means.
+/// Returns the beginning of the text that the import at a location refers to.
 fn imported(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<Span> {
     let program = snapshot.compilation().program();
     let target = program.ast(source)?.items.iter().find_map(|item| match item {
@@ -42,7 +42,7 @@ fn imported(snapshot: &Snapshot, (source, at): (SourceId, u32)) -> Option<Span> 
     Some(Span::new(found, 0, 0))
 }
 
-/// Every place that means what the name at the place means.
+/// Returns every reference to the definition of the name at the location.
 pub(crate) fn references(snapshot: &Snapshot, at: (SourceId, u32), with_declaration: bool) -> Vec<Span> {
     let Some(found) = name_at(snapshot, at) else {
         let uses = mode_at(snapshot, at).map(|found| uses_of(snapshot, found.mode));
@@ -56,7 +56,7 @@ pub(crate) fn references(snapshot: &Snapshot, at: (SourceId, u32), with_declarat
     wanted.map(|entry| entry.span).collect()
 }
 
-/// The name at the place, if it can be given another one.
+/// Returns the name at the location if it can be renamed.
 pub(crate) fn renamed_name(snapshot: &Snapshot, at: (SourceId, u32)) -> Result<Span, String> {
     let (span, declared, name) = match (name_at(snapshot, at), mode_at(snapshot, at)) {
         (Some(found), _) => {
@@ -72,9 +72,9 @@ pub(crate) fn renamed_name(snapshot: &Snapshot, at: (SourceId, u32)) -> Result<S
     }
 }
 
-const NO_NAME: &str = "there is no name here that a text declares";
+const NO_NAME: &str = "there is no declared name here";
 
-/// The changes that give what the name at the place means another name.
+/// Returns the changes that rename the definition of the name at the location.
 pub(crate) fn rename(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Result<Vec<Edit>, String> {
     renamed_name(snapshot, at)?;
     if name_at(snapshot, at).is_none() {
@@ -97,7 +97,7 @@ pub(crate) fn rename(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Res
         .collect())
 }
 
-/// The changes that give a mode another name.
+/// Returns the changes that rename a mode.
 fn rename_mode(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Result<Vec<Edit>, String> {
     let found = mode_at(snapshot, at).ok_or(NO_NAME)?;
     if *found.mode.name.text == *new {
@@ -105,7 +105,7 @@ fn rename_mode(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Result<Ve
     }
     is_name(new)?;
     if found.element.modes.iter().any(|mode| *mode.name.text == *new) {
-        return Err(format!("`{}` has a mode `{new}` already", found.element.name.text));
+        return Err(format!("`{}` already has a mode `{new}`", found.element.name.text));
     }
     let edits = uses_of(snapshot, found.mode).into_iter().map(|entry| Edit {
         span: entry.span,
@@ -114,26 +114,26 @@ fn rename_mode(snapshot: &Snapshot, at: (SourceId, u32), new: &str) -> Result<Ve
     Ok(edits.collect())
 }
 
-/// Whether a text is a name that can be declared.
+/// Checks that a text is a name that can be declared.
 fn is_name(text: &str) -> Result<(), String> {
     let lexed = token::lex(SourceId(0), text);
     let fault = match &lexed.tokens[..] {
         [(_, Token::Name(name), _)] if *name == text && text.is_ascii() => None,
-        [(_, token, _)] if token.is_reserved() => Some(format!("`{text}` is a word of the language")),
+        [(_, token, _)] if token.is_reserved() => Some(format!("`{text}` is a reserved word")),
         _ => Some(format!(
             "`{text}` is not a name: letters, digits and `_`, a letter or `_` first"
         )),
     };
     let reserved = ["time", "pi", "gnd"]
         .contains(&text)
-        .then(|| format!("`{text}` has a meaning of its own"));
+        .then(|| format!("`{text}` has a predefined meaning"));
     match fault.or(reserved) {
         None => Ok(()),
         Some(fault) => Err(fault),
     }
 }
 
-/// Whether the body that a name is declared in gives the new name a meaning of its own.
+/// Returns an error if the new name already has a meaning in the body that declares the old one.
 fn means_something(snapshot: &Snapshot, definition: &Definition, new: &str) -> Result<(), String> {
     let Some(within) = definition.within.map(|within| snapshot.analysis().get(within)) else {
         return Ok(());
@@ -147,7 +147,7 @@ fn means_something(snapshot: &Snapshot, definition: &Definition, new: &str) -> R
                 .program()
                 .ast(source)
                 .map_or(&[][..], |ast| &ast.items);
-            // What the body itself defines, as `wave = 2*pi/L`.
+            // Definitions of the body itself, such as `wave = 2*pi/L`.
             let defines = items.iter().any(|item| match item {
                 Item::Modal(modal) if modal.name.span == within.name_span => {
                     modal.equations.iter().any(|equation| is_defined(&equation.left, new))
@@ -159,12 +159,12 @@ fn means_something(snapshot: &Snapshot, definition: &Definition, new: &str) -> R
         _ => false,
     };
     match is_word {
-        true => Err(format!("`{new}` means something of its own in `{}`", within.name)),
+        true => Err(format!("`{new}` already has a meaning in `{}`", within.name)),
         false => Ok(()),
     }
 }
 
-/// Whether the left side of an equation defines a name: `wave` or `shape(x)`.
+/// Returns true if the left side of an equation defines a name: `wave` or `shape(x)`.
 fn is_defined(left: &Expr, name: &str) -> bool {
     match &left.kind {
         ExprKind::Name(found) => *found.text == *name,
@@ -176,7 +176,7 @@ fn is_defined(left: &Expr, name: &str) -> bool {
     }
 }
 
-/// Whether something else has the new name where the old one is used.
+/// Returns an error if the new name has another meaning where the old name is used.
 fn collides(snapshot: &Snapshot, id: DefinitionId, definition: &Definition, new: &str) -> Result<(), String> {
     let analysis = snapshot.analysis();
     let shown = |other: DefinitionId| {
@@ -185,7 +185,7 @@ fn collides(snapshot: &Snapshot, id: DefinitionId, definition: &Definition, new:
             analysis.get(other).name_span.start,
         );
         format!(
-            "`{new}` is declared already, in line {line} of {}",
+            "`{new}` is already declared in line {line} of {}",
             snapshot.map().get(analysis.get(other).name_span.source).name
         )
     };
@@ -196,10 +196,10 @@ fn collides(snapshot: &Snapshot, id: DefinitionId, definition: &Definition, new:
         .zip(0..)
         .map(|(other, at)| (other, DefinitionId(at)));
     for (other, place) in others.filter(|entry| entry.1 != id && *entry.0.name == *new) {
-        // Items share one scope; what is declared in an item shares that of the item, indices of its loops among it.
+        // Items share one scope; declarations in an item, including loop indices, share that of the item.
         let clashes = match (is_item, other.within) {
             (true, None) => (other.kind == DefinitionKind::Domain) == (definition.kind == DefinitionKind::Domain),
-            // Outputs have names of their own.
+            // Outputs have a separate namespace.
             (false, within) => {
                 let is_output = |kind| kind == DefinitionKind::Output;
                 within == definition.within && is_output(other.kind) == is_output(definition.kind)

@@ -1,4 +1,4 @@
-//! Faults and remarks, as an editor lists them.
+//! Problems as listed by an editor.
 
 use crate::symbols::body_of;
 use crate::{Problem, Snapshot};
@@ -9,20 +9,20 @@ use lgm_syntax::ast::StatementKind;
 use lgm_syntax::visit::statements;
 use rustc_hash::FxHashSet;
 
-/// Every fault and remark, of the root and of what it imports; and in a root text without faults, what nothing uses and what hides
-/// something else.
+/// Returns every error, warning and remark of the root text and its imports. For a root text without errors, it also returns unused
+/// declarations and shadowed names.
 pub(crate) fn problems(snapshot: &Snapshot) -> Vec<Problem> {
     let mut found: Vec<Problem> = snapshot.diagnostics().iter().map(problem).collect();
     let faults = snapshot.diagnostics().iter();
     found.extend(faults.filter_map(|diagnostic| at_instance(snapshot, diagnostic)));
-    // What looks unused may be used in a part that could not be read.
+    // Seemingly unused items may be used in an unreadable part.
     if !snapshot.diagnostics().iter().any(Diagnostic::is_error) {
         found.extend(names(snapshot));
     }
     found
 }
 
-/// The fault of a component once more, at the instance in the root text that brought it.
+/// Repeats the error of a component at the instance in the root text that causes it.
 fn at_instance(snapshot: &Snapshot, diagnostic: &Diagnostic) -> Option<Problem> {
     let (first, others) = diagnostic.labels.split_first()?;
     let made = |label: &&Label| label.span.source == snapshot.root() && label.message.starts_with("in the instance");
@@ -34,7 +34,7 @@ fn at_instance(snapshot: &Snapshot, diagnostic: &Diagnostic) -> Option<Problem> 
     Some(found)
 }
 
-/// Names of the root text that nothing uses, and indices that hide a value.
+/// Returns problems for unused names of the root text, and for indices that shadow a value.
 fn names(snapshot: &Snapshot) -> Vec<Problem> {
     let analysis = snapshot.analysis();
     let unused: FxHashSet<DefinitionId> = unused(snapshot).into_iter().collect();
@@ -47,7 +47,7 @@ fn names(snapshot: &Snapshot) -> Vec<Problem> {
         .collect()
 }
 
-/// Definitions of the root text that nothing uses.
+/// Returns the unused definitions of the root text.
 pub(crate) fn unused(snapshot: &Snapshot) -> Vec<DefinitionId> {
     let analysis = snapshot.analysis();
     let used: FxHashSet<DefinitionId> = analysis
@@ -68,7 +68,7 @@ pub(crate) fn unused(snapshot: &Snapshot) -> Vec<DefinitionId> {
     .collect()
 }
 
-/// The names of signals that are given a start, from which the starts of states follow though nothing names them.
+/// Returns the names of signals with an initial value, which determines initial values of states even if no expression uses the signal.
 fn starting(snapshot: &Snapshot) -> FxHashSet<Span> {
     let ast = snapshot.compilation().program().ast(snapshot.root());
     let mut found = FxHashSet::default();
@@ -84,7 +84,7 @@ fn starting(snapshot: &Snapshot) -> FxHashSet<Span> {
     found
 }
 
-/// What is reported where nothing uses it.
+/// Returns the message for an unused item.
 fn what(kind: DefinitionKind) -> Option<&'static str> {
     use DefinitionKind::*;
     Some(match kind {
@@ -105,7 +105,7 @@ fn without_use(definition: &Definition) -> Option<Problem> {
     })
 }
 
-/// An index with the name of a value around it, which it hides.
+/// Reports an index that shadows a value of the enclosing scope.
 fn hiding(analysis: &Analysis, definition: &Definition) -> Option<Problem> {
     use DefinitionKind::*;
     let item = definition.within.filter(|_| definition.kind == Index)?;
@@ -118,7 +118,7 @@ fn hiding(analysis: &Analysis, definition: &Definition) -> Option<Problem> {
         related: vec![(hidden.name_span, "hidden here".to_string())],
         ..hint(
             definition,
-            format!("the index `{}` hides the value of the same name", definition.name),
+            format!("the index `{}` shadows the value of the same name", definition.name),
         )
     })
 }
@@ -135,7 +135,7 @@ fn hint(definition: &Definition, message: String) -> Problem {
     }
 }
 
-/// The faults of syntax that a text has, each with its line and the words of its problem.
+/// Returns the syntax errors of a text, each with its line and its message.
 pub fn syntax_faults(text: &str) -> Vec<(u32, String)> {
     let mut map = SourceMap::default();
     let source = map.add("", text, None);

@@ -1,4 +1,4 @@
-//! The stages of one text, made once when an answer first needs them.
+//! The stages of one text, each computed once when an answer first requires it.
 
 use crate::answers::Problem;
 use crate::equations::loops::{self, Loop};
@@ -13,7 +13,7 @@ use lgm_source::{SourceId, SourceMap, Sources};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// One root text as it is now, with all that it imports.
+/// One root text with its imports, at one version.
 #[derive(Debug)]
 pub struct Snapshot {
     compilation: Compilation,
@@ -26,7 +26,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads a root text and what it imports. The path, if it has one, says where its imports lie.
+    /// Reads a root text and its imports. The path, if any, locates the imports.
     pub fn new(
         files: &dyn Sources,
         path: Option<PathBuf>,
@@ -37,7 +37,7 @@ impl Snapshot {
         Snapshot::after(None, files, path, name, text, cancellation)
     }
 
-    /// The same for a text that was edited, with a snapshot of it from before: what the edit left alone is not parsed again.
+    /// Returns the snapshot of an edited text. Unchanged parts of the previous snapshot are not parsed again.
     pub fn after(
         before: Option<&Snapshot>,
         files: &dyn Sources,
@@ -49,7 +49,7 @@ impl Snapshot {
         let mut map = SourceMap::default();
         let root = map.add(name, text, path);
         let request = Request {
-            // As `lgm check`: numbers find every singular value, in time in proportion to the model, and nobody reads these equations.
+            // Like `lgm check`: numeric equations reveal every singular value in linear time, and are never displayed.
             equations: Options {
                 symbolic: false,
                 readable: false,
@@ -75,45 +75,45 @@ impl Snapshot {
         }
     }
 
-    /// The same texts with another of their models compiled; none if it is the one that this snapshot compiles.
+    /// Returns a snapshot of the same texts for another model; none if this snapshot already compiles that model.
     pub fn of_model(&self, model: &str) -> Option<Snapshot> {
         let is_own = self.compilation.model().is_some_and(|own| *own.heading.name == *model);
         (!is_own).then(|| Snapshot::of(self.compilation.of_model(model)))
     }
 
-    /// The same model with other values of the parameters that have one in SI; none if no parameter has.
+    /// Returns a snapshot of the same model with other parameter values, given in SI; none if no parameter has one.
     pub fn with_values(&self, asked: &dyn Fn(&str) -> Option<f64>) -> Option<Snapshot> {
         let options = options(self.compilation.model()?, asked);
         (!options.is_empty()).then(|| Snapshot::of(self.compilation.with_values(&options)))
     }
 
-    /// What each name stands for.
+    /// Returns the meaning of each name.
     pub(crate) fn analysis(&self) -> &Analysis {
         self.analysis.get_or_init(|| Analysis::of(self.compilation.program()))
     }
 
-    /// Everything that was found on the way to the equations.
+    /// Returns all diagnostics of the stages up to the equations.
     pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
         self.diagnostics.get_or_init(|| self.compilation.diagnostics())
     }
 
-    /// The problems that an editor lists, found once.
+    /// Returns the problems that an editor lists, found once.
     pub(crate) fn listed(&self, find: impl FnOnce() -> Vec<Problem>) -> &[Problem] {
         self.problems.get_or_init(find)
     }
 
-    /// Which storage each declaration stands for; none where there are no equations.
+    /// Returns the storage of each declaration; none if there are no equations.
     pub(crate) fn storages(&self) -> Option<&Storages> {
         let make = || Some(Storages::of(self.compilation.model()?, self.compilation.system()?));
         self.storages.get_or_init(make).as_ref()
     }
 
-    /// The algebraic loops of the model.
+    /// Returns the algebraic loops of the model.
     pub(crate) fn loops(&self) -> &[Loop] {
         self.loops.get_or_init(|| loops::loops(&self.compilation))
     }
 
-    /// The loop that an instance is in, itself or with an element of it; with the name of that.
+    /// Returns the loop that contains an instance or one of its elements, and the name of this element.
     pub(crate) fn loop_of(&self, definition: &Definition) -> Option<(String, &Loop)> {
         let model = self.compilation.model().filter(|_| !self.loops().is_empty())?;
         let is_here = |element: &&Element| declared_at(model, element).contains(&definition.name_span);
@@ -124,41 +124,41 @@ impl Snapshot {
         })
     }
 
-    /// For each port of the model, the variable that the rest of the model gives it; none where there are no equations.
+    /// Returns, for each port of the model, the variable set by the rest of the model; none if there are no equations.
     pub(crate) fn solved(&self) -> Option<&[Option<Variable>]> {
         let make = || {
             self.compilation.system()?;
             let (model, graph) = (self.compilation.formulated_model()?, self.compilation.bond_graph()?);
             let found = lgm_equations::port_causality(model, graph, &self.compilation.request().equations);
-            // What the equations were made from has the ports of the model in front.
+            // The model of the equations lists the ports of the original model first.
             found.filter(|solved| solved.len() >= self.compilation.model().map_or(0, |model| model.graph.ports.len()))
         };
         self.solved.get_or_init(|| lgm_source::stack::deep(make)).as_deref()
     }
 
-    /// All texts: the root, what it imports, and the standard library, whose texts have no path.
+    /// Returns all texts: the root, its imports, and the standard library, whose texts have no path.
     pub fn map(&self) -> &SourceMap {
         self.compilation.map()
     }
 
-    /// The root text.
+    /// Returns the root text.
     pub fn root(&self) -> SourceId {
         self.compilation.root()
     }
 
-    /// The text that was read from a path.
+    /// Returns the text that was read from a path.
     pub fn source_of(&self, path: &Path) -> Option<SourceId> {
         let is_it = |entry: &(SourceId, &lgm_source::Source)| entry.1.path.as_deref() == Some(path);
         self.map().iter().find(is_it).map(|entry| entry.0)
     }
 
-    /// What the answers are made from, for those who need a stage of it.
+    /// Returns the underlying compilation, for callers that need a stage.
     pub fn compilation(&self) -> &Compilation {
         &self.compilation
     }
 }
 
-/// Options that give parameters other values, which are asked for in SI: an option counts in the unit that stands after the name.
+/// Returns the options for other parameter values, which are requested in SI: an option uses the unit after the name of the parameter.
 fn options(model: &Model, asked: &dyn Fn(&str) -> Option<f64>) -> Vec<String> {
     let option = |parameter: &Parameter| {
         let value = asked(&parameter.name)? / parameter.scale;

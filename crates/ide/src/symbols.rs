@@ -1,4 +1,4 @@
-//! What a text declares, what can be folded, and what the names in it are.
+//! The declarations, foldable ranges and names of a text.
 
 use crate::modes::{element_of, uses};
 use crate::{Colored, Link, NameKind, Snapshot, Symbol};
@@ -8,7 +8,7 @@ use lgm_syntax::ast::{ElementMode, Expr, ImportTarget, Item, Statement, Statemen
 use lgm_syntax::token::{self, Token};
 use lgm_syntax::visit::{child_expressions, child_statements, statement_expressions, statements};
 
-/// What kind of thing a definition is to an editor.
+/// Returns the editor's kind of a definition.
 pub(crate) fn kind_of(kind: DefinitionKind) -> NameKind {
     match kind {
         DefinitionKind::Model => NameKind::Model,
@@ -30,7 +30,7 @@ pub(crate) fn kind_of(kind: DefinitionKind) -> NameKind {
     }
 }
 
-/// A few words beside a name: what it is one of, or its unit.
+/// Returns a short description of a name: its definition, or its unit.
 pub(crate) fn detail_of(snapshot: &Snapshot, id: DefinitionId) -> Option<String> {
     let (analysis, map) = (snapshot.analysis(), snapshot.map());
     let definition = analysis.get(id);
@@ -38,7 +38,7 @@ pub(crate) fn detail_of(snapshot: &Snapshot, id: DefinitionId) -> Option<String>
     of.or_else(|| definition.unit.map(|unit| map.slice(unit).to_string()))
 }
 
-/// The names of the models of the root text, in its order.
+/// Returns the names of the models of the root text, in text order.
 pub(crate) fn models(snapshot: &Snapshot) -> Vec<Span> {
     let definitions = snapshot.analysis().definitions.iter();
     let models = definitions.filter(|definition| definition.kind == DefinitionKind::Model);
@@ -50,7 +50,7 @@ pub(crate) fn models(snapshot: &Snapshot) -> Vec<Span> {
     spans
 }
 
-/// What the root text declares: its items, with what is declared in each.
+/// Returns the declarations of the root text: its items, with the declarations in each.
 pub(crate) fn symbols(snapshot: &Snapshot) -> Vec<Symbol> {
     let analysis = snapshot.analysis();
     let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
@@ -99,7 +99,7 @@ fn symbol(snapshot: &Snapshot, id: DefinitionId) -> Symbol {
     }
 }
 
-/// What the names in the root text are.
+/// Returns the meanings of the names in the root text.
 pub(crate) fn colors(snapshot: &Snapshot) -> Vec<Colored> {
     let analysis = snapshot.analysis();
     let here = analysis
@@ -121,7 +121,7 @@ pub(crate) fn colors(snapshot: &Snapshot) -> Vec<Colored> {
     colored
 }
 
-/// Bodies of items, modes, blocks, loops and conditions, and comments of several lines.
+/// Returns the bodies of items, modes, blocks, loops and conditions, and comments of several lines.
 pub(crate) fn folds(snapshot: &Snapshot) -> Vec<Span> {
     let Some(ast) = snapshot.compilation().program().ast(snapshot.root()) else {
         return Vec::new();
@@ -154,7 +154,7 @@ pub(crate) fn folds(snapshot: &Snapshot) -> Vec<Span> {
     found
 }
 
-/// Runs of lines that are comments, and comments of several lines.
+/// Returns groups of consecutive comment lines, and comments of several lines.
 fn comments(snapshot: &Snapshot) -> Vec<Span> {
     let text = &snapshot.map().get(snapshot.root()).text;
     let mut runs: Vec<Span> = Vec::new();
@@ -179,7 +179,7 @@ fn comments(snapshot: &Snapshot) -> Vec<Span> {
     runs
 }
 
-/// The statements of an item.
+/// Returns the statements of an item.
 pub(crate) fn body_of(item: &Item) -> &[Statement] {
     match item {
         Item::Component(component) => &component.body,
@@ -188,7 +188,7 @@ pub(crate) fn body_of(item: &Item) -> &[Statement] {
     }
 }
 
-/// The parts of the root text that hold a byte, the smallest first.
+/// Returns the parts of the root text that contain a byte, the smallest first.
 pub(crate) fn selections(snapshot: &Snapshot, at: u32) -> Vec<Span> {
     let root = snapshot.root();
     let text = &snapshot.map().get(root).text;
@@ -253,7 +253,7 @@ fn within_expression(expr: &Expr, holds: &dyn Fn(Span) -> bool, found: &mut Vec<
     }
 }
 
-/// Quoted imports, with the texts that they lead to.
+/// Returns quoted imports, with the texts that they refer to.
 pub(crate) fn links(snapshot: &Snapshot) -> Vec<Link> {
     let items = snapshot
         .compilation()

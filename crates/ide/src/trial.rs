@@ -1,11 +1,11 @@
-//! The text with a change, compiled.
+//! Compilation of a changed text.
 
 use crate::{Edit, Snapshot};
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceMap, Sources};
 use std::path::Path;
 
-/// The text with edits, compiled; none if the edits overlap.
+/// Compiles the text with edits; none if the edits overlap.
 pub(crate) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
     let source = snapshot.map().get(snapshot.root());
     let mut sorted: Vec<&Edit> = edits.iter().collect();
@@ -28,23 +28,23 @@ pub(crate) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
     ))
 }
 
-/// Whether edits leave fewer errors, or as many and fewer remarks.
+/// Returns true if edits leave fewer errors, or the same number and fewer remarks.
 pub(crate) fn mends(snapshot: &Snapshot, edits: &[Edit]) -> bool {
     let errors = |of: &Snapshot| {
         let errors = of.diagnostics().iter().filter(|fault| fault.is_error()).count();
         (errors, of.diagnostics().len())
     };
-    // One text is tried on, not what it imports.
+    // Only the root text is tried, not its imports.
     let is_own = edits.iter().all(|edit| edit.span.source == snapshot.root());
     is_own && changed(snapshot, edits).is_some_and(|trial| errors(&trial) < errors(snapshot))
 }
 
-/// Whether a text has no errors.
+/// Returns true if a text has no errors.
 pub(crate) fn is_sound(snapshot: &Snapshot) -> bool {
     !snapshot.diagnostics().iter().any(Diagnostic::is_error)
 }
 
-/// The texts that were read already.
+/// The texts that are already read.
 struct Known<'m>(&'m SourceMap);
 
 impl Sources for Known<'_> {

@@ -1,8 +1,7 @@
-//! The matrices of LG2ss (Pourazadi, tables 5-1 to 5-3): what they may hold, and what they mean.
+//! The matrices of LG2ss (Pourazadi, tables 5-1 to 5-3): their valid entries and their meaning.
 //!
-//! A graph row is `[branch, tail node, head node, type]`, node 1 being the ground; an output row is
-//! `[output, branch, type]`. Two rows that follow each other, with branch numbers that follow each
-//! other, make one transformer or gyrator.
+//! A graph row is `[branch, tail node, head node, type]`; node 1 is the ground. An output row is `[output, branch, type]`. Two consecutive
+//! rows with consecutive branch numbers define one transformer or gyrator.
 
 use super::matrix::{self, Entry, Matrix, Row};
 use super::print;
@@ -26,8 +25,7 @@ const BAD_NAME: Code = Code::LGM0813;
 
 /// Turns the two matrices of LG2ss into a model of the given name.
 ///
-/// The faults of both texts are reported together, each at its place in the text that holds it. The
-/// text is `None` exactly where one of them is an error.
+/// The diagnostics of both texts are returned together, each with its location. The text is `None` if and only if one of them is an error.
 pub fn lg2ss(map: &SourceMap, graph: SourceId, outputs: SourceId, name: &str) -> (Option<String>, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     check_name(name, &mut faults);
@@ -50,8 +48,10 @@ fn check_name(name: &str, faults: &mut Vec<Diagnostic>) {
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     if !letters || lgm_syntax::is_reserved(name) {
         faults.push(
-            Diagnostic::error(BAD_NAME, format!("`{name}` cannot be the name of a model"))
-                .help("use ASCII letters, digits and `_`, a letter first, and no reserved word, such as `Circuit`"),
+            Diagnostic::error(BAD_NAME, format!("`{name}` cannot be the name of a model")).help(
+                "use ASCII letters, digits and `_`, starting with a letter, and avoid reserved words; for \
+                    example `Circuit`",
+            ),
         );
     }
 }
@@ -61,7 +61,7 @@ fn read_graph(matrix: &Matrix, faults: &mut Vec<Diagnostic>) -> Vec<Element> {
         faults.push(
             Diagnostic::error(EMPTY, "the graph has no branches")
                 .label(matrix.span, "no row here")
-                .help("write one row a branch: `[branch, tail node, head node, type]`"),
+                .help("write one row for each branch: `[branch, tail node, head node, type]`"),
         );
         return Vec::new();
     }
@@ -74,18 +74,18 @@ fn read_graph(matrix: &Matrix, faults: &mut Vec<Diagnostic>) -> Vec<Element> {
             faults.push(
                 Diagnostic::error(SELF_LOOP, format!("this branch starts and ends at node {}", tail.value))
                     .label(tail.span.to(head.span), "tail and head are the same node")
-                    .help("a branch joins two different nodes; give its head node another number"),
+                    .help("a branch connects two different nodes; give its head node another number"),
             );
         }
     }
-    // Where a row could not be read, its nodes would be missing from the count.
+    // An unreadable row would lose its nodes.
     if rows.len() == matrix.rows.len() {
         check_nodes(matrix, &rows, faults);
     }
     elements
 }
 
-/// The rows that have the right number of entries; the others are reported.
+/// Returns the rows with the right number of entries, and reports the others.
 fn rows_of_width<'a>(matrix: &'a Matrix, width: usize, layout: &str, faults: &mut Vec<Diagnostic>) -> Vec<&'a Row> {
     let mut rows = Vec::new();
     for (index, row) in matrix.rows.iter().enumerate() {
@@ -109,7 +109,7 @@ fn rows_of_width<'a>(matrix: &'a Matrix, width: usize, layout: &str, faults: &mu
     rows
 }
 
-/// The entries of a row whose width was checked.
+/// Returns the entries of a row; its width is already checked.
 fn columns<const N: usize>(row: &Row) -> [Entry; N] {
     row.entries
         .clone()
@@ -129,7 +129,7 @@ fn check_repeats(rows: &[&Row], what: &str, faults: &mut Vec<Diagnostic>) {
                 )
                 .label(number.span, "given again here")
                 .label(*first, "first given here")
-                .help(format!("give every {what} a number of its own")),
+                .help(format!("give each {what} its own number")),
             ),
             None => {
                 seen.insert(number.value, number.span);
@@ -156,7 +156,7 @@ fn pair_up(rows: &[&Row], faults: &mut Vec<Diagnostic>) -> Vec<Element> {
         }
         let first = branch(row, kind);
         let noun = kind.noun();
-        // A next row whose type is unknown may have been meant as the partner: one fault is enough.
+        // A next row of unknown type may be meant as the partner: one error is enough.
         if at < rows.len() && kinds[at].is_none() {
             continue;
         }
@@ -168,7 +168,7 @@ fn pair_up(rows: &[&Row], faults: &mut Vec<Diagnostic>) -> Vec<Element> {
                 faults.push(
                     Diagnostic::error(
                         UNPAIRED,
-                        format!("the two branches of a {noun} have numbers that follow each other"),
+                        format!("the two branches of a {noun} must have consecutive numbers"),
                     )
                     .label(
                         rows[at].entries[0].span,
@@ -183,9 +183,9 @@ fn pair_up(rows: &[&Row], faults: &mut Vec<Diagnostic>) -> Vec<Element> {
             faults.push(
                 Diagnostic::error(
                     UNPAIRED,
-                    format!("the {noun} of branch {} has one row only", first.number),
+                    format!("the {noun} of branch {} has only one row", first.number),
                 )
-                .label(row.span(), format!("a {noun} is two rows, one after the other"))
+                .label(row.span(), format!("a {noun} has two consecutive rows"))
                 .help(format!(
                     "write its second side as the next row: branch {}, its two nodes and type {}",
                     u64::from(first.number) + 1,
@@ -203,7 +203,7 @@ fn element_type(row: &Row, faults: &mut Vec<Diagnostic>) -> Option<ElementType> 
     if kind.is_none() {
         faults.push(
             Diagnostic::error(UNKNOWN_TYPE, format!("there is no element type {}", entry.value))
-                .label(entry.span, "types go from 1 to 7")
+                .label(entry.span, "types range from 1 to 7")
                 .help("1 A-type, 2 T-type, 3 D-type, 4 across source, 5 through source, 6 transformer, 7 gyrator"),
         );
     }
@@ -220,7 +220,7 @@ fn branch(row: &Row, kind: ElementType) -> Branch {
     }
 }
 
-/// Every node must lead somewhere, and every part of the graph to the ground.
+/// Checks that every node except the ground has at least two branches, and that the whole graph is connected to the ground.
 fn check_nodes(matrix: &Matrix, rows: &[&Row], faults: &mut Vec<Diagnostic>) {
     let mut uses: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
     for row in rows {
@@ -232,8 +232,8 @@ fn check_nodes(matrix: &Matrix, rows: &[&Row], faults: &mut Vec<Diagnostic>) {
         if *node != GROUND && places.len() == 1 {
             faults.push(
                 Diagnostic::error(DANGLING, format!("node {node} is the end of one branch only"))
-                    .label(places[0], "no other branch comes here, so nothing can flow")
-                    .help("join another branch to this node, or correct its number"),
+                    .label(places[0], "no other branch ends here, so nothing can flow")
+                    .help("connect another branch to this node, or correct its number"),
             );
         }
     }
@@ -266,14 +266,14 @@ fn check_nodes(matrix: &Matrix, rows: &[&Row], faults: &mut Vec<Diagnostic>) {
                 NO_GROUND,
                 format!("no path leads from {noun} {} to the ground", listed.join(", ")),
             )
-            .label(uses[&nodes[0]][0], "its across variable has no datum")
-            .note("a transformer or gyrator joins its two sides by power, not by a path")
+            .label(uses[&nodes[0]][0], "its across variable has no reference")
+            .note("a transformer or gyrator couples its two sides by power, not by a path")
             .help("connect one node of this part to node 1"),
         );
     }
 }
 
-/// Which nodes hang together.
+/// The connected nodes.
 struct Parts {
     parent: FxHashMap<u32, u32>,
 }
@@ -297,7 +297,7 @@ impl Parts {
 
     fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root(a), self.root(b));
-        // The smaller number leads, so that the answer does not depend on the order of rows.
+        // The smaller number is the representative, so that the result is independent of the order of rows.
         self.parent.insert(a.max(b), a.min(b));
     }
 }
@@ -305,9 +305,9 @@ impl Parts {
 fn read_outputs(matrix: &Matrix, graph: Option<&Matrix>, faults: &mut Vec<Diagnostic>) -> Vec<Output> {
     if matrix.rows.is_empty() {
         faults.push(
-            Diagnostic::warning(EMPTY, "no outputs are asked for")
+            Diagnostic::warning(EMPTY, "no outputs are requested")
                 .label(matrix.span, "no row here")
-                .help("write one row an output: `[output, branch, type]`"),
+                .help("write one row for each output: `[output, branch, type]`"),
         );
     }
     let rows = rows_of_width(matrix, 3, "an output row is `output, branch, type`", faults);
@@ -324,7 +324,7 @@ fn read_outputs(matrix: &Matrix, graph: Option<&Matrix>, faults: &mut Vec<Diagno
             let more = if listed.len() > known.len() { ", .." } else { "" };
             faults.push(
                 Diagnostic::error(NO_SUCH_BRANCH, format!("the graph has no branch {}", branch.value))
-                    .label(branch.span, "an output of this branch is asked for")
+                    .label(branch.span, "an output of this branch is requested")
                     .help(format!("its branches are {}{more}", known.join(", "))),
             );
         }
@@ -336,7 +336,7 @@ fn read_outputs(matrix: &Matrix, graph: Option<&Matrix>, faults: &mut Vec<Diagno
             }),
             None => faults.push(
                 Diagnostic::error(UNKNOWN_TYPE, format!("there is no output type {}", kind.value))
-                    .label(kind.span, "types go from 1 to 4")
+                    .label(kind.span, "types range from 1 to 4")
                     .help("1 across, 2 through, 3 integrated across, 4 integrated through"),
             ),
         }

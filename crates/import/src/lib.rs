@@ -1,7 +1,6 @@
-//! Other notations -> the text of a `.lgm` model. Pure functions: none of them reads or writes a file.
+//! Other notations -> the text of a `.lgm` model. Pure functions that access no files.
 //!
-//! AFTER THIS POINT there is ordinary source text, to be parsed and compiled like any other; nothing of
-//! the foreign notation is left but the names that it gives to things.
+//! AFTER THIS POINT there is ordinary source text, parsed and compiled like any other; only names remain from the foreign notation.
 
 mod elements;
 mod lg2ss;

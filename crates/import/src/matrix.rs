@@ -1,22 +1,21 @@
-//! MATLAB matrices of positive whole numbers, every entry with its place in the text.
+//! MATLAB matrices of positive integers, each entry with its location in the text.
 //!
-//! Rows end at `;` or at the end of a line, entries are parted by commas or blanks, `...` continues a
-//! line, `%` starts a comment. A leading `name =` is skipped, so that a printed matrix can be pasted as
-//! it is. Rows may have brackets of their own, as other languages write them; an input in which that
-//! would mean something else in MATLAB (one long row) is never a legal matrix here.
+//! Rows end at `;` or at the end of a line, entries are separated by commas or spaces, `...` continues a line, and `%` starts a comment. A
+//! leading `name =` is skipped, so that a printed matrix can be pasted unchanged. Rows may have their own brackets, as in other languages.
+//! An input in which such brackets mean something else in MATLAB (one long row) is never a valid matrix here.
 
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
 
-/// The text is no matrix of numbers.
+/// The text is not a matrix of numbers.
 const NOT_A_MATRIX: Code = Code::LGM0801;
-/// Brackets are missing, left open or followed by something.
+/// Brackets are missing, unclosed or followed by more text.
 const BRACKETS: Code = Code::LGM0802;
-/// A number that is not a positive whole number.
+/// A number that is not a positive integer.
 const NOT_A_COUNT: Code = Code::LGM0803;
 
-/// One number with its place.
+/// One number with its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) value: u32,
@@ -30,7 +29,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// From the first entry to the last.
+    /// Returns the span from the first entry to the last.
     pub(super) fn span(&self) -> Span {
         let first = self.entries.first().expect("invariant: a row has entries");
         let last = self.entries.last().expect("invariant: a row has entries");
@@ -55,11 +54,11 @@ enum Token {
     NewLine,
     Equals,
     Word,
-    /// `None` where the number was refused already.
+    /// `None` if the number was already rejected.
     Number(Option<u32>),
 }
 
-/// Reads one matrix; `None` where anything was wrong with it.
+/// Reads one matrix; returns `None` if it has an error.
 pub(super) fn parse(map: &SourceMap, source: SourceId, faults: &mut Vec<Diagnostic>) -> Option<Matrix> {
     let before = faults.len();
     let tokens = tokens(&map.get(source).text, source, faults);
@@ -93,7 +92,7 @@ fn tokens(text: &str, source: SourceId, faults: &mut Vec<Diagnostic>) -> Vec<(To
         } else if matches!(bytes[at], b' ' | b'\t' | b'\r') {
             at += 1;
         } else if text[at..].starts_with("...") {
-            // Everything up to the line's end belongs to the continuation, the end included.
+            // Everything up to and including the line's end belongs to the continuation.
             at = end_of_line(bytes, at);
             at += usize::from(at < bytes.len());
         } else if bytes[at] == b'%' {
@@ -110,12 +109,15 @@ fn tokens(text: &str, source: SourceId, faults: &mut Vec<Diagnostic>) -> Vec<(To
         } else {
             at = unexpected_end(text, at);
             faults.push(
-                Diagnostic::error(NOT_A_MATRIX, format!("`{}` has no place in a matrix", &text[start..at]))
-                    .label(
-                        Span::new(source, start, at),
-                        "not a number, a comma, a semicolon or a bracket",
-                    )
-                    .help("write a MATLAB matrix of whole numbers, such as `[1 2 1 4; 2 2 1 3]`"),
+                Diagnostic::error(
+                    NOT_A_MATRIX,
+                    format!("`{}` is not allowed in a matrix", &text[start..at]),
+                )
+                .label(
+                    Span::new(source, start, at),
+                    "not a number, a comma, a semicolon or a bracket",
+                )
+                .help("write a MATLAB matrix of whole numbers, such as `[1 2 1 4; 2 2 1 3]`"),
             );
         }
     }
@@ -127,7 +129,7 @@ fn end_of_line(bytes: &[u8], from: usize) -> usize {
     from + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
 }
 
-/// A run of characters that start nothing is one fault, not one fault each.
+/// Returns the end of a run of unexpected characters, which is reported as one error.
 fn unexpected_end(text: &str, from: usize) -> usize {
     let known = |letter: char| letter.is_ascii_alphanumeric() || letter.is_whitespace() || "[],;=%.+-".contains(letter);
     let mut letters = text[from..].char_indices();
@@ -137,7 +139,7 @@ fn unexpected_end(text: &str, from: usize) -> usize {
         .map_or(text.len(), |(offset, _)| from + offset)
 }
 
-/// Where a number that starts here ends, its sign, fraction and exponent included.
+/// Returns the end of a number that starts here, with its sign, fraction and exponent.
 fn number_end(bytes: &[u8], start: usize) -> Option<usize> {
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let digits = |mut at: usize| {
@@ -152,7 +154,7 @@ fn number_end(bytes: &[u8], start: usize) -> Option<usize> {
         return None;
     }
     at = digits(at);
-    // `2...` is the number 2 with a continuation behind it.
+    // `2...` is the number 2 with a continuation after it.
     if bytes.get(at) == Some(&b'.') && !bytes[at..].starts_with(b"...") {
         at = digits(at + 1);
     }
@@ -184,7 +186,7 @@ fn count(text: &str, span: Span, faults: &mut Vec<Diagnostic>) -> Option<u32> {
     };
     faults.push(
         Diagnostic::error(NOT_A_COUNT, format!("`{text}` {what}"))
-            .label(span, "a positive whole number is expected here")
+            .label(span, "expected a positive whole number")
             .help("branches, nodes and types are counted 1, 2, 3, ..; values of elements are set in the model, not in the matrix"),
     );
     None
@@ -202,7 +204,7 @@ impl Parser<'_> {
         let mut rows = Vec::new();
         let mut row: Vec<Option<Entry>> = Vec::new();
         let mut inner: Option<Span> = None;
-        // Whether the last thing read in this row is one that a comma may follow.
+        // True if a comma may follow the last entry of this row.
         let mut comma_may_follow = false;
         while let Some((token, span)) = self.next() {
             match token {
@@ -217,17 +219,17 @@ impl Parser<'_> {
                         span,
                         "nothing to separate",
                     )
-                    .help = Some("write one comma, or a blank, between two entries".to_owned());
+                    .help = Some("write one comma or a space between two entries".to_owned());
                 }
                 Token::Comma => comma_may_follow = false,
                 Token::Semicolon if inner.is_some() => {
                     self.fault(
                         BRACKETS,
-                        "a row in brackets of its own ends with `]`",
+                        "a row in its own brackets ends with `]`",
                         span,
                         "inside a row",
                     )
-                    .help = Some("write `]` here, or leave out the inner brackets".to_owned());
+                    .help = Some("write `]` here, or remove the inner brackets".to_owned());
                 }
                 Token::NewLine if inner.is_some() => {}
                 Token::Semicolon | Token::NewLine => {
@@ -242,7 +244,7 @@ impl Parser<'_> {
                         span,
                         "not expected here",
                     )
-                    .help = Some("write a row as `1 2 1 4` and part the rows by `;`".to_owned());
+                    .help = Some("write a row as `1 2 1 4` and separate rows with `;`".to_owned());
                     return None;
                 }
                 Token::Close => {
@@ -257,8 +259,9 @@ impl Parser<'_> {
                     comma_may_follow = true;
                 }
                 Token::Word | Token::Equals => {
-                    self.fault(NOT_A_MATRIX, "a matrix holds numbers only", span, "not a number")
-                        .help = Some("write the numbers of branches, nodes and types; types go from 1 to 7".to_owned());
+                    self.fault(NOT_A_MATRIX, "a matrix may contain only numbers", span, "not a number")
+                        .help =
+                        Some("write the numbers of branches, nodes and types; types range from 1 to 7".to_owned());
                 }
             }
         }
@@ -272,7 +275,7 @@ impl Parser<'_> {
         None
     }
 
-    /// Skips `name =` and takes the first bracket.
+    /// Skips `name =` and consumes the first bracket.
     fn opening(&mut self) -> Option<Span> {
         if let Some(equals) = self.tokens.iter().position(|(token, _)| *token == Token::Equals) {
             let name = &self.tokens[..equals];
@@ -297,7 +300,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind the matrix there may be a semicolon, as behind any MATLAB statement.
+    /// Checks that nothing follows the matrix except an optional semicolon, as after any MATLAB statement.
     fn nothing_more(&mut self) {
         while let Some((token, span)) = self.next() {
             if matches!(token, Token::NewLine | Token::Semicolon) {
@@ -308,9 +311,9 @@ impl Parser<'_> {
                 BRACKETS,
                 "the matrix has ended before this",
                 span.to(last),
-                "nothing is expected here",
+                "expected the end of the matrix",
             )
-            .help = Some("leave this out, or move the closing bracket behind it".to_owned());
+            .help = Some("remove this, or move the closing bracket after it".to_owned());
             return;
         }
     }
@@ -327,7 +330,7 @@ impl Parser<'_> {
     }
 }
 
-/// Empty rows (`;;`, blank lines) are no rows; a row with a refused number has its fault already.
+/// Finishes a row. Empty rows (`;;`, blank lines) are skipped; a rejected number is already reported.
 fn finish(row: &mut Vec<Option<Entry>>, rows: &mut Vec<Row>) {
     let entries: Option<Vec<Entry>> = std::mem::take(row).into_iter().collect();
     if let Some(entries) = entries.filter(|entries| !entries.is_empty()) {

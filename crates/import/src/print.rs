@@ -5,10 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Nodes declared on one line.
+/// The maximum number of nodes declared on one line.
 const NODES_A_LINE: usize = 10;
 
-/// The model's text; the graph was checked before.
+/// Returns the model's text; the graph is already checked.
 pub(super) fn model(name: &str, elements: &[Element], outputs: &[Output]) -> String {
     let mut text = String::new();
     let branches: usize = elements.iter().map(|element| sides(element).len()).sum();
@@ -44,7 +44,9 @@ pub(super) fn model(name: &str, elements: &[Element], outputs: &[Output]) -> Str
         line(&mut text, format_args!("  node {} : generalized;", names.join(", ")));
     }
     text.push('\n');
-    for element in elements {
+    // If storage elements are dependent, LG2ss keeps the states of those with higher numbers, and lgm of those declared first.
+    let (storage, others): (Vec<&Element>, Vec<&Element>) = elements.iter().partition(|element| is_storage(element));
+    for element in others.into_iter().chain(storage.into_iter().rev()) {
         line(&mut text, format_args!("  {}", instance(element)));
     }
     if !outputs.is_empty() {
@@ -53,6 +55,10 @@ pub(super) fn model(name: &str, elements: &[Element], outputs: &[Output]) -> Str
     }
     text.push_str("}\n");
     text
+}
+
+fn is_storage(element: &Element) -> bool {
+    matches!(element, Element::One(branch) if matches!(branch.kind, ElementType::AType | ElementType::TType))
 }
 
 fn line(text: &mut String, content: std::fmt::Arguments) {
@@ -70,7 +76,7 @@ fn sides(element: &Element) -> Vec<Branch> {
     }
 }
 
-/// All nodes but the ground, in ascending order.
+/// Returns all nodes except the ground, in ascending order.
 fn nodes(elements: &[Element]) -> Vec<u32> {
     let ends = elements
         .iter()
@@ -90,7 +96,7 @@ fn node_name(node: u32) -> String {
     }
 }
 
-/// Symbol and law of an element that has a parameter.
+/// Returns the symbol and the law of an element with a parameter.
 fn parameter(element: &Element) -> Option<(String, String)> {
     let (a, b) = match element {
         Element::One(branch) => (branch.number, branch.number),
@@ -121,7 +127,7 @@ fn symbol(kind: ElementType, branch: u32) -> Option<String> {
     Some(format!("{letters}{branch}"))
 }
 
-/// The variable that a source prescribes, which LG2ss takes as an input.
+/// Returns the variable that a source prescribes, which is an input in LG2ss.
 fn input(element: &Element) -> Option<String> {
     let Element::One(branch) = element else { return None };
     match branch.kind {
@@ -185,7 +191,7 @@ fn write_outputs(text: &mut String, elements: &[Element], outputs: &[Output]) {
         };
         let mut name = format!("{letter}{}", output.branch);
         if !taken.insert(name.clone()) {
-            // The same variable asked for twice needs two names.
+            // The same variable requested twice needs two names.
             name = format!("{name}_output{}", output.number);
         }
         line(text, format_args!("  output {name} = {value};"));

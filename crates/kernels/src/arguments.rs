@@ -1,11 +1,11 @@
-//! What kernels are called with.
+//! The arguments of kernels.
 
 /// The arguments of every kernel; parts that a kernel does not read may be empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arguments<'a> {
-    /// The time in seconds. Steps have their new value at the instant itself.
+    /// The time in seconds. At the instant of a step, its new value applies.
     pub time: f64,
-    /// Every entry of every parameter in declaration order, derived ones included (see [`crate::Kernels::parameters`]).
+    /// Every entry of every parameter in declaration order, including derived ones (see [`crate::Kernels::parameters`]).
     pub parameters: &'a [f64],
     /// States in order.
     pub states: &'a [f64],

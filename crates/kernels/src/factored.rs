@@ -1,10 +1,9 @@
-//! Partial derivatives of systems in which most states act on most others through few variables.
+//! Partial derivatives of systems in which most states affect most others through few variables.
 //!
-//! Where the forces at the ports of a modal block, or the voltage of a hub, are assigned before the equations, every right side
-//! is short, and its row of the Jacobian is long: a few entries of its own, and multiples of the rows of the assignments.
-//! Differentiated to expressions, such a matrix takes as many of them as it has entries, times the assignments. Here the
-//! factors alone are expressions; the rows are put together by loops over lanes, of which a row takes a few, so that a program's
-//! size and the time it takes to make it are in proportion to the equations, not to their square.
+//! If the forces at the ports of a modal block, or the voltage of a hub, are assigned before the equations, every right-hand side is short.
+//! Its row of the Jacobian is long, however: a few separate entries, and multiples of the rows of the assignments. As expressions, such a
+//! matrix needs one expression per entry, times the assignments. Here only the factors are expressions, and a few loops over lanes assemble
+//! each row. The size and the generation time of a program are then proportional to the equations, not to their square.
 
 use super::programs::lower::lower;
 use super::programs::operation::{Binary, Space};
@@ -15,14 +14,14 @@ use crate::programs::reroll;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, GradientRow, SymbolId};
 use lgm_model::system::StateSystem;
 
-/// Assignments that depend on more columns than this keep a row of their own.
+/// Assignments that depend on more columns than this keep separate rows.
 const WIDE: usize = 64;
 
-/// Matrices of fewer entries than this are written entry by entry.
+/// Matrices with fewer entries than this are written entry by entry.
 const FULL: usize = 20_000;
 
-/// Matrices of the partial derivatives of lists of expressions by the same columns; none where nothing is gained, or where there
-/// are loops, through which rows cannot be put together before these are solved.
+/// Returns matrices of the partial derivatives of lists of expressions with respect to the same columns. `None` if nothing is gained, or if
+/// the system has loops, because rows cannot be assembled before the loops are solved.
 pub(crate) fn factored<const N: usize>(
     exprs: &Exprs,
     system: &StateSystem,
@@ -36,7 +35,7 @@ pub(crate) fn factored<const N: usize>(
         return None;
     }
     let mut exprs = exprs.clone();
-    let mut found = Found::new(&mut exprs, system, columns)?;
+    let mut found = WideRows::new(&mut exprs, system, columns)?;
     let lists = lists.map(|list| {
         let rows = list.iter().map(|root| found.row(&mut exprs, *root));
         rows.collect::<Option<Vec<Partial>>>()
@@ -58,16 +57,16 @@ struct Partial {
     through: Vec<(usize, ExprId)>,
 }
 
-/// The rows of wide assignments, each through earlier ones only.
-struct Found {
+/// The rows of wide assignments, which refer only to earlier ones.
+struct WideRows {
     gradient: Gradient,
     columns: u32,
     wide: Vec<Partial>,
 }
 
-impl Found {
-    fn new(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Option<Found> {
-        let mut found = Found {
+impl WideRows {
+    fn new(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Option<WideRows> {
+        let mut found = WideRows {
             gradient: Gradient::new(exprs, columns),
             columns: columns.len() as u32,
             wide: Vec::new(),
@@ -103,16 +102,16 @@ impl Found {
     }
 }
 
-/// One matrix on its way to a program.
+/// One matrix during its conversion to a program.
 struct Matrix<'w> {
     wide: &'w [Partial],
     rows: Vec<Partial>,
     columns: usize,
-    /// Of each wide assignment the block that it belongs to: those whose rows are added up anywhere have the same columns.
+    /// The block of each wide assignment: assignments whose rows are added together have the same columns.
     block_of: Vec<usize>,
-    /// The columns of each block, ascending; those of blocks that no row needs are empty.
+    /// The columns of each block, ascending; empty for blocks that no row needs.
     blocks: Vec<Vec<u32>>,
-    /// Which wide assignments any row needs.
+    /// The wide assignments that rows need.
     needed: Vec<bool>,
 }
 
@@ -122,7 +121,7 @@ impl Matrix<'_> {
         for (at, _) in rows.iter().flat_map(|row| &row.through) {
             needed[*at] = true;
         }
-        // A row is put together from earlier ones.
+        // A row is assembled from earlier ones.
         for at in (0..wide.len()).rev() {
             if needed[at] {
                 for (earlier, _) in &wide[at].through {
@@ -130,7 +129,7 @@ impl Matrix<'_> {
                 }
             }
         }
-        // Blocks are named by one of their members.
+        // Each block is identified by one of its members.
         let mut block_of: Vec<usize> = (0..wide.len()).collect();
         let find = |block_of: &[usize], mut at: usize| {
             while block_of[at] != at {
@@ -173,13 +172,13 @@ impl Matrix<'_> {
         }
     }
 
-    /// The columns of a row; none where these are its own.
+    /// Returns the columns of a row's block; `None` if the row has only its own entries.
     fn block(&self, row: &Partial) -> Option<&[u32]> {
         let (first, _) = row.through.first()?;
         Some(&self.blocks[self.block_of[*first]])
     }
 
-    /// How many entries are stored.
+    /// Returns the number of stored entries.
     fn entries(&self) -> usize {
         let of = |row: &Partial| self.block(row).map_or(row.own.len(), <[u32]>::len);
         self.rows.iter().map(of).sum()
@@ -194,7 +193,7 @@ impl Matrix<'_> {
             }
             row_starts.push(columns_of.len());
         }
-        // All factors: first those of the wide assignments, then the rows' own entries, then their multiples.
+        // All factors: those of the wide assignments first, then the rows' own entries, then their multiples.
         let needed = || self.wide.iter().zip(&self.needed).filter(|entry| *entry.1);
         let mut factors: Vec<ExprId> = Vec::new();
         for (row, _) in needed() {
@@ -205,7 +204,7 @@ impl Matrix<'_> {
         factors.extend(self.rows.iter().flat_map(|row| &row.through).map(|entry| entry.1));
         let (graph, values) = lower(exprs, layout, &factors);
         let mut assembly = Assembly::new(reroll::program(&graph, &values));
-        // Where the rows of wide assignments are.
+        // The positions of the rows of wide assignments.
         let mut places = vec![0; self.wide.len()];
         let mut factor = assembly.factors;
         for (at, row) in self.wide.iter().enumerate().filter(|entry| self.needed[entry.0]) {
@@ -243,15 +242,15 @@ impl Matrix<'_> {
     }
 }
 
-/// A program that has computed factors, and puts rows together.
+/// A program that has computed factors, and assembles rows.
 struct Assembly {
     program: Program,
-    /// Where the factors are in working memory.
+    /// The positions of the factors in working memory.
     factors: u32,
 }
 
 impl Assembly {
-    /// Lets a program keep its results in working memory.
+    /// Creates an assembly of a program that keeps its results in working memory.
     fn new(mut program: Program) -> Assembly {
         let factors = program.temporaries as u32;
         let mut indices = std::mem::take(&mut program.indices);
@@ -280,14 +279,14 @@ impl Assembly {
         Assembly { program, factors }
     }
 
-    /// Room in working memory.
+    /// Reserves working memory.
     fn room(&mut self, count: usize) -> u32 {
         let first = self.program.temporaries as u32;
         self.program.temporaries += count;
         first
     }
 
-    /// A row of a wide assignment over the columns of its block: its own entries, and multiples of earlier rows.
+    /// Assembles the row of a wide assignment over the columns of its block: its own entries, and multiples of earlier rows.
     fn wide_row(&mut self, block: &[u32], row: &Partial, own: u32, terms: &[(u32, u32)]) -> u32 {
         let place = self.room(block.len());
         if row.own.len() == block.len() {
@@ -319,7 +318,7 @@ impl Assembly {
         place
     }
 
-    /// A row of the matrix: its own entries, those of wide assignments where it has none, and their sum where both have.
+    /// Assembles a matrix row: the sum of its own entries and multiples of the rows of wide assignments.
     fn row(&mut self, block: Option<&[u32]>, row: &Partial, own: u32, terms: &[(u32, u32)], start: u32) {
         let Some(block) = block else {
             return self.copy(own, start, row.own.len());
@@ -341,7 +340,7 @@ impl Assembly {
         self.sum(rest as usize, None, terms, done, (Target::Output, start + done));
     }
 
-    /// Numbers that are results as they are; those of neighbouring rows in one loop.
+    /// Copies numbers to the results unchanged; neighbouring rows share one loop.
     fn copy(&mut self, from: u32, to: u32, count: usize) {
         if let Some(last) = self.program.loops.last_mut()
             && let ([Instruction::Load(Space::Temporaries, source)], [store]) =
@@ -359,7 +358,7 @@ impl Assembly {
         self.sum(count, Some(from), &[], 0, (Target::Output, to));
     }
 
-    /// Adds up numbers of as many lanes: `first`, and multiples of rows from a position on.
+    /// Adds vectors of `count` lanes: `first`, and multiples of rows from a position on.
     fn sum(&mut self, count: usize, first: Option<u32>, terms: &[(u32, u32)], at: u32, (target, to): (Target, u32)) {
         if count == 0 {
             return;
@@ -392,7 +391,7 @@ impl Assembly {
     }
 }
 
-/// Neighbouring numbers, one a lane.
+/// Returns the index of consecutive numbers, one per lane.
 fn lanes(first: u32, count: usize) -> Index {
     Index::Affine {
         first,
@@ -400,7 +399,7 @@ fn lanes(first: u32, count: usize) -> Index {
     }
 }
 
-/// Where a column is in its block.
+/// Returns the position of a column in its block.
 fn position(block: &[u32], column: u32) -> u32 {
     let place = block.binary_search(&column);
     place.expect("invariant: a block has the columns of all rows that use it") as u32

@@ -1,4 +1,4 @@
-//! Which partial derivatives of a system are not zero, and their expressions.
+//! The nonzero partial derivatives of a system, and their expressions.
 
 use super::{Kernel, SparseKernel};
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId};
@@ -14,7 +14,7 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
-    /// No entries in so many rows.
+    /// Creates a matrix without entries.
     pub(crate) fn empty(rows: usize, columns: usize) -> Entries {
         Entries {
             columns,
@@ -46,7 +46,7 @@ impl Entries {
     }
 }
 
-/// The entries of a matrix that is there already.
+/// Converts the entries of an existing matrix.
 pub(crate) fn pattern(matrix: &SparseMatrix<ExprId>) -> Entries {
     let mut entries = Entries::new(matrix.columns);
     for row in &matrix.rows {
@@ -65,10 +65,10 @@ pub(crate) struct Partials {
     pub(crate) by_unknowns: Entries,
 }
 
-/// Why differentiation always succeeds.
+/// The reason why differentiation always succeeds.
 const KNOWN: &str = "invariant: `int` and `der` are gone from the equations";
 
-/// What differentiates with respect to these symbols, through the assignments.
+/// Prepares differentiation with respect to these symbols, through the assignments.
 fn gradient(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Gradient {
     let mut gradient = Gradient::new(exprs, columns);
     for assignment in &system.equations.assignments {
@@ -95,7 +95,7 @@ fn residuals_of(system: &StateSystem) -> impl Iterator<Item = ExprId> {
         .flat_map(|entry| entry.residuals.iter().copied())
 }
 
-/// The symbols of everything that a caller can change: states, inputs, rates of inputs and unknowns, in this order.
+/// Returns the symbols of all values that a caller can change: states, inputs, rates of inputs and unknowns, in this order.
 pub(crate) fn everything(system: &StateSystem) -> Vec<SymbolId> {
     let mut columns: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     columns.extend(system.inputs.iter().map(|input| input.symbol));
@@ -104,7 +104,7 @@ pub(crate) fn everything(system: &StateSystem) -> Vec<SymbolId> {
     columns
 }
 
-/// Right sides, outputs and residuals, each by [`everything`].
+/// Differentiates right-hand sides, outputs and residuals, each with respect to [`everything`].
 pub(crate) fn by_everything(exprs: &mut Exprs, system: &StateSystem) -> [Entries; 3] {
     let columns = everything(system);
     let mut gradient = gradient(exprs, system, &columns);
@@ -126,7 +126,7 @@ pub(crate) fn by_everything(exprs: &mut Exprs, system: &StateSystem) -> [Entries
     ]
 }
 
-/// Differentiates the right sides and the residuals of a system with respect to states and unknowns, through the assignments.
+/// Differentiates the right-hand sides and the residuals of a system with respect to states and unknowns, through the assignments.
 pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> (Partials, Partials) {
     let mut columns: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     let states = columns.len();
@@ -159,9 +159,9 @@ pub(crate) fn derive(exprs: &mut Exprs, system: &StateSystem) -> (Partials, Part
     (derivatives, residuals)
 }
 
-/// Signals of time and parameters, then their rates; what has no signal has no value.
+/// Returns signals as functions of time and parameters, followed by their rates; inputs without a signal have no value.
 pub(crate) fn signals(exprs: &mut Exprs, signals: &[Option<ExprId>], time: SymbolId) -> Vec<ExprId> {
-    // An input without a signal is 0/0, so that nobody takes it for 0.
+    // An input without a signal is 0/0, so that it cannot be mistaken for 0.
     let (zero, minus_one) = (exprs.zero(), exprs.integer(-1));
     let infinite = exprs.power(zero, minus_one);
     let nothing = exprs.sub(infinite, infinite);

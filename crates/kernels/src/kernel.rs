@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 #[cfg(feature = "native")]
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A function of arrays: reads its arguments, writes [`Kernel::outputs`] numbers. Cheap to clone.
+/// A function of arrays that reads its arguments and writes [`Kernel::outputs`] numbers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     inner: Arc<Inner>,
@@ -24,11 +24,11 @@ struct Inner {
     portable: Portable,
     #[cfg(feature = "native")]
     native: Native,
-    /// How much of each argument is read: parameters, states, inputs, rates, unknowns.
+    /// The lengths of the arguments: parameters, states, inputs, rates, unknowns.
     needs: [usize; 5],
 }
 
-/// Machine code that is made when it begins to pay: many kernels of a system are called once, or never.
+/// Machine code, generated only if it is likely to pay off: many kernels of a system are called once, or never.
 #[cfg(feature = "native")]
 #[derive(Debug, Default)]
 struct Native {
@@ -39,10 +39,10 @@ struct Native {
 
 #[cfg(feature = "native")]
 impl Native {
-    /// Calls that are interpreted before machine code is made.
+    /// The number of interpreted calls before machine code is generated.
     const PATIENCE: u32 = 2;
 
-    /// The code, where this call is to use it.
+    /// Returns the code, if this call should use it.
     fn for_call(&self, program: &Program) -> Option<&native::Code> {
         if !self.wanted {
             return None;
@@ -88,18 +88,18 @@ impl Kernel {
         }
     }
 
-    /// How many numbers it writes.
+    /// Returns the number of results.
     pub fn outputs(&self) -> usize {
         self.inner.program.outputs
     }
 
-    /// Doubles of working memory that a call needs.
+    /// Returns the size of working memory that a call needs, in doubles.
     pub fn scratch(&self) -> usize {
         self.inner.program.temporaries + self.inner.portable.registers()
     }
 
-    /// Makes machine code now, not when the kernel was called a few times; says whether there is any. For runs in parallel, which
-    /// would wait for it, and for measurements. Results are the same before and after.
+    /// Generates machine code now instead of after several calls; returns true if there is any. For parallel runs, which would otherwise
+    /// wait for it, and for measurements. Results are the same before and after.
     pub fn prepare(&self) -> bool {
         #[cfg(feature = "native")]
         return self.inner.native.wanted && self.inner.native.make(&self.inner.program).is_some();
@@ -107,15 +107,15 @@ impl Kernel {
         false
     }
 
-    /// What it computes.
+    /// Returns the program of the kernel.
     pub fn program(&self) -> &Program {
         &self.inner.program
     }
 
-    /// Computes the outputs. Any numbers are allowed, NaN included. Nothing is allocated, but for the third call, at which
-    /// machine code is made (see [`Kernel::prepare`]).
+    /// Computes the outputs. Any numbers are allowed, including NaN. No memory is allocated, except in the third call, which generates
+    /// machine code (see [`Kernel::prepare`]).
     ///
-    /// Panics where `scratch`, `out` or a part of the arguments is shorter than what is used of it.
+    /// Panics if `scratch`, `out` or a part of the arguments is too short.
     pub fn call(&self, at: &Arguments<'_>, scratch: &mut [f64], out: &mut [f64]) {
         let inner = &*self.inner;
         let given = [
@@ -138,7 +138,7 @@ impl Kernel {
         inner.portable.run(&inner.program, at, scratch, out);
     }
 
-    /// The outputs as a new vector, for what is called once.
+    /// Returns the outputs as a new vector, for single calls.
     pub fn values(&self, at: &Arguments<'_>) -> Vec<f64> {
         let mut scratch = vec![0.0; self.scratch()];
         let mut out = vec![0.0; self.outputs()];
@@ -150,11 +150,11 @@ impl Kernel {
 /// A sparse matrix whose nonzero entries a kernel computes.
 #[derive(Clone, Debug)]
 pub struct SparseKernel {
-    /// Number of rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Number of columns.
+    /// The number of columns.
     pub columns: usize,
-    /// Row r holds entries `row_starts[r] .. row_starts[r + 1]`; one longer than there are rows.
+    /// Row r has the entries `row_starts[r] .. row_starts[r + 1]`; the length is the number of rows plus 1.
     pub row_starts: Vec<usize>,
     /// The column of each entry, ascending within a row.
     pub columns_of: Vec<usize>,
@@ -163,16 +163,16 @@ pub struct SparseKernel {
 }
 
 impl SparseKernel {
-    /// How many entries are stored; all others are zero whatever the arguments.
+    /// Returns the number of stored entries; all others are always zero.
     pub fn stored(&self) -> usize {
         self.columns_of.len()
     }
 }
 
-/// How kernels are made.
+/// Options for the construction of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelOptions {
-    /// Machine code, where this build can make it; the portable evaluator otherwise.
+    /// True for machine code, if this build can generate it; otherwise the portable evaluator is used.
     pub native: bool,
 }
 

@@ -1,30 +1,30 @@
-//! Where the numbers of symbols are found in a kernel's arguments.
+//! The positions of symbols' values in a kernel's arguments.
 
 use crate::programs::operation::Space;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 
-/// Where the numbers of symbols are found in [`Arguments`](super::Arguments).
+/// The positions of symbols' values in [`Arguments`](super::Arguments).
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// By the number of the symbol.
+    /// Indexed by symbol number.
     meanings: Vec<Meaning>,
 }
 
-/// What a symbol is to a kernel.
+/// The meaning of a symbol for a kernel.
 #[derive(Clone, Copy, Debug, Default)]
 enum Meaning {
     /// A symbol of another system.
     #[default]
     Unknown,
-    /// A number of an argument.
+    /// A position in an argument.
     Place(Space, u32),
-    /// An expression that it stands for.
+    /// The expression that the symbol represents.
     Value(ExprId),
 }
 
 impl Layout {
-    /// The layout that all kernels of a system have.
+    /// Creates the layout that all kernels of a system share.
     pub fn new(system: &StateSystem) -> Layout {
         let mut layout = Layout {
             meanings: vec![Meaning::Unknown; system.exprs.symbol_count()],
@@ -43,7 +43,24 @@ impl Layout {
         layout
     }
 
-    /// The same with further symbols, whose numbers are handed over in this space.
+    /// Replaces some inputs by the given expressions.
+    pub fn with_values(mut self, values: impl Iterator<Item = (SymbolId, ExprId)>) -> Layout {
+        for (symbol, value) in values {
+            self.set(symbol, Meaning::Value(value));
+        }
+        self
+    }
+
+    /// Adds parameters after the existing ones, as the positions of other symbols.
+    pub fn with_parameters(mut self, symbols: impl Iterator<Item = SymbolId>) -> Layout {
+        let count = self.parameters();
+        for (at, symbol) in symbols.enumerate() {
+            self.set(symbol, Meaning::Place(Space::Parameters, (count + at) as u32));
+        }
+        self
+    }
+
+    /// Adds symbols whose values are passed in this space.
     pub fn placing(mut self, space: Space, symbols: impl Iterator<Item = SymbolId>) -> Layout {
         self.place(space, symbols);
         self
@@ -67,7 +84,7 @@ impl Layout {
         self.meanings.get(symbol.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Where a symbol's number is; none for assignments and for symbols of other systems.
+    /// Returns the position of a symbol's value; `None` for assignments and for symbols of other systems.
     pub fn place_of(&self, symbol: SymbolId) -> Option<(Space, u32)> {
         match self.meaning(symbol) {
             Meaning::Place(space, index) => Some((space, index)),
@@ -75,7 +92,7 @@ impl Layout {
         }
     }
 
-    /// How many entries of parameters there are.
+    /// Returns the number of parameter entries.
     pub(crate) fn parameters(&self) -> usize {
         let last = self.meanings.iter().filter_map(|meaning| match meaning {
             Meaning::Place(Space::Parameters, index) => Some(*index as usize + 1),
@@ -84,7 +101,7 @@ impl Layout {
         last.max().unwrap_or(0)
     }
 
-    /// The expression that a symbol stands for, where it is assigned.
+    /// Returns the expression that an assigned symbol represents.
     pub fn value_of(&self, symbol: SymbolId) -> Option<ExprId> {
         match self.meaning(symbol) {
             Meaning::Value(value) => Some(value),

@@ -1,11 +1,10 @@
-//! The equations as compiled functions of arrays: what solvers call.
+//! Equations as compiled functions of arrays, for solvers.
 //!
-//! Expressions are lowered once to a graph of values (shared subexpressions once, powers by multiplications), values to a
-//! [`program`] of loops, and programs are run by an evaluator. Jacobians are exact: derivatives of the expressions, taken
-//! through the assignments.
+//! Expressions are lowered to a graph of values (shared subexpressions only once, powers as multiplications), and values to a [`program`]
+//! of loops, which an evaluator runs. Jacobians are exact: the expressions are differentiated, through the assignments.
 //!
-//! AFTER THIS POINT there are no symbols and no expressions, only positions in arrays. Numbers are doubles in SI; nothing
-//! here fails: what has no value is NaN or infinite.
+//! AFTER THIS POINT there are no symbols and no expressions, only positions in arrays. Numbers are doubles in SI units. No operation fails:
+//! undefined values are NaN or infinite.
 
 mod arguments;
 mod discontinuities;
@@ -21,6 +20,7 @@ mod programs;
 pub use arguments::Arguments;
 pub use discontinuities::condition::Condition;
 pub use discontinuities::corners::{Corners, LARGEST_TURN, longest_step};
+pub use discontinuities::signs::Signs;
 pub use kernel::{Kernel, KernelOptions, SparseKernel};
 pub use layout::Layout;
 pub use programs::{operation, program};
@@ -31,36 +31,36 @@ use programs::operation::Space;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
-/// All functions of a system that a solver asks for: n states, m inputs, p outputs, k loop unknowns.
+/// All functions of a system that a solver needs: n states, m inputs, p outputs, k loop unknowns.
 ///
 /// With x the states, u the inputs, w the loop unknowns, the system is `M x' = f(t, x, u, u', w)`, `0 = g(t, x, u, u', w)`,
 /// `y = h(t, x, u, u', w)`.
 #[derive(Clone, Debug)]
 pub struct Kernels {
-    /// f: n right sides.
+    /// f: n right-hand sides.
     pub derivatives: Kernel,
     /// h: p outputs.
     pub outputs: Kernel,
-    /// M; none where it is the identity.
+    /// M; none if it is the identity.
     pub mass: Option<SparseKernel>,
     /// g: k residuals of all loops.
     pub residuals: Kernel,
-    /// n starts of the states, over the parameters.
+    /// n initial values of the states, in terms of the parameters.
     pub starts: Kernel,
-    /// 2m numbers over time and parameters: default signals of the inputs, then their exact time derivatives between
-    /// jumps. NaN for an input without a signal.
+    /// 2m numbers as functions of time and parameters: default signals of the inputs, then their exact time derivatives between jumps. NaN
+    /// for an input without a signal.
     pub inputs: Kernel,
     options: KernelOptions,
     jacobians: OnceLock<Arc<Jacobians>>,
     base: Vec<f64>,
-    /// Derived parameter entries, each after all that it is computed from.
+    /// Derived parameter entries, each after all entries from which it is computed.
     derived: Vec<(usize, Kernel)>,
 }
 
-/// The partial derivatives of a system. An explicit method needs none of them, unless there are loops to be solved.
+/// The partial derivatives of a system. An explicit method needs none of them, unless loops must be solved.
 #[derive(Clone, Debug)]
 pub struct Jacobians {
-    /// df/dx, loop unknowns held fixed.
+    /// df/dx for fixed loop unknowns.
     pub rates_by_states: SparseKernel,
     /// df/dw
     pub rates_by_unknowns: SparseKernel,
@@ -70,20 +70,20 @@ pub struct Jacobians {
     pub residuals_by_unknowns: SparseKernel,
 }
 
-/// The partial derivatives of everything by everything that a caller can change: states, then inputs, then rates of inputs, then
-/// loop unknowns are the columns.
+/// The partial derivatives of all functions with respect to all values that a caller can change. The columns are states, inputs, rates of
+/// inputs and loop unknowns.
 #[derive(Clone, Debug)]
 pub struct Sensitivities {
-    /// Of the right sides f.
+    /// Derivatives of the right-hand sides f.
     pub rates: SparseKernel,
-    /// Of the outputs h.
+    /// Derivatives of the outputs h.
     pub outputs: SparseKernel,
-    /// Of the residuals g.
+    /// Derivatives of the residuals g.
     pub residuals: SparseKernel,
 }
 
 impl Sensitivities {
-    /// Differentiates and compiles.
+    /// Differentiates and compiles all functions.
     pub fn new(system: &StateSystem, options: &KernelOptions) -> Sensitivities {
         let layout = Layout::new(system);
         let columns = jacobian::everything(system);
@@ -108,7 +108,7 @@ impl Sensitivities {
 }
 
 impl Kernels {
-    /// Compiles all functions of a system; partial derivatives wait until they are asked for ([`Kernels::jacobians`]).
+    /// Compiles all functions of a system; partial derivatives are compiled on request ([`Kernels::jacobians`]).
     pub fn new(system: &StateSystem, options: &KernelOptions) -> Kernels {
         let layout = Layout::new(system);
         let make = |roots: &[ExprId]| expression(&system.exprs, roots, &layout, options);
@@ -133,13 +133,13 @@ impl Kernels {
         }
     }
 
-    /// The parameter entries that follow from others, by their positions, each after all that it is computed from.
+    /// Returns the derived parameter entries by position, each after all entries from which it is computed.
     pub fn derived(&self) -> &[(usize, Kernel)] {
         &self.derived
     }
 
-    /// The partial derivatives of the system that these kernels were made of, differentiated and compiled when they are asked
-    /// for first: a model in which everything acts on everything has a dense one, which an explicit method never needs.
+    /// Returns the partial derivatives of the system from which these kernels were built. They are differentiated and compiled on the first
+    /// request: a fully coupled model has dense ones, which an explicit method never needs.
     pub fn jacobians(&self, system: &StateSystem) -> &Jacobians {
         self.jacobians.get_or_init(|| {
             let layout = Layout::new(system);
@@ -148,7 +148,7 @@ impl Kernels {
             if let Some([rates_by_states]) =
                 factored::factored(&system.exprs, system, &layout, &states, lists, &self.options)
             {
-                // There are no loops.
+                // Without loops, these are empty.
                 let nothing = |rows: usize, columns: usize| {
                     let make = |roots: &[ExprId]| expression(&system.exprs, roots, &layout, &self.options);
                     jacobian::Entries::empty(rows, columns).compile(make)
@@ -172,8 +172,7 @@ impl Kernels {
         })
     }
 
-    /// All parameter entries, with some set by their positions: those that follow from others are computed anew, unless they are
-    /// set themselves.
+    /// Returns all parameter entries, with some set by position. Derived entries are recomputed unless they are set themselves.
     pub fn parameters(&self, set: &[(usize, f64)]) -> Vec<f64> {
         let mut values = self.base.clone();
         for (position, value) in set {
@@ -195,14 +194,14 @@ impl Kernels {
     }
 }
 
-/// A kernel for any expressions over the symbols of a layout.
+/// Compiles any expressions over the symbols of a layout.
 pub fn expression(exprs: &Exprs, roots: &[ExprId], layout: &Layout, options: &KernelOptions) -> Kernel {
     let (graph, values) = programs::lower::lower(exprs, layout, roots);
     Kernel::new(programs::reroll::program(&graph, &values), options)
 }
 
-/// The signals of the inputs and their rates. Rates are new expressions; they are made in an arena of their own, since that of a
-/// large system is large.
+/// Compiles the signals of the inputs and their rates. Rates are new expressions; they are built in a separate arena, because a copy of a
+/// large system's arena is expensive.
 fn inputs(system: &StateSystem, layout: &Layout, options: &KernelOptions) -> Kernel {
     let mut exprs = Exprs::default();
     let mut copied = FxHashMap::default();
@@ -220,7 +219,7 @@ fn parameter_base(system: &StateSystem) -> Vec<f64> {
     entries.map(|entry| to_f64(&entry.value)).collect()
 }
 
-/// The entries that follow from others, ordered so that one pass suffices whatever the order of declarations.
+/// Compiles the derived entries, ordered so that one pass suffices in any order of declarations.
 fn derived_parameters(system: &StateSystem, layout: &Layout) -> Vec<(usize, Kernel)> {
     let entries: Vec<Option<ExprId>> = system
         .parameters

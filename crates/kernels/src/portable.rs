@@ -1,34 +1,34 @@
-//! Runs programs everywhere: an interpreter whose instructions work on a chunk of lanes at a time.
+//! A portable interpreter whose instructions work on a chunk of lanes at a time.
 //!
-//! Which instruction comes next is decided once for the lanes of a chunk, so that loops over slices, which the compiler
-//! vectorises, take the time.
+//! Each instruction is dispatched once for the lanes of a chunk, so that most time is spent in loops over slices, which the compiler
+//! vectorises.
 
 use super::Arguments;
 use super::programs::operation::{Binary, Space, Unary};
 use super::programs::program::{Index, Instruction, Loop, Program, Register, Target};
 
-/// Lanes of a chunk: enough to spread the cost of deciding, few enough for registers to stay in the first cache.
+/// The number of lanes of a chunk: enough to amortise the dispatch, few enough for registers to stay in the L1 cache.
 const LANES: usize = 64;
 
-/// A program with registers shared by results whose lives do not overlap.
+/// A program with registers shared by results whose lifetimes do not overlap.
 #[derive(Clone, Debug)]
 pub(crate) struct Portable {
     loops: Vec<Prepared>,
-    /// Doubles of all registers.
+    /// The size of all registers, in doubles.
     registers: usize,
 }
 
-/// One loop.
+/// One loop, prepared for interpretation.
 #[derive(Clone, Debug)]
 struct Prepared {
-    /// Instructions that are run once, before any lane.
+    /// Instructions that run once, before any lane.
     once: Vec<Step>,
-    /// Instructions that are run for every chunk of lanes.
+    /// Instructions that run for every chunk of lanes.
     each: Vec<Step>,
     lanes: usize,
 }
 
-/// An instruction with the registers that its operands and its result are kept in.
+/// An instruction with the registers of its operands and its result.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Number(u32, f64),
@@ -54,7 +54,7 @@ impl Portable {
         Portable { loops, registers }
     }
 
-    /// Doubles of working memory beside the program's temporaries.
+    /// Returns the size of working memory in addition to the program's temporaries, in doubles.
     pub(crate) fn registers(&self) -> usize {
         self.registers
     }
@@ -89,7 +89,7 @@ impl Portable {
     }
 }
 
-/// Gives registers to results; the flag of each instruction says whether it is run once or for every chunk.
+/// Assigns registers to results; the flag of each instruction is true if it runs once instead of for every chunk.
 fn prepare(entry: &Loop) -> (Prepared, usize) {
     let uniform = entry.uniform();
     // Results that all chunks use live to the end; the others to their last use.
@@ -116,7 +116,7 @@ fn prepare(entry: &Loop) -> (Prepared, usize) {
         each: Vec::new(),
         lanes: LANES.min(entry.count as usize),
     };
-    // All that is run once comes first, so that no register of it is taken by another result before.
+    // Instructions that run once come first, so that no other result has taken their registers before.
     let order = (0..entry.body.len()).filter(|position| uniform[*position]);
     let order: Vec<usize> = if entry.count > 1 {
         order
@@ -145,7 +145,7 @@ fn prepare(entry: &Loop) -> (Prepared, usize) {
         } else {
             prepared.each.push(step);
         }
-        // The result's register is none of its operands': a chunk is read while it is written.
+        // The result's register differs from those of its operands, because a chunk is read while it is written.
         let mut operands: Vec<Register> = instruction.operands().collect();
         operands.sort_unstable();
         operands.dedup();
@@ -155,7 +155,7 @@ fn prepare(entry: &Loop) -> (Prepared, usize) {
             }
         }
         if last_use[position] == 0 && position > 0 {
-            // Nothing reads it.
+            // Nothing reads the result.
             free.push(result);
         }
     }
@@ -166,7 +166,7 @@ fn prepare(entry: &Loop) -> (Prepared, usize) {
     (prepared, used as usize)
 }
 
-/// Everything outside the registers.
+/// All memory outside the registers.
 struct Memory<'a> {
     program: &'a Program,
     at: &'a Arguments<'a>,
@@ -189,7 +189,7 @@ impl Memory<'_> {
     }
 }
 
-/// One step of straight-line code: registers are single numbers.
+/// Runs one step of straight-line code: registers are single numbers.
 fn run_single(step: &Step, registers: &mut [f64], memory: &mut Memory<'_>) {
     let get = |register: u32| registers[register as usize];
     let (result, value) = match *step {
@@ -213,7 +213,7 @@ fn run_single(step: &Step, registers: &mut [f64], memory: &mut Memory<'_>) {
     registers[result as usize] = value;
 }
 
-/// One step for lanes `first .. first + active`; register k is `registers[k * lanes ..]`.
+/// Runs one step for lanes `first .. first + active`; register k is `registers[k * lanes ..]`.
 fn run_chunk(step: &Step, registers: &mut [f64], lanes: usize, first: usize, active: usize, memory: &mut Memory<'_>) {
     match *step {
         Step::Number(result, value) => registers[result as usize * lanes..][..active].fill(value),
@@ -246,7 +246,7 @@ fn run_chunk(step: &Step, registers: &mut [f64], lanes: usize, first: usize, act
     }
 }
 
-/// The lanes of a result and of its operands, which are in other registers.
+/// Returns the lanes of a result and of its operands, which are in other registers.
 fn apart<const N: usize>(
     registers: &mut [f64],
     lanes: usize,
@@ -318,7 +318,7 @@ fn store(target: &mut [f64], value: &[f64], index: Index, first: usize, indices:
     }
 }
 
-/// Decides once, then loops: each arm is a loop of its own.
+/// Dispatches once, then loops: each arm is a separate loop.
 fn unary(operation: Unary, result: &mut [f64], a: &[f64]) {
     macro_rules! each {
         ($($name:ident)*) => {

@@ -1,4 +1,4 @@
-//! Snapshots of the open texts, kept as long as nothing that they were made from changes.
+//! Snapshots of the open texts, kept as long as their inputs are unchanged.
 
 use crate::held::{self, Hunk};
 use crate::jobs::{Purpose, Shared};
@@ -15,12 +15,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A snapshot and what it was made from.
+/// A snapshot and its inputs.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// What answers.
+    /// The snapshot.
     pub snapshot: Snapshot,
-    /// Its diagnostics once they were asked for, each with the URI of its text, and for which settings.
+    /// Its diagnostics after the first request, each with the URI of its text, and the settings that they hold for.
     pub problems: Option<(Settings, Vec<(String, Diagnostic)>)>,
     text: Arc<str>,
     reads: Vec<ReadFile>,
@@ -30,7 +30,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Makes the snapshot of a text; one of the text before an edit shortens that.
+    /// Makes the snapshot of a text; a snapshot of the text before an edit speeds this up.
     fn new(
         before: Option<&Entry>,
         world: &World,
@@ -58,13 +58,13 @@ impl Entry {
         })
     }
 
-    /// Whether the open texts that it was made from are those of a world.
+    /// Returns true if the open texts that it was made from are unchanged in a world.
     fn sees(&self, world: &World, uri: &str) -> bool {
         let root = world.documents.get(uri).map(|document| &document.text);
         root.is_some_and(|text| Arc::ptr_eq(text, &self.text)) && self.reads_from(world)
     }
 
-    /// Returns true if the other open texts that it was made from are those of a world.
+    /// Returns true if the other open texts that it was made from are unchanged in a world.
     fn reads_from(&self, world: &World) -> bool {
         let is_same = |old: &Option<Arc<str>>, new: Option<&Arc<str>>| match (old, new) {
             (None, None) => true,
@@ -83,7 +83,7 @@ impl Entry {
         self.disk == world.disk && self.folders == world.folders
     }
 
-    /// The faults of the root text that have nothing to do with equations.
+    /// Returns the errors of the root text that are independent of equations.
     fn faults(&self) -> Vec<held::Fault> {
         let root = self.snapshot.root();
         let problems = self.snapshot.problems();
@@ -93,7 +93,7 @@ impl Entry {
         faults.collect()
     }
 
-    /// The steady text as it is from now on, and its differences from this one. None if this one is steady as it is.
+    /// Returns the new steady text, and its differences from this text. None if this text itself is steady.
     fn judge(&self, steady: &Arc<str>) -> Option<(Arc<str>, Vec<Hunk>)> {
         let hunks = held::hunks(steady, &self.text);
         let faults = if hunks.is_empty() { Vec::new() } else { self.faults() };
@@ -116,7 +116,7 @@ impl Entry {
     }
 }
 
-/// A problem of the root text, if it is a fault that reading finds.
+/// Returns a problem of the root text if it is an error found while reading.
 pub(crate) fn fault(problem: &Problem, root: SourceId, snapshot: &Snapshot) -> Option<held::Fault> {
     let span = problem.span.filter(|span| span.source == root)?;
     let number = problem.code.filter(|_| problem.severity == Severity::Error)?.number();
@@ -127,43 +127,43 @@ pub(crate) fn fault(problem: &Problem, root: SourceId, snapshot: &Snapshot) -> O
     })
 }
 
-/// Codes below this are of syntax.
+/// Codes below this one are syntax errors.
 const FIRST_OF_NAMES: u32 = 100;
 
-/// Codes from this on need equations.
+/// Codes from this one on require equations.
 const FIRST_OF_EQUATIONS: u32 = 300;
 
-/// A text as it is now and, while lines of it are half-written, the one with these lines as they were.
+/// The current text and, while lines of it are incomplete, the text with the previous version of these lines.
 #[derive(Debug)]
 pub(crate) struct Pair<'e> {
-    /// The text as it is now.
+    /// The current text.
     pub now: &'e mut Entry,
-    /// The steady text, and its differences from the text as it is now.
+    /// The steady text, and its differences from the current text.
     pub held: Option<(&'e mut Entry, &'e [Hunk])>,
 }
 
-/// The steady text of an open one, compiled if it is not the text as it is now.
+/// The steady version of an open text, compiled if it differs from the current text.
 #[derive(Debug)]
 struct Steady {
     text: Arc<str>,
     entry: Option<Entry>,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
-    /// The flag was raised while it was computed.
+    /// The work was cancelled.
     Cancelled,
-    /// The compiler is at fault; with the words of the panic.
+    /// The compiler has a bug; with the message of the panic.
     Panicked(String),
 }
 
-/// Does the work; a panic becomes its message.
+/// Does the work; returns the message of a panic as an error.
 pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, Stopped> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);
         let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
-        Stopped::Panicked(words.unwrap_or("a panic without words").to_string())
+        Stopped::Panicked(words.unwrap_or("a panic without a message").to_string())
     })
 }
 
@@ -174,7 +174,7 @@ pub(crate) struct Cache {
     entries: HashMap<String, Entry>,
     steady: HashMap<String, Steady>,
     purpose: Purpose,
-    /// Snapshots that were replaced: to free a large one takes time, which an answer need not wait for.
+    /// Replaced snapshots: freeing a large snapshot takes time, and an answer need not wait for it.
     stale: Vec<Entry>,
     /// The URIs of the snapshots that the work since [`Cache::begin`] has used.
     used: Vec<String>,
@@ -198,24 +198,25 @@ impl Cache {
         self.used.clear();
     }
 
-    /// Forgets a text that was looked at as if it were open: no edit can overtake it.
+    /// Removes a text that was examined as if it were open: no edit can overtake it.
     pub(crate) fn forget(&mut self, uri: &str) {
         self.entries.remove(uri);
         self.used.retain(|used| used != uri);
     }
 
-    /// Frees what was replaced, once nobody waits.
+    /// Frees replaced data when no request waits.
     pub(crate) fn free_stale(&mut self) {
         self.stale.clear();
     }
 
-    /// Forgets texts that are no longer open.
+    /// Removes texts that are no longer open.
     pub(crate) fn keep_open(&mut self, world: &World) {
         self.entries.retain(|uri, _| world.documents.contains_key(uri));
         self.steady.retain(|uri, _| world.documents.contains_key(uri));
     }
 
-    /// Does something with the snapshot of an open text, which is made if there is none that is fresh. `None` if the text is not open.
+    /// Applies a function to the snapshot of an open text, which is made if no current snapshot exists. Returns `None` if the text is not
+    /// open.
     pub(crate) fn with<R>(
         &mut self,
         world: &World,
@@ -228,7 +229,7 @@ impl Cache {
         };
         let steady = self.steady.get_mut(uri);
         match (steady, stale) {
-            // The snapshot that is replaced may be of the steady text.
+            // The replaced snapshot may belong to the steady text.
             (Some(steady), Some(stale)) if steady.entry.is_none() && Arc::ptr_eq(&steady.text, &stale.text) => {
                 steady.entry = Some(stale);
             }
@@ -249,7 +250,7 @@ impl Cache {
             Some((entry, result))
         });
         self.shared.work_ends();
-        // What was cut short is incomplete: neither it nor what was made of it is of use.
+        // Cancelled work is incomplete: neither it nor its results are usable.
         if cancellation.is_cancelled() {
             return Err(Stopped::Cancelled);
         }
@@ -259,7 +260,8 @@ impl Cache {
         }))
     }
 
-    /// The same with the text as it is now and the steady one. They are one if no line is half-written, and after a text is saved.
+    /// Applies a function to the snapshots of the current text and of the steady text. The two are the same if no line is half-written, and
+    /// after a text is saved.
     pub(crate) fn with_pair<R>(
         &mut self,
         world: &World,
@@ -321,13 +323,13 @@ impl Cache {
         }))
     }
 
-    /// Keeps a snapshot that was replaced until there is time to free it; while one edit follows another, no more than one is kept.
+    /// Keeps a replaced snapshot until there is time to free it; during a series of edits at most one is kept.
     fn retire(&mut self, stale: Option<Entry>) {
         self.stale.truncate(usize::from(stale.is_none()));
         self.stale.extend(stale);
     }
 
-    /// Whether an open text that was used has changed since.
+    /// Returns true if an open text that was used has changed since.
     pub(crate) fn is_overtaken(&self, latest: &World) -> bool {
         let is_old = |uri: &String| self.entries.get(uri).is_some_and(|entry| !entry.sees(latest, uri));
         self.used.iter().any(is_old)

@@ -1,4 +1,4 @@
-//! A request while it is answered, and why it may not be.
+//! The context of a request, and the reasons why a request has no result.
 
 use crate::cache::{Cache, Stopped};
 use crate::protocol::capabilities::Client;
@@ -15,9 +15,9 @@ use std::path::Path;
 /// Why a request has no result.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It was not computed to its end.
+    /// The computation did not finish.
     Stopped(Stopped),
-    /// It cannot be answered.
+    /// The request cannot be answered.
     Fault(ErrorCode, String),
 }
 
@@ -27,25 +27,25 @@ impl From<Stopped> for Refusal {
     }
 }
 
-/// A refusal that the person at the editor reads.
+/// Returns a refusal with a message for the user.
 pub(crate) fn failed(words: String) -> Refusal {
     Refusal::Fault(ErrorCode::RequestFailed, words)
 }
 
-/// What an answer is made from.
+/// The data for an answer.
 #[derive(Debug)]
 pub(crate) struct RequestContext<'a> {
     pub cache: &'a mut Cache,
     pub world: &'a World,
     pub client: &'a Client,
-    /// Where the editor's log is written to.
+    /// The target of the editor's log.
     pub out: &'a Out,
     /// Draws the run of a preview.
     pub plot: Plot,
 }
 
 impl RequestContext<'_> {
-    /// Does something with the snapshot of an open text. No result for a text of the standard library, which is not open here.
+    /// Applies a function to the snapshot of an open text. No result for a text of the standard library, which is not open here.
     pub(crate) fn on<R>(&mut self, uri: &Uri, work: impl FnOnce(&Places) -> Option<R>) -> Result<Option<R>, Refusal> {
         let (world, uri) = (self.world, uri.0.as_str());
         let done = self
@@ -54,7 +54,7 @@ impl RequestContext<'_> {
         RequestContext::known(uri, done)
     }
 
-    /// The same with the steady text where lines are half-written.
+    /// Applies a function to the snapshot of the steady text if lines are half-written.
     pub(crate) fn on_steady<R>(
         &mut self,
         uri: &Uri,
@@ -71,7 +71,7 @@ impl RequestContext<'_> {
         RequestContext::known(uri, done)
     }
 
-    /// The same with the steady text if it has all lines of a range, and otherwise with the text as it is.
+    /// Applies a function to the snapshot of the steady text if it has all lines of a range, and otherwise to that of the current text.
     pub(crate) fn on_lines<R>(
         &mut self,
         uri: &Uri,
@@ -95,7 +95,7 @@ impl RequestContext<'_> {
         RequestContext::known(uri, done)
     }
 
-    /// The result of work on a text, if it is open.
+    /// Returns the result of work on a text, if it is open.
     fn known<R>(uri: &str, done: Option<Option<R>>) -> Result<Option<R>, Refusal> {
         match done {
             Some(result) => Ok(result),
@@ -104,7 +104,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// The same with a file that is not open, as if it were.
+    /// Applies a function to the snapshot of a file that is not open.
     pub(crate) fn on_closed<R>(
         &mut self,
         path: &Path,
@@ -130,8 +130,8 @@ impl RequestContext<'_> {
     }
 }
 
-/// Runs the experiment of a model and draws it as SVG, or says why there is no picture. The function that it is given says whether the
-/// picture is still wanted; a run that is not is given up.
+/// Runs the experiment of a model and returns the plot as SVG, or the reason why there is no plot. The function argument returns true while
+/// the plot is needed; otherwise the run is cancelled.
 pub type Plot = fn(&Model, &StateSystem, &(dyn Fn() -> bool + Sync)) -> Result<String, String>;
 
 pub(crate) fn invalid(words: &str) -> Refusal {

@@ -1,4 +1,4 @@
-//! Problems as the protocol's diagnostics, gathered over all open texts.
+//! Problems as diagnostics of the protocol, collected from all open texts.
 
 use crate::cache::{self, Cache, Entry, Pair, Stopped};
 use crate::held::{self, Fault, Hunk};
@@ -14,31 +14,31 @@ use lgm_source::diagnostic::Severity;
 use lgm_source::{Encoding, Span};
 use std::collections::BTreeMap;
 
-/// Diagnostics by the URIs of their texts; every open text is in it.
-pub(crate) type Found = BTreeMap<String, Vec<Diagnostic>>;
+/// Diagnostics by the URIs of their texts; every open text has an entry.
+pub(crate) type DiagnosticsOfUris = BTreeMap<String, Vec<Diagnostic>>;
 
-/// What is wrong with the open texts, and with the files that they import.
+/// Returns the problems of the open texts and of their imports.
 ///
-/// A file that several open texts import gets what each of them finds in it, once. A panic is handed to `report`, and is a fault of the
-/// text that it came from: an empty list would say that nothing is wrong.
+/// A file that several open texts import gets the diagnostics from each of them, without duplicates. A panic is passed to `report`, and
+/// becomes an error of the text that caused it: an empty list would mean that the text has no errors.
 pub(crate) fn of_world(
     cache: &mut Cache,
     world: &World,
     is_wanted: impl Fn() -> bool,
     report: impl FnMut(&str),
-) -> Result<Found, Stopped> {
+) -> Result<DiagnosticsOfUris, Stopped> {
     gathered(cache, world, is_wanted, report, of_text)
 }
 
-/// The same, with what finds the problems of one text.
+/// Collects the problems of all open texts with a function that finds the problems of one text.
 fn gathered(
     cache: &mut Cache,
     world: &World,
     is_wanted: impl Fn() -> bool,
     mut report: impl FnMut(&str),
     of_text: impl Fn(&World, &str, Pair) -> Vec<(String, Diagnostic)>,
-) -> Result<Found, Stopped> {
-    let mut found: Found = world.documents.keys().map(|uri| (uri.clone(), Vec::new())).collect();
+) -> Result<DiagnosticsOfUris, Stopped> {
+    let mut found: DiagnosticsOfUris = world.documents.keys().map(|uri| (uri.clone(), Vec::new())).collect();
     for uri in world.documents.keys() {
         if !is_wanted() {
             return Err(Stopped::Cancelled);
@@ -61,7 +61,7 @@ fn gathered(
     Ok(found)
 }
 
-/// What is shown of a text on which the compiler failed: at the model that was compiled, or where not even that is known, at the start.
+/// Returns the diagnostic for a compiler failure: at the compiled model or, if that is unknown, at the start.
 fn own_fault(cache: &mut Cache, world: &World, uri: &str, words: &str) -> Result<Diagnostic, Stopped> {
     let name_of_model = |entry: &mut Entry| {
         let snapshot = &entry.snapshot;
@@ -76,7 +76,7 @@ fn own_fault(cache: &mut Cache, world: &World, uri: &str, words: &str) -> Result
     let start = Position { line: 0, character: 0 };
     let range = range.unwrap_or(Range { start, end: start });
     let message = format!(
-        "a fault of lgm stops it from checking this text: {words}\nHelp: this is not a fault of the model: please report it with the model"
+        "a bug in lgm prevents it from checking this text: {words}\nHelp: this is not an error in the model: please report it with the model"
     );
     Ok(Diagnostic {
         range,
@@ -87,7 +87,7 @@ fn own_fault(cache: &mut Cache, world: &World, uri: &str, words: &str) -> Result
     })
 }
 
-/// The problems of one text and its imports, each with the URI of its place.
+/// Returns the problems of one text and its imports, each with the URI of its location.
 fn of_text(world: &World, uri: &str, pair: Pair) -> Vec<(String, Diagnostic)> {
     let settings = world.settings;
     let Some((steady, hunks)) = pair.held else {
@@ -114,19 +114,19 @@ fn of_text(world: &World, uri: &str, pair: Pair) -> Vec<(String, Diagnostic)> {
     found
 }
 
-/// The problems of a text and its imports as they are, each with the URI of its place.
+/// Returns the current problems of a text and its imports, each with the URI of its location.
 pub(crate) fn of_places(places: &Places) -> Vec<(String, Diagnostic)> {
     let problems = places.snapshot.problems();
     problems.iter().map(|problem| converted(places, problem)).collect()
 }
 
-/// The line of the root text of a snapshot at which a part of that text begins.
+/// Returns the line at which a part of the root text of a snapshot begins.
 fn line_of(places: &Places, span: Span) -> u32 {
     let root = places.snapshot.map().get(places.snapshot.root());
     root.position(span.start, Encoding::Utf8).0
 }
 
-/// The problems of half-written lines. A fault of theirs that stands on another line is shown at their end.
+/// Returns the problems of half-written lines. If such an error is on another line, it is shown at the end of the half-written lines.
 fn of_hunks(now: &Places, steady: &Places) -> Vec<(String, Diagnostic)> {
     let (root, hunks) = (now.snapshot.root(), steady.hunks);
     let faults = |places: &Places| -> Vec<Fault> {
@@ -157,7 +157,7 @@ fn of_hunks(now: &Places, steady: &Places) -> Vec<(String, Diagnostic)> {
     found
 }
 
-/// The end of the last line of a hunk that is not empty.
+/// Returns the end of the last line of a nonempty hunk.
 fn end_of(places: &Places, hunk: &Hunk) -> Option<Range> {
     let root = places.snapshot.map().get(places.snapshot.root());
     let lines = root.text.split_inclusive('\n').enumerate();
@@ -172,7 +172,7 @@ fn end_of(places: &Places, hunk: &Hunk) -> Option<Range> {
     }))
 }
 
-/// A related place as a line of a message, for an editor that shows no such places.
+/// Returns a related location as a line of a message, for editors without support for related locations.
 fn in_words(places: &Places, (span, words): &(Span, String)) -> String {
     let source = places.snapshot.map().get(span.source);
     let line = places.range(*span).start.line + 1;
@@ -194,7 +194,8 @@ fn converted(places: &Places, problem: &Problem) -> (String, Diagnostic) {
     }
     let (uri, range) = match problem.span {
         Some(span) if !places.is_library(span.source) => (places.uri_of(span.source), places.range(span)),
-        // What is about no place, or about one that is no file, stands at the beginning of the text that was checked.
+        // Diagnostics without a location, or in something that is not a file, appear at the beginning of the checked
+        // text.
         place => {
             others.extend(place.map(|span| related(&(span, problem.message.clone()))));
             let start = Position { line: 0, character: 0 };
@@ -258,12 +259,12 @@ mod tests {
             panic!("{fault:?}")
         };
         assert!(
-            message.starts_with("a fault of lgm") && message.contains("invariant: 7"),
+            message.starts_with("a bug in lgm") && message.contains("invariant: 7"),
             "{message}"
         );
         assert!(message.contains("please report it"), "{message}");
         assert_eq!((fault.range.start.line, fault.range.start.character), (1, 6));
-        // The other texts have their own problems, and not this one.
-        assert!(!format!("{:?}", found["untitled:good"]).contains("a fault of lgm"));
+        // The other texts have only their own problems.
+        assert!(!format!("{:?}", found["untitled:good"]).contains("a bug in lgm"));
     }
 }

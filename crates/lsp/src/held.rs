@@ -1,31 +1,31 @@
 //! A text while a line of it is half-written.
 //!
-//! The *steady* text has the lines with faults of their own as they stood before they were touched, and all others as they are now.
-//! Each difference between the two is a [`Hunk`]. The faults of a hunk are those of the text as it is now. Everything else that is
-//! shown comes from the steady text, so that it neither comes nor goes with each key.
+//! The *steady* text contains the previous version of lines with errors, and the current version of all others. Each
+//! difference between the two is a [`Hunk`]. The errors of a hunk are those of the current text. Everything else that is shown comes from
+//! the steady text, so that it does not flicker with each keystroke.
 
 use std::ops::Range;
 
-/// Lines of the steady text, and those that stand in their place now.
+/// Lines of the steady text, and the lines that replace them in the current text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hunk {
     /// Lines of the steady text.
     pub old: Range<u32>,
-    /// Lines of the text as it is now.
+    /// Lines of the current text.
     pub new: Range<u32>,
 }
 
-/// A fault that reading a text finds in it.
+/// An error found while reading a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The line at which it stands.
+    /// The line of the error.
     pub line: u32,
-    /// If it is one of syntax, its words.
+    /// The message of a syntax error.
     pub syntax: Option<String>,
 }
 
 impl Fault {
-    /// A fault of syntax, from its line and its words.
+    /// Returns a syntax error with its line and its message.
     pub(crate) fn of_syntax((line, words): (u32, String)) -> Fault {
         let syntax = Some(words);
         Fault { line, syntax }
@@ -35,7 +35,7 @@ impl Fault {
 /// A larger change than this many pairs of lines is one hunk.
 const MOST_PAIRS: usize = 40_000;
 
-/// The differences of two texts, in their order.
+/// Returns the differences between two texts, in text order.
 pub(crate) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<&str>>();
     let (old, new) = (lines(old), lines(new));
@@ -85,8 +85,8 @@ pub(crate) fn hunks(old: &str, new: &str) -> Vec<Hunk> {
     found
 }
 
-/// The hunk that a fault of the text as it is now belongs to. The steady text has the faults `known`. Another fault of syntax belongs to
-/// the hunk before it, wherever it stands.
+/// Returns the hunk of an error in the current text. The steady text has the errors `known`. Any other syntax error belongs to the
+/// preceding hunk, wherever the error is.
 pub(crate) fn hunk_of(hunks: &[Hunk], fault: &Fault, known: &[Fault]) -> Option<usize> {
     let within = hunks.iter().position(|hunk| hunk.new.contains(&fault.line));
     let is_new = || {
@@ -97,12 +97,12 @@ pub(crate) fn hunk_of(hunks: &[Hunk], fault: &Fault, known: &[Fault]) -> Option<
     within.or_else(|| is_new().then(|| before().unwrap_or(0)))
 }
 
-/// The line of the text as it is now at which a line of the steady text stands; none if it lies in a hunk.
+/// Returns the line of the current text that corresponds to a line of the steady text; none if that line is in a hunk.
 pub(crate) fn now(hunks: &[Hunk], line: u32) -> Option<u32> {
     moved(hunks, line, |hunk| (&hunk.old, &hunk.new))
 }
 
-/// The line of the steady text that stands at a line of the text as it is now; none if that lies in a hunk.
+/// Returns the line of the steady text that corresponds to a line of the current text; none if that line is in a hunk.
 pub(crate) fn before(hunks: &[Hunk], line: u32) -> Option<u32> {
     moved(hunks, line, |hunk| (&hunk.new, &hunk.old))
 }
@@ -121,7 +121,7 @@ fn moved(hunks: &[Hunk], line: u32, sides: impl Fn(&Hunk) -> (&Range<u32>, &Rang
     }
 }
 
-/// The text with the lines of all hunks as they are now but for those that are broken, and the hunks that are left between the two.
+/// Returns the text with the current lines of all hunks except broken ones, and the remaining hunks between the two.
 pub(crate) fn steady(old: &str, new: &str, hunks: &[Hunk], is_broken: &[bool]) -> (String, Vec<Hunk>) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     let (mut text, mut left, mut at, mut written) = (String::new(), Vec::new(), 0, 0);
@@ -146,7 +146,7 @@ pub(crate) fn steady(old: &str, new: &str, hunks: &[Hunk], is_broken: &[bool]) -
     (text, left)
 }
 
-/// Returns true if hunks leave a line of a text, that is not empty, as it was.
+/// Returns true if a nonempty line of a text is outside all hunks.
 pub(crate) fn leave_any(hunks: &[Hunk], new: &str) -> bool {
     let mut lines = (0..).zip(new.lines());
     lines.any(|(line, words)| !words.trim().is_empty() && !hunks.iter().any(|hunk| hunk.new.contains(&line)))

@@ -1,4 +1,4 @@
-//! What the worker is to do, and what it shares with the loop that reads messages.
+//! The tasks of the worker, and the data shared with the message loop.
 
 use crate::world::documents::World;
 use lgm_source::cancellation::Cancellation;
@@ -6,45 +6,45 @@ use lsp_server::{Request, RequestId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the worker is doing.
+/// The current task of the worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Looking for problems.
+    /// Searching for problems.
     Check,
     /// Answering a request.
     Answer(RequestId),
 }
 
-/// What the worker is to do.
+/// The tasks of the worker.
 #[derive(Debug)]
 pub(crate) enum Job {
-    /// Look for problems in the newest world.
+    /// Searches for problems in the newest world.
     Check,
-    /// Answer a request that was asked in this world; the flag says that nobody waits for the answer any more.
+    /// Answers a request that was made in this world; the flag is set when the answer is no longer needed.
     Answer(Request, Arc<World>, Cancellation),
 }
 
-/// What the thread that reads messages and the worker know of each other.
+/// The data shared by the message thread and the worker.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) latest: Mutex<Arc<World>>,
-    /// The flag of the snapshot that is being computed, and what for.
+    /// The cancellation flag and the purpose of the current computation.
     pub(crate) working: Mutex<Option<(Cancellation, Purpose)>>,
     pub(crate) waiting: Mutex<HashMap<RequestId, Cancellation>>,
 }
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is whole after every statement.
+    // The data behind these locks is consistent after every statement.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
-    /// The newest world.
+    /// Returns the newest world.
     pub(crate) fn latest(&self) -> Arc<World> {
         locked(&self.latest).clone()
     }
 
-    /// Makes a world the newest one; what is computed for an older one ends early. Answers go on where no text was edited.
+    /// Makes a world the newest one, and cancels work for an older one. Answers continue if no text was edited.
     pub(crate) fn renew(&self, world: World, is_edit: bool) {
         *locked(&self.latest) = Arc::new(world);
         if let Some((cancellation, purpose)) = &*locked(&self.working)
@@ -66,14 +66,14 @@ impl Shared {
         *locked(&self.working) = None;
     }
 
-    /// Notes that a request waits for its answer.
+    /// Records that a request waits for its answer.
     pub(crate) fn wait(&self, id: &RequestId) -> Cancellation {
         let cancellation = Cancellation::default();
         locked(&self.waiting).insert(id.clone(), cancellation.clone());
         cancellation
     }
 
-    /// Nobody waits for the answer any more.
+    /// Cancels a request whose answer is no longer needed.
     pub(crate) fn cancel(&self, id: &RequestId) {
         if let Some(cancellation) = locked(&self.waiting).get(id) {
             cancellation.cancel();

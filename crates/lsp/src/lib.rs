@@ -1,7 +1,7 @@
-//! The language server: the protocol around what an editor asks of `lgm_ide`.
+//! The language server: the protocol around the features of `lgm_ide`.
 //!
-//! Four threads and no async runtime. One reads messages, one writes them; `server` keeps the open documents and answers what needs no
-//! model; `worker` computes on immutable worlds. The newest edit wins: it raises the flag of the work that it makes useless.
+//! The server has four threads and no async runtime. One thread reads messages, and one writes them. `server` keeps the open documents and
+//! answers requests that need no model; `worker` computes on immutable worlds. The newest edit wins: it cancels work on older texts.
 
 mod cache;
 mod context;
@@ -19,20 +19,20 @@ pub use context::Plot;
 use std::error::Error;
 use std::io;
 
-/// Serves an editor over standard input and output until it says `exit`. Previews show the pictures that `plot` draws.
+/// Serves an editor over standard input and output until it sends `exit`. Previews show the plots that `plot` draws.
 ///
 /// # Errors
 ///
-/// The editor left without saying `shutdown` first, or the pipes broke.
+/// Returns an error if the editor exits without a prior `shutdown`, or if the pipes break.
 pub fn run(plot: Plot) -> Result<(), Box<dyn Error + Send + Sync>> {
     let incoming = protocol::transport::reader(io::stdin())?;
     let (out, writer) = protocol::transport::writer(io::stdout())?;
     let ended_well = server::Server::new(out.clone(), plot)?.serve(&incoming);
     out.end();
-    // A panic of the writer leaves nobody to report it to.
+    // A panic of the writer cannot be reported.
     let _ = writer.join();
     match ended_well {
         true => Ok(()),
-        false => Err("the editor left without asking for `shutdown` first".into()),
+        false => Err("the editor exited without requesting `shutdown` first".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Progress of work that takes long: the editor shows it from half a second on.
+//! Progress of long work: the editor shows it after half a second.
 
 use crate::protocol::transport::Out;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::thread;
 use std::time::Duration;
 
-/// Shorter work shows nothing.
+/// Shorter work shows no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What the thread that watches is sent: the words of a piece of work that begins, or its end.
+/// The messages to the watching thread: the title of a task that starts, or its end.
 type Event = Option<&'static str>;
 
 /// Watches the work of one thread.
@@ -21,11 +21,11 @@ pub(crate) struct Progress(Option<Sender<Event>>);
 pub(crate) struct Underway(Option<Sender<Event>>);
 
 impl Progress {
-    /// Starts the thread that watches, if the editor shows progress.
+    /// Starts the watching thread if the editor shows progress.
     pub(crate) fn new(out: Out, is_shown: bool) -> Progress {
         let (sender, events) = unbounded();
         let thread = thread::Builder::new().name("lgm-progress".to_string());
-        // Without a thread nothing is shown, and all else goes on.
+        // Without a thread no progress is shown, and everything else continues.
         let is_started = is_shown && thread.spawn(move || watch(&out, &events)).is_ok();
         Progress(is_started.then_some(sender))
     }
@@ -45,7 +45,7 @@ impl Drop for Underway {
 
 fn send(to: Option<&Sender<Event>>, event: Event) {
     if let Some(sender) = to {
-        // Where the thread has ended there is no editor any more.
+        // If the thread has ended, the editor is gone.
         let _ = sender.send(event);
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that reads messages: it keeps the open texts, and hands what needs a model to the worker.
+//! The thread that reads messages: it keeps the open texts, and passes requests that need a model to the worker.
 
 use crate::context::Plot;
 use crate::features::requests;
@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::{io, thread};
 
-/// How far the conversation is.
+/// The phase of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing was said yet.
+    /// Before `initialize`.
     New,
-    /// The two sides know each other.
+    /// After `initialize`.
     Running,
-    /// `shutdown` was asked for.
+    /// `shutdown` was requested.
     ShutDown,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Server {
     shared: Arc<Shared>,
     plot: Plot,
     jobs: Sender<Job>,
-    /// What the worker begins with, until it is begun.
+    /// The initial data of the worker, until it starts.
     for_worker: Option<Receiver<Job>>,
 }
 
@@ -58,7 +58,7 @@ impl Server {
         })
     }
 
-    /// Serves until `exit` or the end of the pipe; whether `shutdown` was asked for before.
+    /// Serves until `exit` or the end of the pipe; returns true if `shutdown` was requested before.
     pub(crate) fn serve(&mut self, incoming: &Receiver<Incoming>) -> bool {
         for message in incoming {
             match message {
@@ -68,7 +68,7 @@ impl Server {
                 Incoming::Message(Message::Notification(notification)) if self.phase == Phase::Running => {
                     self.notification(notification)
                 }
-                // Nothing that this server asks needs an answer; what is said before `initialize` or after `shutdown` is not heard.
+                // Requests of this server need no answer; messages before `initialize` or after `shutdown` are ignored.
                 Incoming::Message(_) => {}
             }
         }
@@ -79,15 +79,18 @@ impl Server {
         let refuse = |code, words: &str| self.out.respond(&request.id, Err((code, words.to_string())));
         match (self.phase, request.method.as_str()) {
             (Phase::New, "initialize") => self.initialize(&request),
-            (Phase::New, _) => refuse(ErrorCode::ServerNotInitialized, "the first request is `initialize`"),
-            (Phase::ShutDown, _) => refuse(ErrorCode::InvalidRequest, "`shutdown` was asked for"),
-            (Phase::Running, "initialize") => refuse(ErrorCode::InvalidRequest, "`initialize` is asked once"),
+            (Phase::New, _) => refuse(
+                ErrorCode::ServerNotInitialized,
+                "the first request must be `initialize`",
+            ),
+            (Phase::ShutDown, _) => refuse(ErrorCode::InvalidRequest, "`shutdown` was requested"),
+            (Phase::Running, "initialize") => refuse(ErrorCode::InvalidRequest, "`initialize` may be sent only once"),
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::ShutDown;
                 self.out.respond(&request.id, Ok(Value::Null));
             }
             (Phase::Running, method) if !requests::is_known(method) => {
-                refuse(ErrorCode::MethodNotFound, &format!("`{method}` is not answered here"));
+                refuse(ErrorCode::MethodNotFound, &format!("`{method}` is not supported"));
             }
             (Phase::Running, _) => {
                 let cancellation = self.shared.wait(&request.id);
@@ -121,7 +124,7 @@ impl Server {
             let worker = Worker::new(self.shared.clone(), self.out.clone(), self.client.clone(), self.plot);
             let thread = thread::Builder::new().name("lgm-worker".to_string());
             if let Err(error) = thread.spawn(move || stack::deep(|| worker.work(&jobs))) {
-                let words = format!("no thread can be started: {error}");
+                let words = format!("cannot start a thread: {error}");
                 return self.out.respond(&request.id, Err((ErrorCode::InternalError, words)));
             }
         }
@@ -159,7 +162,7 @@ impl Server {
         }
     }
 
-    /// Asks the editor to say when files change.
+    /// Requests that the editor reports changes of files.
     fn watch_files(&self) {
         if !self.client.watches {
             return;
@@ -178,7 +181,7 @@ impl Server {
         Ok(())
     }
 
-    /// Makes a new world, and has it checked.
+    /// Makes a new world and starts its check.
     fn renew(&self, is_edit: bool, make: impl FnOnce(&mut World) -> Result<(), String>) -> Result<(), String> {
         let mut world = World::clone(&self.shared.latest());
         make(&mut world)?;
@@ -189,7 +192,7 @@ impl Server {
 
     fn open(&self, params: Value) -> Result<(), String> {
         let opened = parsed::<DidOpenTextDocumentNotification>(params)?.text_document;
-        // The compiler has these texts itself; on their own they are no models.
+        // The compiler contains these texts; on their own they are not models.
         if opened.uri.0.starts_with(uri::LIBRARY) {
             return Ok(());
         }
@@ -210,7 +213,7 @@ impl Server {
         })
     }
 
-    /// Notes that a text was saved. An editor that cannot watch files may have changed others with this one.
+    /// Records that a text was saved. If the editor cannot watch files, other files may have changed too.
     fn save(&self, params: &Value) -> Result<(), String> {
         let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
         let uri = uri.ok_or("`textDocument` has no `uri`")?;
@@ -229,7 +232,7 @@ impl Server {
         })
     }
 
-    /// Takes the settings; what is on the screen is asked for anew.
+    /// Applies the settings; visible data are requested again.
     fn settings_changed(&self, given: &Value) -> Result<(), String> {
         self.renew(false, |world| {
             let (settings, faults) = world.settings.changed(given);

@@ -1,8 +1,8 @@
-//! The thread that computes: requests in their order, and diagnostics of the newest world when no request waits.
+//! The computing thread: it answers requests in order, and computes diagnostics of the newest world when no request waits.
 
 use crate::cache::{Cache, Stopped, guarded};
 use crate::context::{Plot, Refusal, RequestContext};
-use crate::diagnostics::{self, Found};
+use crate::diagnostics::{self, DiagnosticsOfUris};
 use crate::features::requests;
 use crate::jobs::{Job, Purpose, Shared, locked};
 use crate::progress::Progress;
@@ -26,9 +26,9 @@ pub(crate) struct Worker {
     plot: Plot,
     cache: Cache,
     progress: Progress,
-    /// What was found last, with the version of the text if it is open.
+    /// The last findings, with the version of the text if it is open.
     found: BTreeMap<String, (Option<i32>, Vec<Diagnostic>)>,
-    /// What the editor was answered last when it asked for the diagnostics of a text, with the version of that.
+    /// The last answer to a diagnostic request for a text, with the version of the text.
     pulled: HashMap<String, (Option<i32>, Value)>,
 }
 
@@ -46,7 +46,7 @@ impl Worker {
         }
     }
 
-    /// Works until there will be no more jobs.
+    /// Works until the job channel closes.
     pub(crate) fn work(mut self, jobs: &Receiver<Job>) {
         let (mut requests, mut check): (VecDeque<(Request, Arc<World>, Cancellation)>, bool) = (VecDeque::new(), false);
         loop {
@@ -77,7 +77,7 @@ impl Worker {
         }
     }
 
-    /// Looks for problems; if a newer world comes meanwhile, so does another job of this kind.
+    /// Searches for problems; a newer world that arrives meanwhile brings another job of this kind.
     fn check(&mut self) {
         let _underway = self.progress.begin("checking models");
         let world = self.shared.latest();
@@ -85,7 +85,7 @@ impl Worker {
         self.cache.begin(Purpose::Check);
         let (shared, out, cache) = (&self.shared, &self.out, &mut self.cache);
         let is_wanted = || shared.is_latest(&world);
-        let report = |words: &str| out.log_error(&format!("a fault of the compiler in {words}"));
+        let report = |words: &str| out.log_error(&format!("a compiler bug in {words}"));
         let found = guarded(|| diagnostics::of_world(cache, &world, is_wanted, report));
         match found {
             Ok(Ok(found)) if self.shared.is_latest(&world) => self.publish(&world, found),
@@ -94,8 +94,8 @@ impl Worker {
         }
     }
 
-    /// Reports to the editor what has changed.
-    fn publish(&mut self, world: &World, found: Found) {
+    /// Reports changed diagnostics to the editor.
+    fn publish(&mut self, world: &World, found: DiagnosticsOfUris) {
         let mut last = std::mem::take(&mut self.found);
         let mut is_stale = false;
         for (uri, diagnostics) in found {
@@ -106,7 +106,7 @@ impl Worker {
                 match self.client.pulls && version.is_some() {
                     false => self.push(&uri, now.clone()),
                     true => {
-                        // What was pushed while the text was not open would stand beside what is asked for.
+                        // Diagnostics pushed before the text was opened would duplicate the requested ones.
                         if before.is_some_and(|before| before.0.is_none() && !before.1.is_empty()) {
                             self.push(&uri, (version, Vec::new()));
                         }
@@ -125,8 +125,8 @@ impl Worker {
         }
     }
 
-    /// Whether the editor was answered otherwise when it asked for this version of the text. It asks by itself for a text that it has
-    /// changed; that another one is affected, it does not know.
+    /// Returns true if the diagnostics have changed since the editor requested this version of the text. The editor pulls diagnostics of a
+    /// changed text by itself, but not of other texts that the change affects.
     fn is_stale(&self, uri: &str, (version, diagnostics): &(Option<i32>, Vec<Diagnostic>)) -> bool {
         let pulled = self.pulled.get(uri).filter(|pulled| pulled.0 == *version);
         pulled.is_some_and(|pulled| serde_json::to_value(diagnostics).ok().as_ref() != Some(&pulled.1))
@@ -166,7 +166,7 @@ impl Worker {
         self.out.respond(&id, result);
     }
 
-    /// The answer, computed again if an edit of another text has cut it short.
+    /// Returns the answer, computed again if an edit of another text has cancelled it.
     fn result(
         &mut self,
         request: Request,
@@ -177,11 +177,11 @@ impl Worker {
             "textDocument/diagnostic" => ErrorCode::ServerCancelled,
             _ => ErrorCode::ContentModified,
         };
-        let overtaken = || Err((overtaken, "the text has changed since this was asked".to_string()));
+        let overtaken = || Err((overtaken, "the text has changed since this request".to_string()));
         let cancelled = || {
             Err((
                 ErrorCode::RequestCanceled,
-                "the editor has no use for this any more".to_string(),
+                "the editor cancelled the request".to_string(),
             ))
         };
         loop {
@@ -206,7 +206,7 @@ impl Worker {
             match result {
                 _ if cancellation.is_cancelled() => return cancelled(),
                 Err(Refusal::Stopped(Stopped::Panicked(words))) => {
-                    let words = format!("a fault of the compiler in `{}`: {words}", request.method);
+                    let words = format!("a compiler bug in `{}`: {words}", request.method);
                     return Err((ErrorCode::InternalError, words));
                 }
                 Err(Refusal::Stopped(Stopped::Cancelled)) => world = latest_unless(world, latest, &request),
@@ -218,7 +218,7 @@ impl Worker {
     }
 }
 
-/// The newest world if the text that was asked about is the same in it; otherwise the old one, with which the request is overtaken.
+/// Returns the newest world if it contains the requested text unchanged; otherwise the old world, in which the request is overtaken.
 fn latest_unless(world: Arc<World>, latest: Arc<World>, request: &Request) -> Arc<World> {
     match requests::is_overtaken(&request.params, &world, &latest) {
         true => world,

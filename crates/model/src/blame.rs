@@ -1,4 +1,4 @@
-//! Values at fault: how a number is written in a message, and where the parameters stand that it comes from.
+//! Values in messages: their notation, and the locations of the parameters that they depend on.
 
 use crate::Parameter;
 use lgm_algebra::expr::{self, ExprId, Exprs, to_f64};
@@ -34,7 +34,7 @@ pub fn label_parameters(
     diagnostic
 }
 
-/// A number as a person reads it: exact where that is short, otherwise rounded.
+/// Returns a number in readable form: exact if that is short, otherwise rounded.
 pub fn shown(value: &BigRational) -> String {
     let rounded = to_f64(value);
     let in_range = rounded.is_finite() && (rounded != 0.0 || value.is_zero());

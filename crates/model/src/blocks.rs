@@ -1,5 +1,4 @@
-//! The equations in blocks, as data: vectors of variables whose names differ in their indices alone, and the matrices between
-//! them.
+//! The equations in blocks, as data: vectors of variables whose names differ only in their indices, and the matrices between them.
 
 use crate::sparse::SparseMatrix;
 use lgm_algebra::expr::ExprId;
@@ -9,11 +8,11 @@ use lgm_algebra::expr::ExprId;
 pub struct BlockForm {
     /// All vectors: of states, then of sources, inputs and outputs.
     pub vectors: Vec<BlockVector>,
-    /// Matrices that are larger than 1 by 1 and no identity, each once.
+    /// Distinct matrices larger than 1 by 1, except the identity.
     pub matrices: Vec<BlockMatrix>,
     /// One for each vector of states of storage.
     pub equations: Vec<BlockEquation>,
-    /// One for each variable of the graph that the value of a controlled source is written with.
+    /// One for each graph variable in the value of a controlled source.
     pub measured: Vec<BlockEquation>,
     /// One for each vector of outputs.
     pub outputs: Vec<BlockEquation>,
@@ -22,11 +21,11 @@ pub struct BlockForm {
 /// A vector with a name, or a single variable.
 #[derive(Clone, Debug)]
 pub struct BlockVector {
-    /// `bar.v` where its entries are `bar.v[1]`, `bar.v[2]`, ..; of a single variable, its own name or value.
+    /// `bar.v` if its entries are `bar.v[1]`, `bar.v[2]`, ..; for a single variable, its name or value.
     pub name: String,
-    /// The entries as texts of the language.
+    /// The entries in the syntax of the language.
     pub entries: Vec<String>,
-    /// Whether the entries are variables, whose names say where they belong; the values of sources are not.
+    /// True if the entries are variables, whose names identify their owners; false for the values of sources.
     pub is_variable: bool,
 }
 
@@ -42,7 +41,7 @@ pub struct BlockMatrix {
 /// `sum of left = sum of right`.
 #[derive(Clone, Debug)]
 pub struct BlockEquation {
-    /// Rates of vectors; of an output the output itself.
+    /// Rates of vectors; for an output, the output itself.
     pub left: Vec<BlockTerm>,
     /// Vectors of states and sources.
     pub right: Vec<BlockTerm>,
@@ -51,17 +50,17 @@ pub struct BlockEquation {
 /// A matrix times a vector.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockTerm {
-    /// Whether it is subtracted.
+    /// True if it is subtracted.
     pub negative: bool,
-    /// What the vector is multiplied by.
+    /// The factor of the vector.
     pub factor: BlockFactor,
     /// The vector in [`BlockForm::vectors`].
     pub vector: usize,
-    /// Whether its time derivative is meant.
+    /// True if the factor multiplies the time derivative of the vector.
     pub rate: bool,
 }
 
-/// What a vector is multiplied by.
+/// The factor of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockFactor {
     /// The identity.

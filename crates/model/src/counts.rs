@@ -1,15 +1,15 @@
-//! How large a model is as a person counts it: branches, nodes, elements and equations, in scalars, in vectors and with
-//! modal blocks as elements of their own (Pourazadi, Table 4-4).
+//! The size of a model from the user's perspective: branches, nodes, elements and equations, in scalars, in vectors and
+//! with modal blocks as single elements (Pourazadi, Table 4-4).
 //!
 //! A linear graph of b branches and n nodes has b - n + 1 loop equations, n - 1 node equations, and one constitutive
-//! equation for each branch that is no source.
+//! equation for each branch that is not a source.
 
 /// One way to count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Branches of the graph; of a bond graph, ports of elements.
+    /// Branches of the graph; for a bond graph, ports of elements.
     pub branches: usize,
-    /// Nodes with the reference; of a bond graph, junctions.
+    /// Nodes including the reference; for a bond graph, junctions.
     pub nodes: usize,
     /// Elements.
     pub elements: usize,
@@ -18,17 +18,17 @@ pub struct Count {
 }
 
 impl Count {
-    /// Equations of loops: the across variables around each add up to zero.
+    /// Returns the number of loop equations: the across variables around each loop add up to zero.
     pub fn loops(&self) -> usize {
         (self.branches + 1).saturating_sub(self.nodes)
     }
 
-    /// Equations of nodes: the through variables at each but the reference add up to zero.
+    /// Returns the number of node equations: the through variables at each node except the reference add up to zero.
     pub fn cuts(&self) -> usize {
         self.nodes.saturating_sub(1)
     }
 
-    /// All equations.
+    /// Returns the number of all equations.
     pub fn equations(&self) -> usize {
         self.constitutive + self.loops() + self.cuts()
     }
@@ -46,8 +46,8 @@ impl Count {
 pub struct Counts {
     /// In scalars, as in a conventional linear graph.
     pub scalar: Count,
-    /// In vectors: a modal block is its vector transformers, mass, spring and dissipators.
+    /// In vectors: a modal block counts as its vector transformers, mass, spring and dissipators.
     pub vector: Count,
-    /// As written: a modal block is one element, its states' equations two block rows.
+    /// As written: a modal block counts as one element, and the equations of its states as two block rows.
     pub written: Count,
 }

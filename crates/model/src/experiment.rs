@@ -1,38 +1,38 @@
-//! How a model asks to be run.
+//! The run settings of a model.
 
 use lgm_algebra::expr::ExprId;
 use lgm_source::Span;
 
-/// An `experiment`: what it says of a run, in SI; `None` where it does not.
+/// The run settings of an `experiment`, in SI; `None` if not given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Experiment {
     /// When the run starts, in seconds.
     pub start: Option<f64>,
     /// When it stops, in seconds.
     pub stop: Option<f64>,
-    /// The number of rows, both ends counted.
+    /// The number of samples, including both ends.
     pub points: Option<u64>,
-    /// The names of the outputs, states and inputs to draw, each with its place.
+    /// The names of the outputs, states and inputs to plot, each with its location.
     pub plot: Vec<(String, Span)>,
-    /// The method, by its word on the command line.
+    /// The method, by its name on the command line.
     pub method: Option<&'static str>,
     /// The relative tolerance.
     pub rtol: Option<f64>,
     /// The absolute tolerance, in the SI unit of each state.
     pub atol: Option<f64>,
-    /// The time from row to row, in seconds, where `points` is not given.
+    /// The sample interval in seconds, if `points` is not given.
     pub step: Option<f64>,
-    /// Whether rows at events are wanted.
+    /// True if samples at events are requested.
     pub events: Option<bool>,
-    /// The entries that depend on parameters, as expressions over these: a run with other values has them anew.
+    /// The entries that depend on parameters, as expressions; a run with other values recomputes them.
     pub dependent: Vec<(ExperimentEntry, ExprId)>,
 }
 
 impl Experiment {
-    /// The rows of a run if nothing says how many it has.
+    /// The default number of samples of a run.
     pub const ROWS: u64 = 501;
 
-    /// The rows of a run, both ends counted and two at least: as many as are asked for, or as the time from row to row makes.
+    /// Returns the number of samples of a run, at least two, including both ends: as requested, or from the sample interval.
     pub fn rows(&self) -> u64 {
         let length = self.stop.map(|stop| stop - self.start.unwrap_or(0.0));
         let by_step = self
@@ -63,8 +63,8 @@ pub enum ExperimentEntry {
 }
 
 impl Experiment {
-    /// The same experiment with other values of the dependent entries, in their order; `points` as a number that is not whole
-    /// is no number of rows.
+    /// Returns the same experiment with other values of the dependent entries, in their order. A negative or non-integer `points` becomes
+    /// 0.
     pub fn with_values(&self, values: &[f64]) -> Experiment {
         let mut changed = self.clone();
         for ((entry, _), value) in self.dependent.iter().zip(values) {

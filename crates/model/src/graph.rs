@@ -14,7 +14,7 @@ pub struct Graph {
     pub domains: Vec<Domain>,
     /// Junctions.
     pub nodes: Vec<Node>,
-    /// The scalar nodes at the ports of the component that was to be left open, in order.
+    /// The scalar nodes at the ports of the component that is left open, in order.
     pub open_ports: Vec<NodeId>,
     /// Ports; those of one element are consecutive.
     pub ports: Vec<Port>,
@@ -25,7 +25,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The ports of an element.
+    /// Returns the ports of an element.
     pub fn ports_of(&self, id: ElementId) -> impl Iterator<Item = PortId> + use<> {
         self.elements[id.index()].ports.clone().map(PortId)
     }
@@ -51,7 +51,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// The unit of the across variable, or of the through variable.
+    /// Returns the unit of the across variable, or of the through variable.
     pub fn unit(&self, across: bool) -> Option<&SiUnit> {
         match across {
             true => self.across_unit.as_ref(),
@@ -59,14 +59,14 @@ impl Domain {
         }
     }
 
-    /// The dimension of the across variable, or of the through variable.
+    /// Returns the dimension of the across variable, or of the through variable.
     pub fn dimension(&self, across: bool) -> Option<Dimension> {
         self.unit(across).map(|unit| unit.dimension)
     }
 }
 
 impl JunctionKind {
-    /// The variable that all bonds of the junction share.
+    /// Returns the variable that all bonds of the junction share.
     pub fn common(self) -> Variable {
         match self {
             JunctionKind::Zero => Variable::Effort,
@@ -89,9 +89,9 @@ pub enum JunctionKind {
 pub struct Node {
     /// Its name.
     pub path: PathId,
-    /// Entry of a vector node, from 1.
+    /// The index within a vector node, from 1.
     pub entry: Option<u32>,
-    /// Its kind; a graph node has the kind that its domain asks for: a 0-junction where effort is across, else a 1-junction.
+    /// Its kind; a graph node has the kind of its domain: a 0-junction if effort is across, otherwise a 1-junction.
     pub kind: JunctionKind,
     /// Its domain; `None` for a plain bond-graph junction.
     pub domain: Option<DomainId>,
@@ -101,14 +101,14 @@ pub struct Node {
     pub floating: bool,
 }
 
-/// A scalar port of an element, oriented absorbing: effort times flow is the power that it takes up.
+/// A scalar port of an element with absorbing orientation: effort times flow is the absorbed power.
 #[derive(Clone, Debug)]
 pub struct Port {
     /// The element.
     pub element: ElementId,
     /// `a`, `b`, `in`, `out`; `None` for a one-port.
     pub name: Option<Arc<str>>,
-    /// Entry of a vector port, from 1.
+    /// The index within a vector port, from 1.
     pub entry: Option<u32>,
     /// Its domain; `None` for a bond element.
     pub domain: Option<DomainId>,
@@ -119,17 +119,17 @@ pub struct Port {
 /// The connection of a port.
 #[derive(Clone, Debug)]
 pub enum Connection {
-    /// A branch `from -> to` of a linear graph; `None` is the reference node. Across is that of `from`
-    /// minus that of `to`, through flows from `from` through the element to `to`.
+    /// A branch `from -> to` of a linear graph; `None` is the reference node. The across variable is that of `from` minus that of `to`; the
+    /// through variable flows from `from` through the element to `to`.
     Branch {
         /// Tail node.
         from: Option<NodeId>,
         /// Head node.
         to: Option<NodeId>,
-        /// The words `a -> b`.
+        /// The location of `a -> b`.
         span: Span,
     },
-    /// By exactly one entry of [`Graph::bonds`].
+    /// Exactly one entry of [`Graph::bonds`].
     Bond(BondId),
 }
 
@@ -140,7 +140,7 @@ pub struct Bond {
     pub tail: BondEnd,
     /// Its head.
     pub head: BondEnd,
-    /// Its place in the text.
+    /// Its location in the text.
     pub span: Span,
 }
 
@@ -164,21 +164,21 @@ pub struct Element {
     pub ports: Range<u32>,
     /// Its law over these ports, in order.
     pub law: Law,
-    /// Place of the words that give the value (the argument list or the instance).
+    /// The location of the value (the argument list or the instance).
     pub law_span: Span,
-    /// Start values, one a port, for storage; empty where none was given.
+    /// Initial values of storage, one per port; empty if none was given.
     pub start: Vec<Option<ExprId>>,
-    /// Place of `start = ..`.
+    /// The location of `start = ..`.
     pub start_span: Option<Span>,
-    /// Of what size its states are (`nominal = ..`), as the starts; empty where it was not given.
+    /// The magnitudes of its states (`nominal = ..`), like the initial values; empty if not given.
     pub nominal: Vec<Option<ExprId>>,
-    /// The variable that is the state of this storage, unless the user forces one.
+    /// The state variable of this storage, unless the user selects one.
     pub state_choice: StateChoice,
-    /// The mode that it is a part of, from 1, inside of a modal block: its state is named after the block, `bar.v[2]`.
+    /// Its mode in a modal block, from 1: its state is named after the block, `bar.v[2]`.
     pub mode: Option<u32>,
 }
 
-/// The variable that a storage carries as its state.
+/// The state variable of a storage element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StateChoice {
     /// The co-energy variable: across of an A-type, through of a T-type.
@@ -188,14 +188,14 @@ pub enum StateChoice {
 }
 
 impl Element {
-    /// The kind of what stands for the velocity of a displacement that no storage carries: a storage of value 0, which the equations
-    /// of a mechanism are written in. Only their formulation adds it.
+    /// The kind of the storage of value 0 that represents the velocity of a displacement without storage. The equations of a mechanism are
+    /// written in such velocities; only their formulation adds them.
     pub const VELOCITY: &'static str = "velocity of a displacement";
 
-    /// The kind of what turns a junction on and off.
+    /// The kind of the element that turns a junction on and off.
     pub const JUNCTION: &'static str = "controlled junction";
 
-    /// Returns true for such a velocity; it has no energy, and so no energy variable.
+    /// Returns true for the velocity of a displacement; it has no energy, and therefore no energy variable.
     pub fn is_velocity(&self) -> bool {
         *self.kind == *Element::VELOCITY
     }

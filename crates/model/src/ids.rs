@@ -7,7 +7,7 @@ macro_rules! typed_id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The id as an index.
+            /// Returns the id as an index.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -20,7 +20,7 @@ typed_id!(
     DomainId
 );
 typed_id!(
-    /// A named thing: its name, indices and the instance that holds it.
+    /// A named thing: its name, its indices and the instance that contains it.
     PathId
 );
 typed_id!(
@@ -50,7 +50,7 @@ pub enum Variable {
 }
 
 impl Variable {
-    /// The other variable of a power-conjugate pair.
+    /// Returns the other variable of a power-conjugate pair.
     pub fn conjugate(self) -> Variable {
         match self {
             Variable::Effort => Variable::Flow,

@@ -1,14 +1,14 @@
-//! The instances around what later stages name: which statement made each of them.
+//! The instances that contain the objects named in messages, and the statement that creates each instance.
 
 use crate::{Model, PathId};
 use lgm_source::Span;
 use lgm_source::diagnostic::{Diagnostic, Severity};
 use rustc_hash::FxHashMap;
 
-/// How many levels of instances a diagnostic shows before it leaves out those in the middle.
+/// The number of instance levels that a diagnostic shows before it omits those in the middle.
 pub const SHOWN_LEVELS: usize = 4;
 
-/// Adds a place unless it is shown already.
+/// Adds a location unless it is already shown.
 pub fn label_once(diagnostic: Diagnostic, span: Span, message: String) -> Diagnostic {
     match diagnostic.labels.iter().any(|label| label.span == span) {
         true => diagnostic,
@@ -17,14 +17,13 @@ pub fn label_once(diagnostic: Diagnostic, span: Span, message: String) -> Diagno
 }
 
 /// One part of a name such as `cell[2].r`: the name and its indices.
-type Part<'t> = (&'t str, Vec<i64>);
+type NamePart<'t> = (&'t str, Vec<i64>);
 
-/// At most so many instances that one statement made are named.
+/// The maximum number of named instances of one statement.
 const NAMED: usize = 3;
 
 impl Model {
-    /// Shows, for all that errors and warnings name by the instances that hold it (`cell[2].r`), where these instances
-    /// are made, the innermost first.
+    /// Shows, for each object that a message names by its instances (`cell[2].r`), where these instances are declared, the innermost first.
     pub fn show_instances(&self, diagnostics: &mut [Diagnostic]) {
         let mut texts = Vec::new();
         for (at, diagnostic) in diagnostics.iter().enumerate() {
@@ -36,7 +35,7 @@ impl Model {
                 texts.extend(words.map(|text| (at, text.clone())));
             }
         }
-        let names: Vec<(usize, Vec<Part<'_>>)> = texts
+        let names: Vec<(usize, Vec<NamePart<'_>>)> = texts
             .iter()
             .flat_map(|(at, text)| quoted_names(text).map(move |name| (*at, name)))
             .collect();
@@ -51,8 +50,8 @@ impl Model {
         }
     }
 
-    /// For each name the longest beginning of it that is something in an instance.
-    fn paths_named(&self, names: &[(usize, Vec<Part<'_>>)]) -> Vec<Option<PathId>> {
+    /// Returns, for each name, its longest prefix that is a member of an instance.
+    fn paths_named(&self, names: &[(usize, Vec<NamePart<'_>>)]) -> Vec<Option<PathId>> {
         let mut wanted: FxHashMap<&str, Vec<(usize, usize)>> = FxHashMap::default();
         for (at, (_, parts)) in names.iter().enumerate() {
             for length in 2..=parts.len() {
@@ -74,7 +73,7 @@ impl Model {
         found.into_iter().map(|entry| entry.1).collect()
     }
 
-    fn is_named(&self, id: PathId, parts: &[Part<'_>]) -> bool {
+    fn is_named(&self, id: PathId, parts: &[NamePart<'_>]) -> bool {
         let mut at = Some(id);
         for (name, indices) in parts.iter().rev() {
             let Some(path) = at.map(|id| &self.paths[id.index()]) else {
@@ -120,9 +119,9 @@ impl Model {
                 .collect();
             let more = instances.len() - names.len();
             let words = match (&mut names[..], more) {
-                ([only], 0) => format!("in the instance {only}, made here"),
-                ([before @ .., last], 0) => format!("in the instances {} and {last}, made here", before.join(", ")),
-                (all, more) => format!("in the instances {} and {more} more, made here", all.join(", ")),
+                ([only], 0) => format!("in the instance {only}, created here"),
+                ([before @ .., last], 0) => format!("in the instances {} and {last}, created here", before.join(", ")),
+                (all, more) => format!("in the instances {} and {more} more, created here", all.join(", ")),
             };
             *diagnostic = label_once(diagnostic.clone(), span, words);
         }
@@ -133,16 +132,16 @@ impl Model {
     }
 }
 
-/// The names with a dot in what a text quotes, part by part.
-fn quoted_names(text: &str) -> impl Iterator<Item = Vec<Part<'_>>> {
+/// Returns the dotted names in the quoted parts of a text, split into parts.
+fn quoted_names(text: &str) -> impl Iterator<Item = Vec<NamePart<'_>>> {
     text.split('`').skip(1).step_by(2).flat_map(dotted_names)
 }
 
-fn dotted_names(quoted: &str) -> Vec<Vec<Part<'_>>> {
+fn dotted_names(quoted: &str) -> Vec<Vec<NamePart<'_>>> {
     let mut names = Vec::new();
     let mut rest = quoted;
     while let Some(start) = rest.find(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
-        // A letter behind a digit belongs to a number.
+        // A letter after a digit belongs to a number.
         let in_number = rest[..start].ends_with(|letter: char| letter.is_ascii_digit());
         rest = &rest[start..];
         let mut parts = Vec::new();
@@ -166,7 +165,7 @@ fn dotted_names(quoted: &str) -> Vec<Vec<Part<'_>>> {
     names
 }
 
-/// The whole numbers in brackets at the beginning, and what follows them.
+/// Returns the integers in brackets at the beginning, and the rest of the text.
 fn read_indices(text: &str) -> (Vec<i64>, &str) {
     let inside = text.strip_prefix('[').and_then(|inside| inside.split_once(']'));
     let read = inside.and_then(|(list, after)| {

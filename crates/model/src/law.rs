@@ -10,40 +10,40 @@ pub struct Matrix {
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// Entries, row by row; 0 where nothing is.
+    /// Entries, row by row, including zeros.
     pub entries: Vec<ExprId>,
 }
 
 impl Matrix {
-    /// The entry in a row and a column, both from 0.
+    /// Returns the entry in a row and a column, both from 0.
     pub fn get(&self, row: usize, column: usize) -> ExprId {
         self.entries[row * self.columns + column]
     }
 }
 
-/// The law of an element over its n ports, in absorbing effort and flow. Values of storage depend on parameters
-/// only; those of sources, dissipators and couplers may also hold inputs, `time`, measures and integrals.
+/// The law of an element over its n ports, in absorbing effort and flow. Values of storage depend only on parameters; those of sources,
+/// dissipators and couplers may also contain inputs, `time`, measures and integrals.
 #[derive(Clone, Debug)]
 pub enum Law {
     /// Storage with co-energy variable z (`co_energy` at each port) and its conjugate w.
     ///
     /// A-type with effort = across, and bond `C`: z is the effort. T-type there, and bond `I`: z is the flow.
     Storage {
-        /// Which variable of each port is z.
+        /// The variable z of each port.
         co_energy: Variable,
         /// n-by-n value.
         value: Matrix,
-        /// How the value enters.
+        /// The role of the value.
         form: StorageForm,
     },
     /// Dissipator.
     Dissipator(Dissipator),
-    /// Source: the variable is given at each port. Values may hold inputs, `time`, parameters, measures and
-    /// integrals (a controlled source).
+    /// Source: the variable is given at each port. Values may contain inputs, `time`, parameters, measures and integrals (a controlled
+    /// source).
     Source {
-        /// Which variable is given.
+        /// The given variable.
         given: Variable,
-        /// One value a port.
+        /// One value per port.
         values: Vec<ExprId>,
     },
     /// Power-conserving coupler: with x the variable `input` of the first `matrix.columns` ports and y the variable
@@ -65,8 +65,8 @@ pub enum Law {
 }
 
 impl Law {
-    /// Returns true for a one-port spring, or other storage given by a stiffness, if that is zero at the values of the parameters: its
-    /// co-energy then says nothing of what it holds.
+    /// Returns true for a one-port spring, or other storage given by a stiffness, if the stiffness is zero at the values of the parameters.
+    /// Its co-energy variable then does not determine its energy variable.
     pub fn is_without_stiffness(&self, exprs: &Exprs, value: &dyn Fn(SymbolId) -> Option<f64>) -> bool {
         match self {
             Law::Storage {
@@ -82,34 +82,33 @@ impl Law {
     }
 }
 
-/// A law that is not linear in the variables of its ports.
+/// A law that is nonlinear in the variables of its ports.
 #[derive(Clone, Debug)]
 pub struct NonlinearLaw {
-    /// As many as ports, zero where the law holds: over measures of its ports, [integrals](crate::Integral) that
-    /// the element owns, parameters and time.
+    /// One expression for each port, zero if the law holds: over measured variables of its ports,
+    /// [integrals](crate::Integral) of the element, parameters and time.
     pub residuals: Vec<ExprId>,
     /// The symbols of effort and flow of each port, absorbing; all of them are
     /// [measures](crate::Model::measures).
     pub variables: Vec<(SymbolId, SymbolId)>,
-    /// How the effort, and how the flow, of each port can be had from the law.
+    /// The expressions for the effort and the flow of each port from the law.
     pub explicit: Vec<(Closed, Closed)>,
-    /// For a port that stores energy, its co-energy variable and the symbol of its energy variable, whose integral the
-    /// element owns.
+    /// For a port that stores energy: its co-energy variable and the symbol of its energy variable, an integral owned by the element.
     pub storage: Vec<Option<(Variable, SymbolId)>>,
 }
 
-/// How a law gives one of its variables.
+/// The expression of one variable of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Closed {
-    /// Only as the solution of an equation.
+    /// Only as the implicit solution of an equation.
     Not,
-    /// In closed form, by the inverse of what was written.
+    /// In closed form, by inverting the written law.
     Inverse,
-    /// As it was written.
+    /// As written.
     Direct,
 }
 
-/// How a storage value enters the law.
+/// The role of a storage value in the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StorageForm {
     /// `w = value * der(z)`: mass, capacitance, inductance; bond `I(m)`, `C(c)`.
@@ -118,7 +117,7 @@ pub enum StorageForm {
     Inverse,
 }
 
-/// How a dissipator's matrices enter its law.
+/// The role of a dissipator's matrices in its law.
 #[derive(Clone, Debug)]
 pub enum Dissipator {
     /// `effort = R * flow`

@@ -1,11 +1,10 @@
-//! What the stages hand on, as data: the flat [`Model`], from elaboration to the bond graph, and the
-//! [`StateSystem`](system::StateSystem) with its [blocks], which every emitter, analysis and solver reads.
+//! The data that stages pass on: the flat [`Model`], from elaboration to the bond graph, and the [`StateSystem`](system::StateSystem) with
+//! its [blocks], which every emitter, analysis and solver reads.
 //!
-//! The flat model is what elaboration hands to the bond graph.
-//! AFTER THIS POINT there are no components, arrays, vectors, `for`, `if`, `const`, imports, units or
-//! names to look up: every junction and every port is scalar (a vector node of width n is n junctions, a
-//! vector element one element with n ports and an n-by-n law), every law is one of [`Law`], every number
-//! is SI. Names survive only as [`PathId`]s, to be printed, and as the spans that diagnostics point at.
+//! Elaboration passes the flat model to the bond graph.
+//! AFTER THIS POINT there are no components, arrays, vectors, `for`, `if`, `const`, imports, units or names to look up. Every junction and
+//! every port is scalar: a vector node of width n is n junctions, and a vector element is one element with n ports and an n-by-n law. Every
+//! law is one of [`Law`], and every number is in SI. Names remain only as [`PathId`]s for printing, and as the spans in diagnostics.
 
 pub mod blame;
 pub mod blocks;
@@ -45,11 +44,11 @@ pub struct Model {
     pub time: SymbolId,
     /// Parameters in declaration order.
     pub parameters: Vec<Parameter>,
-    /// Single numbers that are fixed when compiling, in declaration order.
+    /// Scalar compile-time constants in declaration order.
     pub constants: Vec<Constant>,
-    /// Inputs in declaration order; internal ones behind them.
+    /// Inputs in declaration order, followed by the internal ones.
     pub inputs: Vec<Input>,
-    /// Signals, which stand for their expressions.
+    /// Signals, which are names of expressions.
     pub signals: Vec<Signal>,
     /// Named things.
     pub paths: Vec<Path>,
@@ -61,12 +60,12 @@ pub struct Model {
     pub integrals: Vec<Integral>,
     /// Outputs in declaration order, vector outputs expanded.
     pub outputs: Vec<Output>,
-    /// Starts that signals are given.
+    /// Initial values given for signals.
     pub start_conditions: Vec<StartCondition>,
-    /// How the model is to be run, where it says so.
+    /// The run settings, if the model has an `experiment` block.
     pub experiment: Option<Experiment>,
-    /// Values that options give to states, inputs and time, as a point to look at the equations.
-    pub point: Vec<Given>,
+    /// The point at which the equations are evaluated: values that options give to states, inputs and time.
+    pub point: Vec<GivenValue>,
     /// The changes at events.
     pub switching: switching::Switching,
 }
@@ -78,20 +77,20 @@ pub struct Heading {
     pub name: Arc<str>,
     /// Its `///` lines.
     pub doc: Option<Arc<str>>,
-    /// The place of its name.
+    /// The location of its name.
     pub span: Span,
-    /// How large the model is, as written: before later phases of elaboration bring its laws into other forms.
+    /// The size of the model as written, before later phases of elaboration transform its laws.
     pub counts: counts::Counts,
 }
 
 /// A value that an option gives to a state, an input or `time`.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct GivenValue {
     /// The name as it was written.
     pub name: Arc<str>,
-    /// Its value over the parameters.
+    /// Its value in terms of the parameters.
     pub value: ExprId,
-    /// The dimension of the value; none where it is unknown.
+    /// The dimension of the value; none if unknown.
     pub dimension: Option<Dimension>,
     /// Where the name was written.
     pub name_span: Span,
@@ -99,12 +98,12 @@ pub struct Given {
     pub span: Span,
 }
 
-/// A `const` or a `signal` that is a single number, in the model or in one of its components: the equations hold its value, and not its name.
+/// A `const` or `signal` with a single numerical value, in the model or a component; the equations contain its value and not its name.
 #[derive(Clone, Debug)]
 pub struct Constant {
     /// Its value in SI.
     pub value: BigRational,
-    /// The SI unit of the value; `None` where unknown.
+    /// The SI unit of the value; `None` if unknown.
     pub unit: Option<SiUnit>,
     /// Its name in the source.
     pub span: Span,
@@ -119,15 +118,15 @@ pub struct Parameter {
     pub shape: Vec<usize>,
     /// Entries, row by row.
     pub entries: Vec<ParameterEntry>,
-    /// The SI unit of the values ("kg", "N/m"); `None` where unknown.
+    /// The SI unit of the values ("kg", "N/m"); `None` if unknown.
     pub unit: Option<SiUnit>,
-    /// The SI value of 1 in the unit that stands after the name, 1 where none does.
+    /// The SI value of 1 in the unit after the name; 1 without a unit.
     pub scale: f64,
     /// Its name in the source.
     pub span: Span,
-    /// Where its value stands: in the source, or in the option that replaces it.
+    /// The location of its value: in the source, or in the option that replaces it.
     pub value_span: Span,
-    /// True of a constant of a modal block, such as the stiffness of a mode: nobody declares or sets it.
+    /// True for a constant of a modal block, such as the stiffness of a mode, which cannot be declared or set.
     pub is_constant: bool,
 }
 
@@ -136,8 +135,10 @@ pub struct Parameter {
 pub struct ParameterEntry {
     /// The symbol that laws use (kind `Parameter`), named `K` or `K[1, 2]`.
     pub symbol: SymbolId,
-    /// What it is computed from, where it follows from other parameters.
+    /// The expression that defines it, if it depends on other parameters.
     pub derived: Option<ExprId>,
+    /// The constant that its value is rounded from, if that is not rational: `2*pi/3`.
+    pub exact: Option<ExprId>,
     /// Its value in SI.
     pub value: BigRational,
 }
@@ -151,39 +152,39 @@ pub struct Input {
     pub symbol: SymbolId,
     /// Its default signal, an expression of time and parameters.
     pub signal: Option<ExprId>,
-    /// The SI unit, where it is known.
+    /// The SI unit, if known.
     pub unit: Option<SiUnit>,
-    /// The SI value of 1 in the unit that stands after the name, 1 where none does.
+    /// The SI value of 1 in the unit after the name; 1 without a unit.
     pub scale: f64,
     /// Its name in the source.
     pub span: Span,
-    /// Whether it is no declared input but a function of time that the equations need the rate of: nobody sets it.
+    /// True for an internal input: a function of time, not settable, whose time derivative appears in the equations.
     pub is_internal: bool,
 }
 
 /// A `signal`, or an entry of it: the name of an expression.
 #[derive(Clone, Debug)]
 pub struct Signal {
-    /// `u` or `u[1]`, behind the path of the component that holds it.
+    /// `u` or `u[1]`, after the path of its component.
     pub name: Arc<str>,
     /// Its value.
     pub value: ExprId,
-    /// The SI unit, where it could be inferred.
+    /// The SI unit, if it could be inferred.
     pub unit: Option<SiUnit>,
     /// Its name in the source.
     pub span: Span,
 }
 
-/// A named thing and the chain of instances that holds it.
+/// A named thing and the chain of instances that contain it.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The instance it is a member of.
+    /// The instance that it is a member of.
     pub parent: Option<PathId>,
     /// Its name.
     pub name: Arc<str>,
     /// Its indices, `cell[2]`.
     pub indices: Box<[i64]>,
-    /// Its name in the source, where it was declared.
+    /// Its name in the declaration.
     pub span: Span,
 }
 
@@ -209,29 +210,29 @@ pub struct Integral {
     pub path: PathId,
     /// Its symbol (kind `State`).
     pub symbol: SymbolId,
-    /// The element whose law holds the integral; none for a declared state.
+    /// The element whose law contains the integral; none for a declared state.
     pub owner: Option<ElementId>,
-    /// What is integrated.
+    /// The integrand.
     pub rate: ExprId,
-    /// Its start value.
+    /// Its initial value.
     pub start: Option<ExprId>,
-    /// Place of `start = ..` or `guess = ..`.
+    /// The location of `start = ..` or `guess = ..`.
     pub start_span: Option<Span>,
-    /// Whether `start` is only where the start is looked for at first: `guess = ..`.
+    /// True if `start` is only an initial guess: `guess = ..`.
     pub is_guess: bool,
-    /// Of what size it is: `nominal = ..`.
+    /// Its typical magnitude: `nominal = ..`.
     pub nominal: Option<ExprId>,
-    /// The equation of position that closes a chain, `closure = 0`, and where it stands: the displacement follows from it, and
-    /// `start` is where it is looked for at first.
+    /// The position equation that closes a chain, `closure = 0`, and its location. It determines the displacement, with `start` as the
+    /// initial guess.
     pub closure: Option<(ExprId, Span)>,
     /// The SI unit.
     pub unit: Option<SiUnit>,
-    /// What it is in the words of the model: `int(across(w))`.
+    /// Its expression as the model writes it: `int(across(w))`.
     pub written: Arc<str>,
 }
 
 impl Integral {
-    /// A state that integrates from 0 on, without owner and unit.
+    /// Returns a state that integrates from 0, without an owner or a unit.
     pub fn from_zero((path, symbol): (PathId, SymbolId), rate: ExprId, written: Arc<str>) -> Integral {
         Integral {
             path,
@@ -248,28 +249,28 @@ impl Integral {
         }
     }
 
-    /// Whether it is a state that holds the integral of its rate from `start` on.
+    /// Returns true for a state that holds the integral of its rate from `start` on.
     pub fn is_state(&self) -> bool {
         self.closure.is_none()
     }
 
-    /// Whether the integral of an expression from the start on is this state less its start. Where the start is only guessed, what
-    /// is to be taken off is not known while the equations are made, and the integral needs a state of its own.
+    /// Returns true if the integral of an expression from the initial time is this state minus its initial value. If the initial value is
+    /// only a guess, the offset is unknown at compile time, and the integral needs its own state.
     pub fn holds(&self, rate: ExprId) -> bool {
         self.is_state() && !self.is_guess && self.rate == rate
     }
 }
 
-/// `signal x = value, start = s;`: what the starts of the states must make of an expression.
+/// `signal x = value, start = s;`: a condition that the initial states must satisfy.
 #[derive(Clone, Debug)]
 pub struct StartCondition {
     /// The name of the signal, or of an entry of it.
     pub name: Arc<str>,
-    /// Its value over measures, states, inputs, parameters and time; may hold `der(..)` calls.
+    /// Its value in terms of measures, states, inputs, parameters and time; may contain `der(..)` calls.
     pub value: ExprId,
-    /// What it is at the start, over parameters.
+    /// Its initial value in terms of the parameters.
     pub start: ExprId,
-    /// Place of `start = ..`.
+    /// The location of `start = ..`.
     pub span: Span,
 }
 
@@ -278,18 +279,18 @@ pub struct StartCondition {
 pub struct Output {
     /// `v` or `y[1]`.
     pub name: Arc<str>,
-    /// Its value over measures, inputs, parameters and time; may hold `int(..)` and `der(..)` calls.
+    /// Its value in terms of measures, inputs, parameters and time; may contain `int(..)` and `der(..)` calls.
     pub value: ExprId,
     /// The expression as it was written.
     pub written: Arc<str>,
-    /// The SI unit, where it could be inferred.
+    /// The SI unit, if it could be inferred.
     pub unit: Option<SiUnit>,
     /// Its name in the source.
     pub span: Span,
 }
 
 impl Model {
-    /// A model without a graph, with the symbol of `time` among its symbols.
+    /// Returns a model without a graph, with the symbol of `time` among its symbols.
     pub fn new(heading: Heading, exprs: Exprs, time: SymbolId) -> Model {
         Model {
             heading,
@@ -311,10 +312,10 @@ impl Model {
         }
     }
 
-    /// Gives a state, an input or the time a value at the point that equations are looked at.
+    /// Sets the value of a state, an input or the time at the point of evaluation.
     pub fn give(&mut self, name: Arc<str>, value: BigRational) {
         let value = self.exprs.number(value);
-        self.point.push(Given {
+        self.point.push(GivenValue {
             name,
             value,
             dimension: None,
@@ -323,7 +324,7 @@ impl Model {
         });
     }
 
-    /// Adds a state that integrates from 0 on, under a name that nothing else has; its place among the integrals.
+    /// Adds a state that integrates from 0, with a unique name; returns its index in the integrals.
     pub fn add_integral(&mut self, rate: ExprId, written: &str) -> usize {
         let taken = |name: &str| {
             self.paths
@@ -347,7 +348,7 @@ impl Model {
         self.integrals.len() - 1
     }
 
-    /// The path as the user would write it: `cell[2].c`.
+    /// Returns the path as written by the user: `cell[2].c`.
     pub fn path_name(&self, id: PathId) -> String {
         let mut parts = Vec::new();
         let mut at = Some(id);
@@ -365,18 +366,18 @@ impl Model {
         parts.join(".")
     }
 
-    /// The name of an element.
+    /// Returns the name of an element.
     pub fn element_name(&self, id: ElementId) -> String {
         self.path_name(self.graph.elements[id.index()].path)
     }
 
-    /// The ports of an element.
+    /// Returns the ports of an element.
     pub fn ports_of(&self, id: ElementId) -> impl Iterator<Item = PortId> + use<> {
         self.graph.ports_of(id)
     }
 
-    /// Adds a source on a branch between two nodes, outside of the text: it has the place of the model, and is named `port`. The variable
-    /// that it gives has `values`, one or none yet.
+    /// Adds a source named `port` on a branch between two nodes. It is not in the text and has the location of the model. The
+    /// prescribed variable has `values`, at most one so far.
     pub fn add_source(
         &mut self,
         (from, to, domain): (Option<NodeId>, Option<NodeId>, Option<DomainId>),
@@ -418,7 +419,7 @@ impl Model {
         port
     }
 
-    /// Where an element was declared.
+    /// Returns the location of an element's declaration.
     pub fn element_span(&self, id: ElementId) -> Span {
         self.paths[self.graph.elements[id.index()].path.index()].span
     }

@@ -4,7 +4,7 @@ use crate::Model;
 use crate::switching::{ModeInForce, SystemEvents};
 
 impl Model {
-    /// The same model with starts of 0: a run that has begun has states of its own.
+    /// Returns the same model with zero initial values; a run in progress has its own states.
     pub fn without_starts(mut self) -> Model {
         for element in &mut self.graph.elements {
             element.start.clear();
@@ -16,7 +16,7 @@ impl Model {
         self
     }
 
-    /// The model in a combination of modes, one an element with modes.
+    /// Returns the model in a combination of modes, one for each element with modes.
     pub fn in_modes(&self, modes: &[usize]) -> Model {
         let mut model = self.clone();
         for (switched, mode) in self.switching.elements.iter().zip(modes) {
@@ -31,7 +31,7 @@ impl Model {
 
     /// Makes the discrete variables inputs like those that are declared, for an analysis of the equations between events.
     ///
-    /// They stand directly behind the declared inputs, so that these stay in front of the internal ones.
+    /// They follow the declared inputs directly, so that these still precede the internal ones.
     pub fn open_discretes(&mut self) {
         for discrete in &self.switching.discretes {
             self.inputs[discrete.input].is_internal = false;
@@ -45,7 +45,7 @@ impl Model {
 }
 
 impl SystemEvents {
-    /// Those of a model in the modes that its elements are in.
+    /// Returns the events of a model in the current modes of its elements.
     pub fn of(model: &Model) -> SystemEvents {
         let modes = model.switching.elements.iter().map(|switched| ModeInForce {
             element: model.element_name(switched.element).into(),

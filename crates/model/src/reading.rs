@@ -1,22 +1,22 @@
-//! The equations as they are read, one by one: over a mass matrix where that is shorter. The terminal, the pages and the editor
-//! all show this one, so that they agree.
+//! The equations as displayed, one by one: with a mass matrix if that is shorter. The terminal, the pages and the editor share this form,
+//! so that they agree.
 
 use crate::system::{Assignment, StateSystem};
 use lgm_algebra::expr::{ExprId, Node, print};
 
-/// One equation as it is read.
+/// One equation as displayed.
 #[derive(Clone, Debug)]
 pub struct ReadEquation {
-    /// What stands on the left: `der(mass.v)`, or masses times rates.
+    /// The left side: `der(mass.v)`, or masses times rates.
     pub left: String,
     /// The factors of the rates on the left.
     pub factors: Vec<ExprId>,
-    /// What stands on the right.
+    /// The right side.
     pub right: ExprId,
 }
 
 impl StateSystem {
-    /// The named parts of the equations that are read, in their order.
+    /// Returns the named parts of the displayed equations, in order.
     pub fn read_assignments(&self) -> &[Assignment] {
         match &self.equations.mass_form {
             Some(form) => &form.assignments,
@@ -24,7 +24,7 @@ impl StateSystem {
         }
     }
 
-    /// The residuals of an algebraic loop.
+    /// Returns the residuals of an algebraic loop.
     pub fn read_residuals(&self, at: usize) -> &[ExprId] {
         let of_form = self
             .equations
@@ -34,7 +34,7 @@ impl StateSystem {
         of_form.unwrap_or(&self.equations.loops[at].residuals)
     }
 
-    /// The value of an output; over a mass matrix it may hold rates.
+    /// Returns the value of an output; with a mass matrix it may contain rates.
     pub fn read_output(&self, at: usize) -> ExprId {
         match &self.equations.mass_form {
             Some(form) => form.outputs[at],
@@ -42,7 +42,7 @@ impl StateSystem {
         }
     }
 
-    /// The equation of a state.
+    /// Returns the equation of a state.
     pub fn read_equation(&self, state: usize) -> ReadEquation {
         if let Some(form) = &self.equations.mass_form {
             let equation = &form.equations[state];
@@ -76,7 +76,7 @@ impl StateSystem {
         }
     }
 
-    /// `(J + m*r^2)*der(wheel.w) - m*r*der(cart.v)`
+    /// Returns the left-hand side `(J + m*r^2)*der(wheel.w) - m*r*der(cart.v)`.
     fn masses_times_rates(&self, terms: &[(u32, ExprId)]) -> String {
         let exprs = &self.exprs;
         let mut left = String::new();

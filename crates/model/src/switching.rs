@@ -1,7 +1,7 @@
 //! Changes at events: modes of elements, discrete variables, and blocks of assignments.
 //!
-//! The flat model holds the laws of the modes in which the search at the start begins; [`in_modes`](crate::Model::in_modes) gives the model in
-//! another combination of modes.
+//! The flat model contains the laws of the modes in which the search at the start begins; [`in_modes`](crate::Model::in_modes) returns the
+//! model in another combination of modes.
 
 use crate::ids::{ElementId, NodeId, PortId, Variable};
 use crate::law::Law;
@@ -9,17 +9,17 @@ use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_source::Span;
 use std::sync::Arc;
 
-/// All that changes at events; empty for a model of fixed structure.
+/// All changes at events; empty for a model of fixed structure.
 #[derive(Clone, Debug, Default)]
 pub struct Switching {
     /// Elements with modes, in the order of the elements.
     pub elements: Vec<SwitchedElement>,
-    /// Junctions that a condition turns on and off; behind elaboration each of them is an element with modes.
+    /// Junctions that a condition turns on and off; after elaboration each of them is an element with modes.
     pub junctions: Vec<ControlledJunction>,
-    /// Discrete variables in the order of their declarations.
+    /// Discrete variables in declaration order.
     pub discretes: Vec<Discrete>,
     /// Blocks of assignments in the order of the text.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<EventBlock>,
 }
 
 impl Switching {
@@ -28,12 +28,12 @@ impl Switching {
         self.elements.is_empty() && self.discretes.is_empty() && self.blocks.is_empty()
     }
 
-    /// The modes in which the search at the start begins, one an element.
+    /// Returns the modes in which the search at the start begins, one per element.
     pub fn first_modes(&self) -> Vec<usize> {
         self.elements.iter().map(|element| element.first).collect()
     }
 
-    /// Every expression of changes and blocks, to be changed.
+    /// Returns every expression of changes and blocks, mutably.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
         let modes = self.elements.iter_mut().flat_map(|element| &mut element.modes);
         let changes = modes.flat_map(|mode| &mut mode.changes).flat_map(|change| {
@@ -51,7 +51,7 @@ impl Switching {
         changes.chain(blocks)
     }
 
-    /// Every expression of changes and blocks.
+    /// Returns every expression of changes and blocks.
     pub fn expressions(&self) -> impl Iterator<Item = ExprId> + '_ {
         let modes = self.elements.iter().flat_map(|element| &element.modes);
         let changes = modes.flat_map(|mode| &mode.changes).flat_map(|change| {
@@ -70,14 +70,14 @@ impl Switching {
     }
 }
 
-/// Remarks on events beside the equations of a system.
+/// Remarks on events in addition to the equations of a system.
 #[derive(Clone, Debug, Default)]
 pub struct SystemEvents {
     /// Elements with modes, each with the mode that the equations hold in.
     pub modes: Vec<ModeInForce>,
-    /// Names of the discrete variables, which stand among the inputs.
+    /// Names of the discrete variables, which are part of the inputs.
     pub discretes: Vec<Arc<str>>,
-    /// Returns true if events happen in a run: without them, these equations say nothing about it.
+    /// True if events occur in a run: without them, these equations do not describe the run.
     pub happen: bool,
 }
 
@@ -93,26 +93,26 @@ pub struct ModeInForce {
 }
 
 impl SystemEvents {
-    /// The modes in words: `d1 conducting, d2 blocking`.
+    /// Returns the modes in words: `d1 conducting, d2 blocking`.
     pub fn words(&self) -> String {
         let words = self.modes.iter().map(|each| format!("{} {}", each.element, each.mode));
         words.collect::<Vec<_>>().join(", ")
     }
 }
 
-/// A junction that is on while a condition holds. Off, no flow passes through any bond of a 1-junction, and no bond of a 0-junction has
-/// an effort.
+/// A junction that is on while a condition holds. While it is off, the bonds of a 1-junction have zero flow, and those of a 0-junction zero
+/// effort.
 #[derive(Clone, Debug)]
 pub struct ControlledJunction {
     /// The junction.
     pub node: NodeId,
     /// Its condition.
     pub condition: ExprId,
-    /// The place of the condition.
+    /// The location of the condition.
     pub span: Span,
 }
 
-/// An element of which one mode is in force at a time.
+/// An element with exactly one active mode.
 #[derive(Clone, Debug)]
 pub struct SwitchedElement {
     /// The element.
@@ -137,20 +137,19 @@ pub struct Mode {
 /// A change from one mode to another.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// True if the mode that follows may be tried without the condition, since it shows by itself if it is wrong: the condition asks for
-    /// variables of the ports alone, as that of a diode, or the change back has the contrary condition, as that of a switch. A thyristor
-    /// stays on without its gate.
+    /// True if the next mode may be tried without its condition, because a wrong choice shows in the result. This holds if the condition
+    /// uses only port variables, like that of a diode, or if the change reverses such a change. A thyristor stays on without its gate.
     pub is_free: bool,
-    /// True if the condition cannot hold without variables of the ports. A thyristor asks for a voltage beside its gate, so that its other
-    /// mode may stand in while nothing flows. A relay asks for its coil alone.
+    /// True if the condition cannot hold without variables of the ports. A thyristor also requires a voltage at its
+    /// gate, so its other mode may be active while nothing flows. The condition of a relay uses only its coil.
     pub asks_ports: bool,
-    /// The condition, 1 where the change is taken: over measures, states, inputs, parameters and time.
+    /// The condition, 1 if the change is taken; in terms of measures, states, inputs, parameters and time.
     pub condition: ExprId,
     /// The mode that follows.
     pub to: usize,
     /// Variables of ports that are set at the instant of the change.
     pub sets: Vec<PortSetting>,
-    /// Its place in the text.
+    /// Its location in the text.
     pub span: Span,
 }
 
@@ -161,16 +160,16 @@ pub struct PortSetting {
     pub port: PortId,
     /// Its variable, absorbing.
     pub variable: Variable,
-    /// Its value just after the change, over values just before it.
+    /// Its value just after the change, in terms of values just before it.
     pub value: ExprId,
 }
 
-/// A discrete variable: constant but at events.
+/// A discrete variable, constant between events.
 #[derive(Clone, Debug)]
 pub struct Discrete {
     /// `hits` or `z[2]`.
     pub name: Arc<str>,
-    /// Its place in [`Model::inputs`](crate::Model::inputs), where it is an internal input whose signal is its start.
+    /// Its index in [`Model::inputs`](crate::Model::inputs), where it is an internal input whose signal is its initial value.
     pub input: usize,
     /// Its name in the source.
     pub span: Span,
@@ -178,21 +177,21 @@ pub struct Discrete {
 
 /// A `when` or an `every` block.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct EventBlock {
     /// Its trigger.
     pub trigger: Trigger,
     /// Its assignments, in order; a choice in the block is a choice of the value.
     pub assignments: Vec<Assignment>,
-    /// Its place in the text.
+    /// Its location in the text.
     pub span: Span,
 }
 
 /// The trigger of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trigger {
-    /// Each time that a condition becomes true.
+    /// Whenever a condition becomes true.
     Becomes(ExprId),
-    /// Once, before the first row.
+    /// Once, before the first sample.
     Initially,
     /// At `first`, `first + period`, .., in seconds.
     Every {
@@ -208,22 +207,22 @@ pub enum Trigger {
 pub struct Assignment {
     /// The target.
     pub target: Target,
-    /// The new value: continuous quantities as they are just before the instant, discrete ones as assigned so far.
+    /// The new value: continuous quantities just before the instant, discrete ones as assigned so far.
     pub value: ExprId,
-    /// Its place in the text.
+    /// Its location in the text.
     pub span: Span,
 }
 
 /// The target of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A discrete variable, by its place in [`Switching::discretes`].
+    /// A discrete variable, by its index in [`Switching::discretes`].
     Discrete(usize),
     /// A declared state, by the symbol of its integral.
     State(SymbolId),
-    /// The state that a storage carries at a port.
+    /// The state of a storage at a port.
     Storage(PortId),
-    /// Nothing of the model: a symbol of this one instant. It holds what a choice was decided by, or an entry of a vector until all
-    /// entries are computed.
+    /// A temporary symbol outside the model, used at this instant only. It holds the condition of a choice, or an entry of a vector until
+    /// all entries are computed.
     Temporary(SymbolId),
 }

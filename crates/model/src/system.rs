@@ -1,7 +1,7 @@
-//! The state equations of a model: what every emitter, analysis and solver reads.
+//! The state equations of a model, which every emitter, analysis and solver reads.
 //!
-//! AFTER THIS POINT there are no ports, junctions or bonds: ordered assignments, residual blocks, an optional sparse mass
-//! matrix and the derivatives say everything; A..F are derived from them where they exist.
+//! AFTER THIS POINT there are no ports, junctions or bonds: ordered assignments, residual blocks, an optional sparse mass matrix and the
+//! derivatives are the complete equations. A..F are derived from them if they exist.
 
 use crate::blocks::BlockForm;
 use crate::switching::SystemEvents;
@@ -27,11 +27,11 @@ pub struct StateSystem {
     pub time: SymbolId,
     /// Parameters in declaration order, with their values.
     pub parameters: Vec<Parameter>,
-    /// States in declaration order of their storage; states added for `int(..)` outputs last.
+    /// States in declaration order of their storage, followed by states added for `int(..)` outputs.
     pub states: Vec<State>,
-    /// Inputs in declaration order, then functions of time that the equations need the rates of.
+    /// Inputs in declaration order, then functions of time whose rates appear in the equations.
     pub inputs: Vec<Input>,
-    /// Symbols of the inputs' time derivatives, one an input.
+    /// Symbols of the inputs' time derivatives, one per input.
     pub input_rates: Vec<SymbolId>,
     /// Outputs in declaration order.
     pub outputs: Vec<Quantity>,
@@ -41,11 +41,11 @@ pub struct StateSystem {
     pub matrices: Matrices,
     /// Storage without a state of its own.
     pub dependent: Vec<DependentStorage>,
-    /// How the model asks to be run.
+    /// The run settings of the model.
     pub experiment: Experiment,
-    /// Where the equations were linearised: states, inputs and outputs are deviations from there.
+    /// The point of linearisation: states, inputs and outputs are deviations from it.
     pub linearized_at: Option<OperatingPoint>,
-    /// Work that is left for consistent initial values.
+    /// Remaining work for consistent initial values.
     pub starts: Starts,
     /// The changes at events.
     pub events: SystemEvents,
@@ -56,25 +56,25 @@ pub struct StateSystem {
 pub struct Equations {
     /// Shared subexpressions, evaluated in order before anything else.
     pub assignments: Vec<Assignment>,
-    /// Algebraic loops that are left to be solved at run time.
+    /// Algebraic loops to be solved at run time.
     pub loops: Vec<AlgebraicLoop>,
-    /// The matrix M of `M x' = derivatives`; none stands for the identity.
+    /// The matrix M of `M x' = derivatives`; none means the identity.
     pub mass_matrix: Option<SparseMatrix<ExprId>>,
-    /// The equations over a mass matrix, where that is shorter than what they are solved to.
+    /// The equations with a mass matrix, if that is shorter than the solved form.
     pub mass_form: Option<MassForm>,
-    /// The matrices that rates of states were solved with: if one of them is singular, the rates do not follow. Only for reporting
-    /// why a run failed.
+    /// The matrices from which rates of states were solved: if one of them is singular, the rates are undetermined. Used only to report why
+    /// a run failed.
     pub rate_blocks: Vec<RateBlock>,
-    /// Right sides, one a state.
+    /// Right-hand sides, one per state.
     pub derivatives: Vec<ExprId>,
     /// Values of the outputs.
     pub output_values: Vec<ExprId>,
-    /// Affine in states, inputs and input rates with constant coefficients.
+    /// True if the equations are affine in states, inputs and input rates with constant coefficients.
     pub linear: bool,
 }
 
 impl Equations {
-    /// All expressions that are shown, to be changed: rates, outputs, assignments, residuals of loops, and the form over a mass matrix.
+    /// Returns all displayed expressions, mutably: rates, outputs, assignments, residuals of loops, and the form with a mass matrix.
     pub fn shown_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
         let assignments = self.assignments.iter_mut().map(|assignment| &mut assignment.value);
         let residuals = self.loops.iter_mut().flat_map(|each| &mut each.residuals);
@@ -84,38 +84,38 @@ impl Equations {
     }
 }
 
-/// The matrices of linear equations in the forms that were asked for.
+/// The matrices of linear equations in the forms that were requested.
 #[derive(Clone, Debug, Default)]
 pub struct Matrices {
     /// The equations in blocks.
     pub blocks: Option<BlockForm>,
-    /// A..F over the parameters, unless they are too large.
+    /// A..F in terms of the parameters, unless they are too large.
     pub symbolic: Option<LinearForm<ExprId>>,
-    /// A..F in numbers, exact arithmetic rounded once where the system is small.
+    /// Numerical A..F; for a small system, exact arithmetic rounded once.
     pub numeric: Option<LinearForm<f64>>,
 }
 
-/// Starts that do not stand in the states alone.
+/// Initial values that the states' own `start` values do not give.
 #[derive(Clone, Debug, Default)]
 pub struct Starts {
-    /// Starts that were given for what states determine, over the parameters, where the equations are.
+    /// Initial values given for quantities that the states determine, in terms of the parameters.
     pub constraints: Vec<StartConstraint>,
-    /// Starts of states that follow from others and have no closed form: their values are those for the parameters given.
+    /// Initial values of states that follow from others and have no closed form; their values hold for the given parameters.
     pub search: Option<StartSearch>,
 }
 
-/// The point that linearised equations are about.
+/// The operating point of linearised equations.
 #[derive(Clone, Debug)]
 pub struct OperatingPoint {
-    /// Whether all derivatives are zero there.
+    /// True if all derivatives are zero there.
     pub is_equilibrium: bool,
-    /// The time, in seconds, where the equations depend on it.
+    /// The time in seconds, if the equations depend on it.
     pub time: f64,
-    /// One value a state.
+    /// One value per state.
     pub states: Vec<PointValue>,
-    /// One value an input.
+    /// One value per input.
     pub inputs: Vec<PointValue>,
-    /// One value an output.
+    /// One value per output.
     pub outputs: Vec<PointValue>,
 }
 
@@ -128,17 +128,17 @@ pub struct PointValue {
     pub unit: Option<SiUnit>,
     /// The value in SI.
     pub value: f64,
-    /// The same over the parameters.
+    /// The value in terms of the parameters.
     pub expression: ExprId,
 }
 
 impl StateSystem {
-    /// The inputs that the user declared; internal ones stand behind them.
+    /// Returns the declared inputs, which precede the internal ones.
     pub fn declared_inputs(&self) -> impl Iterator<Item = &Input> {
         self.inputs.iter().filter(|input| !input.is_internal)
     }
 
-    /// The right sides: the derivatives, then the outputs.
+    /// Returns the right-hand sides: the derivatives, then the outputs.
     pub fn right_sides(&self) -> impl Iterator<Item = ExprId> + '_ {
         self.equations
             .derivatives
@@ -147,7 +147,7 @@ impl StateSystem {
             .copied()
     }
 
-    /// What a run has of a name: an output, all entries of a vector of that name, a state or an input.
+    /// Returns the result of a run with a name: an output, all entries of a vector of that name, a state or an input.
     pub fn recorded(&self, name: &str) -> Vec<Recorded> {
         let plain = |text: &str| text.replace(' ', "");
         let wanted = plain(name);
@@ -162,7 +162,7 @@ impl StateSystem {
             .chain(inputs)
             .map(|(name, what)| (plain(name), what))
             .collect();
-        // The name itself counts before entries of a vector of that name.
+        // The exact name has priority over entries of a vector of that name.
         if let Some(found) = all.iter().find(|known| known.0 == wanted) {
             return vec![found.1];
         }
@@ -172,13 +172,13 @@ impl StateSystem {
             meant.map(|known| known.1).collect()
         };
         match entries(&is_entry) {
-            // Of an array of components: `cell.c.v` names `cell[1].c.v` and the others.
+            // For an array of components: `cell.c.v` names `cell[1].c.v` and the others.
             none if none.is_empty() => entries(&|known| known.contains('[') && without_indices(known) == wanted),
             found => found,
         }
     }
 
-    /// The unknowns of all loops where they are looked for at first; `otherwise` where nothing is known.
+    /// Returns the initial guesses of the unknowns of all loops; `otherwise` if unknown.
     pub fn first_unknowns(&self, otherwise: f64) -> Vec<f64> {
         let of = |each: &AlgebraicLoop| match each.guesses.is_empty() {
             true => vec![otherwise; each.unknowns.len()],
@@ -188,28 +188,28 @@ impl StateSystem {
     }
 }
 
-/// A start given for what the states determine: it must be what the starts of the states make of it (language 9).
+/// An initial value of a quantity that the states determine: it must agree with the initial states (language 9).
 #[derive(Clone, Debug)]
 pub struct StartConstraint {
     /// The dependent storage, or the signal.
     pub name: Arc<str>,
-    /// Whether it is a storage.
+    /// True if it is a storage.
     pub is_storage: bool,
-    /// The start that was given, over the parameters.
+    /// The given initial value, in terms of the parameters.
     pub given: ExprId,
-    /// What the starts of the states make of it, over the parameters; in a [`StartSearch`], over states, assignments and the
-    /// unknowns of loops too.
+    /// Its value from the initial states, in terms of the parameters; in a [`StartSearch`], also of states, assignments
+    /// and loop unknowns.
     pub follows: ExprId,
-    /// Where the start was given.
+    /// The location of the initial value.
     pub span: Span,
 }
 
-/// Starts that are looked for by Newton's method.
+/// Initial values that Newton's method determines.
 #[derive(Clone, Debug)]
 pub struct StartSearch {
     /// The states, from 0.
     pub states: Vec<usize>,
-    /// What their starts must satisfy.
+    /// The equations of their initial values.
     pub constraints: Vec<StartConstraint>,
 }
 
@@ -218,42 +218,42 @@ pub struct StartSearch {
 pub struct State {
     /// `mass.v`
     pub name: Arc<str>,
-    /// The element that carries it: `mass`.
+    /// The owner: `mass`.
     pub element: Arc<str>,
-    /// Which of its variables it is.
+    /// The choice of its variable.
     pub variable: StateVariable,
-    /// What an integral is in the words of the model: `int(across(w))`; and of a total, what it is the total of.
+    /// For an integral, its expression in the model: `int(across(w))`; for a total, its terms.
     pub written: Option<Arc<str>>,
-    /// The elements of which it is the total, sorted; none for the state of one element. In another combination of modes, a state of
-    /// the same name may be the total of others.
+    /// The sorted elements of a total; empty for the state of one element. In another combination of modes, a state of the same name may be
+    /// the total of other elements.
     pub total_of: Vec<Arc<str>>,
     /// Its SI unit.
     pub unit: Option<SiUnit>,
     /// Its symbol.
     pub symbol: SymbolId,
-    /// Its value at time 0 as an expression over the parameters.
+    /// Its value at time 0, in terms of the parameters.
     pub start: ExprId,
-    /// The same as a number, with the parameters' values.
+    /// The initial value as a number, at the values of the parameters.
     pub start_value: f64,
-    /// Whether the user gave the start, or what it follows from: it then is the value just after time 0, which no step of an input
-    /// moves.
+    /// True if the user gave the initial value, or quantities that determine it. It is then the value just after time 0, which no step of
+    /// an input changes.
     pub start_given: bool,
-    /// Where the user gave it.
+    /// The location in the user's text.
     pub start_span: Option<Span>,
-    /// Of what size it is as the user said, over the parameters.
+    /// Its magnitude given by the user, in terms of the parameters.
     pub nominal: Option<ExprId>,
-    /// Where the element, or the declared state itself, stands in the source.
+    /// The location of the element, or of the declared state itself, in the source.
     pub span: Span,
 }
 
 impl State {
-    /// Returns true if it is the total of what several storages hold.
+    /// Returns true for the total of several storage elements.
     pub fn is_total(&self) -> bool {
         !self.total_of.is_empty()
     }
 }
 
-/// What a state is of its element.
+/// The role of a state in its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateVariable {
     /// The across variable.
@@ -277,13 +277,13 @@ pub enum StateVariable {
 }
 
 impl StateVariable {
-    /// Whether it is the co-energy variable of storage.
+    /// Returns true for the co-energy variable of storage.
     pub fn is_co_energy(self) -> bool {
         use StateVariable::{Across, Effort, Flow, Through};
         matches!(self, Across | Through | Effort | Flow)
     }
 
-    /// The word of the `equations` JSON.
+    /// Returns the identifier in the `equations` JSON.
     pub fn word(self) -> &'static str {
         match self {
             StateVariable::Across => "across",
@@ -299,13 +299,13 @@ impl StateVariable {
     }
 }
 
-/// The equations as people write those of mechanisms: masses times accelerations on the left, forces on the right, and the outputs
-/// over accelerations. Only for reading: everything is in the derivatives and outputs of the system too.
+/// The equations in the usual form for mechanisms: masses times accelerations on the left, forces on the right, and the outputs in terms of
+/// accelerations. Only for display: the derivatives and outputs of the system are equivalent.
 #[derive(Clone, Debug)]
 pub struct MassForm {
-    /// Named parts of the equations, none of which depends on a rate.
+    /// Named parts of the equations, independent of rates.
     pub assignments: Vec<Assignment>,
-    /// One equation a state: `sum of coefficient * der(state) = right`.
+    /// One equation per state: `sum of coefficient * der(state) = right`.
     pub equations: Vec<MassEquation>,
     /// Residuals of the algebraic loops, loop by loop.
     pub residuals: Vec<Vec<ExprId>>,
@@ -318,21 +318,21 @@ pub struct MassForm {
 pub struct MassEquation {
     /// States, from 0, with the coefficients of their rates.
     pub terms: Vec<(u32, ExprId)>,
-    /// What they add up to.
+    /// The right-hand side.
     pub right: ExprId,
 }
 
-/// The matrix of linear equations that rates of states were solved from, with forces of constraint where these belong to them.
+/// The matrix of linear equations from which rates of states were solved, including constraint forces.
 #[derive(Clone, Debug)]
 pub struct RateBlock {
     /// For each unknown, the state whose rate it is; none for another variable.
     pub states: Vec<Option<u32>>,
-    /// Unknowns, from 0, with their coefficients over states, inputs, parameters and the unknowns of loops, one row an equation.
+    /// Unknowns, from 0, with their coefficients in terms of states, inputs, parameters and the unknowns of loops; one row per equation.
     pub rows: Vec<Vec<(u32, ExprId)>>,
 }
 
 impl MassForm {
-    /// Leaves out the equations of states that are none any more; the others get the places given.
+    /// Removes the equations of former states; the others get the given indices.
     pub fn keep_states(&mut self, places: &FxHashMap<u32, u32>) {
         let equations = std::mem::take(&mut self.equations);
         for (state, mut equation) in equations.into_iter().enumerate() {
@@ -343,7 +343,7 @@ impl MassForm {
         }
     }
 
-    /// All expressions, to be changed.
+    /// Returns all expressions, mutably.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
         let equations = self.equations.iter_mut().flat_map(|equation| {
             let terms = equation.terms.iter_mut().map(|term| &mut term.1);
@@ -364,7 +364,7 @@ pub struct Quantity {
     pub name: Arc<str>,
     /// Its SI unit.
     pub unit: Option<SiUnit>,
-    /// Where it is declared.
+    /// The location of its declaration.
     pub span: Span,
 }
 
@@ -382,16 +382,16 @@ pub struct Assignment {
 pub struct AlgebraicLoop {
     /// Its unknowns.
     pub unknowns: Vec<SymbolId>,
-    /// Residuals, as many as unknowns, to be made zero.
+    /// Residuals that are zero at the solution, one for each unknown.
     pub residuals: Vec<ExprId>,
-    /// Whether the residuals are linear in the unknowns.
+    /// True if the residuals are linear in the unknowns.
     pub linear: bool,
-    /// Where the unknowns are looked for at first, as for the displacements of a closed chain; empty where nothing is known.
+    /// The initial guesses of the unknowns, such as displacements of a closed chain; empty if unknown.
     pub guesses: Vec<f64>,
-    /// For each residual, the element whose law it is and where that stands; none where it is no single element's.
+    /// For each residual, the element whose law it is and the location of the law; none if it is not the law of a single element.
     pub owners: Vec<Option<(Arc<str>, Span)>>,
-    /// Of each unknown, whether the rate of a state depends on its rate: storage is behind it, and it does not jump. Empty where that is
-    /// not known.
+    /// For each unknown, true if the rate of a state depends on its rate: it belongs to storage and does not jump.
+    /// Empty if unknown.
     pub rated: Vec<bool>,
 }
 
@@ -410,14 +410,26 @@ pub struct LinearForm<T> {
     pub e: SparseMatrix<T>,
     /// p-by-m.
     pub f: SparseMatrix<T>,
-    /// One a state; none where all are zero. May depend on time.
+    /// One per state; none if all are zero. May depend on time.
     pub x_offset: Option<Vec<T>>,
-    /// One an output; none where all are zero. May depend on time.
+    /// One per output; none if all are zero. May depend on time.
     pub y_offset: Option<Vec<T>>,
 }
 
 impl<T> LinearForm<T> {
-    /// Keeps the first outputs alone.
+    /// Returns A to F with their names.
+    pub fn matrices(&self) -> [(&'static str, &SparseMatrix<T>); 6] {
+        [
+            ("A", &self.a),
+            ("B", &self.b),
+            ("C", &self.c),
+            ("D", &self.d),
+            ("E", &self.e),
+            ("F", &self.f),
+        ]
+    }
+
+    /// Keeps only the first outputs.
     pub fn keep_outputs(&mut self, count: usize) {
         for matrix in [&mut self.c, &mut self.d, &mut self.f] {
             matrix.rows.truncate(count);
@@ -428,20 +440,20 @@ impl<T> LinearForm<T> {
     }
 }
 
-/// A storage element without a state of its own, and what carries its energy instead.
+/// A storage element without a state of its own, and the storage that determines its energy.
 #[derive(Clone, Debug)]
 pub struct DependentStorage {
     /// The dependent element.
     pub element: Arc<str>,
-    /// The independent storage elements that determine it; empty where sources alone do.
+    /// The independent storage elements that determine it; empty if only sources do.
     pub on: Vec<Arc<str>>,
     /// The equivalent parameter of the independent storage as an expression of the language.
     pub equivalent: String,
-    /// Its SI unit, where all of its entries have one.
+    /// Its SI unit, if all of its entries have one.
     pub unit: Option<SiUnit>,
 }
 
-/// What can be recorded of a run, by its place among those of its kind.
+/// The recordable results of a run, by their index within their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
     /// An output.
@@ -451,7 +463,7 @@ pub enum Recorded {
     /// An input.
     Input(usize),
 }
-/// A name without what stands in brackets.
+/// Returns a name without its brackets.
 fn without_indices(name: &str) -> String {
     let mut depth = 0;
     let is_outside = |letter: &char| {

@@ -1,23 +1,22 @@
-//! Units of quantities as they are shown.
+//! The displayed units of quantities.
 
 use lgm_algebra::units::Dimension;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The SI unit of a quantity: what it is, and how it is written.
+/// The SI unit of a quantity: its dimension and its notation.
 ///
-/// It reads as its words. These are the dimension's own text or those of a declaration: `rad/s` says more than `1/s`, and `N.m`
-/// more than `kg.m^2/s^2`.
+/// The notation is that of the dimension or of a declaration: `rad/s` is clearer than `1/s`, and `N.m` clearer than `kg.m^2/s^2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiUnit {
     words: Arc<str>,
-    /// What it is a unit of.
+    /// The quantity of the unit.
     pub dimension: Dimension,
 }
 
 impl SiUnit {
-    /// A unit of a dimension, written in these words.
+    /// Returns a unit of a dimension with the given notation.
     pub fn new(words: &str, dimension: Dimension) -> SiUnit {
         SiUnit {
             words: words.into(),
@@ -25,12 +24,12 @@ impl SiUnit {
         }
     }
 
-    /// The unit of a dimension in SI base units and their like.
+    /// Returns the unit of a dimension in SI base units and similar.
     pub fn of(dimension: Dimension) -> SiUnit {
         SiUnit::new(&dimension.text(), dimension)
     }
 
-    /// That of the time.
+    /// Returns the unit of time.
     pub fn second() -> SiUnit {
         SiUnit::of(Dimension::TIME)
     }

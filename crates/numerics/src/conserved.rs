@@ -1,22 +1,22 @@
-//! Combinations that equations keep constant: the sum of two volumes, an angle and the moment of the spring that it winds.
+//! Combinations that equations conserve, such as the sum of two volumes, or an angle and the moment of the spring that it winds.
 
 use lgm_source::diagnostic::six_digits;
 use nalgebra::DMatrix;
 
-/// A combination of rates that is this small beside them vanishes.
+/// A combination of rates below this fraction of the rates vanishes.
 const VANISHES: f64 = 1e-11;
 
-/// An entry this small beside the largest one is rounding.
-const ROUNDING: f64 = 1e-8;
+/// Coefficients below this fraction of the largest are round-off.
+const COEFFICIENT_NOISE: f64 = 1e-8;
 
-/// A combination that differs by less than this share of its terms is kept.
+/// A combination that changes by less than this fraction of its terms is conserved.
 const KEPT: f64 = 1e-7;
 
-/// So many points are tried for each sample: some laws have values on one side of the starts alone.
+/// The number of points tried for each sample: some laws have values on only one side of the initial values.
 const TRIES: usize = 8;
 
-/// The combinations of `count` rates that vanish wherever they are sampled, one vector each. `sample` gives the rates at the point
-/// of a number, or none where there are no values.
+/// Returns the combinations of `count` rates that vanish wherever they are sampled, one vector each. `sample` returns the rates at the
+/// point with a given number, or `None` if they have no values.
 pub fn conserved(count: usize, mut sample: impl FnMut(u64) -> Option<Vec<f64>>) -> Vec<Vec<f64>> {
     let wanted = 2 * count + 8;
     let samples: Vec<Vec<f64>> = (0..(TRIES * wanted) as u64)
@@ -48,8 +48,8 @@ pub fn conserved(count: usize, mut sample: impl FnMut(u64) -> Option<Vec<f64>>) 
     rows
 }
 
-/// Divides rows and columns by their largest entries, and gives the divisors of the columns. A sample in which one rate is
-/// enormous, the current of a diode at some volts, would hide all others otherwise.
+/// Divides rows and columns by their largest entries, and returns the divisors of the columns. Otherwise a sample with one enormous rate,
+/// such as the current of a diode at some volts, would hide all others.
 fn equilibrate(matrix: &mut DMatrix<f64>) -> Vec<f64> {
     let divisor = |size: f64| if size > 0.0 { size } else { 1.0 };
     let mut sizes = vec![1.0; matrix.ncols()];
@@ -59,7 +59,7 @@ fn equilibrate(matrix: &mut DMatrix<f64>) -> Vec<f64> {
             column /= largest;
             *size *= largest;
         }
-        // The columns come last.
+        // The last pass scales only the columns.
         for mut row in matrix.row_iter_mut().filter(|_| pass < 2) {
             let largest = divisor(row.amax());
             row /= largest;
@@ -68,7 +68,7 @@ fn equilibrate(matrix: &mut DMatrix<f64>) -> Vec<f64> {
     sizes
 }
 
-/// The same combinations, each with an entry that the others do not have, and without what is rounding.
+/// Returns the combinations with round-off removed, each with an entry that no other combination has.
 fn apart(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     for at in 0..rows.len() {
         let Some(pivot) = (0..rows[at].len()).max_by(|a, b| rows[at][*a].abs().total_cmp(&rows[at][*b].abs())) else {
@@ -82,14 +82,17 @@ fn apart(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     }
     for row in &mut rows {
         let largest = row.iter().map(|value| value.abs()).fold(0.0, f64::max);
-        for value in row.iter_mut().filter(|value| value.abs() <= ROUNDING * largest) {
+        for value in row
+            .iter_mut()
+            .filter(|value| value.abs() <= COEFFICIENT_NOISE * largest)
+        {
             *value = 0.0;
         }
     }
     rows
 }
 
-/// A combination as people write it: `m1.v + 0.5*m2.v`.
+/// Formats a combination: `m1.v + 0.5*m2.v`.
 pub fn in_words<'n>(combination: &[f64], names: impl IntoIterator<Item = &'n str>) -> String {
     let mut text = String::new();
     for (value, name) in combination.iter().zip(names).filter(|pair| *pair.0 != 0.0) {
@@ -106,7 +109,7 @@ pub fn in_words<'n>(combination: &[f64], names: impl IntoIterator<Item = &'n str
     text
 }
 
-/// Says which combination a point does not keep at its value at the starts; none where it keeps them all.
+/// Describes a combination whose value at a point differs from its initial value; `None` if all values agree.
 pub fn not_kept<'n, N: Iterator<Item = &'n str>>(
     kept: &[Vec<f64>],
     starts: &[f64],
@@ -121,7 +124,7 @@ pub fn not_kept<'n, N: Iterator<Item = &'n str>>(
         let (from, to) = (of(starts), of(at));
         ((from - to).abs() > KEPT * size).then(|| {
             format!(
-                "the equations keep `{}` at {}, its value at the starts; at rest it is {}",
+                "the equations keep `{}` at its initial value {}; at rest it is {}",
                 in_words(combination, names()),
                 six_digits(from),
                 six_digits(if to.abs() <= KEPT * size { 0.0 } else { to })
@@ -135,7 +138,7 @@ mod tests {
     use super::*;
     use crate::search::scattered;
 
-    /// Two tanks that fill each other, beside a third that stays as it is and one that runs empty.
+    /// Returns the rates of two tanks that fill each other, of a third that stays constant, and of one that drains.
     fn tanks(key: u64) -> Option<Vec<f64>> {
         let flow = scattered(0, key);
         Some(vec![-flow / 2.0, flow / 3.0, 0.0, scattered(1, key)])
@@ -151,8 +154,8 @@ mod tests {
         assert_eq!(in_words(&found[1], names), "c");
     }
 
-    /// Two capacitors joined by a diode, each with a resistor to ground: nothing is kept, but where the diode conducts its
-    /// current alone is seen.
+    /// Two capacitors connected by a diode, each with a resistor to ground: nothing is conserved, but while the diode conducts, only its
+    /// current is visible.
     #[test]
     fn enormous_rates_hide_no_others() {
         let found = conserved(2, |key| {

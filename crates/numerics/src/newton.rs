@@ -1,42 +1,42 @@
-//! Newton's iteration on small dense systems, also where these do not determine all unknowns.
+//! Newton's iteration on small dense systems, including systems that do not determine all unknowns.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Singular values below this share of the largest are zero, once rows and columns have been brought to one size.
+/// Singular values below this fraction of the largest are zero, after equilibration of rows and columns.
 const RANK: f64 = 1e-11;
 
-/// How many steps are made.
+/// The maximum number of steps.
 const ITERATIONS: usize = 200;
 
-/// How often a step is halved before there is none that leads on.
+/// The maximum number of halvings of a step.
 const HALVINGS: usize = 30;
 
-/// A sum of squares of more than this share of the one before is slow to vanish.
+/// Convergence is slow if the sum of squares shrinks by less than this factor.
 const SLOW: f64 = 0.02;
 
-/// How much of the largest term counts as size of one that is nearly zero.
-const BESIDE: f64 = 1e-6;
+/// The fraction of the largest term that replaces the magnitude of a nearly vanishing one.
+const TERM_FLOOR: f64 = 1e-6;
 
-/// A singular value below this share of those beside it is zero; and how far beside that is.
+/// A singular value is zero if it is below this fraction of its values at points on both sides. The relative distance of these points is
+/// the same number.
 const MULTIPLE: f64 = 1e-3;
 
-/// How far a displacement goes in one step of a search for a position, as a share of its size or of 1: where sines and cosines have
-/// zeros at every turn, a long step would end turns away from the guess.
+/// The longest step of a displacement, relative to its value or 1: a longer step could end full turns away from the guess.
 pub const LEAP: f64 = 1.0;
 
-/// Values and their Jacobian at a point; none where a value is not finite. The Jacobian of a root is infinite where the root is zero.
+/// Values and their Jacobian at a point; none if a value is not finite. The Jacobian of a square root is infinite if the root is zero.
 pub type Linearised = Option<ValuesAndSlopes>;
 
 /// The values of some equations at a point, and their Jacobian there.
 pub type ValuesAndSlopes = (Vec<f64>, DMatrix<f64>);
 
-/// Where equations have no slopes, a search goes on so far beside, as a share of each unknown, or of 1 where it is zero.
+/// The relative offset of the search (absolute at zero) if the equations have infinite slopes.
 const ASIDE: f64 = 1e-3;
 
-/// Shares of that, from the one that is tried first.
+/// Fractions of that offset, in the order in which they are tried.
 const NEARER: [f64; 3] = [1.0, 1e-3, 1e-6];
 
-/// A value smaller than this is as good as zero.
+/// Values below this count as zero.
 const REST: f64 = 1e-100;
 
 /// A zero.
@@ -48,30 +48,31 @@ pub struct Zero {
     pub free: Vec<usize>,
 }
 
-/// Where the iteration ended without a zero.
+/// The end of the iteration without a zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stuck {
     /// The last unknowns.
     pub at: Vec<f64>,
-    /// The equation that is farthest from being satisfied, and its value; none where there are no values.
+    /// The equation with the largest relative residual, and its value; none if the equations have no values.
     pub worst: Option<(usize, f64)>,
 }
 
-/// Looks for a zero from a guess; there are as many equations as unknowns, or more. Of a system that does not determine all unknowns the nearest zero is taken.
+/// Searches for a zero from a guess; there must be at least as many equations as unknowns. If the system does not determine all unknowns,
+/// the nearest zero is used.
 ///
-/// Steps are shortened until the residuals, each measured by its row of the Jacobian, become smaller.
+/// Steps are shortened until the residuals, each relative to its row of the Jacobian, decrease.
 pub fn find_zero(guess: Vec<f64>, evaluate: impl FnMut(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
     find_zero_within(guess, f64::INFINITY, evaluate)
 }
 
-/// The same with steps that change no unknown by more than `leap` times its size, or times 1 where it is smaller ([`LEAP`]).
+/// Searches with steps that change no unknown by more than `leap` times its magnitude, or times 1 if that is larger ([`LEAP`]).
 pub fn find_zero_within(
     guess: Vec<f64>,
     leap: f64,
     mut evaluate: impl FnMut(&[f64]) -> Linearised,
 ) -> Result<Zero, Stuck> {
     search(guess, leap, &mut evaluate).or_else(|stuck| {
-        // Beside a zero with an infinite slope, a search comes as near as it likes and never there.
+        // Near a zero with an infinite slope, a search comes arbitrarily close but never arrives.
         let rest: Vec<f64> = stuck
             .at
             .iter()
@@ -117,12 +118,12 @@ fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linea
             .zip(&at)
             .zip(&measures)
             .map(|((step, at), size)| {
-                // Beside the largest unknown, one that is as good as zero need not come nearer to it.
-                let beside = if *size > 0.0 { BESIDE * largest / size } else { 0.0 };
+                // An unknown that is negligible compared with the largest one need not converge further.
+                let beside = if *size > 0.0 { TERM_FLOOR * largest / size } else { 0.0 };
                 step.abs() / (at.abs() + step.abs() + beside).max(1e-300)
             })
             .fold(0.0, f64::max);
-        // What a singular system leaves over must be round-off.
+        // The residual of a singular system must be round-off.
         let left = |row: usize| value[row].abs() / (terms[row] + 1e-300);
         let worst = (0..value.len()).max_by(|a, b| left(*a).total_cmp(&left(*b)));
         let worst = worst.filter(|row| value[*row] != 0.0 && (left(*row) > 1e-9 || left(*row).is_nan()));
@@ -145,12 +146,12 @@ fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linea
             let is_better = |value: &[f64]| size(value) < before || before == 0.0;
             behind(longest * 0.5f64.powi(halving as i32)).filter(|found| is_better(&found.1))
         });
-        // Beside a root with an infinite slope steps go from side to side, and lead on where they are shortened.
+        // Near a root with an infinite slope, steps alternate between the sides; shortened steps make progress.
         let leads_on = next.as_ref().is_some_and(|found| size(&found.1) < 0.5 * before);
         let is_there = settled || is_slow && !leads_on;
-        // The last steps are round-off, and need not lead on.
+        // The last steps are round-off, and need not make progress.
         let next = next.or_else(|| if moved <= 1e-8 { behind(longest) } else { None });
-        // Each step leads half the way to where several zeros meet, as those of a turbulent law at rest.
+        // Each step covers half the distance to a multiple zero, such as the rest of a turbulent law.
         let next = next.map(|found| match leap.is_infinite() && size(&found.1) > SLOW * before {
             true => behind(2.0)
                 .filter(|further| size(&further.1) < SLOW * size(&found.1))
@@ -172,13 +173,13 @@ fn search(guess: Vec<f64>, leap: f64, evaluate: &mut impl FnMut(&[f64]) -> Linea
     Err(stuck(at, &value, worst))
 }
 
-/// Returns true if a search can go on from values and their Jacobian: a zero needs no slopes.
+/// Returns true if a search can continue from values and their Jacobian: at a zero, finite slopes are not needed.
 fn is_usable(found: &(Vec<f64>, DMatrix<f64>)) -> bool {
     is_finite(&found.1) || found.0.iter().all(|value| *value == 0.0)
 }
 
-/// The start of a search: a guess, or a point beside it where slopes are infinite there; values and Jacobian at the point. Points
-/// nearer to the guess are tried where those farther away have no values: 0.004 may be volts, and cubic metres.
+/// Returns the start of a search, with values and Jacobian: the guess, or a point next to it if its slopes are infinite. Points nearer to
+/// the guess are tried if those farther away have no values, because 0.004 may be volts or cubic metres.
 pub(crate) fn beside_guess(
     guess: Vec<f64>,
     evaluate: &mut dyn FnMut(&[f64]) -> Linearised,
@@ -189,7 +190,7 @@ pub(crate) fn beside_guess(
     }
     let mut aside = guess.clone();
     leave_rest(&mut aside, &vec![0.0; guess.len()]);
-    // An unknown with slopes stays where it is: nothing may bring it back.
+    // An unknown with finite slopes is not moved, because the search might not bring it back.
     let has_slopes = |column: usize| found.1.column(column).iter().all(|entry| entry.is_finite());
     let steep = |column: usize| if has_slopes(column) { 0.0 } else { 1.0 };
     let steep: Vec<f64> = (0..guess.len()).map(steep).collect();
@@ -203,21 +204,21 @@ pub(crate) fn beside_guess(
     })
 }
 
-/// The sizes with which the values of each equation are compared: its terms, and a little of the largest ones that there are.
+/// Returns the magnitudes with which the values of each equation are compared: its terms, plus a small fraction of the largest ones.
 fn terms(jacobian: &DMatrix<f64>, at: &[f64], measures: &[f64], largest: f64) -> Vec<f64> {
     let of_row = |row: nalgebra::RowDVector<f64>| {
         let own: f64 = row.iter().zip(at).map(|(entry, value)| (entry * value).abs()).sum();
         let shares = row.iter().zip(measures).filter(|pair| *pair.1 > 0.0);
         let share = shares.map(|(entry, size)| (entry / size).abs()).fold(0.0, f64::max);
-        own + BESIDE * share * largest
+        own + TERM_FLOOR * share * largest
     };
     jacobian.row_iter().map(|row| of_row(row.into_owned())).collect()
 }
 
-/// An unknown that the equations do not determine at a solution, as where two solutions meet.
+/// Returns an unknown that the equations do not determine at a solution, for example because two solutions coincide.
 ///
-/// There the least singular value of the Jacobian is zero, or far less than a little to both sides: Newton's iteration comes as near
-/// to a multiple solution as rounding allows, and no nearer.
+/// At such a solution the least singular value of the Jacobian is zero, or much smaller than at nearby points on both sides: Newton's
+/// iteration approaches a multiple solution only to within round-off.
 pub fn undetermined(at: &[f64], jacobian: impl Fn(&[f64]) -> DMatrix<f64>) -> Option<usize> {
     let least = |at: &[f64]| {
         let jacobian = jacobian(at);
@@ -248,7 +249,7 @@ pub fn undetermined(at: &[f64], jacobian: impl Fn(&[f64]) -> DMatrix<f64>) -> Op
     is_multiple.then(|| direction.iamax())
 }
 
-/// Leaves a place where equations have no slopes: to zero if unknowns are as good as zero, from there aside by a little.
+/// Leaves a point with infinite slopes. Negligible unknowns are set to zero; if there are none, all unknowns are moved slightly aside.
 pub fn leave_rest(unknowns: &mut [f64], small: &[f64]) {
     let is_tiny = |unknown: f64, small: f64| unknown != 0.0 && unknown.abs() <= small;
     let pairs = unknowns.iter().zip(small);
@@ -264,7 +265,7 @@ pub fn leave_rest(unknowns: &mut [f64], small: &[f64]) {
     }
 }
 
-/// A place beside rest for the unknown with this number, in units of its size; neighbours get different ones.
+/// Returns an offset from rest for the unknown with this number, in units of its magnitude; neighbours get different offsets.
 pub fn beside_rest(number: usize) -> f64 {
     ASIDE * (1 + number % 7) as f64
 }
@@ -280,7 +281,7 @@ fn stuck(at: Vec<f64>, value: &[f64], worst: Option<usize>) -> Stuck {
     }
 }
 
-/// The shortest solution of `jacobian * step = value` in least squares, and the unknowns that it does not determine.
+/// Returns the shortest least-squares solution of `jacobian * step = value`, and the unknowns that it does not determine.
 fn least_step(mut jacobian: DMatrix<f64>, value: &[f64]) -> (DVector<f64>, Vec<usize>) {
     let (rows, size) = jacobian.shape();
     let mut right = DVector::from_column_slice(value);
@@ -330,7 +331,7 @@ fn least_step(mut jacobian: DMatrix<f64>, value: &[f64]) -> (DVector<f64>, Vec<u
 mod tests {
     use super::*;
 
-    /// Two orifices in series between a pump and two tanks: flows that are roots of differences of pressure.
+    /// Returns two orifices in series between a pump and two tanks: flows are roots of pressure differences.
     fn rest(flow: f64) -> impl Fn(&[f64]) -> Linearised {
         let root = |x: f64| (x.signum() * x.abs().sqrt(), 0.5 / x.abs().sqrt());
         move |p: &[f64]| {

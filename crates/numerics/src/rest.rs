@@ -1,34 +1,34 @@
-//! States of rest of small motions: by Newton's iteration from a guess, and by the motion itself where that leads nowhere.
+//! Equilibria of small motions: by Newton's iteration from a guess, or by following the motion if that fails.
 
 use crate::newton::{LEAP, Linearised, Stuck, ValuesAndSlopes, Zero, find_zero, find_zero_within};
 use crate::settle::near_rest;
 use nalgebra::DMatrix;
 
-/// A state of rest that is looked for; states come first, then unknowns of loops.
+/// The equilibrium that is searched for; states come first, then unknowns of loops.
 #[derive(Clone, Debug)]
 pub struct Sought<'a> {
     /// The point from which the search begins.
     pub guess: &'a [f64],
-    /// The starts of the states.
+    /// The initial values of the states.
     pub starts: &'a [f64],
-    /// Combinations of states that keep their values at the starts.
+    /// Combinations of states that keep their initial values.
     pub kept: &'a [Vec<f64>],
-    /// M, one row and column a state.
+    /// M, one row and column per state.
     pub mass: &'a DMatrix<f64>,
-    /// The states of [`running`], which come to rest only if they can.
+    /// The states returned by [`running`], which come to rest only if possible.
     pub running: &'a [usize],
 }
 
-/// A state of rest.
+/// An equilibrium.
 #[derive(Clone, Debug)]
 pub struct Rest {
-    /// Its states and unknowns.
+    /// The states and unknowns at rest.
     pub zero: Zero,
-    /// The states that go on changing there.
+    /// The states that continue to change there.
     pub running: Vec<usize>,
 }
 
-/// Looks for a state of rest near a guess. `motion` gives rates and residuals, and their Jacobian, at states and unknowns.
+/// Searches for an equilibrium near a guess. `motion` returns rates and residuals, and their Jacobian, at states and unknowns.
 pub fn find_rest(sought: &Sought<'_>, motion: impl Fn(&[f64]) -> Linearised) -> Result<Rest, Stuck> {
     let kept = |at: &[f64]| Some(keeping(motion(at)?, sought, at));
     let search = |left_out: &[usize]| {
@@ -51,13 +51,13 @@ pub fn find_rest(sought: &Sought<'_>, motion: impl Fn(&[f64]) -> Linearised) -> 
             zero,
             running: Vec::new(),
         }),
-        // Integrals that nothing reads need not be at rest.
+        // Integrals that no equation reads need not be at rest.
         Err(stuck) => search(sought.running).map_err(|_| stuck),
     }
 }
 
-/// The states that integrate something for nobody, as an angle that is an output alone: only others of the kind depend on them.
-/// `is_integral` says which states may be of the kind; `reads` lists the equations with the states that they hold.
+/// Returns the states that only integrate, such as an angle that is only an output: only other states of this kind depend on them.
+/// `is_integral` marks the candidates; `reads` lists the equations with the states that they contain.
 pub fn running(is_integral: Vec<bool>, reads: &[(usize, usize)]) -> Vec<usize> {
     let mut is_running = is_integral;
     let of = |is_running: &[bool], at: usize| is_running.get(at) == Some(&true);
@@ -74,7 +74,7 @@ pub fn running(is_integral: Vec<bool>, reads: &[(usize, usize)]) -> Vec<usize> {
     }
 }
 
-/// With an equation more for each combination that keeps its value.
+/// Adds an equation for each combination that keeps its value.
 fn keeping((mut values, jacobian): ValuesAndSlopes, sought: &Sought<'_>, at: &[f64]) -> ValuesAndSlopes {
     let first = values.len();
     let mut whole = jacobian.insert_rows(first, sought.kept.len(), 0.0);
@@ -88,7 +88,7 @@ fn keeping((mut values, jacobian): ValuesAndSlopes, sought: &Sought<'_>, at: &[f
     (values, whole)
 }
 
-/// Without some equations, which hold wherever the unknowns are.
+/// Removes equations by setting them to zero for all unknowns.
 fn without((mut values, mut jacobian): ValuesAndSlopes, left_out: &[usize]) -> ValuesAndSlopes {
     for row in left_out {
         values[*row] = 0.0;
@@ -97,8 +97,8 @@ fn without((mut values, mut jacobian): ValuesAndSlopes, left_out: &[usize]) -> V
     (values, jacobian)
 }
 
-/// A zero near a guess. If the first one found is far from it, the search is made again with short steps ([`LEAP`]), which do not leave a
-/// zero beside the guess for one that is turns away.
+/// Returns a zero near a guess. If the first zero found is far away, the search is repeated with short steps ([`LEAP`]). Short steps do not
+/// skip a nearby zero for one that is full turns away.
 fn find_near_zero(guess: &[f64], evaluate: impl Fn(&[f64]) -> Linearised) -> Result<Zero, Stuck> {
     let found = find_zero(guess.to_vec(), &evaluate);
     let is_near = |zero: &Zero| {
@@ -118,10 +118,10 @@ mod tests {
 
     #[test]
     fn only_integrals_that_nothing_reads_run() {
-        // Speed 0 and a position 1 that it drives; 2 integrates the position, and 3 is read by the speed.
+        // State 0 is a speed that drives the position 1; 2 integrates the position, and the speed reads 3.
         let reads = [(0, 0), (0, 3), (1, 0), (2, 1), (3, 0)];
         assert_eq!(running(vec![false, true, true, true], &reads), [1, 2]);
-        // An unknown of a loop that reads the last integral holds the one before it too.
+        // An unknown of a loop that reads the last integral contains the integral before it too.
         let reads = [&reads[..], &[(4, 2)]].concat();
         assert_eq!(running(vec![false, true, true, true], &reads), [] as [usize; 0]);
     }

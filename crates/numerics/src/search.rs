@@ -1,53 +1,53 @@
-//! A second look where Newton's iteration ends without a zero, or may have found one of several: other zeros from scattered guesses,
-//! and the point at which the equations come closest to being satisfied.
+//! A second search if Newton's iteration ends without a zero, or may have found one of several. It finds other zeros from pseudo-random
+//! guesses, and the point at which the equations come closest to being satisfied.
 
 use crate::newton::{Linearised, find_zero_within, undetermined};
 use lgm_algebra::PrimeField;
 use nalgebra::{DMatrix, DVector};
 
-/// How many scattered guesses are tried.
+/// The number of pseudo-random guesses.
 pub const TRIES: u64 = 24;
 
-/// Zeros whose unknowns differ by less than this share are one.
-const SAME: f64 = 1e-6;
+/// Zeros whose unknowns differ by less than this fraction are equal.
+const EQUAL_ZEROS: f64 = 1e-6;
 
-/// Unknowns that are this small beside the largest one, or as numbers, do not distinguish one zero from another.
-const BESIDE: f64 = 1e-7;
+/// Unknowns below this fraction of the largest, or below this value, do not distinguish zeros.
+const INDISTINCT: f64 = 1e-7;
 
-/// The most steps towards the closest point.
+/// The maximum number of steps towards the closest point.
 const STEPS: usize = 200;
 
-/// A gradient below this share of the size is that of a minimum.
+/// A gradient below this fraction of the residual indicates a local minimum.
 const FLAT: f64 = 1e-3;
 
-/// The place at which equations come closest to being satisfied.
+/// The point at which equations come closest to being satisfied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Closest {
     /// The unknowns.
     pub at: Vec<f64>,
-    /// The equation that is farthest from being satisfied, beside its partial derivatives at the guess.
+    /// The equation with the largest residual relative to its partial derivatives at the guess.
     pub row: usize,
-    /// Its value.
+    /// The value of this equation.
     pub value: f64,
 }
 
-/// A number between -1 and 1 for an unknown of a try, the same ones in every run.
+/// Returns a number between -1 and 1 for an unknown of an attempt, the same in every run.
 pub fn scattered(unknown: usize, attempt: u64) -> f64 {
     let uniform = (PrimeField.sample(unknown as u64, attempt + 700) % 9_973) as f64 / 9_973.0;
     2.0 * uniform - 1.0
 }
 
-/// Whether two zeros are one.
+/// Returns true if two zeros are equal.
 pub fn is_same(a: &[f64], b: &[f64]) -> bool {
     let largest = a.iter().chain(b).map(|value| value.abs()).fold(1.0, f64::max);
     let pairs = a.iter().zip(b);
     pairs.fold(true, |is_same, (a, b)| {
-        is_same && (a - b).abs() <= SAME * a.abs().max(b.abs()) + BESIDE * largest
+        is_same && (a - b).abs() <= EQUAL_ZEROS * a.abs().max(b.abs()) + INDISTINCT * largest
     })
 }
 
-/// The zeros that searches from some guesses end at, each once. Those at which zeros meet are left out: they are found to a few digits
-/// only, as others at each search.
+/// Returns the distinct zeros at which searches from some guesses end. Multiple zeros are omitted, because each search finds them
+/// differently, accurate to only a few digits.
 pub fn zeros(
     guesses: impl IntoIterator<Item = Vec<f64>>,
     leap: f64,
@@ -68,8 +68,8 @@ pub fn zeros(
     found
 }
 
-/// The point near a guess at which the sum of squares of the equations, each measured by its largest partial derivative or its value at
-/// the guess, is least without being zero; none where the way there ends elsewhere.
+/// Returns the point near a guess at which the sum of squares of the equations has a nonzero minimum. Each equation is scaled by its
+/// largest partial derivative or its value at the guess. `None` if the path ends elsewhere.
 ///
 /// After D. W. Marquardt, An algorithm for least-squares estimation of nonlinear parameters, 1963.
 pub fn closest(guess: &[f64], evaluate: &dyn Fn(&[f64]) -> Linearised) -> Option<Closest> {
@@ -120,9 +120,9 @@ pub fn closest(guess: &[f64], evaluate: &dyn Fn(&[f64]) -> Linearised) -> Option
     }
     let is_flat = size > 0.0 && gradient.amax() <= FLAT * size;
     let row = residuals.iamax();
-    // The bottom of a valley is known to the root of rounding.
+    // The minimum is known only to the square root of the round-off.
     let largest = at.iter().map(|value| value.abs()).fold(1.0, f64::max);
-    for value in at.iter_mut().filter(|value| value.abs() <= BESIDE * largest) {
+    for value in at.iter_mut().filter(|value| value.abs() <= INDISTINCT * largest) {
         *value = 0.0;
     }
     is_flat.then(|| Closest {
@@ -163,9 +163,9 @@ mod tests {
         let found = closest(&[3.0], &parabola(1.0)).unwrap();
         assert!(found.at[0].abs() < 1e-2, "{found:?}");
         assert!((found.value - 1.0).abs() < 1e-4, "{found:?}");
-        // Also from where the slope is nearly lost already.
+        // Also from a point at which the slope has nearly vanished.
         assert_eq!(closest(&[1e-9], &parabola(1.0)).unwrap().at, [0.0]);
-        // Where there is a zero there is no closest point.
+        // At a zero there is no closest point.
         assert_eq!(closest(&[3.0], &parabola(-4.0)), None);
     }
 }

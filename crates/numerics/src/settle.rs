@@ -1,53 +1,54 @@
-//! Pseudo-transient continuation: where a system comes to rest, for the places that Newton's iteration does not reach from a guess.
+//! Pseudo-transient continuation: the equilibrium that a system approaches, if Newton's method does not reach one from
+//! a guess.
 //!
-//! Steps of Euler's implicit method with one iteration each, `(M - h J) step = h f`. Their length follows the curvature of the
-//! equations, not their accuracy, and grows until nothing moves. They damp what oscillates, and keep what the equations keep, as the
-//! whole volume of tanks that are joined: where J is singular for such a combination, `M - h J` is not. After C. T. Kelley and
-//! D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM J. Numer. Anal. 35, 1998.
+//! Each step is an implicit Euler step with one iteration, `(M - h J) step = h f`. The step length follows the curvature of the equations,
+//! not their accuracy, and grows until nothing moves. The steps damp oscillations and conserve what the equations conserve, such as the
+//! total volume of connected tanks: J is singular for such a combination, but `M - h J` is not. After C. T. Kelley and D. E. Keyes,
+//! Convergence analysis of pseudo-transient continuation, SIAM J. Numer. Anal. 35, 1998.
 
 use crate::newton::{Linearised, ValuesAndSlopes, beside_guess};
 use nalgebra::{DMatrix, DVector};
 
-/// How many steps are tried.
+/// The maximum number of steps.
 const STEPS: usize = 400;
 
-/// How much longer a step is than the one before: where the equations are as good as straight along it, where they bend a little,
-/// and elsewhere. Longer ones are rounded more: what the equations keep would drift.
+/// The growth of steps if the equations are nearly straight along the step, if they curve slightly, and otherwise. Faster growth increases
+/// the round-off: conserved combinations would drift.
 const LONGER: [f64; 3] = [30.0, 8.0, 2.0];
 
-/// How much shorter a step is than one that bends too much.
+/// The factor by which a step with too much curvature is shortened.
 const SHORTER: f64 = 0.2;
 
-/// Largest curvature of the equations along a step, as a share of the unknowns that were seen; and those of the lengths above.
+/// The largest curvature of the equations along a step, relative to the largest unknowns so far.
 const BENT: f64 = 0.25;
 const LITTLE: [f64; 2] = [1e-6, 0.025];
 
-/// A step this small beside the unknowns that were seen is the last one.
+/// The iteration ends at a step below this fraction of the largest unknowns so far.
 const SETTLED: f64 = 1e-11;
 
-/// A step this small is the last one if the next is not half as small: they are round-off.
+/// The iteration ends at a step below this fraction if the next step is not half as long: only round-off remains.
 const ROUNDED: f64 = 1e-6;
 
-/// A motion `M x' = f(x, z)`, `0 = g(x, z)` of states x with unknowns z of loops: f and g one after the other are its values.
+/// A motion `M x' = f(x, z)`, `0 = g(x, z)` of states x with unknowns z of loops; its values are f followed by g.
 pub trait Motion {
-    /// The slopes of the values by states and unknowns.
+    /// The slopes of the values with respect to states and unknowns.
     type Slopes;
-    /// Values and slopes at states and unknowns; none where one of them is not finite.
+    /// Returns values and slopes at states and unknowns; `None` if one of them is not finite.
     fn linearised(&mut self, at: &[f64]) -> Option<(Vec<f64>, Self::Slopes)>;
-    /// Solves with the matrix `M - length * slopes`, in place; returns false where there is no solution.
+    /// Solves with the matrix `M - length * slopes`, in place; returns false if no solution exists.
     fn solve(&self, slopes: &Self::Slopes, length: f64, right: &mut [f64]) -> bool;
-    /// The product of the slopes and a step.
+    /// Returns the product of the slopes and a step.
     fn along(&self, slopes: &Self::Slopes, step: &[f64]) -> Vec<f64>;
-    /// The entries on the diagonal of the slopes, one for each state.
+    /// Returns the diagonal entries of the slopes, one for each state.
     fn rates(&self, slopes: &Self::Slopes) -> Vec<f64>;
-    /// Returns true if the values are zero as nearly as rounding allows.
+    /// Returns true if the values are zero to within round-off.
     fn is_at_rest(&self, at: &[f64], values: &[f64], slopes: &Self::Slopes) -> bool;
 }
 
 /// A point with its values and slopes.
 #[derive(Clone, Debug)]
 pub struct Place<S> {
-    /// States, then unknowns of loops.
+    /// States, followed by unknowns of loops.
     pub at: Vec<f64>,
     /// The values there.
     pub values: Vec<f64>,
@@ -55,7 +56,8 @@ pub struct Place<S> {
     pub slopes: S,
 }
 
-/// Follows a motion from a point until nothing moves. Without rest, the last point; none if there are no values at the first one.
+/// Follows a motion from a point until nothing moves. The error is the last point if the motion does not come to rest, and `None` if the
+/// first point has no values.
 pub fn settle<M: Motion>(motion: &mut M, guess: Vec<f64>) -> Result<Place<M::Slopes>, Option<Place<M::Slopes>>> {
     let (values, slopes) = motion.linearised(&guess).ok_or(None)?;
     let mut here = Place {
@@ -92,14 +94,14 @@ pub fn settle<M: Motion>(motion: &mut M, guess: Vec<f64>) -> Result<Place<M::Slo
     Err(Some(here))
 }
 
-/// A step that was made.
+/// A completed step.
 struct Step<S> {
     place: Place<S>,
     step: Vec<f64>,
     bent: f64,
 }
 
-/// One step over a time; none if the equations bend too much along it, or have no values at its end.
+/// Makes one step over a time; `None` if the equations curve too much along it, or have no values at its end.
 fn step<M: Motion>(
     motion: &mut M,
     here: &Place<M::Slopes>,
@@ -108,13 +110,13 @@ fn step<M: Motion>(
     seen: &[f64],
 ) -> Option<Step<M::Slopes>> {
     let mut step = solved(motion, &here.slopes, length, here.values.clone())?;
-    // Beside a root with an infinite slope, as an orifice without flow has, whole steps go from side to side for ever.
+    // Near a root with an infinite slope, such as an orifice without flow, full steps would alternate between the sides forever.
     if goes_back(&step, last, seen) {
         step.iter_mut().for_each(|step| *step *= 0.5);
     }
     let at: Vec<f64> = here.at.iter().zip(&step).map(|(at, step)| at + step).collect();
     let (values, slopes) = motion.linearised(&at)?;
-    // The implicit step leaves a residual where the values differ from those on the tangent; measured in units of the step.
+    // The implicit step leaves a residual where the values differ from the tangent; it is measured in units of the step.
     let tangent = motion.along(&here.slopes, &step);
     let pairs = values.iter().zip(here.values.iter().zip(&tangent));
     let left: Vec<f64> = pairs.map(|(there, (here, tangent))| there - here - tangent).collect();
@@ -126,14 +128,14 @@ fn step<M: Motion>(
     (bent <= BENT).then_some(Step { place, step, bent })
 }
 
-/// The step of Euler's implicit method over a time, with these values and slopes.
+/// Returns the implicit Euler step over a time, with these values and slopes.
 fn solved<M: Motion>(motion: &M, slopes: &M::Slopes, length: f64, values: Vec<f64>) -> Option<Vec<f64>> {
     let mut right: Vec<f64> = values.iter().map(|value| length * value).collect();
     let is_solved = motion.solve(slopes, length, &mut right) && right.iter().all(|value| value.is_finite());
     is_solved.then_some(right)
 }
 
-/// Returns true if a step undoes most of the one before, each unknown measured by what was seen of it.
+/// Returns true if a step undoes most of the previous one, each unknown measured by its largest magnitude so far.
 fn goes_back(step: &[f64], last: &[f64], seen: &[f64]) -> bool {
     let scaled = |list: &[f64], at: usize| list[at] / seen[at].max(f64::MIN_POSITIVE);
     let product: f64 = (0..step.len()).map(|at| scaled(step, at) * scaled(last, at)).sum();
@@ -141,13 +143,13 @@ fn goes_back(step: &[f64], last: &[f64], seen: &[f64]) -> bool {
     product < -0.5 * before
 }
 
-/// A time in which little happens.
+/// Returns a time in which little happens.
 fn first_length(rates: &[f64]) -> f64 {
     let fastest = rates.iter().fold(0.0, |most: f64, rate| most.max(rate.abs()));
     if fastest > 0.0 { 1e-3 / fastest } else { 1e-6 }
 }
 
-/// The longest time on the diagonal: the inverse of the slowest rate.
+/// Returns the longest time on the diagonal: the inverse of the slowest rate.
 fn slowest(rates: &[f64]) -> f64 {
     let rates = rates.iter().map(|rate| rate.abs()).filter(|rate| *rate > 0.0);
     rates.reduce(f64::min).map_or(0.0, |rate| 1.0 / rate)
@@ -192,20 +194,20 @@ impl Motion for Dense<'_> {
     }
 
     fn is_at_rest(&self, _: &[f64], _: &[f64], _: &DMatrix<f64>) -> bool {
-        // Newton's iteration takes it from there.
+        // Newton's method continues from there.
         true
     }
 }
 
-/// A point near rest of a small motion, from which Newton's iteration may go on; none if it does not come to rest. `evaluate`
-/// gives values and their Jacobian at states, then unknowns of loops; `mass` is M.
+/// Returns a point near the equilibrium of a small motion, from which Newton's method may continue; `None` if the motion does not come to
+/// rest. `evaluate` returns values and their Jacobian at states, followed by unknowns of loops; `mass` is M.
 pub fn near_rest(
     guess: Vec<f64>,
     mass: &DMatrix<f64>,
     evaluate: &mut dyn FnMut(&[f64]) -> Linearised,
 ) -> Option<Vec<f64>> {
     let (at, _) = beside_guess(guess, evaluate)?;
-    // Where a motion ends without rest, its last point is far away: there, any value is small beside its terms.
+    // If a motion never rests, its last point is far away, where any value is small compared with its terms.
     let place = settle(&mut Dense { mass, evaluate }, at).ok()?;
     place.at.iter().all(|value| value.is_finite()).then_some(place.at)
 }
@@ -214,7 +216,7 @@ pub fn near_rest(
 mod tests {
     use super::*;
 
-    /// A diode behind a resistor of 1 kilohm feeds a capacitor with a load: the current has eighty orders of magnitude.
+    /// A diode in series with a resistor of 1 kilohm feeds a capacitor with a load: the current spans eighty orders of magnitude.
     #[test]
     fn a_steep_law_is_followed_to_rest() {
         let (is, v0) = (1e-14, 0.02585);
@@ -254,7 +256,7 @@ mod tests {
         assert_eq!(near_rest(vec![0.0, 0.0], &DMatrix::identity(2, 2), &mut evaluate), None);
     }
 
-    /// A tank empties through an orifice: the slope at its rest is infinite.
+    /// A tank drains through an orifice: the slope at its rest is infinite.
     #[test]
     fn steps_from_side_to_side_end() {
         let mut evaluate = |x: &[f64]| {

@@ -1,30 +1,31 @@
-/* Bends of laws that a step crosses: the step is made again so that it ends there. */
+/* Kinks of laws within a step: the step is repeated so that it ends at the kink. */
 #include "lgm_branch.h"
 #include "lgm_bends.h"
 #include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <math.h>
 
 #if LGM_BENDS
 
-/* What a bend may add to a state, as a share of what is allowed. */
+/* The largest error that a kink may add to a state, as a fraction of the allowed error. */
 static const real may_add = (real)0.25;
-/* How far to both sides of a bend the right sides are looked at, as a share of the step. */
+/* The distance on both sides of a kink at which the right-hand sides are evaluated, as a fraction of the step. */
 static const real beside = (real)(1.0 / 64.0);
-/* A bend is located within this share of the step: what is interpolated is hardly better. */
+/* The accuracy of a located kink, as a fraction of the step; the interpolation is hardly more accurate. */
 static const real located = (real)1e-5;
-/* Nothing that is nearer to an end of a step than this share of it is worth a step of its own. */
+/* Kinks closer to an end of a step than this fraction of it need no separate step. */
 static const real at_once = (real)1e-5;
-/* Of the change of slope at a bend, times the step squared, Dormand and Prince's method makes the first share an error at most; and
- * the others for each share of the step that lies before the bend, or behind it: the bounds of its Peano kernel of degree 1. */
+/* Bounds of the error of Dormand and Prince's method at a kink, times the change of slope and the square of the step (Peano kernel of
+ * degree 1). The first bound applies in the middle; the others apply per fraction of the step before or after the kink. */
 static const real kernel = (real)0.0225;
 static const real kernel_at_begin = (real)0.0912;
 static const real kernel_at_end = (real)0.131;
 
 enum {
-    /* A step is made again so many times in a row at most. */
+    /* The maximum number of consecutive repetitions of a step. */
     MOST_AGAIN = 8,
-    /* So many bends within a step are looked at. */
+    /* The maximum number of kinks examined within a step. */
     MOST_WITHIN = 20
 };
 
@@ -38,13 +39,13 @@ static void look_at_bends(lgm_run *run, real t) {
 #endif
     inside = lgm_run_inputs(run, t);
 #if LGM_UNKNOWNS
-    /* The conditions hold the solution of the loops. */
+    /* The conditions use the solution of the loops. */
     (void)lgm_rates(&run->model, inside, run->between, run->u, run->du, run->probe);
 #endif
     lgm_bends(&run->model, inside, run->between, run->u, run->du, bends->values);
 }
 
-/* Whether a condition was on another side where the conditions were evaluated last. */
+/* Returns true if a condition has changed its side since the last evaluation. */
 static int has_bent(const lgm_bending *bends) {
     for (int at = 0; at < LGM_BENDS; at++) {
         if (bends->side[at] * bends->values[at] < (real)0.0) {
@@ -54,7 +55,7 @@ static int has_bent(const lgm_bending *bends) {
     return 0;
 }
 
-/* Takes over the sides of the values that were computed last; a zero leaves a side as it was. */
+/* Records the sides of the last computed values; a zero leaves a side unchanged. */
 static void keep_bends(lgm_bending *bends) {
     for (int at = 0; at < LGM_BENDS; at++) {
         if (bends->values[at] != (real)0.0) {
@@ -63,7 +64,7 @@ static void keep_bends(lgm_bending *bends) {
     }
 }
 
-/* Where the first condition changes between two times; the conditions are evaluated there. */
+/* Returns the first change of a condition between two times; the conditions are evaluated there. */
 static real first_between(lgm_run *run, real low, real high) {
     const real near = located * (run->solver.t - run->solver.before);
     while (high - low > near) {
@@ -82,7 +83,7 @@ static real first_between(lgm_run *run, real low, real high) {
     return high;
 }
 
-/* Whether what a bend adds to the states is more than what is allowed. */
+/* Returns true if a kink adds more to the states than the allowed error. */
 static int matters(lgm_run *run, real bend) {
     const lgm_dopri5 *const solver = &run->solver;
     const real length = solver->t - solver->before;
@@ -115,7 +116,7 @@ static int matters(lgm_run *run, real bend) {
     return 0;
 }
 
-/* The first bend within the last step that matters; where it ends, if there is none. */
+/* Returns the first significant kink within the last step, or the end of the step if there is none. */
 static real first_bend(lgm_run *run) {
     lgm_bending *const bends = &run->bends;
     const lgm_dopri5 *const solver = &run->solver;
@@ -170,7 +171,7 @@ int lgm_bends_cut(lgm_run *run) {
         bends->length = (bends->has_target != 0) ? bends->length : length;
         bends->has_target = 1;
         bends->target = bend;
-        /* The first slope of the step is still there. */
+        /* The first slope of the step is still available. */
         solver->t = solver->before;
         for (int at = 0; at < LGM_STATES; at++) {
             solver->x[at] = solver->x_before[at];
@@ -181,7 +182,7 @@ int lgm_bends_cut(lgm_run *run) {
     bends->is_known = bends->is_known && is_long && bends->again < MOST_AGAIN;
     bends->again = 0;
     if (bends->has_target != 0 && solver->t >= bends->target) {
-        /* Behind the bend, steps are as long as the one that led across it. */
+        /* After the kink, steps have the length of the step that crossed it. */
         bends->has_target = 0;
         solver->h = bends->length;
     }

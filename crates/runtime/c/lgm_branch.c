@@ -1,6 +1,7 @@
 /* The branch of solutions of the algebraic loops that a run follows. */
 #include "lgm_branch.h"
 #include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -8,27 +9,28 @@
 #if LGM_BRANCHES
 
 enum {
-    /* The most parts of a way that are looked at. */
+    /* The maximum number of examined parts of a path. */
     PARTS = 400,
-    /* The most moves from the end of a branch to another solution. */
+    /* The maximum number of moves from the end of a branch to another solution. */
     MOVES = 2000
 };
 
-/* Changes of an unknown below this share of its size are continuous, and so are those below that of the largest value it had. */
+/* Changes of an unknown below the first fraction of its magnitude, or below the second fraction of its largest value so far, are
+ * continuous. */
 static const real continuous = (real)1e-5;
 static const real noise = (real)1e-7;
-/* How far the middle of a way may be from the middle between its ends, as a share of their distance; at a jump it is half. */
+/* The largest deviation of the midpoint of a path from the chord, relative to its length; at a jump it is one half. */
 static const real bent = (real)0.4;
-/* Unknowns that differ by more than this share are on different branches. */
+/* Unknowns that differ by more than this fraction are on different branches. */
 static const real elsewhere = (real)1e-3;
-/* Parts of a step shorter than this share of it are an instant. */
+/* Parts of a step shorter than this fraction of it are an instant. */
 static const real instant = (real)1e-12;
-/* The slopes at the end of a branch, where they may be lost, are taken so far before it, as a share of the run. */
+/* The distance before the end of a branch at which slopes are evaluated, as a fraction of the run; at the end itself they may not exist. */
 static const real apart = (real)1e-7;
-/* The longest move, as a share of the unknowns. */
+/* The longest move, relative to the unknowns. */
 static const real longest_move = (real)0.05;
 
-/* The next solution is looked for next to these unknowns. */
+/* Makes the next search for a solution start from these unknowns. */
 static void take(lgm_run *run, const real unknowns[]) {
     lgm_copy(run->model.w, unknowns, LGM_UNKNOWNS);
     run->model.is_solved = 1;
@@ -47,7 +49,7 @@ static real horizon_length(const lgm_run *run) {
     return run->horizon - run->start;
 }
 
-/* The change of an unknown that is continuous whatever lies between. */
+/* Returns the change of an unknown that always counts as continuous. */
 static real small_change(const lgm_branch *branch, int at, real a, real b) {
     return continuous * lgm_larger(lgm_fabs(a), lgm_fabs(b)) + noise * branch->sizes[at] + LGM_LOOP_ABSOLUTE;
 }
@@ -61,7 +63,7 @@ static int is_near(const lgm_branch *branch, const real a[], const real b[]) {
     return 1;
 }
 
-/* Whether the solution between two others is between them, and not at one of them. */
+/* Returns true if the intermediate solution is between the two others, and not equal to one of them. */
 static int is_way(const lgm_branch *branch, const real from[], const real between[], const real to[]) {
     for (int at = 0; at < LGM_UNKNOWNS; at++) {
         const real length = lgm_fabs(to[at] - from[at]);
@@ -93,7 +95,7 @@ static void measure(lgm_branch *branch) {
     }
 }
 
-/* Keeps a point of the branch, some way behind the one before. */
+/* Keeps a point of the branch, some distance after the previous one. */
 static void keep_anchor(lgm_run *run, real t, const real x[]) {
     lgm_branch *const branch = &run->branch;
     branch->anchors[0] = branch->anchors[1];
@@ -136,7 +138,7 @@ lgm_status lgm_branch_begin(lgm_run *run) {
     return LGM_OK;
 }
 
-/* From where the sign was positive last to where the run is; inputs that are set have moved on the way. */
+/* A path from the last point with a positive sign to the current point; inputs that were set change along it. */
 static real from_sign(lgm_run *run, real share, real x[]) {
     const lgm_anchor *const sign = &run->branch.sign;
     const real inside = lgm_run_inputs(run, sign->t + share * (run->t - sign->t));
@@ -151,7 +153,7 @@ static real from_sign(lgm_run *run, real share, real x[]) {
     return inside;
 }
 
-/* Whether the branch goes on from there to where the run is. Where it does not, its end holds until the event is dealt with. */
+/* Returns true if the branch continues from there to the current point. Otherwise its end is kept until the event is handled. */
 static int is_on_branch(lgm_run *run) {
     if (lgm_branch_follow(run, (real)0.0, (real)1.0, from_sign)) {
         return 1;
@@ -173,28 +175,28 @@ void lgm_branch_recall(lgm_run *run, lgm_real t) {
     take(run, (t < run->t) ? branch->before : branch->unknowns);
 }
 
-/* The solution at a place of a way, next to a guess. */
+/* Finds the solution at a position of a path, near a guess. */
 static int solve_on(lgm_run *run, lgm_way way, real place, const real guess[]) {
     real *const x = run->branch.point;
     const real inside = way(run, place, x);
-    return lgm_loops_near(&run->model, inside, x, run->u, run->du, guess);
+    return lgm_loops_near(&run->model, inside, x, run->u LGM_DU(, run->du), guess);
 }
 
-/* Whether the solution at a place in the middle of a part of a way is between those at the ends of this part. */
+/* Returns true if the solution in the middle of a part of a path is between those at its ends. */
 static int is_way_at(lgm_run *run, lgm_way way, real place, const real from[], const real to[]) {
     return solve_on(run, way, place, from) && is_way(&run->branch, from, run->model.w, to);
 }
 
 #if LGM_TOTALS
-/* The sign of the determinant of the loops at a place of a way; 0 where it is not known. */
+/* Returns the sign of the determinant of the loops at a position of a path; 0 if it is unknown. */
 static int sign_on(lgm_run *run, lgm_way way, real place, const real unknowns[]) {
     real *const x = run->branch.point;
     const real inside = way(run, place, x);
-    return lgm_loops_sign(&run->model, inside, x, run->u, run->du, unknowns);
+    return lgm_loops_sign(&run->model, inside, x, run->u LGM_DU(, run->du), unknowns);
 }
 
 #endif
-/* Whether the solution changes little by little from the last place of a way that was reached to the next one. */
+/* Returns true if the solution changes gradually between the last position reached on a path and the next one. */
 static int is_whole_way(lgm_run *run, lgm_way way, real low, real high) {
     lgm_branch *const branch = &run->branch;
     const real half = (real)0.5 * (high - low);
@@ -202,8 +204,9 @@ static int is_whole_way(lgm_run *run, lgm_way way, real low, real high) {
         return 0;
     }
 #if LGM_TOTALS
-    /* What is stored may have many solutions of one total. One of them may lie in the middle of two others, so the middles of both
-     * halves are looked at, too; and the determinants of neighbours differ in sign, while that of one branch keeps it. */
+    /* Several solutions for storage may have the same total, and one of them may be in the middle of two others. The middles of both
+     * halves are therefore examined as well. The determinants of adjacent solutions differ in sign; on one branch the sign does not
+     * change. */
     lgm_copy(branch->trial, run->model.w, LGM_UNKNOWNS);
     if (!is_near(branch, branch->end, branch->trial)
         && !is_way_at(run, way, low + (real)0.5 * half, branch->end, branch->trial)) {
@@ -227,7 +230,7 @@ int lgm_branch_follow(lgm_run *run, lgm_real from, lgm_real to, lgm_way way) {
     real high = to;
     lgm_copy(branch->last, found, LGM_UNKNOWNS);
     lgm_copy(branch->end, branch->unknowns, LGM_UNKNOWNS);
-    /* A way that winds more than this has passed the error test of the solver. */
+    /* A path with more turns than this has passed the error test of the solver. */
     for (int part = 0; part < PARTS; part++) {
         const real middle = low + (real)0.5 * (high - low);
         int is_on;
@@ -278,18 +281,18 @@ void lgm_branch_accept(lgm_run *run) {
     }
 }
 
-/* Whether there is another solution next to a guess where the branch has ended: rounding makes its end a solution for a little
- * longer. */
+/* Returns true if another solution exists near a guess after the branch has ended: because of round-off, its end remains a solution
+ * slightly longer. */
 static int is_found_near(lgm_run *run, const real guess[]) {
     const real inside = lgm_run_inputs(run, run->t);
-    return lgm_loops_near(&run->model, inside, run->x, run->u, run->du, guess)
+    return lgm_loops_near(&run->model, inside, run->x, run->u LGM_DU(, run->du), guess)
         && is_elsewhere(run->model.w, run->branch.end);
 }
 
-/* Where the unknowns move if each had a little inertia with which the branch was stable; 0 where that is nowhere. */
+/* Computes the drift of the unknowns as if each had a small inertia that stabilises the branch; returns 0 if there is no drift. */
 static int drift(lgm_run *run, const real at[], real to[]) {
     const real inside = lgm_run_inputs(run, run->t);
-    return lgm_loops_drift(&run->model, inside, run->x, run->u, run->du, at, run->branch.slopes, run->branch.pivots, to);
+    return lgm_loops_drift(&run->model, inside, run->x, run->u LGM_DU(, run->du), at, run->branch.slopes, run->branch.pivots, to);
 }
 
 static real product(const real a[], const real b[]) {
@@ -300,7 +303,7 @@ static real product(const real a[], const real b[]) {
     return sum;
 }
 
-/* Whether the unknowns come to another solution from the end of the branch as they drift. */
+/* Returns true if the unknowns drift from the end of the branch to another solution. */
 static int drifts_to_another(lgm_run *run) {
     lgm_branch *const branch = &run->branch;
     const lgm_anchor *const anchor = &branch->anchors[0];
@@ -309,7 +312,7 @@ static int drifts_to_another(lgm_run *run) {
     real share = (real)1.0;
     real *const at = branch->unknowns;
     lgm_copy(at, branch->end, LGM_UNKNOWNS);
-    if (!lgm_loops_slopes(&run->model, inside, anchor->x, run->u, run->du, anchor->unknowns, branch->slopes,
+    if (!lgm_loops_slopes(&run->model, inside, anchor->x, run->u LGM_DU(, run->du), anchor->unknowns, branch->slopes,
             branch->pivots)) {
         return 0;
     }
@@ -334,7 +337,7 @@ static int drifts_to_another(lgm_run *run) {
             lgm_copy(at, branch->trial, LGM_UNKNOWNS);
             share *= (real)2.0;
         } else {
-            /* A solution lies between. */
+            /* A solution is in between. */
             if (is_value && (is_found_near(run, branch->trial) || is_found_near(run, at))) {
                 return 1;
             }
@@ -344,7 +347,7 @@ static int drifts_to_another(lgm_run *run) {
     return 0;
 }
 
-/* Whether there is another solution to go on with, next to the end of the branch or anywhere. */
+/* Returns true if another solution exists, near the end of the branch or elsewhere. */
 static int finds_another(lgm_run *run) {
     int is_found = drifts_to_another(run) || is_found_near(run, run->branch.end);
     for (int guess = 0; guess < 5 && !is_found; guess++) {
@@ -365,7 +368,7 @@ lgm_status lgm_branch_leave(lgm_run *run) {
     return is_found ? LGM_OK : LGM_LOOP_NOT_SOLVED;
 }
 
-/* Straight on from where the run is. */
+/* A straight continuation from the current point. */
 static real straight_on(lgm_run *run, real t, real x[]) {
     for (int at = 0; at < LGM_STATES; at++) {
         x[at] = run->x[at] + (t - run->t) * run->probe[at];
@@ -373,7 +376,7 @@ static real straight_on(lgm_run *run, real t, real x[]) {
     return lgm_run_inputs(run, t);
 }
 
-/* Whether the branch ends before a time if the run goes straight on: then the run is there now. */
+/* Returns true if a straight continuation reaches the end of the branch before a time; the run is then moved there. */
 static int ends_before(lgm_run *run, lgm_real to) {
     lgm_status status;
     lgm_branch_recall(run, run->t);

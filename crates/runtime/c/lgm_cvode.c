@@ -1,7 +1,7 @@
 /* Runs a model with CVODE of SUNDIALS (6 or later): backward differentiation with the exact Jacobian, for stiff equations.
  *
- * Writes time, outputs and states as CSV at the points of the plan to the time given as argument. The solver is started anew
- * at each corner of the inputs, which take their default signals; its steps overlook no turn of what oscillates with time.
+ * Writes time, outputs and states as CSV at the points of the plan, up to the time given as argument. The inputs have their default
+ * signals, and the solver is restarted at each of their corners. No step is long enough to miss a turn of an oscillation in time.
  */
 #include "lgm_branch.h"
 #include "lgm_names.h"
@@ -21,16 +21,20 @@
 #define SUN_COMM_NULL NULL
 #endif
 
-/* SUNDIALS must have been built for the same numbers. */
+/* SUNDIALS must be built for the same floating-point type. */
 typedef char same_numbers[(sizeof(sunrealtype) == sizeof(lgm_real)) ? 1 : -1];
 
 static lgm_run run;
-/* Why the equations had no value. */
+/* The reason why the equations had no value. */
 static lgm_status status = LGM_OK;
 static lgm_real y[LGM_ROOM(LGM_OUTPUTS)];
+#if LGM_DENSE
+static lgm_real entries[LGM_STATES][LGM_STATES];
+#else
 static lgm_real entries[LGM_ROOM(LGM_JACOBIAN_ENTRIES)];
+#endif
 
-/* The run goes where the solver is, or back. */
+/* Moves the run to the time of the solver. */
 static void take(sunrealtype t, N_Vector x) {
     run.t = t;
     for (int at = 0; at < LGM_STATES; at++) {
@@ -47,7 +51,7 @@ static void give(N_Vector x) {
 static int right_side(sunrealtype t, N_Vector x, N_Vector dx, void *context) {
     (void)context;
     take(t, x);
-    /* A positive value asks for a smaller step. */
+    /* A positive return value requests a smaller step. */
     return (lgm_run_rates(&run, t, run.x, N_VGetArrayPointer(dx)) == LGM_OK) ? 0 : 1;
 }
 
@@ -60,20 +64,30 @@ static int jacobian(sunrealtype t, N_Vector x, N_Vector dx, SUNMatrix matrix, vo
     lgm_branch_recall(&run, t);
 #endif
     inside = lgm_run_inputs(&run, t);
-    if (lgm_jacobian(&run.model, inside, run.x, run.u, run.du, entries) != LGM_OK) {
+#if LGM_UNKNOWNS
+    if (lgm_jacobian(&run.model, inside, run.x, run.u LGM_DU(, run.du), entries) != 0) {
         return 1;
     }
+#else
+    lgm_jacobian(&run.model, inside, run.x, run.u LGM_DU(, run.du), entries);
+#endif
     (void)SUNMatZero(matrix);
     for (int row = 0; row < LGM_STATES; row++) {
+#if LGM_DENSE
+        for (int column = 0; column < LGM_STATES; column++) {
+            SM_ELEMENT_D(matrix, row, column) = entries[row][column];
+        }
+#else
         for (int at = lgm_jacobian_rows[row]; at < lgm_jacobian_rows[row + 1]; at++) {
             SM_ELEMENT_D(matrix, row, lgm_jacobian_columns[at]) = entries[at];
         }
+#endif
     }
     return 0;
 }
 #if LGM_BRANCHES
 
-/* Where the branch of the loops ends, the solver stops. */
+/* The solver stops at the end of the branch of the loops. */
 static int end_of_branch(sunrealtype t, N_Vector x, sunrealtype *sign, void *context) {
     (void)context;
     take(t, x);
@@ -82,11 +96,11 @@ static int end_of_branch(sunrealtype t, N_Vector x, sunrealtype *sign, void *con
 }
 #endif
 
-/* Scales of the states before they were seen; a negative one was given by the model, and stays. */
+/* Initial scales of the states; negative ones were given by the model and stay. */
 static lgm_real scales[LGM_ROOM(LGM_STATES)];
 
-/* The tolerances from here on: near zero, where the model asks for none, a thousandth of the relative one times the scale of each
- * state, which is the most that was seen of it. */
+/* Sets the tolerances from here on. Near zero, if the model gives none, the tolerance is a thousandth of the relative one times the
+ * scale of the state, which is its largest magnitude so far. */
 static int set_tolerances(void *solver, N_Vector x, N_Vector near_zero) {
     const lgm_real relative = LGM_PLAN_RTOL;
     const lgm_real absolute = LGM_PLAN_ATOL;
@@ -101,7 +115,7 @@ static int set_tolerances(void *solver, N_Vector x, N_Vector near_zero) {
     return CVodeSVtolerances(solver, relative, near_zero);
 }
 
-/* The solver begins anew where the run is. */
+/* Restarts the solver at the current point. */
 static int start_anew(void *solver, N_Vector x, N_Vector near_zero) {
     give(x);
 #if LGM_BRANCHES
@@ -114,7 +128,7 @@ static int start_anew(void *solver, N_Vector x, N_Vector near_zero) {
         || CVodeSetMaxStep(solver, run.solver.longest);
 }
 
-/* Goes on to a time, or to where something happens before that, and does what happens there. */
+/* Continues to a time, or to an earlier event, and handles that event. */
 static int go_on(void *solver, N_Vector x, N_Vector near_zero, sunrealtype to) {
     const sunrealtype bound = lgm_run_bound(&run);
     sunrealtype t = run.t;
@@ -139,12 +153,12 @@ static int go_on(void *solver, N_Vector x, N_Vector near_zero, sunrealtype to) {
 
 static int print_row(sunrealtype t) {
     status = lgm_run_outputs(&run, t, run.x, y);
-    (void)printf("%.17g", (double)t);
+    (void)printf("%.17g", (wide)t);
     for (int at = 0; at < LGM_OUTPUTS; at++) {
-        (void)printf(",%.17g", (double)y[at]);
+        (void)printf(",%.17g", (wide)y[at]);
     }
     for (int at = 0; at < LGM_STATE_COLUMNS; at++) {
-        (void)printf(",%.17g", (double)run.x[lgm_column_states[at]]);
+        (void)printf(",%.17g", (wide)run.x[lgm_column_states[at]]);
     }
     (void)printf("\n");
     return status != LGM_OK;
@@ -181,7 +195,7 @@ int main(int count, char **arguments) {
 #if LGM_BRANCHES
     run.branch.is_exchanged = 1;
 #endif
-    status = lgm_init(&run.model, &parameters, run.x);
+    status = lgm_prepare(&run.model, &parameters, run.x);
     if (status == LGM_OK) {
         status = lgm_run_begin(&run, start, stop, NULL);
     }
@@ -208,7 +222,7 @@ int main(int count, char **arguments) {
         if (status != LGM_OK) {
             lgm_run_cause(&run, status, run.t, run.x, cause, sizeof cause);
         }
-        (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)run.t, cause);
+        (void)fprintf(stderr, "the run ends at %g s: %s\n", (wide)run.t, cause);
     }
     CVodeFree(&solver);
     (void)SUNLinSolFree(linear);

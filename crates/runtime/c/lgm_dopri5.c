@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Shares of the slopes before in each stage's point. */
+/* The weights of the previous slopes in the point of each stage. */
 static const real shares[7][6] = {
     {(real)0.0, (real)0.0, (real)0.0, (real)0.0, (real)0.0, (real)0.0},
     {(real)(1.0 / 5.0), (real)0.0, (real)0.0, (real)0.0, (real)0.0, (real)0.0},
@@ -18,7 +18,7 @@ static const real shares[7][6] = {
         (real)(11.0 / 84.0)}};
 static const real nodes[7] = {(real)0.0, (real)(1.0 / 5.0), (real)(3.0 / 10.0), (real)(4.0 / 5.0), (real)(8.0 / 9.0), (real)1.0,
     (real)1.0};
-/* The solution of order 5 less that of order 4. */
+/* The solution of order 5 minus that of order 4. */
 static const real differences[7] = {(real)(71.0 / 57600.0), (real)0.0, (real)(-71.0 / 16695.0), (real)(71.0 / 1920.0),
     (real)(-17253.0 / 339200.0), (real)(22.0 / 525.0), (real)(-1.0 / 40.0)};
 static const real dense[7] = {(real)(-12715105075.0 / 11282082432.0), (real)0.0, (real)(87487479700.0 / 32700410799.0),
@@ -50,6 +50,28 @@ static void see(lgm_dopri5 *solver) {
     }
 }
 
+int lgm_dopri5_expects_more(lgm_dopri5 *solver, lgm_motion f, void *context, lgm_real horizon) {
+    const real left = horizon - solver->t;
+    const real ahead = (real)1e-6 * left;
+    int are_any = 0;
+    for (int at = 0; at < LGM_STATES; at++) {
+        solver->trial[at] = solver->x[at] + ahead * solver->slope[0][at];
+    }
+    if (solver->atol > (real)0.0 || f(context, solver->t + ahead, solver->trial, solver->slope[1]) != LGM_OK) {
+        return 0;
+    }
+    for (int at = 0; at < LGM_STATES; at++) {
+        const real expected = (real)1e-3 * lgm_fabs(solver->slope[1][at]) * left;
+        const real scale = lgm_state_scales[at];
+        const real known = (scale > solver->seen[at]) ? scale : solver->seen[at];
+        if (scale >= (real)0.0 && expected > (real)100.0 * known && isfinite(expected)) {
+            solver->seen[at] = expected;
+            are_any = 1;
+        }
+    }
+    return are_any;
+}
+
 lgm_status lgm_dopri5_start(lgm_dopri5 *solver, lgm_motion f, void *context, lgm_real t,
     const lgm_real x[], lgm_real stop) {
     real value = (real)0.0;
@@ -78,11 +100,11 @@ lgm_status lgm_dopri5_start(lgm_dopri5 *solver, lgm_motion f, void *context, lgm
     }
     solver->h = (stop - t) * (real)1e-4;
     if (rate > (real)0.0) {
-        /* A step that moves the states by a hundredth of their size, or by what is allowed where they are at zero. */
+        /* A step that moves the states by a hundredth of their magnitude, or by the allowed error for states at zero. */
         const real natural = ((value > (real)1.0) ? value : (real)1.0) * (real)0.01 / rate;
         solver->h = (natural < solver->h) ? natural : solver->h;
     }
-    /* The stop may be the next number behind the time. */
+    /* The stop may be the next representable number after the time. */
     const real least = (real)1e-12 * (stop - t) + LGM_ROUNDING * lgm_fabs(t);
     solver->h = (solver->h > least) ? solver->h : least;
     return LGM_OK;
@@ -126,7 +148,7 @@ lgm_status lgm_dopri5_step(lgm_dopri5 *solver, lgm_motion f, void *context, lgm_
         const real h = is_last ? left : wanted;
         const real end = is_last ? stop : solver->t + h;
         real error = (real)0.0;
-        /* Not finite where any slope is not. */
+        /* The sum is not finite if any slope is not. */
         real all = (real)0.0;
         lgm_status status;
         if (!(end > solver->t)) {
@@ -146,7 +168,7 @@ lgm_status lgm_dopri5_step(lgm_dopri5 *solver, lgm_motion f, void *context, lgm_
                 (status == LGM_OK && isfinite(all)) ? (real)0.9 * lgm_pow(error, (real)-0.2) : (real)0.1;
             solver->h = h * ((factor > (real)0.1) ? factor : (real)0.1);
             solver->rejected++;
-            /* In steps as short as this the states stand still while time goes on. */
+            /* In such short steps the states do not change while time advances. */
             if (!(solver->h > (real)0.0625 * LGM_ROUNDING * lgm_fabs(solver->t))) {
                 return (status == LGM_OK) ? LGM_NOT_FINITE : status;
             }
@@ -161,7 +183,7 @@ lgm_status lgm_dopri5_step(lgm_dopri5 *solver, lgm_motion f, void *context, lgm_
         see(solver);
         {
             const real growth = (error > (real)1e-8) ? (real)0.9 * lgm_pow(error, (real)-0.2) : (real)5.0;
-            /* A step that was cut short by `stop` says nothing against the one that was wanted. */
+            /* A step shortened by `stop` does not limit the next one. */
             const real next = h * ((growth < (real)5.0) ? growth : (real)5.0);
             solver->h = (is_last && next < solver->h) ? solver->h : next;
         }

@@ -3,6 +3,7 @@
 #include "lgm_events.h"
 #include "lgm_names.h"
 #include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,10 +22,11 @@ static real lower(real a, real b) {
 
 #include "lgm_changes.h"
 
-/* A share of the run within which nothing real happens as often as events accumulate. */
+/* The fraction of the run that counts as almost no time: physical events do not occur this often. */
 static const real no_time = (real)1e-5;
 
-/* A scale below this is none that was seen or expected, and a state that was not seen yet has this share of what is expected. */
+/* A scale below the first value means that no magnitude is known. The second value is the scale of a state without a known magnitude, as
+ * a fraction of its expected magnitude. */
 static const real unknown_scale = (real)1e-30;
 static const real unseen = (real)1e-3;
 
@@ -32,7 +34,26 @@ int lgm_events_holds(int condition, const lgm_real margins[]) {
     return system_condition(condition, margins);
 }
 
-/* The point at which a function of the model is evaluated, with the loops solved there. */
+int lgm_events_keeps(lgm_run *run, int block, int held, const lgm_real margins[]) {
+    lgm_events *const events = &run->events;
+    if (system_condition(LGM_CHANGES + block, margins)) {
+        return 1;
+    }
+    for (int at = 0; at < LGM_MARGINS && held != 0; at++) {
+        events->on_side[at] = (lgm_fabs(margins[at]) > (real)0.0) ? margins[at] : events->last[at];
+    }
+    return held != 0 && system_condition(LGM_CHANGES + block, events->on_side);
+}
+
+void lgm_events_remember(lgm_run *run, const lgm_real margins[]) {
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        if (lgm_fabs(margins[at]) > (real)0.0) {
+            run->events.last[at] = margins[at];
+        }
+    }
+}
+
+/* Moves to a point at which a function of the model is evaluated, with the loops solved there. */
 static lgm_status go_to(lgm_run *run, real t, const real x[], real *inside) {
 #if LGM_BRANCHES
     lgm_branch_recall(run, t);
@@ -78,14 +99,14 @@ lgm_status lgm_events_fail(lgm_run *run, int fault, int combination, int at) {
     return LGM_EVENT_NOT_KNOWN;
 }
 
-/* A time as its decimal digits say it, where that is the same but for rounding of what it was computed from. */
+/* Returns a time with fewer decimal digits if it differs only by the round-off of its computation. */
 static real plain(real time, real size) {
-    const double digits = 14.0 - floor(log10((double)size));
+    const double digits = 14.0 - floor(log10((wide)size));
     double whole, rounded;
     if (!(digits >= 0.0 && digits <= 290.0)) {
         return time;
     }
-    whole = round((double)time * pow(10.0, digits));
+    whole = round((wide)time * pow(10.0, digits));
     if (digits <= 22.0) {
         rounded = whole / pow(10.0, digits);
     } else {
@@ -93,10 +114,10 @@ static real plain(real time, real size) {
         (void)snprintf(text, sizeof text, "%.0fe-%d", whole, (int)digits);
         rounded = strtod(text, NULL);
     }
-    return (fabs(rounded - (double)time) <= 2.0 * (double)LGM_EPSILON * (double)size) ? (real)rounded : time;
+    return (fabs(rounded - (wide)time) <= 2.0 * (wide)LGM_EPSILON * (wide)size) ? (narrow)rounded : time;
 }
 
-/* The next instant of a block: counted, and never added up. */
+/* Returns the next instant of a block, computed from its number to avoid accumulated round-off. */
 static real instant_of(const lgm_run *run, int block) {
     real time;
     real size;
@@ -120,17 +141,22 @@ static void find_instant(lgm_run *run) {
     run->events.instant = first;
 }
 
-/* True if a condition holds where the run is and is not only about to: a margin within its rounding is 0. */
-static int holds_now(lgm_run *run, int block) {
+/* Returns the margins at the current point; a margin within its round-off is 0. */
+static const real *margins_now(lgm_run *run) {
     lgm_events *const events = &run->events;
     for (int at = 0; at < LGM_MARGINS; at++) {
         const int is_zero = lgm_fabs(events->margins[at]) <= events->least[at];
         events->with[at] = is_zero ? (real)0.0 : events->margins[at];
     }
-    return lgm_events_holds(LGM_CHANGES + block, events->with);
+    return events->with;
 }
 
-/* Carries out the assignments of a block. */
+/* Returns true if the condition of a block holds at the current point and not only slightly later, or has held and is not left yet. */
+static int keeps(lgm_run *run, int block, int held) {
+    return lgm_events_keeps(run, block, held, margins_now(run));
+}
+
+/* Executes the assignments of a block. */
 static lgm_status assign(lgm_run *run, int block) {
     lgm_events *const events = &run->events;
     for (int at = lgm_first_assignment[block]; at < lgm_first_assignment[block + 1]; at++) {
@@ -148,17 +174,18 @@ static lgm_status assign(lgm_run *run, int block) {
             events->temporaries[place] = value;
             break;
         default:
-            if (LGM_KNOWN_AS(run->model.combination, place) != 1) {
+            if (LGM_KNOWN_AS(run->model.combination, place) == 0) {
                 return lgm_events_fail(run, LGM_FAULT_NO_STATE, run->model.combination, place);
             }
             events->from.x[place] = value;
+            events->from.is_set[place] = 1;
             break;
         }
     }
     return LGM_OK;
 }
 
-/* Runs the blocks that are marked in the order of the text, and then finds the modes. */
+/* Runs the marked blocks in source order, and then finds the modes. */
 static lgm_status run_blocks(lgm_run *run) {
     lgm_events *const events = &run->events;
     lgm_status status = LGM_OK;
@@ -178,29 +205,30 @@ static lgm_status run_blocks(lgm_run *run) {
     return (status == LGM_OK) ? lgm_modes_settle(run) : status;
 }
 
-/* Marks the blocks whose condition has become true; how many there are. */
+/* Marks the blocks whose condition has become true, and returns their number. */
 static int find_became(lgm_run *run) {
     lgm_events *const events = &run->events;
     int count = 0;
     for (int block = 0; block < LGM_BLOCKS; block++) {
-        const int holds = holds_now(run, block);
+        const int holds = keeps(run, block, events->holding[block]);
         events->is_run[block] = holds && events->holding[block] == 0;
         events->holding[block] = holds;
         count += events->is_run[block];
     }
+    lgm_events_remember(run, margins_now(run));
     return count;
 }
 
 static int has_become(lgm_run *run) {
     for (int block = 0; block < LGM_BLOCKS; block++) {
-        if (run->events.holding[block] == 0 && holds_now(run, block)) {
+        if (run->events.holding[block] == 0 && keeps(run, block, 0)) {
             return 1;
         }
     }
     return 0;
 }
 
-/* Carries out all that happens where the run stands, until nothing follows. */
+/* Performs all events at the current point, until no event follows. */
 static lgm_status happen(lgm_run *run) {
     lgm_events *const events = &run->events;
     lgm_status status = LGM_OK;
@@ -225,14 +253,17 @@ static lgm_status happen(lgm_run *run) {
             continue;
         }
         status = run_blocks(run);
+        /* The side given by the event, at any distance: a ball that bounces ever more softly has left the floor each time. */
         for (int block = 0; block < LGM_BLOCKS && status == LGM_OK; block++) {
-            events->holding[block] = events->is_run[block] ? holds_now(run, block) : events->holding[block];
+            if (events->is_run[block] != 0) {
+                events->holding[block] = lgm_events_holds(LGM_CHANGES + block, events->margins) || keeps(run, block, 0);
+            }
         }
     }
     return (status == LGM_OK) ? lgm_events_fail(run, LGM_FAULT_BLOCKS_ACCUMULATE, run->model.combination, 0) : status;
 }
 
-/* The conditions ahead of the run behind an event: 1 if one acts at once. */
+/* Starts to watch the conditions after an event; returns 1 if one acts immediately. */
 static int is_at_once(lgm_run *run) {
     run->events.is_due = lgm_watch_begin(run);
     return run->events.is_due;
@@ -254,8 +285,8 @@ static int is_unknown(const lgm_dopri5 *solver, int at) {
     return lgm_state_scales[at] >= (real)0.0 && lgm_state_scales[at] <= unknown_scale && solver->seen[at] <= unknown_scale;
 }
 
-/* A state that begins to move in new modes, and was at zero until now, is expected to become as large as others of its kind; where there
- * are none, to go on as it begins to. */
+/* Gives a scale to a state that begins to move in new modes and has been zero so far: that of other states of its kind; without any, the
+ * value that it reaches with its initial rate. */
 static void give_scales(lgm_run *run) {
     lgm_events *const events = &run->events;
     lgm_dopri5 *const solver = &run->solver;
@@ -287,7 +318,7 @@ static void give_scales(lgm_run *run) {
     }
 }
 
-/* All that happens where the run is, behind what has happened there already. */
+/* Performs all events at the current point, after those already performed. */
 static lgm_status go_through(lgm_run *run) {
     lgm_events *const events = &run->events;
     lgm_status status;
@@ -304,7 +335,7 @@ static lgm_status go_through(lgm_run *run) {
     return status;
 }
 
-/* An instant at which nothing has happened yet. */
+/* Begins an instant at which no event has occurred yet. */
 static void begin_instant(lgm_run *run) {
     run->events.happenings = 0;
     run->events.lost = (real)0.0;
@@ -340,7 +371,7 @@ lgm_status lgm_events_arrive(lgm_run *run) {
     return status;
 }
 
-/* The steps of inputs: the modes behind them are found together with the states that they move. */
+/* Applies the steps of inputs: the modes after them are found together with the resulting states. */
 static lgm_status step_inputs(lgm_run *run) {
     lgm_events *const events = &run->events;
     real step[LGM_ROOM(LGM_INPUTS)];
@@ -389,7 +420,7 @@ lgm_status lgm_events_begin(lgm_run *run) {
     }
     status = lgm_modes_settle(run);
     for (int block = 0; block < LGM_BLOCKS && status == LGM_OK; block++) {
-        events->holding[block] = holds_now(run, block);
+        events->holding[block] = keeps(run, block, 0);
         if (lgm_periods[block] < (real)0.0) {
             for (int other = 0; other < LGM_BLOCKS; other++) {
                 events->is_run[other] = (other == block);
@@ -400,7 +431,7 @@ lgm_status lgm_events_begin(lgm_run *run) {
     status = (status == LGM_OK) ? happen(run) : status;
     status = (status == LGM_OK && is_at_once(run)) ? go_through(run) : status;
     events->lost_in_all += events->lost;
-    /* The energy lost is not known where states have left their starts. */
+    /* The energy loss is unknown if states have left their initial values. */
     events->is_lost_known = LGM_KNOWS_ENERGY;
     for (int at = 0; at < LGM_STATES; at++) {
         if (lgm_start_known[at] != 0 && (LGM_KNOWN_AS(run->model.combination, at) != 1 || run->x[at] != start[at])) {
@@ -447,7 +478,7 @@ void lgm_events_indicators(lgm_run *run, lgm_real values[]) {
             const real own = system_indicator(change, events->with, events->least);
             values[element] = lower(own, values[element]);
         }
-        /* A mode that nothing leaves. */
+        /* A mode without an exit. */
         values[element] = (values[element] < LGM_INFINITE) ? values[element] : (real)1.0;
     }
     for (int block = 0; block < LGM_BLOCKS; block++) {
@@ -455,7 +486,7 @@ void lgm_events_indicators(lgm_run *run, lgm_real values[]) {
     }
 }
 
-/* A combination in words, behind what is there already: d1 conducting, d2 blocking. */
+/* Appends the description of a combination to a text: d1 conducting, d2 blocking. */
 static void write_modes(int combination, char text[], size_t size) {
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         const size_t length = strlen(text);
@@ -469,33 +500,33 @@ void lgm_events_cause(const lgm_run *run, char text[], size_t size) {
     const int at = events->fault_at;
     switch (events->fault) {
     case LGM_FAULT_NO_EQUATIONS:
-        (void)snprintf(text, size, "the modes contradict each other: %s; in force there: ", lgm_conflicts[events->fault_combination]);
+        (void)snprintf(text, size, "the modes contradict each other: %s; active there: ", lgm_conflicts[events->fault_combination]);
         write_modes(events->fault_combination, text, size);
         break;
     case LGM_FAULT_NOT_HELD:
-        (void)snprintf(text, size, "modes follow that this program does not hold, on: ");
+        (void)snprintf(text, size, "the next combination of modes is not part of this program: ");
         write_modes(events->fault_combination, text, size);
         break;
     case LGM_FAULT_CIRCLE:
     case LGM_FAULT_TOO_MANY:
-        (void)snprintf(text, size, "no modes that agree with each other were found behind: ");
+        (void)snprintf(text, size, "no consistent modes were found after: ");
         write_modes(events->fault_combination, text, size);
         break;
     case LGM_FAULT_UNKNOWN_STATE:
-        (void)snprintf(text, size, "the value of `%s` just before is not known", lgm_state_names[at]);
+        (void)snprintf(text, size, "the value of `%s` just before the event is unknown", lgm_state_names[at]);
         break;
     case LGM_FAULT_NO_STATE:
-        (void)snprintf(text, size, "`%s` is no state in these modes, so that it cannot be set: ", lgm_state_names[at]);
+        (void)snprintf(text, size, "`%s` is not a state in these modes, so it cannot be set: ", lgm_state_names[at]);
         write_modes(events->fault_combination, text, size);
         break;
     case LGM_FAULT_NO_VALUE:
         (void)snprintf(text, size, "an assignment of the block %s has no finite value", lgm_block_names[at]);
         break;
     case LGM_FAULT_BLOCKS_ACCUMULATE:
-        (void)snprintf(text, size, "blocks follow each other at one instant without end");
+        (void)snprintf(text, size, "blocks trigger each other endlessly at one instant");
         break;
     default:
-        (void)snprintf(text, size, "events accumulate: more than %d of them in next to no time", (int)LGM_MOST_AT_ONCE);
+        (void)snprintf(text, size, "events accumulate: more than %d of them in almost no time", (int)LGM_MOST_AT_ONCE);
         break;
     }
 }

@@ -1,44 +1,45 @@
-/* The change of its states by a step of the inputs. */
+/* The change of the states caused by a step of the inputs. */
 #include "lgm_jump.h"
 #include "lgm_names.h"
 #include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #if LGM_JUMPS
 
-/* Why the states after the steps are not known: the equations could not be evaluated, or their solution ends, on the way there; a
- * state would move without bounds; where one comes to depends on the way that the inputs take. */
+/* The reasons why the states after the steps are unknown: the equations could not be evaluated on the path, or their solution ends
+ * there; a state would move without bound; the result depends on the path of the inputs. */
 enum { NO_WAY, ENDLESS, OPEN };
 
-/* How fast the ramps are, in their own steps for a second. Loops that have no solution with the fastest are asked for slower ones. */
+/* The slopes of the ramps, in steps per second. If loops have no solution with the fastest ramps, slower ones are tried. */
 static const real rates[3] = {(real)1.1805916207174113e21, (real)34359738368.0, (real)1.0};
-/* Rates that differ by so much show what grows in proportion. It is no power of two, so that rounding shows as well. */
+/* The factor between two sets of rates, which reveals proportional growth; not a power of two, so that round-off shows. */
 static const real faster = (real)3.0;
-/* What is in proportion to the rates is so to this share. */
+/* The accuracy of proportionality to the rates. */
 static const real in_proportion = LGM_JUMP_IN_PROPORTION;
-/* What is limited loses more than this share where the rates grow by the factor above; a square root keeps 0.58. */
+/* Bounded effects lose more than this fraction if the rates grow by the factor above; a square root keeps 0.58. */
 static const real limited = (real)0.9;
-/* What grows without bounds beside the rates grows by more than this where these grow by the factor above. */
+/* Unbounded effects grow by more than this factor if the rates grow by the factor above. */
 static const real growing = (real)1.5;
-/* A state that moves by so many times the largest one of its kind is moved without bounds. */
+/* A state that moves by more than this multiple of the largest state of its kind moves without bound. */
 static const real endless = (real)1e9;
-/* The tolerance of the way, as a share of that of the run and at most and least. */
+/* The tolerance along the path, as a fraction of that of the run; its maximum and its minimum. */
 static const real finer = (real)1e-2;
 static const real coarsest = LGM_JUMP_COARSEST;
 static const real finest = LGM_JUMP_FINEST;
-/* The ends of two ways are the same within so many tolerances. */
+/* The ends of two paths are equal within this many tolerances. */
 static const real same = LGM_JUMP_SAME;
-/* Nothing of a state is smaller than this share of the largest one of its kind. */
+/* The smallest significant value of a state, as a fraction of the largest one of its kind. */
 static const real of_kind = (real)1e-9;
-/* So many differences of slopes that rounding makes are allowed of a state. */
+/* The allowed error of a state, in units of the round-off of its slope differences. */
 static const real roughness = (real)100.0;
-/* The first part of the way, and the shortest. */
+/* The first part of the path, and the shortest one. */
 static const real first_part = (real)(1.0 / 64.0);
 static const real shortest = (real)1e-14;
 
-/* The inputs and their rates at a share of the way. On the bent one, every other input is ahead. */
+/* Computes the inputs and their rates at a fraction of the path. On the second path, every other input is ahead. */
 static void inputs_at(lgm_jump *jump, real share) {
     for (int at = 0; at < LGM_INPUTS; at++) {
         real done = share;
@@ -55,7 +56,7 @@ static void inputs_at(lgm_jump *jump, real share) {
     }
 }
 
-/* The right sides at a point with so many times the rates of the way, where the loops have a solution near the last one with these
+/* Computes the right-hand sides at a point with a multiple of the rates of the path; the loops start from their last solution with these
  * rates. */
 static lgm_status evaluate(lgm_run *run, int with, const real x[], real factor, real right[]) {
     lgm_jump *const jump = &run->jump;
@@ -68,7 +69,7 @@ static lgm_status evaluate(lgm_run *run, int with, const real x[], real factor, 
     lgm_copy(run->model.w, jump->unknowns[with], LGM_UNKNOWNS);
     run->model.is_solved = 1;
 #endif
-    status = lgm_rhs(&run->model, jump->t, x, jump->u, jump->fast_du, right);
+    status = lgm_finite_rates(&run->model, jump->t, x, jump->u, jump->fast_du, right);
 #if LGM_UNKNOWNS
     if (status == LGM_OK) {
         lgm_copy(jump->unknowns[with], run->model.w, LGM_UNKNOWNS);
@@ -83,12 +84,12 @@ static lgm_status lose(lgm_jump *jump, int why, int state) {
     return LGM_JUMP_NOT_KNOWN;
 }
 
-/* Notes a state's size, which is the largest of its kind or not. */
+/* Records the magnitude of a state, and whether it is the largest of its kind. */
 static void note_size(lgm_jump *jump, int at, real size) {
     jump->largest[lgm_state_kinds[at]] = lgm_larger(jump->largest[lgm_state_kinds[at]], size);
 }
 
-/* The largest of each kind that was seen. */
+/* Finds the largest magnitude of each kind so far. */
 static void measure_kinds(lgm_jump *jump) {
     for (int at = 0; at < LGM_STATES; at++) {
         jump->largest[at] = (real)0.0;
@@ -98,7 +99,7 @@ static void measure_kinds(lgm_jump *jump) {
     }
 }
 
-/* What the right sides of a state grow by with slower and faster rates, for the step of a rate, and the rounding of the latter. */
+/* The growth of the right-hand sides of a state with slower and faster rates, for the step of a rate, and the round-off of the latter. */
 typedef struct {
     real slow;
     real fast;
@@ -120,7 +121,7 @@ static int is_proportional(slopes found) {
     return lgm_fabs(found.fast - found.slow) <= in_proportion * lgm_fabs(found.fast) + (real)4.0 * found.rounding;
 }
 
-/* The limits of the slopes of all states, with the noise that rounding makes of them. */
+/* Computes the limits of the slopes of all states, with their round-off. */
 static lgm_status limit(lgm_jump *jump, real dx[], real noise[]) {
     real most = (real)0.0;
     measure_kinds(jump);
@@ -144,7 +145,7 @@ static lgm_status limit(lgm_jump *jump, real dx[], real noise[]) {
         if (lgm_fabs(found.fast) > growing * lgm_fabs(found.slow) && lgm_fabs(found.fast) > endless * size) {
             return lose(jump, (jump->rate == 0) ? ENDLESS : NO_WAY, at);
         }
-        /* Slow ramps do not show what becomes of it. */
+        /* Slow ramps do not reveal the limit. */
         if (jump->rate > 0) {
             return lose(jump, NO_WAY, at);
         }
@@ -156,7 +157,7 @@ static lgm_status limit(lgm_jump *jump, real dx[], real noise[]) {
     return LGM_OK;
 }
 
-/* What the states grow by for the share of the way. */
+/* Computes the derivative of the states with respect to the fraction of the path. */
 static lgm_status slope(lgm_run *run, real share, const real x[], real dx[], real noise[]) {
     lgm_jump *const jump = &run->jump;
     real factor = rates[jump->rate];
@@ -175,16 +176,16 @@ static lgm_status along(void *context, real share, const real x[], real dx[]) {
     return slope(run, share, x, dx, run->jump.noise);
 }
 
-/* Solves the loops where the way is without an impulse, and leaves them so. */
+/* Solves the loops on the path without an impulse, and leaves them solved. */
 static void still(lgm_run *run) {
     lgm_jump *const jump = &run->jump;
     inputs_at(jump, jump->way.t);
-    /* What has no value there shows with the rates as well, or does not matter. */
+    /* A missing value also shows with the rates, or does not matter. */
     (void)evaluate(run, 3, jump->way.x, (real)0.0, jump->right[0]);
 }
 
-/* The slope where the way begins, with the fastest rates with which there is one. Before a run, when all inputs are 0, the unknowns
- * of the loops are near 0 rather than where they are after the steps. */
+/* Computes the slope at the start of the path, with the fastest rates for which one exists. Before a run, when all inputs are 0, the
+ * unknowns of the loops are closer to 0 than to their values after the steps. */
 static lgm_status begin(lgm_run *run) {
     lgm_jump *const jump = &run->jump;
     lgm_dopri5 *const way = &jump->way;
@@ -192,7 +193,7 @@ static lgm_status begin(lgm_run *run) {
     int state = 0;
     for (jump->rate = 0; jump->rate < 3; jump->rate++) {
 #if LGM_UNKNOWNS
-        /* Where the loops were solved last, and where they are looked for at first; -1 stands for the former. */
+        /* The last solution of the loops, and their initial guesses; -1 represents the former. */
         const int first = (jump->is_begun != 0) ? -1 : 0;
         const int last = (jump->is_begun != 0) ? 0 : 5;
         for (int guess = first; guess < last; guess++) {
@@ -218,13 +219,13 @@ static lgm_status begin(lgm_run *run) {
     return lose(jump, why, state);
 }
 
-/* What is allowed of the error of a state to which rounding may add so much; the largest of each kind must be known. */
+/* Returns the allowed error of a state to which round-off may add this much; the largest magnitude of each kind must be known. */
 static real allowed_error(const lgm_jump *jump, int at, real noise) {
     const real size = lgm_larger(jump->sizes[at], of_kind * jump->largest[lgm_state_kinds[at]]);
     return jump->tolerance * size + roughness * noise + LGM_LEAST;
 }
 
-/* The error of the part that was tried, in units of what is allowed. */
+/* Returns the error of the tried part, relative to the allowed error. */
 static real excess_of(lgm_jump *jump, real length) {
     const lgm_dopri5 *const way = &jump->way;
     real excess = (real)0.0;
@@ -236,15 +237,15 @@ static real excess_of(lgm_jump *jump, real length) {
     }
     measure_kinds(jump);
     for (int at = 0; at < LGM_STATES; at++) {
-        /* What rounding makes of a slope adds to the state in proportion to the length of the part. */
+        /* The effect of slope round-off on the state is proportional to the length of the part. */
         const real share = lgm_dopri5_difference(way, length, at) / allowed_error(jump, at, length * jump->noise[at]);
-        /* What is no number is too much. */
+        /* NaN counts as too large. */
         excess = (share <= excess) ? excess : share;
     }
     return excess;
 }
 
-/* Keeps what a part that fails may spoil, or takes it back. */
+/* Saves the data that a failed part may overwrite; take_back restores them. */
 static void keep(lgm_jump *jump) {
     lgm_copy(jump->sizes_before, jump->sizes, LGM_STATES);
 #if LGM_UNKNOWNS
@@ -263,7 +264,7 @@ static void take_back(lgm_jump *jump) {
 #endif
 }
 
-/* Goes the whole way; the states at its end are in jump->way.x. */
+/* Follows the whole path; the states at its end are in jump->way.x. */
 static lgm_status go(lgm_run *run, int is_bent) {
     lgm_jump *const jump = &run->jump;
     lgm_dopri5 *const way = &jump->way;
@@ -309,7 +310,7 @@ static lgm_status go(lgm_run *run, int is_bent) {
             take_back(jump);
         }
         factor = (real)0.9 * lgm_pow(lgm_larger(excess, (real)1e-10), (real)-0.2);
-        /* Where the error is no number, so is the factor. */
+        /* If the error is NaN, so is the factor. */
         factor = (factor >= (real)0.1) ? factor : (real)0.1;
         length *= (factor < (real)4.0) ? factor : (real)4.0;
         if (length < shortest * lgm_larger(way->t, LGM_EPSILON)) {
@@ -319,7 +320,7 @@ static lgm_status go(lgm_run *run, int is_bent) {
     return lose(jump, NO_WAY, 0);
 }
 
-/* Both ways. */
+/* Follows both paths. */
 static lgm_status go_twice(lgm_run *run) {
     lgm_jump *const jump = &run->jump;
     lgm_status status = go(run, 1);
@@ -353,7 +354,7 @@ lgm_status lgm_jump_go(lgm_run *run, const lgm_real step[], int is_start) {
 #if LGM_UNKNOWNS
     jump->is_begun = (is_start == 0 && run->model.is_solved != 0);
     lgm_copy(jump->begun, run->model.w, LGM_UNKNOWNS);
-    /* What a step does may be of any size. */
+    /* The effect of a step may have any magnitude. */
     run->model.small = (real)0.0;
 #endif
 #if LGM_BRANCHES
@@ -376,14 +377,14 @@ void lgm_jump_cause(const lgm_run *run, char text[], size_t size) {
     const char *const state = lgm_state_names[jump->state];
     switch (jump->lost) {
     case ENDLESS:
-        (void)snprintf(text, size, "an input steps, and there is no bound of what that adds to `%s`", state);
+        (void)snprintf(text, size, "an input steps, and the resulting change of `%s` is unbounded", state);
         break;
     case OPEN:
-        (void)snprintf(text, size, "inputs step at once, and `%s` is %g or %g afterwards: that depends on which of them is ahead", state,
-            (double)jump->values[0], (double)jump->values[1]);
+        (void)snprintf(text, size, "inputs step simultaneously, and `%s` becomes %g or %g, depending on which is first", state,
+            (wide)jump->values[0], (wide)jump->values[1]);
         break;
     default:
-        (void)snprintf(text, size, "an input steps, and the states after that were not found: the laws have no solution on the way there");
+        (void)snprintf(text, size, "an input steps, and the states after the step were not found: the laws have no solution on the way");
         break;
     }
 }

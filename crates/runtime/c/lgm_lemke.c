@@ -1,77 +1,103 @@
-/* Modes of elements that are complementary, found at once: of two variables of a port one is given in each of two modes, and the other
- * one has the right sign. Diodes, walls and valves are of this kind.
+/* The modes after an instant, found for all elements at once.
  *
- * The combination in force says how the free variables answer to offsets of the given ones over a short step (J. J. Moreau's time
- * stepping). That is a linear complementarity problem; the elements whose offsets are not 0 in its solution change their mode.
+ * The combination in force determines the response of the free variables of ports to offsets of the given ones over a short step (J.
+ * J. Moreau's time stepping). With the bounds of all modes this is one linear complementarity problem: a bound holds unless the given
+ * variable of the port leaves the value from the law, and the change then takes place.
  */
 #include "lgm_events.h"
 #include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <math.h>
+#include <string.h>
 
 #if LGM_EVENTS
 
 enum {
-    /* Rounds in which pairs of columns are turned until they are perpendicular. */
+    /* The maximum number of rounds in which pairs of columns are made perpendicular. */
     TURNS = 60
 };
 
-/* The problem is that of a step of this share of the run, in which states go on as they begin to. */
-static const real short_share = (real)1e-7;
-/* Below this share of the values that it is a difference of, an answer is none. */
+/* The length of the step of the problem, as a fraction of the run; the states continue with their initial slope. */
+static const real short_share = (real)1e-10;
+/* A response below this fraction of the values whose difference it is counts as zero. */
 static const real no_answer = (real)1e-13;
-/* A pivot below this share of the largest entry of its column is none. */
+/* A pivot below this fraction of the largest entry of its column counts as zero. */
 static const real least_pivot = (real)1e-12;
-/* Ratios that differ by less than this share are the same. */
+/* Ratios that differ by less than this fraction are equal. */
 static const real tie = (real)1e-13;
-/* Directions in which offsets move dependent storage by no more than this are left alone. */
+/* Directions in which offsets move dependent storage by no more than this are ignored. */
 static const real negligible = (real)1e-12;
 
-/* An element that is complementary in the mode in force: its port, the change, the watched values of the variable that is free and of
- * what the other mode gives it, the margin of the change, and whether it is taken above 0. */
+/* A change that may follow: the quantity, a margin or the difference of two watched values, stays on one side of 0 unless the given
+ * variable of the port moves, upwards if the free one reaches the bound from above. A decided change occurs in any case. */
 typedef struct {
     int element;
     int port;
     int change;
-    int free;
-    int other;
     int margin;
+    int free;
+    int wanted;
+    int is_upper;
     int is_above;
-} complementary;
+    int is_decided;
+    int far;
+    int own;
+} bounded;
 
-static int find_pairs(int combination, complementary pairs[]) {
-    int count = 0;
-    for (int element = 0; element < LGM_ELEMENTS; element++) {
-        const int port = lgm_first_port[element];
-        const int mode = LGM_PLACE_IN(combination, element);
-        const int change = lgm_first_change[mode];
-        if (lgm_first_port[element + 1] - port != 1 || lgm_first_change[mode + 1] - change != 1) {
-            continue;
-        }
-        {
-            const int next = lgm_first_mode[element] + lgm_change_to[change];
-            const int given = lgm_given[lgm_first_given[mode]];
-            const int other = lgm_given[lgm_first_given[next]];
-            const int has_sets = lgm_first_set[change] < lgm_first_set[change + 1];
-            if (given < 0 || other < 0 || given == other || has_sets || lgm_change_margins[change] < 0 ||
-                lgm_change_is_free[change] == 0) {
-                continue;
-            }
-            pairs[count].element = element;
-            pairs[count].port = port;
-            pairs[count].change = change;
-            pairs[count].free = LGM_WATCHED_PORTS + 2 * port + other;
-            pairs[count].other = LGM_WATCHED_LAWS + next;
-            pairs[count].margin = lgm_change_margins[change];
-            pairs[count].is_above = lgm_change_is_above[change];
-            count++;
-        }
+/* Adds the two bounds of a decided change: the free variable has the value that the next mode gives. */
+static int decide(int element, int port, int change, int given, bounded bounds[]) {
+    const int next = lgm_first_mode[element] + lgm_change_to[change];
+    for (int is_above = 0; is_above < 2; is_above++) {
+        const bounded bound = {element, port, change, -1, LGM_WATCHED_PORTS + 2 * port + 1 - given, LGM_WATCHED_LAWS + next, is_above,
+                               is_above, 1, -1, 0};
+        bounds[is_above] = bound;
     }
-    return count;
+    return lgm_first_given[next + 1] > lgm_first_given[next] && lgm_given[lgm_first_given[next]] == 1 - given;
 }
 
-/* The watched values and the margins a short time behind this instant, where the offset of a port is 1 from now on; -1 stands for none.
- * Impulses count as values that last as long. */
+/* Adds the bounds of an element in the mode in force; returns 0 if a change occurs that no bound describes. */
+static int find_limits(const lgm_run *run, int element, bounded bounds[], int *count) {
+    const lgm_events *const events = &run->events;
+    const int combination = run->model.combination;
+    const int port = lgm_first_port[element];
+    const int mode = LGM_PLACE_IN(combination, element);
+    const int given = lgm_given[lgm_first_given[mode]];
+    const int first = *count;
+    if (lgm_first_port[element + 1] - port != 1 || given < 0 || LGM_IS_REDUNDANT(combination, element) != 0) {
+        return 1;
+    }
+    for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
+        const int margin = lgm_change_margins[change];
+        real reached[LGM_ROOM(LGM_MARGINS)];
+        if (lgm_first_set[change] < lgm_first_set[change + 1]) {
+            continue;
+        }
+        for (int at = 0; at < LGM_MARGINS; at++) {
+            reached[at] = events->signs[at];
+        }
+        if (margin >= 0) {
+            reached[margin] = (lgm_change_is_positive[change] != 0) ? (real)1.0 : -(real)1.0;
+        }
+        if (lgm_events_holds(change, reached) == 0) {
+            continue;
+        }
+        if (margin < 0) {
+            *count = first + 2;
+            return decide(element, port, change, given, bounds + first);
+        }
+        {
+            const bounded bound = {element, port, change, margin, 0, 0, lgm_change_is_positive[change], lgm_change_is_above[change], 0,
+                                   lgm_change_far[change], mode};
+            bounds[*count] = bound;
+            *count += 1;
+        }
+    }
+    return 1;
+}
+
+/* Computes the watched values and the margins a short time after this instant, with an offset of 1 at a port from now on; -1 selects no
+ * port. Impulses count as values of that duration. */
 static int answer(lgm_run *run, const real discretes[], int port, real watched[], real margins[]) {
     lgm_events *const events = &run->events;
     const real length = lgm_larger(short_share * events->whole, (real)1e3 * LGM_EPSILON * lgm_fabs(run->t));
@@ -92,19 +118,21 @@ static int answer(lgm_run *run, const real discretes[], int port, real watched[]
         }
         rates[LGM_FIRST_OFFSET + port] = (real)1.0 / length;
     }
-    is_found = lgm_run_rates(run, run->t, run->x, events->slope) == LGM_OK;
-    for (int at = 0; at < LGM_STATES; at++) {
-        events->point[at] = run->x[at] + (is_found ? length * events->slope[at] : (real)0.0);
+    if (lgm_modes_two_steps(run, (real)0.5 * length) == 0) {
+        (void)memcpy(events->point, run->x, sizeof events->point);
     }
     is_found = lgm_events_watched(run, run->t + length, events->point, rates, watched) == LGM_OK &&
                lgm_events_margins(run, run->t + length, events->point, rates, margins) == LGM_OK;
     for (int at = 0; at < LGM_STATES; at++) {
         run->x[at] = kept[at];
     }
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        margins[at] += events->entered[at] / length;
+    }
     return is_found;
 }
 
-/* Brings a variable into the basis in a row; returns the one that leaves. */
+/* Brings a variable into the basis in a row; returns the variable that leaves. */
 static int pivot(lgm_events *events, int rows, int row, int entering) {
     real *const table = events->table;
     const int width = 2 * rows + 2;
@@ -123,8 +151,8 @@ static int pivot(lgm_events *events, int rows, int row, int entering) {
     return leaving;
 }
 
-/* Lexicographic: the right side first, then the columns of the inverse of the basis, which are those of w. The artificial variable
- * leaves where it may. */
+/* Lexicographic comparison: the right-hand side first, then the columns of the inverse of the basis, which are those of w. The
+ * artificial variable leaves whenever it may. */
 static int is_less(const lgm_events *events, int rows, int entering, int a, int b) {
     const int width = 2 * rows + 2;
     const real *const row_a = events->table + a * width;
@@ -144,7 +172,7 @@ static int is_less(const lgm_events *events, int rows, int entering, int a, int 
     return 0;
 }
 
-/* The row that limits how far a variable can grow; -1 where none does. */
+/* Returns the row that limits the growth of a variable; -1 if none does. */
 static int limiting_row(const lgm_events *events, int rows, int entering) {
     const int width = 2 * rows + 2;
     real largest = (real)0.0;
@@ -161,8 +189,8 @@ static int limiting_row(const lgm_events *events, int rows, int entering) {
     return best;
 }
 
-/* Solves w = M z + q, w >= 0, z >= 0, w'z = 0 by Lemke's method (C. E. Lemke, 1965), with ties broken lexicographically; 0 where it ends
- * on a ray. */
+/* Solves w = M z + q, w >= 0, z >= 0, w'z = 0 by Lemke's method (C. E. Lemke, 1965), with ties broken lexicographically; returns 0 if
+ * the method ends on a ray. */
 static int lemke(lgm_events *events, int rows, const real q[]) {
     const int width = 2 * rows + 2;
     const int artificial = 2 * rows;
@@ -197,7 +225,7 @@ static int lemke(lgm_events *events, int rows, const real q[]) {
             }
             return 1;
         }
-        /* The complement of what has left comes in. */
+        /* The complement of the variable that has left enters. */
         entering = (leaving < rows) ? leaving + rows : leaving - rows;
         row = limiting_row(events, rows, entering);
         if (row < 0) {
@@ -208,64 +236,95 @@ static int lemke(lgm_events *events, int rows, const real q[]) {
     return 0;
 }
 
-/* The sign that the free variable of an element must have; 0 where it answers to no offset. */
-static real sign_of_free(const lgm_events *events, const complementary *pair, const real answers[], const real moved[], int count) {
-    int strongest = 0;
-    for (int column = 1; column < count; column++) {
-        strongest = (lgm_fabs(answers[column]) >= lgm_fabs(answers[strongest])) ? column : strongest;
+/* Scales offsets and distances so that each bound responds to its own offset by 1. Zeros stay zeros. */
+static void balance(lgm_events *events, int count, real q[]) {
+    for (int at = 0; at < count; at++) {
+        const real own = events->matrix[at * count + at];
+        if (own > (real)0.0) {
+            const real scale = lgm_pow(own, -(real)0.5);
+            for (int other = 0; other < count; other++) {
+                events->matrix[at * count + other] *= scale;
+                events->matrix[other * count + at] *= scale;
+            }
+            q[at] *= scale;
+        }
     }
-    if (answers[strongest] == (real)0.0) {
-        return (real)0.0;
-    }
-    (void)events;
-    return ((moved[strongest] * answers[strongest] > (real)0.0) == (pair->is_above != 0)) ? -(real)1.0 : (real)1.0;
+}
+
+/* Returns the distance of a quantity to its bound. */
+static real distance_to(const bounded *bound, const real watched[], const real margins[]) {
+    const real value = (bound->margin >= 0) ? margins[bound->margin] : watched[bound->free] - watched[bound->wanted];
+    return (bound->is_upper != 0) ? -value : value;
 }
 
 int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
     lgm_events *const events = &run->events;
-    complementary pairs[LGM_ROOM(LGM_PORTS)];
-    real signs[LGM_ROOM(LGM_PORTS)];
-    real q[LGM_ROOM(LGM_PORTS)];
-    const int count = find_pairs(run->model.combination, pairs);
+    bounded bounds[LGM_ROOM(LGM_BOUNDS)];
+    real q[LGM_ROOM(LGM_BOUNDS)];
+    int count = 0;
+    int rows;
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        if (find_limits(run, element, bounds, &count) == 0) {
+            return 0;
+        }
+    }
     if (count < 2 || !answer(run, discretes, -1, events->answers[0], events->answer_margins[0])) {
         return 0;
     }
+    rows = count;
+    for (int row = 0; row < count; row++) {
+        q[row] = distance_to(&bounds[row], events->answers[0], events->answer_margins[0]);
+        rows += bounds[row].far >= 0;
+    }
+    for (int at = 0; at < rows * rows; at++) {
+        events->matrix[at] = (real)0.0;
+    }
+    for (int row = 0, end = count; row < count && end < LGM_BOUNDS; row++) {
+        if (bounds[row].far >= 0) {
+            /* The range of the given variable; at its end the free one becomes free again. */
+            const int far = lgm_first_mode[bounds[row].element] + bounds[row].far;
+            const real way = events->answers[0][LGM_WATCHED_LAWS + far] - events->answers[0][LGM_WATCHED_LAWS + bounds[row].own];
+            q[end] = (bounds[row].is_above != 0) ? way : -way;
+            events->matrix[row * rows + end] = (real)1.0;
+            events->matrix[end * rows + row] = -(real)1.0;
+            end++;
+        }
+    }
     for (int column = 0; column < count; column++) {
-        if (!answer(run, discretes, pairs[column].port, events->answers[1], events->answer_margins[1])) {
+        const int is_known = column > 0 && bounds[column - 1].port == bounds[column].port;
+        if (!is_known && !answer(run, discretes, bounds[column].port, events->answers[1], events->answer_margins[1])) {
             return 0;
         }
         for (int row = 0; row < count; row++) {
-            const real own = events->answers[0][pairs[row].free] - events->answers[0][pairs[row].other];
-            const real moved = events->answers[1][pairs[row].free] - events->answers[1][pairs[row].other];
-            const real change = moved - own;
-            const real size = lgm_larger(lgm_fabs(moved), lgm_fabs(own));
-            events->matrix[row * count + column] = (lgm_fabs(change) > no_answer * size) ? change : (real)0.0;
-            events->turned[row * count + column] =
-                events->answer_margins[1][pairs[row].margin] - events->answer_margins[0][pairs[row].margin];
+            const real with = distance_to(&bounds[row], events->answers[1], events->answer_margins[1]);
+            const real size = lgm_larger(lgm_fabs(with), lgm_fabs(q[row]));
+            const real change = (lgm_fabs(with - q[row]) > no_answer * size) ? with - q[row] : (real)0.0;
+            events->matrix[row * rows + column] = (bounds[column].is_above != 0) ? change : -change;
         }
     }
-    for (int row = 0; row < count; row++) {
-        signs[row] = sign_of_free(events, &pairs[row], events->matrix + row * count, events->turned + row * count, count);
-    }
-    for (int row = 0; row < count; row++) {
-        q[row] = signs[row] * (events->answers[0][pairs[row].free] - events->answers[0][pairs[row].other]);
-        for (int column = 0; column < count; column++) {
-            /* Passive elements take power: what one variable gives, its conjugate takes with the other sign. */
-            events->matrix[row * count + column] *= -signs[row] * signs[column];
-        }
-    }
-    if (!lemke(events, count, q)) {
+    balance(events, rows, q);
+    if (!lemke(events, rows, q)) {
         return 0;
     }
     for (int at = 0; at < count; at++) {
-        if (events->solution[at] > (real)0.0) {
-            modes[pairs[at].element] = lgm_change_to[pairs[at].change];
+        int is_largest = events->solution[at] > (real)0.0;
+        for (int other = 0; other < count; other++) {
+            is_largest = is_largest && !(bounds[other].element == bounds[at].element && events->solution[other] > events->solution[at]);
+        }
+        if (is_largest || bounds[at].is_decided != 0) {
+            modes[bounds[at].element] = lgm_change_to[bounds[at].change];
+        }
+    }
+    for (int row = 0, end = count; row < count && end < LGM_BOUNDS; row++) {
+        if (bounds[row].far >= 0) {
+            modes[bounds[row].element] = (events->solution[end] > (real)0.0) ? bounds[row].far : modes[bounds[row].element];
+            end++;
         }
     }
     return 1;
 }
 
-/* Turns two columns of a matrix, and of the product of all turns, until they are perpendicular; 0 where they are already. */
+/* Rotates two columns of a matrix, and of the product of all rotations, until they are perpendicular; returns 0 if they already are. */
 static int turn(real a[], real turns[], int rows, int p, int q) {
     real pp = (real)0.0;
     real qq = (real)0.0;
@@ -294,7 +353,8 @@ static int turn(real a[], real turns[], int rows, int p, int q) {
     return 1;
 }
 
-/* Of the offsets that bring the joined storage as near as they can, the least, by one-sided turns of the columns (M. R. Hestenes). */
+/* Computes the smallest offsets that bring the joined storage as near as possible to its values, by one-sided rotations of the columns
+ * (M. R. Hestenes). */
 void lgm_lemke_least(lgm_run *run, int rows, const lgm_real wanted[], lgm_real offsets[]) {
     real *const a = run->events.joined;
     real *const turns = run->events.turned;

@@ -1,25 +1,26 @@
-/* Transitions at an instant: the modes in force behind it, and the states there.
+/* Transitions at an instant: the modes in force after it, and the states there.
  *
- * In the search conditions read impulses before finite values, and states jump only in the combination that is found. A value that a
- * change sets moves the states at once, and stays whatever mode follows.
+ * During the search, impulses take precedence over finite values in conditions, and states jump only in the final combination. A value
+ * set by a change moves the states immediately, and stays whichever mode follows.
  */
 #include "lgm_events.h"
 #include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <string.h>
 
 #if LGM_EVENTS
 
 enum {
-    /* Changes follow each other at one instant this number of times at most. */
+    /* The maximum number of successive changes at one instant. */
     MOST_ROUNDS = 1000,
-    /* If changes lead in a circle, at most this number of combinations is looked through. */
+    /* The maximum number of combinations searched if changes form a cycle. */
     MOST_SEARCHED = 4096,
-    /* Of the elements, so many have their modes changed two by two in the search. */
+    /* The maximum number of elements whose modes are changed in pairs during the search. */
     MOST_PAIRED = 24
 };
 
-/* The combination of these modes, or -1 if the program does not hold it. */
+/* Returns the combination of these modes, or -1 if it is not part of the program. */
 static int combination_of(const int modes[]) {
     for (int at = 0; at < LGM_COMBINATIONS; at++) {
         if (memcmp(modes, lgm_modes_of + at * LGM_ROOM(LGM_ELEMENTS), (size_t)LGM_ELEMENTS * sizeof modes[0]) == 0) {
@@ -39,7 +40,7 @@ static int has_sets(int change) {
     return lgm_first_set[change] < lgm_first_set[change + 1];
 }
 
-/* The changes that act, the first one of each element; how many of them set nothing, and how many there are. */
+/* Finds the acting changes, the first one of each element; returns the number of those that set nothing, and the total number. */
 static int find_acting(lgm_run *run, int *count) {
     lgm_events *const events = &run->events;
     int others = 0;
@@ -47,9 +48,6 @@ static int find_acting(lgm_run *run, int *count) {
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         const int mode = LGM_PLACE_IN(run->model.combination, element);
         events->acting[element] = -1;
-        if (events->wanted[element] > 0) {
-            continue;
-        }
         for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
             if (lgm_events_holds(change, events->signs)) {
                 events->acting[element] = change;
@@ -62,8 +60,8 @@ static int find_acting(lgm_run *run, int *count) {
     return others;
 }
 
-/* Closes contacts that act now, together with those that closed at this instant before. One that closes again comes after what was set
- * before. */
+/* Closes the contacts that act now, together with those that closed earlier at this instant. The new values of a contact that closes
+ * again follow those set before. */
 static void close_contacts(lgm_run *run, int modes[]) {
     lgm_events *const events = &run->events;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
@@ -120,16 +118,13 @@ static void note(lgm_events *events, int element, int from, int to) {
     events->happenings++;
 }
 
-/* Reports the changes of this instant. An element that has closed and opened again has changed twice. */
+/* Reports the changes of this instant. An element that has closed and reopened has changed twice. */
 static void note_changes(lgm_run *run) {
     lgm_events *const events = &run->events;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         const int closed = events->first_closed[element];
-        int to = LGM_MODE_IN(run->model.combination, element);
+        const int to = LGM_MODE_IN(run->model.combination, element);
         int from = LGM_MODE_IN(events->from.began, element);
-        /* Events leave out assumed modes. */
-        to = (events->wanted[element] > 0) ? events->wanted[element] - 1 : to;
-        from = (events->wanted_before[element] > 0) ? events->wanted_before[element] - 1 : from;
         if (closed >= 0 && closed != from) {
             note(events, element, from, closed);
             from = closed;
@@ -140,7 +135,7 @@ static void note_changes(lgm_run *run) {
     }
 }
 
-/* A combination that has equations is entered; 0 where there are none, and -1 where the program does not hold it. */
+/* Enters a combination that has equations; returns 0 if it has none, and -1 if it is not part of the program. */
 static int try_modes(lgm_run *run, int modes[], lgm_status *status) {
     const int combination = combination_of(modes);
     if (combination < 0) {
@@ -151,14 +146,15 @@ static int try_modes(lgm_run *run, int modes[], lgm_status *status) {
         return 0;
     }
     *status = lgm_modes_enter(run, &run->events.from, combination, 0);
-    return 1;
+    /* A combination in which a state has no rate is invalid. */
+    return *status != LGM_OK || lgm_run_rates(run, run->t, run->x, run->events.slope) == LGM_OK;
 }
 
 static int count_of(int element) {
     return lgm_first_mode[element + 1] - lgm_first_mode[element];
 }
 
-/* 1 if a change of an element may be tried without its condition, since a mode that is wrong is left by itself. */
+/* Returns 1 if a change of an element may be tried without its condition, because the element always leaves a wrong mode. */
 static int is_free(int element, int from, int to) {
     const int mode = lgm_first_mode[element] + from;
     int found = 0;
@@ -168,7 +164,7 @@ static int is_free(int element, int from, int to) {
     return found;
 }
 
-/* 1 if an element may be tried in a mode instead of another one, by one change or by two. */
+/* Returns 1 if an element may be tried in another mode, reached by one or two changes. */
 static int may_try(int element, int from, int to) {
     int found = is_free(element, from, to);
     for (int mode = 0; mode < count_of(element); mode++) {
@@ -177,18 +173,8 @@ static int may_try(int element, int from, int to) {
     return found;
 }
 
-/* Takes the nearest modes; those that were wanted in the places of assumed ones are kept. */
-static void assume(lgm_events *events, int modes[], const int nearest[]) {
-    for (int element = 0; element < LGM_ELEMENTS; element++) {
-        if (nearest[element] != modes[element] && !may_try(element, modes[element], nearest[element])) {
-            events->wanted[element] = modes[element] + 1;
-        }
-        modes[element] = nearest[element];
-    }
-}
-
-/* The nearest modes that have equations, with one element in another mode than it is wanted in, or two; 0 where there are none. */
-static int try_nearest(lgm_run *run, int modes[], int both_count, int are_free, lgm_status *status) {
+/* Enters the nearest modes that have equations, with one or two elements in other modes that may be tried; returns 0 if there are none. */
+static int try_nearest(lgm_run *run, int modes[], int both_count, lgm_status *status) {
     int nearest[LGM_ROOM(LGM_ELEMENTS)];
     const int paired = (LGM_ELEMENTS < MOST_PAIRED) ? LGM_ELEMENTS : MOST_PAIRED;
     (void)memcpy(nearest, modes, sizeof nearest);
@@ -203,8 +189,8 @@ static int try_nearest(lgm_run *run, int modes[], int both_count, int are_free, 
                     free = free && may_try(second, modes[second], nearest[second]);
                 }
                 if (nearest[first] != modes[first] && (both_count == 1 || nearest[second] != modes[second]) &&
-                    free == are_free && try_modes(run, nearest, status) != 0) {
-                    assume(&run->events, modes, nearest);
+                    free && try_modes(run, nearest, status) != 0) {
+                    (void)memcpy(modes, nearest, sizeof nearest);
                     return 1;
                 }
             }
@@ -217,92 +203,21 @@ static int try_nearest(lgm_run *run, int modes[], int both_count, int are_free, 
     return 0;
 }
 
-/* The run in these modes; where they have no equations, in the nearest ones that have. Modes that elements may be tried in come first.
- * Others are assumed, and the modes in their places are kept. */
+/* Enters these modes or, if they have no equations, the nearest ones that have. */
 static lgm_status enter_nearest(lgm_run *run, int modes[]) {
     lgm_status status = LGM_OK;
     if (try_modes(run, modes, &status) != 0) {
         return status;
     }
-    for (int count = 1; count <= 2; count++) {
-        for (int are_free = 1; are_free >= 0; are_free--) {
-            if (try_nearest(run, modes, count, are_free, &status) != 0) {
-                return status;
-            }
+    for (int count = 1; count <= ((LGM_ELEMENTS > 1) ? 2 : 1); count++) {
+        if (try_nearest(run, modes, count, &status) != 0) {
+            return status;
         }
     }
     return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
 }
 
-/* 1 if no change leaves a mode of an element without variables of its ports. */
-static int may_stay(int element, int mode) {
-    const int place = lgm_first_mode[element] + mode;
-    for (int change = lgm_first_change[place]; change < lgm_first_change[place + 1]; change++) {
-        if (lgm_change_asks_ports[change] == 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* 1 if effort and flow of the ports of an element are zero beside the largest of the values of ports and states. */
-static int is_idle(const lgm_run *run, int element) {
-    const lgm_events *const events = &run->events;
-    real own = (real)0.0;
-    real most = (real)0.0;
-    for (int at = 0; at < LGM_STATES; at++) {
-        most = (lgm_fabs(events->watched[at]) < LGM_INFINITE) ? lgm_larger(most, lgm_fabs(events->watched[at])) : most;
-    }
-    for (int at = 0; at < 2 * LGM_PORTS; at++) {
-        const real size = lgm_fabs(events->watched[LGM_WATCHED_PORTS + at]);
-        const int is_own = at / 2 >= lgm_first_port[element] && at / 2 < lgm_first_port[element + 1];
-        most = lgm_larger(most, size);
-        own = is_own ? lgm_larger(own, size) : own;
-    }
-    return own <= (real)1e-6 * most;
-}
-
-/* Puts the elements whose modes were assumed back into the modes that were wanted, one after the other: the others may have changed so
- * that these have equations now. 1 if an element stays there. Where these have none, the assumed mode stands in if nothing can flow;
- * else it is a fault, since it is no answer, as that of a relay that is shut without its coil. */
-static int put_back(lgm_run *run, int modes[], lgm_status *status) {
-    lgm_events *const events = &run->events;
-    for (int element = 0; element < LGM_ELEMENTS; element++) {
-        const int assumed = modes[element];
-        const int mode = events->wanted[element] - 1;
-        int found;
-        int count = 0;
-        events->wanted[element] = 0;
-        if (mode < 0 || mode == assumed) {
-            continue;
-        }
-        modes[element] = mode;
-        found = try_modes(run, modes, status);
-        if (*status != LGM_OK) {
-            return 1;
-        }
-        if (found != 0) {
-            (void)find_acting(run, &count);
-            if (events->acting[element] < 0 || lgm_change_to[events->acting[element]] != assumed) {
-                events->visited[run->model.combination] = 1;
-                return 1;
-            }
-        }
-        modes[element] = assumed;
-        (void)try_modes(run, modes, status);
-        if (found == 0 && (may_stay(element, mode) == 0 || is_idle(run, element) == 0)) {
-            modes[element] = mode;
-            *status = lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination_of(modes), 0);
-        }
-        if (*status != LGM_OK) {
-            return 1;
-        }
-        events->wanted[element] = (found == 0) ? mode + 1 : 0;
-    }
-    return 0;
-}
-
-/* No modes agree. Modes that contradict each other say more than a circle does. */
+/* No consistent modes exist. Contradictory modes are more informative than a cycle. */
 static lgm_status fail_search(lgm_run *run, int fault) {
     for (int at = 0; at < LGM_COMBINATIONS; at++) {
         if (run->events.visited[at] != 0 && lgm_has_equations[at] == 0) {
@@ -312,14 +227,13 @@ static lgm_status fail_search(lgm_run *run, int fault) {
     return lgm_events_fail(run, fault, run->events.from.began, 0);
 }
 
-/* 1 if each element was in its mode before the instant or in a combination that was tried, or may be tried in it. */
+/* Returns 1 if each element was in its mode before the instant or in a tried combination, or may be tried in it. */
 static int are_founded(const lgm_events *events, const int modes[]) {
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         int is_founded = 0;
         for (int at = 0; at < LGM_COMBINATIONS && is_founded == 0; at++) {
             if (events->visited[at] != 0 || at == events->from.combination) {
-                const int before = (at == events->from.combination) ? events->wanted_before[element] : 0;
-                const int from = (before > 0) ? before - 1 : LGM_MODE_IN(at, element);
+                const int from = LGM_MODE_IN(at, element);
                 is_founded = from == modes[element] || may_try(element, from, modes[element]);
             }
         }
@@ -330,7 +244,7 @@ static int are_founded(const lgm_events *events, const int modes[]) {
     return 1;
 }
 
-/* The combinations of the elements that act, looked through one after the other for one in which contacts act at most. */
+/* Searches the combinations of the acting elements for one in which at most contacts act. */
 static lgm_status search(lgm_run *run, int modes[]) {
     lgm_events *const events = &run->events;
     lgm_status status = LGM_OK;
@@ -341,7 +255,7 @@ static lgm_status search(lgm_run *run, int modes[]) {
         possible *= (double)count_of(element);
     }
     for (int element = 0; element < LGM_ELEMENTS; element++) {
-        /* Every element whose mode was changed in the search is open, and all if that is not too much. */
+        /* Every element whose mode was changed in the search is open; all elements are, if that is not too many. */
         const int change = events->acting[element];
         is_open[element] = (change >= 0 && !has_sets(change)) || possible <= (double)MOST_SEARCHED;
         for (int other = 0; other < LGM_COMBINATIONS && is_open[element] == 0; other++) {
@@ -372,7 +286,7 @@ static lgm_status search(lgm_run *run, int modes[]) {
     return fail_search(run, (possible > (double)MOST_SEARCHED) ? LGM_FAULT_TOO_MANY : LGM_FAULT_CIRCLE);
 }
 
-/* Takes all changes that act and set nothing, or the first one alone; 1 if that leads to a combination that was not tried yet. */
+/* Performs all acting changes that set nothing, or only the first one; returns 1 if this leads to a combination that was not tried yet. */
 static int take_changes(lgm_run *run, int modes[], int is_first_alone) {
     lgm_events *const events = &run->events;
     int combination;
@@ -395,7 +309,25 @@ static int take_changes(lgm_run *run, int modes[], int is_first_alone) {
     return 1;
 }
 
-/* Contacts that act set their values, each by the values just before the instant. */
+/* Performs the changes that act by an impulse on a bound; returns 0 if there are none. */
+static int pull(const lgm_run *run, int modes[]) {
+    const lgm_events *const events = &run->events;
+    int is_any = 0;
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        const int mode = LGM_PLACE_IN(run->model.combination, element);
+        for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
+            const int at = lgm_change_margins[change];
+            if (at >= 0 && events->entered[at] != (real)0.0 && !has_sets(change) && lgm_events_holds(change, events->signs) != 0) {
+                modes[element] = lgm_change_to[change];
+                is_any = 1;
+                break;
+            }
+        }
+    }
+    return is_any;
+}
+
+/* Lets acting contacts set their values, each computed from the values just before the instant. */
 static lgm_status settle_contacts(lgm_run *run, int modes[]) {
     lgm_events *const events = &run->events;
     const int began = events->from.began;
@@ -410,6 +342,17 @@ static lgm_status settle_contacts(lgm_run *run, int modes[]) {
         return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination, 0);
     }
     status = lgm_modes_enter(run, &events->base, combination, 1);
+    /* Contacts at which an impulse would pull open. */
+    for (int round = 0; round < LGM_ELEMENTS && status == LGM_OK && pull(run, modes) != 0; round++) {
+        combination = combination_of(modes);
+        if (combination < 0) {
+            return lgm_events_fail(run, LGM_FAULT_NOT_HELD, run->model.combination, 0);
+        }
+        if (lgm_has_equations[combination] == 0) {
+            return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination, 0);
+        }
+        status = lgm_modes_enter(run, &events->base, combination, 1);
+    }
     if (status != LGM_OK) {
         return status;
     }
@@ -433,20 +376,31 @@ static void forget_contacts(lgm_run *run) {
     }
 }
 
-/* The modes that complementary elements agree on, if they were not tried yet. */
-static int solve_modes(lgm_run *run, int modes[], lgm_status *status) {
+/* Counts bounds that are exceeded here, and hold again after the step of the problem, as reached; returns 0 if there are none. */
+static int keep_bounds(lgm_run *run) {
     lgm_events *const events = &run->events;
-    int solved[LGM_ROOM(LGM_ELEMENTS)];
-    int combination;
-    modes_of(run->model.combination, solved);
-    if (!lgm_lemke_modes(run, events->from.discretes, solved)) {
-        return 0;
+    int is_any = 0;
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        const int mode = LGM_PLACE_IN(run->model.combination, element);
+        /* The bound of a redundant element is not part of the problem. */
+        const int is_bounded = LGM_IS_REDUNDANT(run->model.combination, element) == 0;
+        for (int change = lgm_first_change[mode]; is_bounded && change < lgm_first_change[mode + 1]; change++) {
+            const int at = lgm_change_margins[change];
+            const int has_sets = lgm_first_set[change] < lgm_first_set[change + 1];
+            /* A condition that already holds at the bound does not depend on the side. */
+            if (at >= 0 && !has_sets && events->signs[at] != (real)0.0 && lgm_events_holds(change, events->signs) != 0) {
+                events->least[at] = lgm_larger(events->least[at], (real)2.0 * lgm_fabs(events->margins[at]));
+                events->signs[at] = (lgm_change_is_positive[change] != 0) ? -LGM_LEAST : LGM_LEAST;
+                is_any = is_any || lgm_events_holds(change, events->signs) == 0;
+            }
+        }
     }
-    combination = combination_of(solved);
-    if (combination < 0) {
-        *status = lgm_events_fail(run, LGM_FAULT_NOT_HELD, run->model.combination, 0);
-        return 1;
-    }
+    return is_any;
+}
+
+/* Enters a combination that was not tried yet; returns 0 if it was, or has no equations. */
+static int enter_new(lgm_run *run, int combination, int modes[], lgm_status *status) {
+    lgm_events *const events = &run->events;
     if (events->visited[combination] != 0) {
         return 0;
     }
@@ -459,18 +413,45 @@ static int solve_modes(lgm_run *run, int modes[], lgm_status *status) {
     return 1;
 }
 
+/* Enters the modes in which no bound is exceeded; returns 0 if nothing follows from them. The modes of a jump are not always those after
+ * it: an element that the jump has brought to a bound may leave it immediately. */
+static int solve_modes(lgm_run *run, int modes[], int *is_solved, lgm_status *status) {
+    lgm_events *const events = &run->events;
+    const int was_solved = *is_solved;
+    const int here = run->model.combination;
+    int solved[LGM_ROOM(LGM_ELEMENTS)];
+    int combination;
+    *is_solved = 0;
+    modes_of(here, solved);
+    if (!lgm_lemke_modes(run, events->from.discretes, solved)) {
+        return 0;
+    }
+    combination = combination_of(solved);
+    if (combination < 0) {
+        *status = lgm_events_fail(run, LGM_FAULT_NOT_HELD, here, 0);
+        return 1;
+    }
+    if (combination == here) {
+        return keep_bounds(run);
+    }
+    *is_solved = enter_new(run, combination, modes, status);
+    if (*is_solved || !was_solved || pull(run, solved) != 0) {
+        return *is_solved;
+    }
+    lgm_modes_before(run, &events->from, events->from.began);
+    (void)memset(events->visited, 0, sizeof events->visited);
+    events->visited[here] = 1;
+    return enter_new(run, combination, modes, status);
+}
+
 lgm_status lgm_modes_settle(lgm_run *run) {
     lgm_events *const events = &run->events;
     int modes[LGM_ROOM(LGM_ELEMENTS)] = {0};
     int kept[LGM_ROOM(LGM_ELEMENTS)] = {0};
     int one_by_one = 0;
+    int is_solved = 0;
     lgm_status status;
     modes_of(events->from.combination, modes);
-    (void)memcpy(events->wanted_before, events->wanted, sizeof events->wanted);
-    for (int element = 0; element < LGM_ELEMENTS; element++) {
-        modes[element] = (events->wanted[element] > 0) ? events->wanted[element] - 1 : modes[element];
-        events->wanted[element] = 0;
-    }
     status = enter_nearest(run, modes);
     forget_contacts(run);
     (void)memset(events->visited, 0, sizeof events->visited);
@@ -479,25 +460,22 @@ lgm_status lgm_modes_settle(lgm_run *run) {
         int count = 0;
         const int others = find_acting(run, &count);
         if (count == 0) {
-            if (put_back(run, modes, &status) != 0) {
-                continue;
-            }
             note_changes(run);
             return status;
         }
-        /* In the search a mode that cannot hold may pass on an impulse, and close a contact that way: so all other changes come first. */
+        /* During the search, an invalid mode may transmit an impulse and thus close a contact; all other changes therefore come first. */
         if (others == 0) {
             status = settle_contacts(run, modes);
             continue;
         }
-        if (!one_by_one && solve_modes(run, modes, &status)) {
+        if (!one_by_one && solve_modes(run, modes, &is_solved, &status)) {
             continue;
         }
         (void)memcpy(kept, modes, sizeof kept);
         if (!take_changes(run, modes, one_by_one)) {
             int is_tried = one_by_one;
             if (!one_by_one) {
-                /* All at once leads in a circle: from here on the first change alone is taken. */
+                /* All changes at once lead to a cycle: from here on only the first one is performed. */
                 one_by_one = 1;
                 (void)memcpy(modes, kept, sizeof kept);
                 is_tried = !take_changes(run, modes, 1);

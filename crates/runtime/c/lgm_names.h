@@ -8,16 +8,18 @@
 extern "C" {
 #endif
 
-/* The line that names the columns: the time, the outputs, the states. */
+/* The header: the time, the outputs, the states. */
 extern const char *const lgm_column_names[1 + LGM_OUTPUTS + LGM_STATE_COLUMNS];
 /* The state of each column of a state. */
 extern const int lgm_column_states[LGM_ROOM(LGM_STATE_COLUMNS)];
 /* The name of each entry of each parameter, in order of declaration. */
 extern const char *const lgm_parameter_names[LGM_ROOM(LGM_PARAMETERS)];
 
-/* The names of the states and of the outputs, and the element whose algebraic loop each unknown belongs to. */
+/* The names of the states and of the outputs. */
 extern const char *const lgm_state_names[LGM_ROOM(LGM_STATES)];
 extern const char *const lgm_output_names[LGM_ROOM(LGM_OUTPUTS)];
+
+/* The element whose algebraic loop each unknown belongs to. */
 extern const char *const lgm_loop_names[LGM_ROOM(LGM_UNKNOWNS)];
 
 #if LGM_EVENTS
@@ -28,7 +30,7 @@ extern const char *const lgm_mode_names[LGM_ROOM(LGM_MODES)];
 extern const char *const lgm_block_names[LGM_ROOM(LGM_BLOCKS)];
 #endif
 
-/* An entry of the parameters by its place in that order. */
+/* Returns an entry of the parameters by its index in that order. */
 lgm_real *lgm_parameter(lgm_parameters *parameters, int entry);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The numbers that a model computes in, and what depends on how many digits they have. For sources, not for headers. */
+/* The floating-point type of a model, and constants that depend on its precision. For sources, not for headers. */
 #ifndef LGM_NUMBERS_H
 #define LGM_NUMBERS_H
 
@@ -6,8 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-
-typedef lgm_real real;
 
 static inline real lgm_larger(real a, real b) {
     return (a > b) ? a : b;
@@ -36,56 +34,51 @@ static inline void lgm_copy(real to[], const real from[], int count) {
 #define LGM_UNKNOWNS_OF(model) ((const real *)0)
 #endif
 
-/* The part of a period, as an angle, that what looks at an oscillation of time may pass over at once. */
+/* The largest phase angle of an oscillation in time, in radians, between two samples. */
 #define LGM_LARGEST_TURN ((real)0.7853981633974483)
-/* Times and values within so many units of rounding are the same. */
+/* Times and values within this many units of round-off are equal. */
 #define LGM_ROUNDING ((real)64.0 * LGM_EPSILON)
-/* A residual within so many units of rounding of its terms is zero. */
+/* A residual within this many units of round-off of its terms is zero. */
 #define LGM_LOOP_ROUNDING ((real)8.0 * LGM_EPSILON)
 
 #if LGM_FLOAT
 #define LGM_EPSILON FLT_EPSILON
 #define LGM_LEAST FLT_MIN
 #define LGM_INFINITE HUGE_VALF
-/* Seconds that lie between no two corners, wherever they are. */
+/* Corners at most this many seconds apart have nothing in between, at any time. */
 #define LGM_NEAREST 1e-30F
-/* The share by which starts that depend on each other may differ. */
+/* The largest relative difference of initial values that depend on each other. */
 #define LGM_AGREEMENT 1e-4F
-/* A pivot below this share of its row is zero. */
+/* A pivot below this fraction of its row is zero. */
 #define LGM_SINGULAR 1e-6F
-/* Tolerances of an unknown of the loops, as a share and by itself, and the part of a correction that rounding may leave. */
+/* The relative and the absolute tolerance of an unknown of the loops, and the fraction of a correction that round-off may leave. */
 #define LGM_LOOP_RELATIVE 1e-6F
 #define LGM_LOOP_ABSOLUTE 1e-10F
 #define LGM_LOOP_NEARLY 8.0F
-/* Bounds of the way of a step of inputs. */
+/* Bounds for the path of a step of inputs. */
 #define LGM_JUMP_IN_PROPORTION 1e-4F
 #define LGM_JUMP_COARSEST 1e-5F
 #define LGM_JUMP_FINEST 2e-6F
 #define LGM_JUMP_SAME 100.0F
-#define lgm_fabs fabsf
-#define lgm_pow powf
-#define lgm_ceil ceilf
-#define lgm_floor floorf
-#define lgm_nextafter nextafterf
 #else
 #define LGM_EPSILON DBL_EPSILON
 #define LGM_LEAST DBL_MIN
 #define LGM_INFINITE HUGE_VAL
+/* Corners at most this many seconds apart have nothing in between, at any time. */
 #define LGM_NEAREST 1e-200
+/* The largest relative difference of initial values that depend on each other. */
 #define LGM_AGREEMENT 1e-9
+/* A pivot below this fraction of its row is zero. */
 #define LGM_SINGULAR 1e-14
+/* The relative and the absolute tolerance of an unknown of the loops, and the fraction of a correction that round-off may leave. */
 #define LGM_LOOP_RELATIVE 1e-13
 #define LGM_LOOP_ABSOLUTE 1e-13
 #define LGM_LOOP_NEARLY 1e4
+/* Bounds for the path of a step of inputs. */
 #define LGM_JUMP_IN_PROPORTION 1e-6
 #define LGM_JUMP_COARSEST 1e-11
 #define LGM_JUMP_FINEST 1e-13
 #define LGM_JUMP_SAME 1e4
-#define lgm_fabs fabs
-#define lgm_pow pow
-#define lgm_ceil ceil
-#define lgm_floor floor
-#define lgm_nextafter nextafter
 #endif
 
 #endif

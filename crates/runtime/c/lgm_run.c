@@ -1,5 +1,4 @@
-/* Runs over time: its inputs, the corners at which something steps or bends, and steps of controlled length between
- * them.
+/* Runs over time: inputs, corners at which something has a step or a kink, and steps of controlled length between them.
  */
 #include "lgm_bends.h"
 #include "lgm_branch.h"
@@ -9,6 +8,7 @@
 #include "lgm_jump.h"
 #include "lgm_names.h"
 #include "lgm_numbers.h"
+#include "lgm_run.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -38,11 +38,11 @@ lgm_status lgm_run_rates(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real 
     lgm_branch_recall(run, t);
 #endif
     inside = lgm_run_inputs(run, t);
-    return lgm_rhs(&run->model, inside, x, run->u, run->du, dx);
+    return lgm_finite_rates(&run->model, inside, x, run->u, run->du, dx);
 }
 
 #if LGM_BRANCHES
-/* The way of the last step. */
+/* The path of the last step. */
 static real along_step(lgm_run *run, real t, real x[]) {
     lgm_dopri5_dense(&run->solver, t, x);
     return lgm_run_inputs(run, t);
@@ -60,20 +60,20 @@ lgm_status lgm_run_outputs(lgm_run *run, lgm_real t, const lgm_real x[], lgm_rea
 #endif
 #endif
     inside = lgm_run_inputs(run, t);
-    return lgm_outputs(&run->model, inside, x, run->u, run->du, y);
+    return lgm_finite_outputs(&run->model, inside, x, run->u, run->du, y);
 }
 
 static lgm_status motion(void *context, real t, const real x[], real dx[]) {
     lgm_run *const run = (lgm_run *)context;
     const real inside = lgm_run_inputs(run, t);
 #if LGM_BRANCHES
-    /* Every attempt at a step begins with the solution where the last one ended. */
+    /* Every attempt at a step begins with the solution at the end of the last one. */
     if (t < run->branch.latest) {
         lgm_branch_recall(run, run->t);
     }
     run->branch.latest = t;
 #endif
-    /* The stepper looks once a step whether everything is finite. */
+    /* The stepper checks once per step that everything is finite. */
     return lgm_rates(&run->model, inside, x, run->u, run->du, dx);
 }
 
@@ -97,15 +97,15 @@ int lgm_run_steps(lgm_run *run, lgm_real step[]) {
 
 #if LGM_MOVES
 #if LGM_LINEAR
-/* Where the states are after a step: E is the same everywhere, and at zero nothing else is rounded with it. */
+/* Computes the states after a step: E is constant, and at zero no other round-off enters. */
 static lgm_status moved_states(lgm_run *run, const real step[], int is_start) {
     static const real still[LGM_ROOM(LGM_INPUTS)] = {(real)0.0};
     static const real rest[LGM_ROOM(LGM_STATES)] = {(real)0.0};
     const real inside = lgm_run_inputs(run, run->t);
-    lgm_status status = lgm_rhs(&run->model, inside, rest, still, step, run->moved);
+    lgm_status status = lgm_finite_rates(&run->model, inside, rest, still, step, run->moved);
     (void)is_start;
     if (status == LGM_OK) {
-        status = lgm_rhs(&run->model, inside, rest, still, still, run->without);
+        status = lgm_finite_rates(&run->model, inside, rest, still, still, run->without);
     }
     for (int at = 0; at < LGM_STATES; at++) {
         run->moved[at] = run->x[at] + (run->moved[at] - run->without[at]);
@@ -114,7 +114,7 @@ static lgm_status moved_states(lgm_run *run, const real step[], int is_start) {
 }
 
 #else
-/* The states after a step. */
+/* Computes the states after a step. */
 static lgm_status moved_states(lgm_run *run, const real step[], int is_start) {
     const lgm_status status = lgm_jump_go(run, step, is_start);
     for (int at = 0; at < LGM_STATES; at++) {
@@ -125,7 +125,8 @@ static lgm_status moved_states(lgm_run *run, const real step[], int is_start) {
 
 #endif
 #endif
-/* A step of the inputs from those held moves states by E times the step. At the start of a run, states whose start was given stay. */
+/* Moves the states by E times the step of the inputs from their held values. At the start of a run, states with given initial values
+ * stay. */
 static lgm_status move_states(lgm_run *run, int is_start, const int given[]) {
 #if LGM_MOVES
     real step[LGM_ROOM(LGM_INPUTS)];
@@ -142,7 +143,7 @@ static lgm_status move_states(lgm_run *run, int is_start, const int given[]) {
         run->x[at] = stays ? run->x[at] : run->moved[at];
     }
 #else
-    /* Rates of the inputs are not in the equations. */
+    /* The equations contain no rates of inputs. */
     (void)run; (void)is_start; (void)given;
 #endif
     return LGM_OK;
@@ -171,8 +172,8 @@ lgm_real lgm_run_bound(const lgm_run *run) {
 #endif
 }
 
-/* The part of the time ahead that follows from the parameters: the next corner, and the longest step. Corners as near as
- * rounding are one: the values after the last of them hold. */
+/* Finds the part of the time ahead that follows from the parameters: the next corner, and the longest step. Corners within round-off of
+ * each other are one, and the values after the last of them apply. */
 static void find_bounds(lgm_run *run, real now) {
     const real near = now + LGM_ROUNDING * lgm_fabs(now) + LGM_NEAREST;
     run->from = now;
@@ -185,13 +186,13 @@ static void find_bounds(lgm_run *run, real now) {
 }
 
 lgm_status lgm_run_pass(lgm_run *run) {
-    /* An instant within rounding of the corner is at it. */
+    /* An instant within round-off of the corner is at the corner. */
     const int is_near = run->to > run->t && run->to <= run->t + LGM_ROUNDING * lgm_fabs(run->t);
     real now = is_near ? run->to : run->t;
     run->is_fresh = 1;
 #if LGM_EVENTS
     {
-        /* So is an instant of a block. */
+        /* The same applies to an instant of a block. */
         const real instant = lgm_events_next(run);
         if (now >= run->to && instant > now && instant <= now + LGM_ROUNDING * lgm_fabs(now)) {
             now = instant;
@@ -209,7 +210,7 @@ lgm_status lgm_run_pass(lgm_run *run) {
     }
 #endif
     if (now >= run->horizon) {
-        /* As far again. */
+        /* Extend by the same distance again. */
         const real length = run->horizon - run->start;
         run->start = run->horizon;
         run->horizon = now + length;
@@ -252,8 +253,8 @@ void lgm_run_conditions(lgm_run *run, lgm_real t, const lgm_real x[], lgm_real v
 #endif
     inside = lgm_run_inputs(run, t);
 #if LGM_UNKNOWNS
-    /* The conditions hold the solution of the loops. */
-    (void)lgm_rhs(&run->model, inside, x, run->u, run->du, run->probe);
+    /* The conditions use the solution of the loops. */
+    (void)lgm_finite_rates(&run->model, inside, x, run->u, run->du, run->probe);
 #endif
     lgm_conditions(&run->model, inside, x, run->u, run->du, values);
 #else
@@ -271,7 +272,7 @@ static int has_changed(const real before[], const real values[]) {
     return 0;
 }
 
-/* A zero leaves the side as it was. */
+/* A zero leaves the side unchanged. */
 static void settle(real before[], const real values[]) {
     for (int at = 0; at < LGM_CONDITIONS; at++) {
         if (values[at] != (real)0.0) {
@@ -282,9 +283,9 @@ static void settle(real before[], const real values[]) {
 
 #endif
 #if LGM_BRANCHES || LGM_CONDITIONS
-/* True if the change that was just found is one of a hundred within no time. */
+/* Returns true if the change that was just found is one of a hundred within almost no time. */
 static int is_chatter(lgm_run *run) {
-    /* The horizon of an FMU without a stop says nothing of the run: what has passed of it does. */
+    /* The horizon of an FMU without a stop time does not bound the run; the elapsed part of it is used. */
     const real ahead = (real)1e-6 * (run->horizon - run->start);
     const real passed = run->t - run->start;
     const real length = (passed > ahead) ? passed : ahead;
@@ -296,7 +297,7 @@ static int is_chatter(lgm_run *run) {
     return run->changes >= 100;
 }
 
-/* True if the last step is so long that changes within it matter. */
+/* Returns true if the last step is so long that changes within it matter. */
 static int is_long(const lgm_run *run) {
     const lgm_dopri5 *const solver = &run->solver;
     const real length = solver->t - solver->before;
@@ -304,7 +305,7 @@ static int is_long(const lgm_run *run) {
     return length > rounded && length > (real)1e-9 * (lgm_run_bound(run) - run->from);
 }
 
-/* A step across a jump is wrong, so it is made again in shorter ones until it is too short to matter. */
+/* A step across a jump is wrong, so it is repeated in shorter steps until it is too short to matter. */
 static lgm_status shorten_step(lgm_run *run) {
     lgm_dopri5 *const solver = &run->solver;
     const real before = solver->before;
@@ -323,7 +324,7 @@ static lgm_status shorten_step(lgm_run *run) {
 
 #endif
 #if LGM_CONDITIONS
-/* The first number after the change between the beginning of the last step and `until`. */
+/* Returns the first number after the change between the beginning of the last step and `until`. */
 static real first_change(lgm_run *run, real until) {
     real values[LGM_CONDITIONS];
     real low = run->solver.before;
@@ -344,8 +345,18 @@ static real first_change(lgm_run *run, real until) {
 }
 
 #endif
+/* Continues the run from a point at which its solver restarts. */
+static lgm_status start_again(lgm_run *run, real t, const real x[]) {
+    run->t = t;
+    for (int at = 0; at < LGM_STATES; at++) {
+        run->x[at] = x[at];
+    }
+    run->is_fresh = 1;
+    return LGM_OK;
+}
+
 #if LGM_CONDITIONS
-/* True if a condition on states has changed within the last step; then also the time until which one has. */
+/* Returns true if a condition on states has changed within the last step, with the time up to which one has. */
 static int is_changed(lgm_run *run, real *until) {
     const lgm_dopri5 *const solver = &run->solver;
     real values[LGM_CONDITIONS];
@@ -362,8 +373,8 @@ static int is_changed(lgm_run *run, real *until) {
     return 0;
 }
 
-/* Where no step is short enough, a jump may be just ahead that a state without a size yet does not forgive. Whether it is: then the
- * run is on its other side, some units of rounding further along the slope. */
+/* Called if no step is small enough: a jump may be just ahead, at which a state without a known magnitude fails every step. Returns true
+ * if so; the run is then on the other side of the jump, some units of round-off further along the slope. */
 static int is_beyond_jump(lgm_run *run) {
     const lgm_dopri5 *const solver = &run->solver;
     const real length = LGM_ROUNDING * lgm_fabs(solver->t) * (real)16.0;
@@ -376,17 +387,13 @@ static int is_beyond_jump(lgm_run *run) {
     if (!has_changed(run->side, values) || there > lgm_run_bound(run)) {
         return 0;
     }
-    run->t = there;
-    for (int at = 0; at < LGM_STATES; at++) {
-        run->x[at] = run->between[at];
-    }
-    run->is_fresh = 1;
+    (void)start_again(run, there, run->between);
     return 1;
 }
 
 #endif
 #if LGM_BRANCHES
-/* The run is where the branch of the loops has ended, and leaves it. */
+/* Leaves the end of the branch of the loops, at which the run is. */
 static lgm_status leave_branch(lgm_run *run) {
     const lgm_status status = lgm_branch_leave(run);
     run->is_fresh = 1;
@@ -394,7 +401,7 @@ static lgm_status leave_branch(lgm_run *run) {
 }
 
 #endif
-/* A new beginning: after a corner, or where something has changed. */
+/* Restarts after a corner, or at a change of a condition. */
 static lgm_status start_anew(lgm_run *run, real end) {
     lgm_status status = LGM_OK;
 #if LGM_BRANCHES
@@ -439,6 +446,9 @@ lgm_status lgm_run_step(lgm_run *run, lgm_real stop) {
 #else
         status = lgm_dopri5_step(solver, motion, run, end);
 #endif
+        if (status == LGM_NOT_FINITE && lgm_dopri5_expects_more(solver, motion, run, run->horizon)) {
+            return start_again(run, solver->t, solver->x);
+        }
 #if LGM_CONDITIONS
         if (status == LGM_NOT_FINITE && is_beyond_jump(run)) {
             return is_chatter(run) ? LGM_CHATTER : LGM_OK;
@@ -501,7 +511,7 @@ lgm_status lgm_run_step(lgm_run *run, lgm_real stop) {
     return status;
 }
 
-/* The first value that is not finite, or `count` where all are. */
+/* Returns the index of the first value that is not finite, or `count` if all are. */
 static int first_not_finite(const real values[], int count) {
     int at = 0;
     while (at < count && isfinite(values[at])) {
@@ -510,7 +520,7 @@ static int first_not_finite(const real values[], int count) {
     return at;
 }
 
-/* The state that changes most for what is allowed of its error. */
+/* Returns the state that changes most relative to its allowed error. */
 static int fastest_state(const lgm_run *run, const real x[], const real dx[]) {
     int fastest = 0;
     real most = (real)0.0;
@@ -534,7 +544,7 @@ static void not_finite_cause(lgm_run *run, real t, const real x[], char text[], 
         (void)snprintf(text, size, "the rate of `%s` is not finite", lgm_state_names[at]);
         return;
     }
-    (void)lgm_outputs(&run->model, inside, x, run->u, run->du, y);
+    (void)lgm_finite_outputs(&run->model, inside, x, run->u, run->du, y);
     at = first_not_finite(y, LGM_OUTPUTS);
     if (at < LGM_OUTPUTS) {
         (void)snprintf(text, size, "the output `%s` is not finite", lgm_output_names[at]);
@@ -545,10 +555,10 @@ static void not_finite_cause(lgm_run *run, real t, const real x[], char text[], 
         lgm_state_names[at]);
 }
 
-/* The unknown of the algebraic loops that was furthest from a solution last. */
+#if LGM_UNKNOWNS
+/* Returns the unknown of the algebraic loops that was last farthest from a solution. */
 static int worst_unknown(const lgm_model *model) {
     int worst = 0;
-#if LGM_UNKNOWNS
     real most = (real)0.0;
     for (int at = 0; at < LGM_UNKNOWNS; at++) {
         const real share = lgm_fabs(model->step[at]) / (lgm_fabs(model->w[at]) + LGM_LOOP_ABSOLUTE);
@@ -557,27 +567,31 @@ static int worst_unknown(const lgm_model *model) {
             worst = at;
         }
     }
-#else
-    (void)model;
-#endif
     return worst;
 }
 
+#endif
 void lgm_run_cause(lgm_run *run, lgm_status status, real t, const real x[], char text[], size_t size) {
     switch (status) {
     case LGM_NOT_FINITE:
         not_finite_cause(run, t, x, text, size);
         break;
+#if LGM_UNKNOWNS
     case LGM_LOOP_NOT_SOLVED:
-        (void)snprintf(text, size, "the algebraic loop of `%s` has no solution that Newton's iteration finds",
+        (void)snprintf(text, size, "Newton's method finds no solution for the algebraic loop of `%s`",
             lgm_loop_names[worst_unknown(&run->model)]);
         break;
+#endif
+#if LGM_CONSTRAINTS
     case LGM_STARTS_DISAGREE:
-        (void)snprintf(text, size, "the starts of storage elements that depend on each other contradict");
+        (void)snprintf(text, size, "initial values of dependent storage elements contradict each other");
         break;
+#endif
+#if LGM_BRANCHES || LGM_CONDITIONS
     case LGM_CHATTER:
-        (void)snprintf(text, size, "a condition changes again and again within no time");
+        (void)snprintf(text, size, "a condition keeps changing at one instant");
         break;
+#endif
 #if LGM_EVENTS
     case LGM_EVENT_NOT_KNOWN:
         lgm_events_cause(run, text, size);

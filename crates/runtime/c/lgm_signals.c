@@ -1,4 +1,4 @@
-/* The default signals of the inputs, and where they or the equations step or bend. */
+/* The default signals of the inputs, and the instants at which they or the equations have a step or a kink. */
 #include "lgm_signals.h"
 #include "lgm_numbers.h"
 
@@ -18,7 +18,7 @@ void lgm_inputs(lgm_model *model, lgm_real t, lgm_real u[], lgm_real du[]) {
 }
 
 #if LGM_PHASES
-/* The largest angular frequency of what oscillates with time alone, in rad/s: the mean of a thousandth of the time. */
+/* Returns the largest angular frequency of oscillations that depend only on time, in rad/s: the mean over a thousandth of the time. */
 static real fastest(lgm_model *model, real start, real stop) {
     enum { PHASES = LGM_PHASES, COARSE = 1000 };
     real largest = (real)0.0;
@@ -56,7 +56,7 @@ lgm_real lgm_longest_step(lgm_model *model, lgm_real start, lgm_real stop) {
 #if LGM_SWITCHES
 enum { SWITCHES = LGM_SWITCHES, SAMPLES = 20000, INSIDE = 8 };
 
-/* The values that are constant between corners. */
+/* Computes the values that are constant between corners. */
 static void look_at_conditions(lgm_model *model, real t, real values[]) {
     (void)model; (void)t;
     system_switches(model, t, values);
@@ -64,7 +64,7 @@ static void look_at_conditions(lgm_model *model, real t, real values[]) {
 
 static int are_same(const real a[], const real b[]) {
     for (int at = 0; at < SWITCHES; at++) {
-        /* Not a number is the same as not a number. */
+        /* Two NaNs are equal. */
         if (!(a[at] == b[at]) && (a[at] == a[at] || b[at] == b[at])) {
             return 0;
         }
@@ -72,7 +72,7 @@ static int are_same(const real a[], const real b[]) {
     return 1;
 }
 
-/* The factor of samples that the fastest oscillation needs. */
+/* Returns the factor by which the fastest oscillation increases the number of samples. */
 static int refinement(lgm_model *model, real start, real stop) {
 #if LGM_PHASES
     const real needed = lgm_ceil(fastest(model, start, stop) * (stop - start) / LGM_LARGEST_TURN / (real)SAMPLES);
@@ -83,7 +83,7 @@ static int refinement(lgm_model *model, real start, real stop) {
 #endif
 }
 
-/* The first number after the change between two instants; `until` where there is none. */
+/* Returns the first number after the change between two instants; `until` if there is none. */
 static real first_change_within(lgm_model *model, real from, real until) {
     real at_from[SWITCHES];
     real at_middle[SWITCHES];
@@ -104,7 +104,7 @@ static real first_change_within(lgm_model *model, real from, real until) {
     }
 }
 
-/* Where something changes first between two instants, looked for at so many samples; HUGE_VAL where nothing does. */
+/* Returns the first change between two instants, searched for at a number of samples; HUGE_VAL if there is none. */
 static real scan(lgm_model *model, real from, real until, real width, real origin) {
     real values[SWITCHES];
     real reached[SWITCHES];

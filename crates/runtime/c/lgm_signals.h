@@ -1,6 +1,6 @@
-/* The default signals of the inputs, and where they or the equations step or bend.
+/* The default signals of the inputs, and the instants at which they or the equations have a step or a kink.
  *
- * For programs that run the model by itself; a program that has inputs of its own needs none of this.
+ * For programs that run the model themselves; a program with its own inputs does not need this.
  */
 #ifndef LGM_SIGNALS_H
 #define LGM_SIGNALS_H
@@ -11,23 +11,23 @@
 extern "C" {
 #endif
 
-/* The inputs u and their time derivatives du at a time. A step has its new value at the instant itself. */
+/* Computes the inputs u and their time derivatives du at a time. At the instant of a step the new value applies. */
 void lgm_inputs(lgm_model *model, lgm_real t, lgm_real u[], lgm_real du[]);
 
-/* The first instant after `after`, and not after `stop`, at which what depends on time alone steps or bends; HUGE_VAL where
- * there is none. A condition that changes twice between two of some 20,000 samples from `start` to `stop` may be missed. */
+/* Returns the first instant after `after`, and not after `stop`, at which an expression of time has a step or a kink; HUGE_VAL if there
+ * is none. A condition that changes twice between two of some 20,000 samples from `start` to `stop` may be missed. */
 lgm_real lgm_next_corner(lgm_model *model, lgm_real start, lgm_real after, lgm_real stop);
 
-/* The longest step in which a solver overlooks no turn of what oscillates with time alone between two times, at the parameters
- * that the model has; HUGE_VAL where nothing does, or where the equations are linear and answer every turn in proportion. */
+/* Returns the longest step in which a solver misses no turn of an oscillation in time between two times, for the parameters of the
+ * model; HUGE_VAL if nothing oscillates, or if the equations are linear and follow every turn in proportion. */
 lgm_real lgm_longest_step(lgm_model *model, lgm_real start, lgm_real stop);
 
-/* Functions that change their sign where a condition on states changes; to be called after lgm_rhs at the same point. */
+/* Computes functions that change their sign when a condition on states changes; call this after lgm_finite_rates at the same point. */
 void lgm_conditions(lgm_model *model, lgm_real t, const lgm_real x[], const lgm_real u[],
     const lgm_real du[], lgm_real values[]);
 #if LGM_BENDS
 
-/* The same where the equations bend. */
+/* Does the same for kinks of the equations. */
 void lgm_bends(lgm_model *model, lgm_real t, const lgm_real x[], const lgm_real u[], const lgm_real du[],
     lgm_real values[]);
 #endif

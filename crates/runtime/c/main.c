@@ -18,7 +18,7 @@ static real plan_start = LGM_PLAN_START;
 static real plan_stop = LGM_PLAN_STOP;
 static int plan_points = LGM_PLAN_POINTS;
 
-/* The time of a row. The last row is exactly at the stop. */
+/* Returns the time of a row. The last row is exactly at the stop. */
 static real row_time(int row) {
     if (row + 1 >= plan_points) {
         return plan_stop;
@@ -26,20 +26,20 @@ static real row_time(int row) {
     return plan_start + (real)row / (real)(plan_points - 1) * (plan_stop - plan_start);
 }
 
-/* One run; the sizes of large models are too much for a stack. */
+/* The run; large models do not fit on a stack. */
 static lgm_run run;
 static real between[LGM_ROOM(LGM_STATES)];
 static real outputs[LGM_ROOM(LGM_OUTPUTS)];
 #if LGM_EVENTS
 static real row_states[LGM_ROOM(LGM_STATES)];
-/* The list of events, if it is asked for. */
+/* The list of events, if requested. */
 static FILE *event_file;
 #endif
-/* Where the run was last: the time and states that a failure is reported for. */
+/* The last time and states, which a failure report contains. */
 static real last_time;
 static const real *last_states;
 
-/* In as few digits as read back the same number. */
+/* Prints a number with the fewest digits that read back as the same number. */
 static void print_number(FILE *file, real value) {
     char text[40];
     if (isnan(value)) {
@@ -47,8 +47,8 @@ static void print_number(FILE *file, real value) {
         return;
     }
     for (int digits = 1; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if ((real)strtod(text, NULL) == value) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, (wide)value);
+        if ((narrow)strtod(text, NULL) == value) {
             break;
         }
     }
@@ -80,7 +80,7 @@ static lgm_status print_row(real t, const real x[]) {
 }
 
 #if LGM_EVENTS
-/* Writes the events of the last instant: `time,kind,element,from,to,energy_lost`. What was lost stands with the last of them. */
+/* Writes the events of the last instant: `time,kind,element,from,to,energy_lost`. The energy loss is written with the last of them. */
 static void print_events(void) {
     const lgm_events *const events = &run.events;
     const int count = (events->happenings < LGM_REPORTED) ? events->happenings : LGM_REPORTED;
@@ -104,7 +104,7 @@ static void print_events(void) {
         (void)fputc('\n', event_file);
     }
     if (events->happenings > LGM_REPORTED) {
-        (void)fprintf(stderr, "%d further events at %g s are not in the list\n", events->happenings - LGM_REPORTED, (double)run.t);
+        (void)fprintf(stderr, "%d further events at %g s are not in the list\n", events->happenings - LGM_REPORTED, (wide)run.t);
     }
 }
 
@@ -135,7 +135,7 @@ static lgm_status simulate(void) {
 #if LGM_EVENTS
             print_events();
 #endif
-            /* At the instant of a step the values after it hold. */
+            /* At the instant of a step, the values after it apply. */
             while (status == LGM_OK && row < plan_points && row_time(row) <= run.t + LGM_ROUNDING * lgm_fabs(run.t)) {
                 status = print_row(row_time(row), run.x);
                 row++;
@@ -145,7 +145,7 @@ static lgm_status simulate(void) {
     return status;
 }
 
-/* A number behind an option, or the end of the program. */
+/* Returns the number after an option, or ends the program. */
 static double number_of(const char *text, const char *what) {
     char *end = NULL;
     const double value = strtod(text, &end);
@@ -163,7 +163,7 @@ static void set_parameter(lgm_parameters *parameters, const char *argument) {
         for (int at = 0; at < LGM_PARAMETERS; at++) {
             const char *const name = lgm_parameter_names[at];
             if (strlen(name) == length && strncmp(name, argument, length) == 0) {
-                *lgm_parameter(parameters, at) = (real)number_of(sign + 1, name);
+                *lgm_parameter(parameters, at) = (narrow)number_of(sign + 1, name);
                 return;
             }
         }
@@ -199,15 +199,15 @@ int main(int count, char **arguments) {
             const double value = number_of(arguments[at + 1], word);
             at++;
             if (strcmp(word, "--stop") == 0) {
-                plan_stop = (real)value;
+                plan_stop = (narrow)value;
             } else if (strcmp(word, "--start") == 0) {
-                plan_start = (real)value;
+                plan_start = (narrow)value;
             } else if (strcmp(word, "--points") == 0 && value >= 2.0 && value <= 1e9) {
                 plan_points = (int)value;
             } else if (strcmp(word, "--rtol") == 0) {
-                run.solver.rtol = (real)value;
+                run.solver.rtol = (narrow)value;
             } else if (strcmp(word, "--atol") == 0) {
-                run.solver.atol = (real)value;
+                run.solver.atol = (narrow)value;
             } else {
                 (void)fprintf(stderr, "%s %s is no option\n", word, arguments[at]);
                 return 2;
@@ -226,14 +226,14 @@ int main(int count, char **arguments) {
     (void)fputc('\n', stdout);
     last_time = plan_start;
     last_states = run.x;
-    status = lgm_init(&run.model, &parameters, run.x);
+    status = lgm_prepare(&run.model, &parameters, run.x);
     if (status == LGM_OK) {
         status = simulate();
     }
     if (status != LGM_OK) {
         char cause[256];
         lgm_run_cause(&run, status, last_time, last_states, cause, sizeof cause);
-        (void)fprintf(stderr, "the run ends at %g s: %s\n", (double)last_time, cause);
+        (void)fprintf(stderr, "the run ends at %g s: %s\n", (wide)last_time, cause);
         return 1;
     }
     return (fflush(stdout) == 0) ? 0 : 1;

@@ -1,4 +1,4 @@
-//! Arrays whose size is known to a model, and not to the code that runs it.
+//! Arrays whose size the model knows at compile time, and generic code does not.
 
 use core::fmt::Debug;
 use core::ops::{Index, IndexMut};
@@ -12,20 +12,20 @@ pub trait Array:
     type Item: Copy + Debug;
     /// The number of entries.
     const LENGTH: usize;
-    /// An array from a function of the places.
+    /// Creates an array from a function of the index.
     fn of(entry: impl FnMut(usize) -> Self::Item) -> Self;
 
-    /// An array of equal entries.
+    /// Creates an array of equal entries.
     fn filled(value: Self::Item) -> Self {
         Self::of(|_| value)
     }
 
-    /// All entries.
+    /// Iterates over all entries.
     fn entries(&self) -> Iter<'_, Self::Item> {
         self.as_ref().iter()
     }
 
-    /// All entries, to be changed.
+    /// Iterates mutably over all entries.
     fn entries_mut(&mut self) -> IterMut<'_, Self::Item> {
         self.as_mut().iter_mut()
     }

@@ -1,46 +1,46 @@
-//! Bends of laws that a step crosses: the step is made again so that it ends there.
+//! Derivative discontinuities of laws within a step: the step is repeated so that it ends at the discontinuity.
 //!
-//! The error estimate of a Runge-Kutta method compares two sums of slopes, and holds where the right sides are smooth. Across a bend,
-//! as of a limit, or of a condition whose sides meet, the two sums may happen to agree while both are wrong. So a step within which a
-//! condition changes that bends the right sides is looked at: how much the bend adds to the states follows from the change of slope
-//! of the right sides there. Where that matters, the step is made again up to the bend, and the next one begins behind it with the
-//! length of before.
+//! The error estimate of a Runge-Kutta method compares two sums of slopes, and is valid for smooth right-hand sides.
+//! Across a kink, such as that of a limit, the two sums may happen to agree although both are wrong. Each step within
+//! which a kink's condition changes is therefore examined. The change of slope of the right-hand sides at the kink
+//! determines the error that the kink adds to the states. If this error matters, the step is repeated up to the kink,
+//! and the next step starts there with the original length.
 
 use super::array::Array;
 use super::dopri5::Dopri5;
 use super::real::Real;
 
-/// What a bend may add to a state, as a share of what is allowed.
+/// The largest error that a kink may add to a state, as a fraction of the tolerance.
 const MAY_ADD: f64 = 0.25;
-/// How far to both sides of a bend the right sides are looked at, as a share of the step.
+/// The distance on both sides of a kink at which the right-hand sides are evaluated, as a fraction of the step.
 pub const BESIDE: f64 = 1.0 / 64.0;
-/// A bend is located within this share of the step: what is interpolated is hardly better.
+/// The accuracy of a located kink, as a fraction of the step; the interpolation is hardly more accurate.
 pub const LOCATED: f64 = 1e-5;
-/// Nothing that is nearer to an end of a step than this share of it is worth a step of its own.
+/// Kinks closer to an end of a step than this fraction of it need no separate step.
 pub const AT_ONCE: f64 = 1e-5;
-/// A step is made again so many times in a row at most, and so many bends within it are looked at.
+/// The maximum number of consecutive repetitions of a step, and of kinks examined within it.
 pub const MOST_AGAIN: u32 = 8;
 const MOST_WITHIN: u32 = 20;
-/// Of the change of slope at a bend, times the step squared, Dormand and Prince's method makes the first share an error at most; and
-/// the others for each share of the step that lies before the bend, or behind it: the bounds of its Peano kernel of degree 1.
+/// Bounds of the Peano kernel of degree 1 of Dormand and Prince's method, times the change of slope and the square of
+/// the step. The first bound applies in the middle; the others apply per fraction of the step before or after the kink.
 const KERNEL: f64 = 0.0225;
 const KERNEL_AT_BEGIN: f64 = 0.0912;
 const KERNEL_AT_END: f64 = 0.131;
 
-/// What is asked of a point: the conditions there, and the right sides where there is room for them; none where these have no value.
+/// Evaluates a point: returns the conditions and computes the right-hand sides, if requested; none if they have no value.
 pub trait Look<X: Array, B>: FnMut(X::Item, &X, Option<&mut X>) -> Option<B> {}
 impl<X: Array, B, F: FnMut(X::Item, &X, Option<&mut X>) -> Option<B>> Look<X, B> for F {}
 
-/// Looks for bends within steps.
+/// A search for kinks within steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Bends<B: Array> {
-    /// On which side each condition is as far as the last step was looked at; 0 where it has none yet.
+    /// The sign of each condition up to the end of the last examined step; 0 if it has none yet.
     side: B,
-    /// Where the last step ended that stands, if the sides are known there.
+    /// The end of the last accepted step, if the signs are known there.
     end: Option<B::Item>,
-    /// How often in a row the last step was made again.
+    /// The number of consecutive repetitions of the last step.
     again: u32,
-    /// The bend up to which the next step is made, and how long it was before.
+    /// The kink at which the next step ends, and the original length of the step.
     target: Option<(B::Item, B::Item)>,
 }
 
@@ -56,12 +56,12 @@ impl<T: Real, B: Array<Item = T>> Default for Bends<B> {
 }
 
 impl<T: Real, B: Array<Item = T>> Bends<B> {
-    /// Where the next step ends at most: at the bend that it is made again for, or where it would anyway.
+    /// Returns the latest end of the next step: the kink for which it is repeated, or its normal end.
     pub fn end(&self, end: T) -> T {
         self.target.map_or(end, |(bend, _)| bend.minimum(end))
     }
 
-    /// Whether the last step leads across a bend that matters. Then the solver is back where the step began.
+    /// Returns true if the last step crosses a kink that matters. The solver is then back at the start of the step.
     pub fn cut<X: Array<Item = T>>(&mut self, solver: &mut Dopri5<X>, mut look: impl Look<X, B>) -> bool {
         let length = solver.t - solver.before;
         let is_long = length * T::c(AT_ONCE) > T::c(64.0 * T::EPSILON) * solver.t.abs();
@@ -86,7 +86,7 @@ impl<T: Real, B: Array<Item = T>> Bends<B> {
         self.again = 0;
         if let Some((bend, length)) = self.target {
             if solver.t >= bend {
-                // Behind the bend, steps are as long as the one that led across it.
+                // After the kink, the step size is that of the step that crossed it.
                 self.target = None;
                 solver.h = length;
             }
@@ -94,7 +94,7 @@ impl<T: Real, B: Array<Item = T>> Bends<B> {
         false
     }
 
-    /// Whether a condition was on another side where the values were found.
+    /// Returns true if the sign of a condition differs from its last known sign.
     fn has_changed(&self, values: &B) -> bool {
         self.side
             .entries()
@@ -102,7 +102,7 @@ impl<T: Real, B: Array<Item = T>> Bends<B> {
             .any(|(side, value)| *side * *value < T::c(0.0))
     }
 
-    /// Takes over the sides of values; a zero leaves a side as it was.
+    /// Stores the signs of values; a zero leaves the sign unchanged.
     fn take_over(&mut self, values: &B) {
         for (side, value) in self.side.entries_mut().zip(values.entries()) {
             let sign = value.sign();
@@ -112,7 +112,7 @@ impl<T: Real, B: Array<Item = T>> Bends<B> {
         }
     }
 
-    /// The first bend within the last step that matters.
+    /// Returns the first kink within the last step that matters.
     fn first_within<X: Array<Item = T>>(
         &mut self,
         solver: &Dopri5<X>,
@@ -144,7 +144,7 @@ impl<T: Real, B: Array<Item = T>> Bends<B> {
         None
     }
 
-    /// Where the first condition changes between two times, and the conditions there.
+    /// Returns the first change of a condition between two times, and the conditions there.
     fn first_between<X: Array<Item = T>>(
         &self,
         solver: &Dopri5<X>,
@@ -168,14 +168,14 @@ impl<T: Real, B: Array<Item = T>> Bends<B> {
     }
 }
 
-/// The conditions at a time within the last step.
+/// Returns the conditions at a time within the last step.
 fn values<T: Real, X: Array<Item = T>, B: Array<Item = T>>(solver: &Dopri5<X>, t: T, look: &mut impl Look<X, B>) -> B {
     let mut x = solver.x;
     solver.dense(t, &mut x);
     look(t, &x, None).unwrap_or(B::filled(T::c(0.0)))
 }
 
-/// Whether what a bend adds to the states is more than what is allowed.
+/// Returns true if the effect of a kink on the states exceeds the tolerance.
 fn matters<T: Real, X: Array<Item = T>, B>(solver: &Dopri5<X>, bend: T, look: &mut impl Look<X, B>) -> bool {
     let length = solver.t - solver.before;
     let share = (bend - solver.before) / length;

@@ -1,9 +1,10 @@
 //! The branch of solutions of the algebraic loops that a run follows.
 //!
-//! Loops may have several solutions, as that of an amplifier which saturates to either side. A run stays with the one that goes
-//! on continuously from its last step. A step may lead beyond where that one ends, and Newton's iteration may find another one
-//! there; so a step that was accepted is followed from its beginning to its end. Where the branch ends in between (two solutions
-//! meet and vanish, or a limit is reached), that is an event: the run goes on with the solution that the loops come to from there.
+//! Loops may have several solutions, such as those of an amplifier that saturates to either side. A run follows the
+//! solution that is continuous with its last step. A step may pass the end of this solution, after which Newton's
+//! iteration may find another one. An accepted step is therefore followed from start to end. If the branch ends within
+//! the step (two solutions meet and vanish, or a limit is reached), this end is an event. The run then continues with
+//! the solution to which the loops settle.
 
 use super::array::Array;
 use super::linear::solve_factors;
@@ -12,23 +13,23 @@ use super::model::Model;
 use super::real::Real;
 use super::system::{At, Fault, System};
 
-/// Changes of an unknown below this share of its size are continuous.
+/// Relative changes of an unknown below this value are continuous.
 pub const CONTINUOUS: f64 = 1e-5;
-/// Changes of an unknown below this share of the largest value that it had are continuous.
+/// Changes of an unknown below this fraction of its largest value so far are continuous.
 pub const NOISE: f64 = 1e-7;
-/// How far the middle of a way may be from the middle between its ends, as a share of their distance; at a jump it is half.
+/// The largest deviation of the midpoint of a path from the chord, relative to its length; at a jump it is one half.
 pub const BENT: f64 = 0.4;
-/// Unknowns that differ by more than this share are on different branches.
+/// Unknowns that differ by more than this fraction are on different branches.
 pub const ELSEWHERE: f64 = 1e-3;
-/// Parts of a way shorter than this share of it are an instant.
+/// Parts of a path shorter than this fraction of it are an instant.
 pub const INSTANT: f64 = 1e-12;
-/// The most parts of a way that are looked at.
+/// The maximum number of examined parts of a path.
 pub const PARTS: usize = 400;
-/// The slopes at the end of a branch, where they may be lost, are taken so far before it, as a share of the run.
+/// The distance from the end of a branch at which slopes are evaluated, as a fraction of the run.
 pub const APART: f64 = 1e-7;
-/// The most moves from the end of a branch to another solution.
+/// The maximum number of moves from the end of a branch to another solution.
 pub const MOVES: usize = 2000;
-/// The longest move, as a share of the unknowns.
+/// The longest move, relative to the unknowns.
 pub const MOVE: f64 = 0.05;
 
 /// A point at which the loops are solved.
@@ -40,7 +41,7 @@ pub struct Point<S: System> {
     pub x: S::States,
     /// The inputs.
     pub u: S::Inputs,
-    /// Their time derivatives.
+    /// The time derivatives of the inputs.
     pub du: S::Inputs,
 }
 
@@ -55,25 +56,25 @@ impl<S: System> Point<S> {
     }
 }
 
-/// The slopes of the loops at a point in factors, with the pivots.
+/// The factorised derivatives of the loops with respect to the unknowns at a point, and the pivots.
 type Slopes<S> = (<S as System>::Factors, <S as System>::Pivots);
 
 /// The solution that a run follows.
 #[derive(Clone, Debug)]
 pub struct Branch<S: System> {
-    /// The unknowns where the run is, where its last step began, and where the way ends that was followed last.
+    /// The unknowns at the current point, at the start of its last step, and at the end of the path followed last.
     unknowns: S::Unknowns,
     before: S::Unknowns,
     reached: S::Unknowns,
-    /// Those that the solver came to by itself there.
+    /// The unknowns that the solver found at the end of this path.
     last: S::Unknowns,
-    /// The largest value of each unknown so far.
+    /// The largest magnitude of each unknown so far.
     sizes: S::Unknowns,
     /// The unknowns at the end of the branch.
     end: S::Unknowns,
-    /// The first place of a way that the branch does not reach.
+    /// The first point of a path that the branch does not reach.
     pub after: S::Real,
-    /// Two points on the branch with their unknowns, the first one some way before the other; none before the run has begun.
+    /// Two points on the branch with their unknowns, the first some distance before the second; none before the run has begun.
     anchors: Option<[(Point<S>, S::Unknowns); 2]>,
 }
 
@@ -88,33 +89,33 @@ fn product<T: Real, W: Array<Item = T>>(a: &W, b: &W) -> T {
     products.fold(T::c(0.0), |sum, product| sum + product)
 }
 
-/// Returns true if an unknown of two solutions is on different branches.
+/// Returns true if an unknown differs between two solutions by more than a branch allows.
 fn differs<S: System>(at: usize, a: &S::Unknowns, b: &S::Unknowns) -> bool {
     let size = a[at].abs().maximum(b[at].abs());
     !S::LOOPS.settled[at] && (a[at] - b[at]).abs() > S::Real::c(ELSEWHERE) * size + small()
 }
 
-/// Whether two solutions are on different branches.
+/// Returns true if two solutions are on different branches.
 fn is_elsewhere<S: System>(a: &S::Unknowns, b: &S::Unknowns) -> bool {
     (0..S::Unknowns::LENGTH).any(|at| differs::<S>(at, a, b))
 }
 
 impl<S: System> Model<S> {
-    /// The solution of the loops next to some unknowns, if there is one.
+    /// Returns the solution of the loops next to a guess, if one exists.
     fn loops_near(&mut self, point: &Point<S>, guess: &S::Unknowns) -> Option<S::Unknowns> {
         self.loops.set(*guess);
         self.loops.solve(&mut self.system, point.at()).ok()?;
         Some(self.loops.w)
     }
 
-    /// The slopes of the loops at a point in factors, unless they are singular.
+    /// Returns the factorised derivatives of the loops at a point, unless they are singular.
     fn loops_slopes(&mut self, point: &Point<S>, unknowns: &S::Unknowns) -> Option<Slopes<S>> {
         self.loops.w = *unknowns;
         self.loops.factor(&mut self.system, point.at()).ok()?;
         Some((self.loops.factors, self.loops.pivots))
     }
 
-    /// The sign of the determinant of the loops at a point; 0 where it is not known.
+    /// Returns the sign of the determinant of the loops at a point; 0 if it is not known.
     fn loops_sign(&mut self, point: &Point<S>, unknowns: &S::Unknowns) -> i32 {
         let Some((factors, pivots)) = self.loops_slopes(point, unknowns) else {
             return 0;
@@ -127,7 +128,7 @@ impl<S: System> Model<S> {
         }
     }
 
-    /// The distance of unknowns from a solution as these slopes see it, if there is a value.
+    /// Returns the distance of the unknowns from a solution, estimated from these derivatives; none if it has no value.
     fn loops_drift(&mut self, point: &Point<S>, unknowns: &S::Unknowns, slopes: &Slopes<S>) -> Option<S::Unknowns> {
         self.loops.w = *unknowns;
         let mut step = self.loops.residuals(&mut self.system, point.at())?;
@@ -153,7 +154,7 @@ impl<S: System> Default for Branch<S> {
 }
 
 impl<S: System> Branch<S> {
-    /// Finds the solution at a point, next to the last one; the branch is that of this solution.
+    /// Finds the solution at a point, next to the last one, and follows its branch.
     pub fn begin(&mut self, model: &mut Model<S>, point: Point<S>) -> Result<(), Fault> {
         self.recall(model, false);
         model.loops.solve(&mut model.system, point.at())?;
@@ -163,12 +164,13 @@ impl<S: System> Branch<S> {
         Ok(())
     }
 
-    /// The branch goes on with the solution that the model has.
+    /// Continues the branch with the solution stored in the model.
     pub fn take_over(&mut self, model: &Model<S>) {
         self.unknowns = model.loops.w;
     }
 
-    /// The next evaluation looks for a solution next to that where the run is, or where its last step began.
+    /// Starts the next search for a solution from the current point of the run, or from the start of its last step if
+    /// `is_before`.
     pub fn recall(&self, model: &mut Model<S>, is_before: bool) {
         if self.anchors.is_some() {
             model.loops.w = if is_before { self.before } else { self.unknowns };
@@ -181,7 +183,7 @@ impl<S: System> Branch<S> {
         }
     }
 
-    /// The change of an unknown that is continuous whatever lies between.
+    /// Returns the largest change of an unknown that always counts as continuous.
     fn small_change(&self, at: usize, a: S::Real, b: S::Real) -> S::Real {
         S::Real::c(CONTINUOUS) * a.abs().maximum(b.abs()) + S::Real::c(NOISE) * self.sizes[at] + small()
     }
@@ -191,7 +193,7 @@ impl<S: System> Branch<S> {
             .all(|at| S::LOOPS.settled[at] || (a[at] - b[at]).abs() <= self.small_change(at, a[at], b[at]))
     }
 
-    /// Whether the solution between two others is between them, and not at one of them.
+    /// Returns true if a solution is between two others, and not at one of them.
     fn is_way(&self, from: &S::Unknowns, between: &S::Unknowns, to: &S::Unknowns) -> bool {
         (0..S::Unknowns::LENGTH).all(|at| {
             let length = (to[at] - from[at]).abs();
@@ -200,7 +202,7 @@ impl<S: System> Branch<S> {
         })
     }
 
-    /// Whether the solution changes little by little from one place of a way to another.
+    /// Returns true if the solution changes gradually from one point of a path to another.
     fn is_whole_way(
         &self,
         model: &mut Model<S>,
@@ -220,8 +222,9 @@ impl<S: System> Branch<S> {
         let Some(middle) = between(model, low + half, from, to) else {
             return false;
         };
-        // What is stored may have many solutions of one total. One of them may lie in the middle of two others, so the middles of
-        // both halves are looked at, too; and the determinants of neighbours differ in sign, while that of one branch keeps it.
+        // Storage may have many solutions for one total, and one of them may be midway between two others. The midpoints of
+        // both halves are therefore examined, too. The determinant keeps its sign along a branch, and has opposite signs on
+        // neighbouring branches.
         let mut is_half = |start: S::Real, from: &S::Unknowns, to: &S::Unknowns| {
             self.is_near(from, to) || between(model, start + S::Real::c(0.5) * half, from, to).is_some()
         };
@@ -235,7 +238,7 @@ impl<S: System> Branch<S> {
         signs[0] * signs[1] >= 0
     }
 
-    /// Follows the branch along a way, from where the run is on; false where it ends before `to`.
+    /// Follows the branch along a path from the current point of the run; returns false if the branch ends before `to`.
     pub fn follow(
         &mut self,
         model: &mut Model<S>,
@@ -270,24 +273,24 @@ impl<S: System> Branch<S> {
                 high = middle;
             }
         }
-        // A way that winds more than this has passed the error test of the solver.
+        // A path with more turns than this has passed the error test of the solver.
         true
     }
 
-    /// The next evaluation is that of a share of the last step: of many solutions, Newton's iteration may find another one from where
-    /// the step began.
+    /// Starts the next search from a point at a fraction of the last step. If the loops have many solutions, a search from the start
+    /// of the step may find another one.
     pub fn recall_within(&self, model: &mut Model<S>, share: S::Real) {
         for (at, guess) in model.loops.w.entries_mut().enumerate() {
             *guess = self.before[at] + share * (self.unknowns[at] - self.before[at]);
         }
     }
 
-    /// Whether the last evaluation at the end of the way that was followed found the solution of another branch.
+    /// Returns true if the last evaluation at the end of the followed path found a solution on another branch.
     pub fn is_lost(&self) -> bool {
         is_elsewhere::<S>(&self.last, &self.reached)
     }
 
-    /// The way that was followed is that of the run, which is at its end now.
+    /// Accepts the followed path; the run is now at its end.
     pub fn accept(&mut self, point: Point<S>, span: S::Real) {
         self.before = self.unknowns;
         self.unknowns = self.reached;
@@ -300,7 +303,7 @@ impl<S: System> Branch<S> {
         }
     }
 
-    /// Goes from the end of the branch, which is at this point, to the solution that the loops come to from there.
+    /// Continues from the end of the branch, at this point, to the solution to which the loops settle.
     pub fn leave(&mut self, model: &mut Model<S>, point: &Point<S>) -> Result<(), Fault> {
         let found = self.drift(model, point);
         let guesses = S::LOOPS.guesses.into_iter();
@@ -315,13 +318,14 @@ impl<S: System> Branch<S> {
         Ok(())
     }
 
-    /// Another solution next to a guess where the branch has ended: rounding makes its end a solution for a little longer.
+    /// Returns another solution next to a guess at the end of the branch; due to round-off, this end remains a solution for a little
+    /// longer.
     fn other(&self, model: &mut Model<S>, point: &Point<S>, guess: &S::Unknowns) -> Option<S::Unknowns> {
         let found = model.loops_near(point, guess)?;
         is_elsewhere::<S>(&found, &self.end).then_some(found)
     }
 
-    /// Where the unknowns come to from the end of the branch if each had a little inertia with which the branch was stable.
+    /// Returns the limit of the unknowns after the end of the branch, as if each had a small inertia that stabilises the branch.
     fn drift(&self, model: &mut Model<S>, point: &Point<S>) -> Option<S::Unknowns> {
         let (before, unknowns) = &self.anchors.as_ref()?[0];
         let slopes = model.loops_slopes(before, unknowns)?;
@@ -347,7 +351,7 @@ impl<S: System> Branch<S> {
                     share = S::Real::c(2.0) * share;
                 }
                 Some(_) => {
-                    // A solution lies between.
+                    // A solution lies between the two points.
                     let found = self
                         .other(model, point, &trial)
                         .or_else(|| self.other(model, point, &at));

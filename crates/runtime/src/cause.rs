@@ -1,4 +1,4 @@
-//! Causes of an early end of a run, in a sentence each.
+//! Causes of an early end of a run, each with a message.
 
 use super::jump::Lost;
 use super::real::Real;
@@ -8,23 +8,23 @@ use core::fmt::{Display, Formatter, Result};
 /// The cause of an early end of a run, and the variable at fault.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cause<T, E = Infallible> {
-    /// The algebraic loops of these elements have no solution that was found.
+    /// No solution was found for the algebraic loops of these elements.
     LoopNotSolved(&'static str),
-    /// Starts that depend on each other contradict.
+    /// The initial values of interdependent storage are contradictory.
     StartsDisagree,
-    /// A condition changes without an end.
+    /// A condition changes endlessly.
     Chatter,
     /// The rate of a state is not finite.
     Rate(&'static str),
     /// An output is not finite.
     Output(&'static str),
-    /// No step is small enough; this state changes fastest.
+    /// The step size became too small; this state changes fastest.
     NoStep(&'static str),
     /// Something else is not finite.
     NotFinite,
-    /// The states after a step of an input are not known; the name is that of the state at fault.
+    /// The states after a step of an input cannot be determined; the name is that of the state at fault.
     Jump(Lost<T>, &'static str),
-    /// An event has no answer.
+    /// An event has no solution.
     Event(E),
 }
 
@@ -33,10 +33,10 @@ impl<T: Real, E: Display> Display for Cause<T, E> {
         match self {
             Cause::LoopNotSolved(elements) => write!(
                 f,
-                "the algebraic loop of {elements} has no solution that Newton's iteration finds"
+                "Newton's method finds no solution for the algebraic loop of {elements}"
             ),
-            Cause::StartsDisagree => f.write_str("the starts of storage elements that depend on each other contradict"),
-            Cause::Chatter => f.write_str("a condition changes again and again within no time"),
+            Cause::StartsDisagree => f.write_str("initial values of dependent storage elements contradict each other"),
+            Cause::Chatter => f.write_str("a condition keeps changing at one instant"),
             Cause::Rate(state) => write!(f, "the rate of `{state}` is not finite"),
             Cause::Output(output) => write!(f, "the output `{output}` is not finite"),
             Cause::NoStep(state) => write!(
@@ -45,19 +45,16 @@ impl<T: Real, E: Display> Display for Cause<T, E> {
             ),
             Cause::NotFinite => f.write_str("a value is not finite"),
             Cause::Jump(Lost::Endless(_), state) => {
-                write!(
-                    f,
-                    "an input steps, and there is no bound of what that adds to `{state}`"
-                )
+                write!(f, "an input steps, and the resulting change of `{state}` is unbounded")
             }
             Cause::Jump(Lost::Open(_, one, other), state) => write!(
                 f,
-                "inputs step at once, and `{state}` is {} or {} afterwards: that depends on which of them is ahead",
+                "inputs step simultaneously, and `{state}` becomes {} or {}, depending on which is first",
                 one.to_f64(),
                 other.to_f64()
             ),
             Cause::Jump(Lost::NoWay, _) => f.write_str(
-                "an input steps, and the states after that were not found: the laws have no solution on the way there",
+                "an input steps, and the states after the step were not found: the laws have no solution on the way",
             ),
             Cause::Event(cause) => cause.fmt(f),
         }

@@ -4,7 +4,7 @@ use super::array::Array;
 use super::real::Real;
 use super::system::Fault;
 
-/// Shares of the slopes before in each stage's point.
+/// The weights of the previous slopes in the point of each stage.
 pub const SHARES: [&[f64]; 7] = [
     &[],
     &[1.0 / 5.0],
@@ -27,9 +27,9 @@ pub const SHARES: [&[f64]; 7] = [
         11.0 / 84.0,
     ],
 ];
-/// The times of the stages, as shares of a step.
+/// The times of the stages, as fractions of a step.
 pub const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
-/// The solution of order 5 less that of order 4.
+/// The solution of order 5 minus that of order 4.
 pub const DIFFERENCES: [f64; 7] = [
     71.0 / 57600.0,
     0.0,
@@ -49,26 +49,25 @@ const DENSE: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
-/// The scale of a state of which nothing is expected, in SI units: far below everything that is measured, and far above the
-/// smallest doubles.
+/// The scale of a state without an estimate, in SI units: far below physical values, far above the smallest doubles.
 pub const UNKNOWN_SCALE: f64 = 1e-30;
 
 /// The allowed error of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances<X: Array> {
-    /// Relative to a state's size.
+    /// The tolerance relative to a state's magnitude.
     pub rtol: X::Item,
-    /// Of a state near zero; where this is 0, a thousandth of `rtol` times the scale of each state, which is the most that was seen of
-    /// it.
+    /// The tolerance of a state near zero. If it is 0, each state has a thousandth of `rtol` times its scale, which is its
+    /// largest magnitude so far.
     pub atol: X::Item,
-    /// The largest size of each state until now.
+    /// The largest magnitude of each state so far.
     pub seen: X,
-    /// Scales of the states before they were seen; a negative one was given by the model, and stays.
+    /// The scales of the states before the run has found any; the model gives the negative ones, which remain in force.
     pub scales: &'static [f64],
 }
 
 impl<T: Real, X: Array<Item = T>> Tolerances<X> {
-    /// Before anything was seen, with the scales of the states.
+    /// Creates tolerances before any state was evaluated, with the scales of the states.
     pub fn with_scales(rtol: T, atol: T, scales: &'static [f64]) -> Tolerances<X> {
         Tolerances {
             rtol,
@@ -84,7 +83,7 @@ impl<T: Real, X: Array<Item = T>> Tolerances<X> {
         }
     }
 
-    /// What is allowed of a state between two values.
+    /// Returns the tolerance of a state between two values.
     pub fn allowed(&self, at: usize, a: T, b: T) -> T {
         let known = self.scales[at];
         let scale = if known < 0.0 {
@@ -101,31 +100,31 @@ impl<T: Real, X: Array<Item = T>> Tolerances<X> {
     }
 }
 
-/// One integration on its way.
+/// An integration in progress.
 #[derive(Clone, Debug)]
 pub struct Dopri5<X: Array> {
-    /// Where the last step began.
+    /// The start of the last step.
     pub before: X::Item,
-    /// Where it ended.
+    /// The end of the last step.
     pub t: X::Item,
     /// The states at `t`.
     pub x: X,
     /// The states at `before`.
     pub x_before: X,
-    /// The step that is tried next.
+    /// The size of the next attempted step.
     pub h: X::Item,
-    /// What is allowed of the error of a step; a run takes it along to where it begins anew.
+    /// The tolerance of a step; a run keeps it across restarts.
     pub tolerances: Tolerances<X>,
-    /// No step is longer; infinite where nothing bounds them.
+    /// The longest allowed step; infinity if steps are unbounded.
     pub longest: X::Item,
-    /// Steps taken.
+    /// The number of steps taken.
     pub steps: u64,
-    /// The slopes within the last step.
+    /// The slopes of the stages of the last step.
     pub(crate) slope: [X; 7],
 }
 
 impl<T: Real, X: Array<Item = T>> Dopri5<X> {
-    /// Begins at a point; `stop` bounds the first step, `longest` every one.
+    /// Starts at a point; `stop` bounds the first step, and `longest` every step.
     pub fn new(
         mut f: impl FnMut(T, &X, &mut X) -> Result<(), Fault>,
         (t, stop): (T, T),
@@ -154,17 +153,17 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
             rate = rate.maximum(slope.abs() / scale);
         }
         if rate > zero {
-            // A step that moves the states by a hundredth of their size, or by what is allowed where they are at zero.
+            // A step that moves the states by a hundredth of their magnitude, or by the tolerance if they are zero.
             let natural = value * T::c(0.01) / rate;
             solver.h = natural.minimum(solver.h);
         }
-        // The stop may be the next number behind the time.
+        // The stop may be the next larger number after the time.
         let least = T::c(1e-12) * (stop - t) + T::c(64.0 * T::EPSILON) * t.abs();
         solver.h = solver.h.maximum(least);
         Ok(solver)
     }
 
-    /// The memory of steps that somebody else controls, whose first slope is not known yet.
+    /// Creates the memory for steps that the caller controls; their first slope is not known yet.
     pub(crate) fn at(t: T, x: &X) -> Dopri5<X> {
         let zero = T::c(0.0);
         Dopri5 {
@@ -180,12 +179,12 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
         }
     }
 
-    /// Goes back to where the last step began; its first slope is still there.
+    /// Returns to the start of the last step, whose first slope is still stored.
     pub(crate) fn go_back(&mut self) {
         (self.t, self.x) = (self.before, self.x_before);
     }
 
-    /// Makes one step that keeps the tolerances and does not pass `stop`.
+    /// Performs one step that meets the tolerances and does not pass `stop`.
     pub fn step(&mut self, mut f: impl FnMut(T, &X, &mut X) -> Result<(), Fault>, stop: T) -> Result<(), Fault> {
         if self.t > self.before {
             // The last slope of one step is the first of the next.
@@ -213,7 +212,7 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
                         _ => T::c(0.1),
                     };
                     self.h = h * factor.maximum(T::c(0.1));
-                    // In steps as short as this the states stand still while time goes on.
+                    // In steps as short as this, the states do not change while time advances.
                     if self.h <= T::c(4.0 * T::EPSILON) * self.t.abs() {
                         return Err(other.err().unwrap_or(Fault::NotFinite));
                     }
@@ -230,7 +229,7 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
             } else {
                 T::c(5.0)
             };
-            // A step that was cut short by `stop` says nothing against the one that was wanted.
+            // A step that was shortened to end at `stop` is no reason to reduce the intended step size.
             let next = h * growth.minimum(T::c(5.0));
             if !(is_last && next < self.h) {
                 self.h = next;
@@ -240,7 +239,7 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
         }
     }
 
-    /// The slopes of a step of length `h` to `end`, and the states there; the first slope must be known.
+    /// Computes the slopes of a step of length `h` to `end`, and the states there; the first slope must be known.
     pub(crate) fn stages(
         &mut self,
         f: &mut impl FnMut(T, &X, &mut X) -> Result<(), Fault>,
@@ -274,7 +273,7 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
         error
     }
 
-    /// What the two solutions of a step differ by in a state.
+    /// Returns the difference between the two solutions of a step for a state.
     pub(crate) fn difference(&self, h: T, at: usize) -> T {
         let mut sum = T::c(0.0);
         for (share, slope) in DIFFERENCES.iter().zip(&self.slope) {
@@ -283,7 +282,7 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
         (h * sum).abs()
     }
 
-    /// The states at a time within the last step, to order 4.
+    /// Computes the states at a time within the last step, to order 4.
     pub fn dense(&self, t: T, x: &mut X) {
         let h = self.t - self.before;
         let theta = if h > T::c(0.0) {

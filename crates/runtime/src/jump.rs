@@ -1,11 +1,12 @@
-//! What steps of inputs do to states where the share of each depends on the point: the limit of ever faster ramps.
+//! The effect of input steps on states if its ratio to the steps depends on the point: the limit of increasingly fast ramps.
 //!
-//! The right sides are affine in the rates u' of the inputs, `x' = f(x, u) + E(x, u) u'`: storage that sources determine gives and
-//! takes charge and momentum at once. In a ramp that takes no time the states go along `dx/ds = E(x, u) (after - before)`, while the
-//! share s of the steps goes from 0 to 1. E times the steps is what the right sides grow by where the rates do, both beyond all bounds: a
-//! limited rate adds nothing, and what grows faster than the rates is no jump. The way is gone in parts whose error is estimated.
-//! Conserved charges and momenta determine the states at its end, whichever way the inputs take; so it is gone a second time along
-//! another one, and where the two end apart, the steps do not say where the states come to.
+//! The right-hand sides are affine in the rates u' of the inputs, `x' = f(x, u) + E(x, u) u'`, because storage
+//! determined by sources exchanges charge and momentum instantaneously. In a ramp of zero duration the states follow
+//! `dx/ds = E(x, u) (after - before)`. The completed fraction s of the steps increases from 0 to 1.
+//! E times the steps is the growth of the right-hand sides per unit of the rates, as these grow without bound. A bounded
+//! effect therefore adds nothing, and an effect that grows faster than the rates is not a jump. The path is integrated
+//! in parts with error estimates. Conserved charges and momenta determine the states at its end, for any path of the
+//! inputs. As a check, a second path is integrated; if the two ends differ, the steps do not determine the states.
 
 use super::array::Array;
 use super::dopri5::Dopri5;
@@ -14,54 +15,56 @@ use super::model::Model;
 use super::real::Real;
 use super::system::{At, Fault, System};
 
-/// How fast the ramps are, in their own steps for a second. Loops that have no solution with the fastest are asked for slower ones.
+/// The speed of the ramps, in steps of the inputs per second. The slower ramps are tried if the loops have no solution
+/// with the fastest.
 pub const RATES: [f64; 3] = [1.180_591_620_717_411_3e21, 3.435_973_836_8e10, 1.0];
-/// Rates that differ by so much show what grows in proportion. It is no power of two, so that rounding shows as well.
+/// The factor between two sets of rates, which reveals proportional growth; not a power of two, so that round-off
+/// shows.
 pub const FASTER: f64 = 3.0;
-/// What is limited loses more than this share where the rates grow by the factor above; a square root keeps 0.58.
+/// Bounded effects lose more than this fraction if the rates grow by the factor above; a square root keeps 0.58.
 pub const LIMITED: f64 = 0.9;
-/// What grows without bounds beside the rates grows by more than this where these grow by the factor above.
+/// Unbounded effects grow by more than this factor if the rates grow by the factor above.
 pub const GROWING: f64 = 1.5;
-/// A state that moves by so many times the largest one of its kind is moved without bounds.
+/// A state that moves by more than this multiple of the largest state of its kind moves without bound.
 pub const ENDLESS: f64 = 1e9;
-/// The tolerance of the way, as a share of that of the run.
+/// The tolerance along the path, as a fraction of that of the run.
 pub const FINER: f64 = 1e-2;
-/// Nothing of a state is smaller than this share of the largest one of its kind.
+/// The smallest significant value of a state, as a fraction of the largest of its kind.
 pub const OF_KIND: f64 = 1e-9;
-/// So many differences of slopes that rounding makes are allowed of a state.
+/// The allowed error of a state, in units of the round-off of its slope differences.
 pub const NOISE: f64 = 100.0;
-/// The first part of the way.
+/// The first part of the path, as a fraction of the path.
 pub const FIRST: f64 = 1.0 / 64.0;
-/// The shortest part of the way.
+/// The shortest part of the path, as a fraction of the path.
 pub const SHORTEST: f64 = 1e-14;
-/// The most parts of the way.
+/// The maximum number of parts of the path.
 pub const PARTS: usize = 20_000;
 
-/// Why the states after steps are not known.
+/// The reason why the states after steps cannot be determined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lost<T> {
-    /// The equations could not be evaluated, or their solution ends, on the way there.
+    /// The equations cannot be evaluated on the path, or their solution ends there.
     NoWay,
-    /// A state would move without bounds.
+    /// A state would move without bound.
     Endless(usize),
-    /// Where a state comes to depends on the way that the inputs take: two values of it.
+    /// The final value of a state depends on the path of the inputs; two such values are given.
     Open(usize, T, T),
 }
 
 /// Steps of inputs at an instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps<S: System> {
-    /// When the inputs step.
+    /// The time of the steps.
     pub t: S::Real,
-    /// Whether the run begins there: the loops were not solved before the steps.
+    /// True at the start of a run: the loops were not solved before the steps.
     pub is_start: bool,
-    /// The inputs before.
+    /// The inputs before the steps.
     pub before: S::Inputs,
-    /// What each of them grows by.
+    /// The step of each input.
     pub steps: S::Inputs,
 }
 
-/// The states after steps of inputs in a run with a relative tolerance. The loops are left solved there.
+/// Returns the states after steps of inputs, in a run with a relative tolerance. Leaves the loops solved at these states.
 pub fn after<S: System>(
     model: &mut Model<S>,
     steps: &Steps<S>,
@@ -85,7 +88,7 @@ fn both_ends<S: System>(
     let tolerance = (S::Real::c(FINER) * rtol)
         .maximum(S::Real::c(1e-13_f64.max(16.0 * S::Real::EPSILON)))
         .minimum(S::Real::c(coarsest));
-    // The ends are the same within so many tolerances.
+    // The ends are equal if they differ by less than this number of tolerances.
     let same = S::Real::c(1e-7_f64.max(1e4 * S::Real::EPSILON) / coarsest);
     let other = Way::new(model, steps, true, tolerance, x).go(begun, x)?;
     let mut way = Way::new(model, steps, false, tolerance, x);
@@ -100,7 +103,8 @@ fn both_ends<S: System>(
     Ok(found)
 }
 
-/// What the right sides of a state grow by with slower and faster rates, for the step of a rate, and the rounding of the latter.
+/// The growth of the right-hand side of a state per unit of the rate, at slower and at faster rates, and its round-off at
+/// the faster ones.
 #[derive(Clone, Copy)]
 struct Slopes<T> {
     slow: T,
@@ -115,23 +119,23 @@ impl<T: Real> Slopes<T> {
     }
 }
 
-/// One way from before the steps to after them.
+/// A path of the inputs from before the steps to after them.
 struct Way<'a, S: System> {
     model: &'a mut Model<S>,
     steps: &'a Steps<S>,
-    /// Whether some inputs are ahead of the others.
+    /// True if some inputs are ahead of the others.
     is_bent: bool,
     tolerance: S::Real,
-    /// The largest that was seen of each state and of its way.
+    /// The largest magnitude of each state and of its change along the path.
     sizes: S::States,
-    /// By how much rounding may make the slope of each state wrong in the part that is tried, and what that has added to it so far.
+    /// The possible round-off error of the slope of each state in the attempted part, and its effect on the state so far.
     noise: S::States,
     added: S::States,
-    /// The unknowns of the loops with each of the rates, and without any.
+    /// The unknowns of the loops with each of the rates, and with zero rates.
     unknowns: [S::Unknowns; 4],
-    /// The rate that is used, as a place among those that there are.
+    /// The index of the rate in use, in [`RATES`].
     rate: usize,
-    /// Why the last slope was not found.
+    /// The reason why the last slope was not found.
     lost: Lost<S::Real>,
 }
 
@@ -157,7 +161,7 @@ impl<'a, S: System> Way<'a, S> {
         }
     }
 
-    /// Goes the whole way.
+    /// Integrates along the complete path.
     fn go(&mut self, begun: Option<S::Unknowns>, x: &S::States) -> Result<S::States, Lost<S::Real>> {
         let one = S::Real::c(1.0);
         let mut way = Dopri5::at(S::Real::c(0.0), x);
@@ -203,8 +207,8 @@ impl<'a, S: System> Way<'a, S> {
         Err(Lost::NoWay)
     }
 
-    /// The slope where the way begins, with the fastest rates with which there is one. Before a run, when all inputs are 0, the
-    /// unknowns of the loops are near 0 rather than where they are after the steps.
+    /// Computes the slope at the start of the path, with the fastest rate for which a slope exists. Before a run, when all inputs are 0,
+    /// the unknowns of the loops are nearer to 0 than to their values after the steps.
     fn first(&mut self, begun: Option<S::Unknowns>, x: &S::States) -> Result<S::States, Lost<S::Real>> {
         let mut lost = Lost::NoWay;
         for rate in 0..RATES.len() {
@@ -228,7 +232,7 @@ impl<'a, S: System> Way<'a, S> {
         Err(lost)
     }
 
-    /// The error of a part of the way, in units of what is allowed.
+    /// Returns the error of a part of the path, in units of the tolerance.
     fn excess(&mut self, way: &Dopri5<S::States>, length: S::Real, trial: &S::States) -> S::Real {
         for at in 0..S::States::LENGTH {
             self.sizes[at] = self.sizes[at].maximum(trial[at].abs());
@@ -238,14 +242,14 @@ impl<'a, S: System> Way<'a, S> {
         }
         let largest = self.largest();
         let mut excess = S::Real::c(0.0);
-        // What rounding makes of a slope adds to the state in proportion to the length of the part.
+        // The effect of slope round-off on the state is proportional to the length of the part.
         for at in 0..S::States::LENGTH {
             excess = excess.maximum(way.difference(length, at) / self.allowed(&largest, at, length * self.noise[at]));
         }
         excess
     }
 
-    /// The largest of each kind that was seen.
+    /// Returns the largest magnitude of each kind of state.
     fn largest(&self) -> S::States {
         let mut largest = zeros::<S::States>();
         for (kind, size) in S::STATES.kinds.iter().zip(self.sizes.entries()) {
@@ -254,13 +258,13 @@ impl<'a, S: System> Way<'a, S> {
         largest
     }
 
-    /// What is allowed of the error of a state to which rounding may add so much.
+    /// Returns the tolerance of a state to which round-off may add this amount.
     fn allowed(&self, largest: &S::States, at: usize, noise: S::Real) -> S::Real {
         let size = self.sizes[at].maximum(S::Real::c(OF_KIND) * largest[S::STATES.kinds[at]]);
         self.tolerance * size + S::Real::c(NOISE) * noise + least()
     }
 
-    /// The inputs at a share of the way, and their rates along it. On a bent one, every other input is ahead.
+    /// Returns the inputs at a fraction of the path, and their rates along it. On a bent path, every second input is ahead.
     fn inputs(&self, share: S::Real) -> (S::Inputs, S::Inputs) {
         let (half, one) = (S::Real::c(0.5), S::Real::c(1.0));
         let (mut inputs, mut rates) = (self.steps.before, zeros::<S::Inputs>());
@@ -278,7 +282,7 @@ impl<'a, S: System> Way<'a, S> {
         (inputs, rates)
     }
 
-    /// What the states grow by for the share of the way.
+    /// Computes the growth of the states per completed fraction of the path.
     fn slope(&mut self, share: S::Real, x: &S::States, dx: &mut S::States) -> Result<(), Fault> {
         let (u, du) = self.inputs(share);
         let rate = S::Real::c(RATES[self.rate]);
@@ -304,7 +308,7 @@ impl<'a, S: System> Way<'a, S> {
         Err(Fault::JumpNotKnown)
     }
 
-    /// The limits of slopes, of each of which two are known.
+    /// Computes the limits of the slopes from two values each.
     fn limit(&mut self, slopes: impl Fn(usize) -> Slopes<S::Real>, dx: &mut S::States) -> Result<(), Fault> {
         let zero = S::Real::c(0.0);
         let mut largest = self.largest();
@@ -333,7 +337,7 @@ impl<'a, S: System> Way<'a, S> {
             if fast > S::Real::c(GROWING) * slow && fast > S::Real::c(ENDLESS) * size {
                 return self.lose(if self.rate == 0 { Lost::Endless(at) } else { Lost::NoWay });
             }
-            // Slow ramps do not show what becomes of it.
+            // With slow ramps the limit cannot be determined.
             if self.rate > 0 {
                 return self.lose(Lost::NoWay);
             }
@@ -345,12 +349,12 @@ impl<'a, S: System> Way<'a, S> {
         Ok(())
     }
 
-    /// Solves the loops on the way without an impulse, and leaves them so.
+    /// Solves the loops on the path with zero rates, and leaves them solved.
     fn still(&mut self, share: S::Real, x: &S::States) {
         let (u, _) = self.inputs(share);
         let (t, u, du) = (self.steps.t, &u, &zeros());
         let mut right = zeros();
-        // What has no value there shows with the rates as well, or does not matter.
+        // A missing value also shows with nonzero rates, or does not matter.
         let _ = self
             .model
             .rates_near(&mut self.unknowns[3], At { t, x, u, du }, &mut right);

@@ -1,25 +1,26 @@
 //! One run of a model over time, without the standard library, without allocation and without `unsafe`.
 //!
-//! An emitted Rust package is this crate's sources beside the functions of one model, which implement [`system::System`]. A part that
-//! a model does not need has arrays of no size and constants that are false, and the compiler drops it. Emitted C has the same parts
-//! under the same names, in the folder `c`: a generated header says what a model has, and `lgm_run` there is `Oscillator_run` of a
-//! model `Oscillator` to the linker.
+//! An emitted Rust package consists of this crate's sources and the functions of one model, which implement
+//! [`system::System`]. A part that a model does not need has empty arrays and false constants, and the
+//! compiler drops it. Emitted C has the same structure and names; its sources are in the folder `c`. Their macros are the
+//! features of a model. A model gets only the lines, functions and files that it needs, with `lgm_run` renamed to, for
+//! example, `Oscillator_run`.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
-//! | `real`, `array` | the numbers, and arrays of them |
-//! | `system` | what a model has: its functions and its tables |
-//! | `model`, `loops`, `linear` | right sides, outputs, the Jacobian; Newton's method for algebraic loops |
-//! | `signals` | default signals of the inputs, corners in time, conditions on states |
-//! | `rk4`, `dopri5` | steps of fixed and of controlled length |
+//! | `real`, `array` | numbers, and arrays of numbers |
+//! | `system` | the interface of a model: its functions and tables |
+//! | `model`, `loops`, `linear` | right-hand sides, outputs, the Jacobian; Newton's method for algebraic loops |
+//! | `signals` | default signals of the inputs, discontinuities in time, conditions on states |
+//! | `rk4`, `dopri5` | integration with a fixed and with a controlled step size |
 //! | `bends` | derivative discontinuities within a step |
-//! | `branch` | the solution of the loops that a run follows, and limit points where it ends |
+//! | `branch` | the solution of the loops that a run follows, and the limit points at which it ends |
 //! | `jump` | reinitialisation after steps of inputs |
-//! | `motion` | the model between two corners |
-//! | `events` | blocks and changes of modes beside the motion of a run |
-//! | `run`, `cause` | a whole run with its rows, and why one ends early |
+//! | `motion` | the model between two discontinuities in time |
+//! | `events` | blocks, and changes of modes |
+//! | `run`, `cause` | a complete run with its rows, and the reasons for an early end |
 //!
-//! AFTER THIS POINT there are only rows of numbers.
+//! AFTER THIS POINT all data are rows of numbers.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -46,7 +47,7 @@ extern crate std;
 #[cfg(test)]
 mod tests;
 
-/// The source of each module under its name, as an emitted package carries it.
+/// The source of each module by name, as in an emitted package.
 pub const SOURCES: [(&str, &str); 15] = [
     ("array", include_str!("array.rs")),
     ("bends", include_str!("bends.rs")),
@@ -65,7 +66,7 @@ pub const SOURCES: [(&str, &str); 15] = [
     ("system", include_str!("system.rs")),
 ];
 
-/// Further modules of models with events, in the folder `events`.
+/// Additional modules of models with events, in the folder `events`.
 pub const EVENTS: [(&str, &str); 14] = [
     ("blocks", include_str!("events/blocks.rs")),
     ("cause", include_str!("events/cause.rs")),
@@ -83,22 +84,23 @@ pub const EVENTS: [(&str, &str); 14] = [
     ("watch", include_str!("events/watch.rs")),
 ];
 
-/// The same in C: what every emitted package and FMU holds beside the equations of its model.
-pub const C_SOURCES: [(&str, &str); 19] = [
+/// The C sources of a run; a model gets those that it needs.
+pub const C_SOURCES: [(&str, &str); 20] = [
     ("lgm_bends.c", include_str!("../c/lgm_bends.c")),
     ("lgm_bends.h", include_str!("../c/lgm_bends.h")),
     ("lgm_branch.c", include_str!("../c/lgm_branch.c")),
     ("lgm_branch.h", include_str!("../c/lgm_branch.h")),
+    ("lgm_directional.c", include_str!("../c/lgm_directional.c")),
+    ("lgm_directional.h", include_str!("../c/lgm_directional.h")),
     ("lgm_dopri5.c", include_str!("../c/lgm_dopri5.c")),
     ("lgm_dopri5.h", include_str!("../c/lgm_dopri5.h")),
     ("lgm_jump.c", include_str!("../c/lgm_jump.c")),
     ("lgm_jump.h", include_str!("../c/lgm_jump.h")),
-    ("lgm_model.c", include_str!("../c/lgm_model.c")),
+    ("lgm_model.h", include_str!("../c/lgm_model.h")),
     ("lgm_names.h", include_str!("../c/lgm_names.h")),
-    ("lgm_numbers.h", include_str!("../c/lgm_numbers.h")),
-    ("lgm_prefix.h", include_str!("../c/lgm_prefix.h")),
-    ("lgm_rk4.c", include_str!("../c/lgm_rk4.c")),
-    ("lgm_rk4.h", include_str!("../c/lgm_rk4.h")),
+    ("lgm_numbers.h", C_NUMBERS),
+    ("lgm_point.c", include_str!("../c/lgm_point.c")),
+    ("lgm_point.h", include_str!("../c/lgm_point.h")),
     ("lgm_run.c", include_str!("../c/lgm_run.c")),
     ("lgm_run.h", include_str!("../c/lgm_run.h")),
     ("lgm_signals.c", include_str!("../c/lgm_signals.c")),
@@ -106,7 +108,13 @@ pub const C_SOURCES: [(&str, &str); 19] = [
     ("lgm_tables.h", include_str!("../c/lgm_tables.h")),
 ];
 
-/// Further sources of models with events.
+/// Newton's method for algebraic loops; part of the source of a model.
+pub const C_LOOPS: &str = include_str!("../c/lgm_loops.c");
+
+/// Precision-dependent constants, and small functions.
+pub const C_NUMBERS: &str = include_str!("../c/lgm_numbers.h");
+
+/// Additional C sources of models with events.
 pub const C_EVENTS: [(&str, &str); 6] = [
     ("lgm_enter.c", include_str!("../c/lgm_enter.c")),
     ("lgm_events.c", include_str!("../c/lgm_events.c")),
@@ -116,11 +124,11 @@ pub const C_EVENTS: [(&str, &str); 6] = [
     ("lgm_watch.c", include_str!("../c/lgm_watch.c")),
 ];
 
-/// Programs of emitted C: the one that writes rows, and the same with CVODE of SUNDIALS.
-pub const C_PROGRAMS: [(&str, &str); 2] = [
-    ("lgm_cvode.c", include_str!("../c/lgm_cvode.c")),
-    ("main.c", include_str!("../c/main.c")),
-];
+/// A program that runs a model.
+pub const C_MAIN: (&str, &str) = ("main.c", include_str!("../c/main.c"));
 
-/// A program that runs the model in steps of fixed length.
+/// A driver that runs a model with CVODE of SUNDIALS.
+pub const C_CVODE: (&str, &str) = ("lgm_cvode.c", include_str!("../c/lgm_cvode.c"));
+
+/// A driver that runs a model with a fixed step size.
 pub const C_FIXED: (&str, &str) = ("lgm_fixed.c", include_str!("../c/lgm_fixed.c"));

@@ -3,7 +3,7 @@
 use super::array::Array;
 use super::real::Real;
 
-/// Factors of a dense matrix in place, with partial pivoting over scaled rows; false where it is singular.
+/// Factorises a dense matrix in place, with partial pivoting over scaled rows; returns false if it is singular.
 pub fn factorise<M, W, P>(a: &mut M, pivots: &mut P) -> bool
 where
     M: Array<Item = W>,
@@ -44,7 +44,7 @@ where
     true
 }
 
-/// Replaces a right side by the solution.
+/// Replaces the right-hand side by the solution.
 pub fn solve_factors<M, W, P>(a: &M, pivots: &P, right: &mut W)
 where
     M: Array<Item = W>,

@@ -5,35 +5,35 @@ use super::linear::{factorise, solve_factors};
 use super::real::Real;
 use super::system::{At, Fault, System};
 
-/// The most iterations on the loops in each evaluation.
+/// The maximum number of iterations on the loops in each evaluation.
 pub const ITERATIONS: usize = 50;
-/// The most halvings of a step.
+/// The maximum number of halvings of a step.
 pub const HALVINGS: usize = 40;
-/// The number of times that a step is taken over a derivative discontinuity of a law though it does not lead nearer.
+/// The maximum number of steps across kinks of a law that are accepted although they do not reduce the error.
 pub const OVER_BENDS: usize = 12;
-/// A residual within so many units of rounding of its terms is zero.
+/// A residual within this many units of round-off of its terms counts as zero.
 pub const ROUNDINGS: f64 = 8.0;
 
-/// The unknowns of the algebraic loops, and the memory to solve for them.
+/// The unknowns of the algebraic loops, and the memory of the solver.
 #[derive(Clone, Debug)]
 pub struct Loops<S: System> {
-    /// The unknowns as they were solved for last, where the next solution is looked for.
+    /// The unknowns of the last solution, from which the next search starts.
     pub(crate) w: S::Unknowns,
-    /// The matrix of the loops in factors.
+    /// The factorised matrix of the loops.
     pub(crate) factors: S::Factors,
     pub(crate) pivots: S::Pivots,
-    /// If the loops have been solved before.
+    /// True if the loops have been solved before.
     is_solved: bool,
-    /// The size of an unknown below which its value does not matter.
+    /// The magnitude of an unknown below which its value does not matter.
     small: S::Real,
 }
 
-/// The share of an unknown that does not matter, and the size of one that does not matter if nothing is known of it.
+/// Returns the negligible fraction of an unknown, which is also the negligible magnitude of an unknown without an estimate.
 pub(crate) fn small<T: Real>() -> T {
     T::c(1e-13_f64.max(8.0 * T::EPSILON))
 }
 
-/// The smallest number that has all digits.
+/// Returns the smallest number with full precision.
 pub(crate) fn least<T: Real>() -> T {
     T::c(if T::EPSILON > 1e-10 {
         f64::from(f32::MIN_POSITIVE)
@@ -47,13 +47,13 @@ pub(crate) fn are_finite<A: Array<Item: Real>>(values: &A) -> bool {
     values.entries().all(|value| value.is_finite())
 }
 
-/// An array of zeros.
+/// Returns an array of zeros.
 pub(crate) fn zeros<A: Array<Item: Real>>() -> A {
     A::filled(A::Item::c(0.0))
 }
 
 impl<S: System> Loops<S> {
-    /// Before anything was solved.
+    /// Creates the solver before any solution is known.
     pub(crate) fn new() -> Loops<S> {
         Loops {
             w: zeros(),
@@ -64,22 +64,22 @@ impl<S: System> Loops<S> {
         }
     }
 
-    /// The next solution is looked for next to these unknowns.
+    /// Starts the next search from these unknowns.
     pub(crate) fn set(&mut self, w: S::Unknowns) {
         (self.w, self.is_solved) = (w, true);
     }
 
-    /// The unknowns, if they have been solved for.
+    /// Returns the unknowns, if they have been solved for.
     pub(crate) fn solution(&self) -> Option<S::Unknowns> {
         (S::Unknowns::LENGTH > 0 && self.is_solved).then_some(self.w)
     }
 
-    /// If the loops are solved to rounding, of whatever size their unknowns are.
+    /// Determines if the loops are solved to round-off, for unknowns of any magnitude.
     pub(crate) fn solve_exactly(&mut self, exactly: bool) {
         self.small = if exactly { S::Real::c(0.0) } else { small() };
     }
 
-    /// Solves the loops; the first time from several values.
+    /// Solves the loops; the first search uses several starting points.
     pub(crate) fn solve(&mut self, system: &mut S, at: At<'_, S>) -> Result<(), Fault> {
         if S::Unknowns::LENGTH == 0 {
             return Ok(());
@@ -87,7 +87,7 @@ impl<S: System> Loops<S> {
         if self.is_solved {
             let solution = self.w;
             if self.newton(system, at).is_none() {
-                // Half an iteration is no better guess for the next.
+                // The result of an incomplete iteration is no better as the next starting point.
                 self.w = solution;
                 return Err(Fault::LoopNotSolved);
             }
@@ -103,7 +103,7 @@ impl<S: System> Loops<S> {
         Err(Fault::LoopNotSolved)
     }
 
-    /// Brings the matrix of the loops into factors; returns its entries.
+    /// Factorises the matrix of the loops; returns its entries.
     pub(crate) fn factor(&mut self, system: &mut S, at: At<'_, S>) -> Result<S::LoopMatrix, Fault> {
         let mut entries = zeros::<S::LoopMatrix>();
         system.loop_matrix(at, &self.w, &mut entries);
@@ -123,23 +123,24 @@ impl<S: System> Loops<S> {
         }
     }
 
-    /// The residuals at the unknowns; none where they have no value.
+    /// Computes the residuals at the unknowns; none if they have no value.
     pub(crate) fn residuals(&self, system: &mut S, at: At<'_, S>) -> Option<S::Unknowns> {
         let mut residuals = zeros::<S::Unknowns>();
         system.residuals(at, &self.w, &mut residuals);
         are_finite(&residuals).then_some(residuals)
     }
 
-    /// Brings the unknowns nearer to a solution until rounding ends it; none where there is none.
+    /// Moves the unknowns to a solution, to within round-off; returns none if no solution is found.
     fn newton(&mut self, system: &mut S, at: At<'_, S>) -> Option<()> {
         let mut fallback = None;
         let found = self.iterate(system, at, &mut fallback);
         found.or_else(|| fallback.map(|fallback| self.w = fallback))
     }
 
-    /// The same. Corrections are measured by their unknowns, whatever size these are of: a charge may be 1e-12 C. What is zero, or
-    /// balances to zero, has no digits to be right. So where corrections are small by a measure of no unit, they are made as long as
-    /// they become much smaller; and the first of these places is as good as a solution if the iteration comes to nothing.
+    /// Iterates to a solution. Corrections are relative to their unknowns, of any magnitude: a charge may be 1e-12 C. A value
+    /// that is zero, or balances to zero, has no correct digits. Corrections that are small in absolute terms therefore
+    /// continue while they shrink quickly. If the iteration fails, the first point with such corrections counts as the
+    /// solution.
     fn iterate(&mut self, system: &mut S, at: At<'_, S>, fallback: &mut Option<S::Unknowns>) -> Option<()> {
         let (zero, one, nearly) = (S::Real::c(0.0), S::Real::c(1.0), S::Real::c(1e4));
         let endless = S::Real::c(f64::INFINITY);
@@ -152,7 +153,7 @@ impl<S: System> Loops<S> {
                 return Some(());
             }
             let Ok(entries) = self.factor(system, at) else {
-                // At rest a turbulent law has no slope, or an infinite one; beside it there is one.
+                // At rest a turbulent law has a zero or infinite slope, but a finite one nearby.
                 if over_bends >= S::LOOPS.asides {
                     return None;
                 }
@@ -181,10 +182,10 @@ impl<S: System> Loops<S> {
             }
             last = match self.shorten(system, at, &step, plain_size) {
                 Some(next) => next,
-                // No step leads nearer than rounding allows.
+                // Round-off prevents any further improvement.
                 None if is_zero || (size < nearly && over_bends > 0) => return Some(()),
                 None if over_bends < OVER_BENDS => {
-                    // Where a law bends, the slope before the bend may lead nowhere, and the one behind it does.
+                    // At a kink of a law, the slope before it may fail, but the slope after it succeeds.
                     over_bends += 1;
                     self.take_step(&step);
                     endless
@@ -195,7 +196,8 @@ impl<S: System> Loops<S> {
         None
     }
 
-    /// Leaves a place where the loops have no slopes: to zero if unknowns are as good as zero, from there aside by a little.
+    /// Leaves a point at which the loops have no slopes. Negligible unknowns become zero; if none are negligible, all move slightly
+    /// aside.
     fn leave_rest(&mut self) {
         let (zero, small) = (S::Real::c(0.0), self.small);
         let is_tiny = |w: S::Real| w != zero && w.abs() <= small;
@@ -217,8 +219,8 @@ impl<S: System> Loops<S> {
         }
     }
 
-    /// Takes a step that is an improvement: its length is halved until the next correction is smaller than this one, whose size is
-    /// given. Returns the size of the next one.
+    /// Takes a step that is an improvement: halves its length until the next correction is smaller than the current one, of magnitude
+    /// `size`. Returns the magnitude of the next correction.
     fn shorten(&mut self, system: &mut S, at: At<'_, S>, wanted: &S::Unknowns, size: S::Real) -> Option<S::Real> {
         let before = self.w;
         let one = S::Real::c(1.0);
@@ -240,7 +242,7 @@ impl<S: System> Loops<S> {
     }
 }
 
-/// The largest correction in units of what does not matter of its unknown, which is no less than a size that does not matter of any.
+/// Returns the largest correction in units of the negligible fraction of its unknown, which is at least the given negligible magnitude.
 fn size_of_step<T: Real, W: Array<Item = T>>(w: &W, step: &W, size: T) -> T {
     let (relative, least) = (small::<T>(), least::<T>());
     let sizes = step.entries().zip(w.entries());
@@ -248,8 +250,8 @@ fn size_of_step<T: Real, W: Array<Item = T>>(w: &W, step: &W, size: T) -> T {
     sizes.fold(T::c(0.0), |most, size| if size > most { size } else { most })
 }
 
-/// True if the rest of every correction is rounding: it is small beside its unknown, or once it was not much smaller than the one
-/// before.
+/// Returns true if only round-off remains of every correction. Such a correction is small relative to its unknown, or was at
+/// some point hardly smaller than the previous one.
 fn is_stuck<T: Real, W: Array<Item = T>>(w: &W, step: &W, last_step: &mut W) -> bool {
     let relative = small::<T>();
     let mut are_all = true;
@@ -262,7 +264,7 @@ fn is_stuck<T: Real, W: Array<Item = T>>(w: &W, step: &W, last_step: &mut W) -> 
     are_all
 }
 
-/// True if every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them.
+/// Returns true if every residual is zero within the round-off of its terms, estimated from its partial derivatives.
 fn is_rounding<S: System>(entries: &S::LoopMatrix, w: &S::Unknowns, residuals: &S::Unknowns) -> bool {
     let pattern = S::patterns().loops;
     residuals.entries().enumerate().all(|(row, residual)| {

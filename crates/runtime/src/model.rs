@@ -1,4 +1,4 @@
-//! One instance of a model: right sides, outputs and the Jacobian, with the loops solved.
+//! One instance of a model: right-hand sides, outputs and the Jacobian, with the loops solved.
 
 use super::array::Array;
 use super::linear::solve_factors;
@@ -15,7 +15,7 @@ pub struct Model<S: System> {
     pub(crate) loops: Loops<S>,
 }
 
-/// An error unless all values are finite.
+/// Returns an error unless all values are finite.
 fn finite<A: Array<Item: Real>>(values: &A) -> Result<(), Fault> {
     if are_finite(values) {
         Ok(())
@@ -25,7 +25,7 @@ fn finite<A: Array<Item: Real>>(values: &A) -> Result<(), Fault> {
 }
 
 impl<S: System> Model<S> {
-    /// Takes over parameters and computes what follows from them, and the states that a run begins with.
+    /// Stores the parameters, and computes derived parameters and the initial states.
     pub fn new(parameters: &S::Parameters) -> Result<(Model<S>, S::States), Fault> {
         let mut model = Model {
             system: S::new(parameters),
@@ -45,13 +45,13 @@ impl<S: System> Model<S> {
         Ok((model, x))
     }
 
-    /// All entries of all parameters in order of declaration, derived ones computed.
+    /// Returns all entries of all parameters in order of declaration, including derived ones.
     pub fn parameters(&self) -> &S::Entries {
         self.system.entries()
     }
 
-    /// The time derivatives of the states, `dx`, at time `t` in seconds for states `x`, inputs `u` and their time derivatives
-    /// `du`.
+    /// Computes the time derivatives of the states, `dx`, at time `t` in seconds for states `x`, inputs `u` and their time
+    /// derivatives `du`.
     pub fn rhs(
         &mut self,
         t: S::Real,
@@ -69,7 +69,7 @@ impl<S: System> Model<S> {
         finite(dx)
     }
 
-    /// The time derivatives with a solution of the loops next to some unknowns, which come to be that solution.
+    /// Computes the time derivatives with the solution of the loops nearest to `w`, and stores this solution in `w`.
     pub(crate) fn rates_near(&mut self, w: &mut S::Unknowns, at: At<'_, S>, dx: &mut S::States) -> Result<(), Fault> {
         self.loops.set(*w);
         self.rates(at, dx)?;
@@ -77,7 +77,7 @@ impl<S: System> Model<S> {
         Ok(())
     }
 
-    /// The outputs `y`.
+    /// Computes the outputs `y`.
     pub fn outputs(
         &mut self,
         t: S::Real,
@@ -92,7 +92,7 @@ impl<S: System> Model<S> {
         finite(y)
     }
 
-    /// The stored entries of d(dx)/dx, row by row, with the places of [`super::system::Patterns::jacobian`].
+    /// Computes the stored entries of d(dx)/dx, row by row, in the order of [`super::system::Patterns::jacobian`].
     pub fn jacobian(
         &mut self,
         t: S::Real,
@@ -104,7 +104,7 @@ impl<S: System> Model<S> {
         const {
             assert!(
                 !S::FEATURES.several,
-                "the Jacobian of several combinations of modes is in no package"
+                "the Jacobian of several combinations of modes is not available in a package"
             )
         }
         let at = At { t, x, u, du };
@@ -117,7 +117,7 @@ impl<S: System> Model<S> {
         finite(entries)
     }
 
-    /// With loops g(x, w) = 0: df/dx - df/dw (dg/dw)^-1 dg/dx, a column at a time.
+    /// Computes df/dx - df/dw (dg/dw)^-1 dg/dx for loops g(x, w) = 0, column by column.
     fn through_loops(&mut self, at: At<'_, S>, entries: &mut S::Jacobian) -> Result<(), Fault> {
         let mut direct = zeros::<S::Direct>();
         let mut by_unknowns = zeros::<S::ByUnknowns>();

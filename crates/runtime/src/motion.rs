@@ -1,4 +1,4 @@
-//! The motion of a model between two corners: right sides and conditions at an instant, and steps of inputs that move states.
+//! The motion of a model between two discontinuities in time: right-hand sides, conditions, and input steps that move states.
 
 use super::array::Array;
 use super::branch::{Branch, Point};
@@ -9,14 +9,14 @@ use super::model::Model;
 use super::real::Real;
 use super::system::{Fault, System};
 
-/// When a run begins and ends, and how many rows it has.
+/// The start and the stop of a run, and the number of its rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<T> {
     /// The time of the first row.
     pub start: T,
-    /// The time of the last one.
+    /// The time of the last row.
     pub stop: T,
-    /// The number of rows, 2 at least.
+    /// The number of rows, at least 2.
     pub points: usize,
     /// The relative tolerance.
     pub rtol: T,
@@ -24,28 +24,28 @@ pub struct Plan<T> {
     pub atol: T,
 }
 
-/// A time and the states there.
+/// A time, and the states at this time.
 pub(crate) type Instant<S> = (<S as System>::Real, <S as System>::States);
 
-/// A model on its way.
+/// A model in the course of a run.
 pub struct Motion<S: System> {
     pub(crate) model: Model<S>,
     pub(crate) plan: Plan<S::Real>,
-    /// The corners that the solver is between: no value from beyond them is used.
+    /// The discontinuities at both ends of the current piece; the solver uses no value from outside it.
     pub(crate) from: S::Real,
     pub(crate) to: S::Real,
     pub(crate) tolerances: Tolerances<S::States>,
-    /// The last instant of the run, for the report of a failure.
+    /// The last instant of the run, for failure reports.
     pub(crate) last: Instant<S>,
     /// The solution of the algebraic loops that the run follows.
     pub(crate) branch: Branch<S>,
-    /// The time that was evaluated last: an earlier one belongs to another attempt at a step.
+    /// The time of the latest evaluation: an earlier time belongs to another attempt at a step.
     pub(crate) latest: S::Real,
-    /// The reason for which the states after a step of an input are not known.
+    /// The reason why the states after a step of an input cannot be determined.
     pub(crate) lost: Lost<S::Real>,
 }
 
-/// A point of a run between two corners.
+/// Returns a point of a run between two discontinuities.
 pub(crate) fn point<S: System>(
     model: &mut Model<S>,
     (from, to): (S::Real, S::Real),
@@ -57,7 +57,7 @@ pub(crate) fn point<S: System>(
     Point { t: inside, x, u, du }
 }
 
-/// The distance within which two times are one.
+/// Returns the distance within which two times are equal.
 pub(crate) fn rounding<T: Real>(t: T) -> T {
     T::c(64.0 * T::EPSILON) * t.abs()
 }
@@ -78,7 +78,7 @@ impl<S: System> Motion<S> {
         }
     }
 
-    /// The inputs at a time between two corners: at the later one, the branch before it still holds.
+    /// Returns the inputs at a time between two discontinuities. At the later one, the values before it still apply.
     pub(crate) fn point(&mut self, t: S::Real, x: S::States) -> Point<S> {
         point(&mut self.model, (self.from, self.to), t, x)
     }
@@ -90,7 +90,7 @@ impl<S: System> Motion<S> {
     }
 
     pub(crate) fn motion(&mut self, t: S::Real, x: &S::States, dx: &mut S::States) -> Result<(), Fault> {
-        // Every attempt at a step begins with the solution where the last one ended.
+        // Every attempt at a step begins with the solution at the end of the last step.
         if t < self.latest {
             self.branch.recall(&mut self.model, false);
         }
@@ -98,7 +98,7 @@ impl<S: System> Motion<S> {
         self.rates_at(t, x, dx).map(|_| ())
     }
 
-    /// The growth of each input at an instant; 0 where none steps.
+    /// Returns the step of each input at an instant; 0 for an input that is continuous there.
     pub(crate) fn steps(&mut self, t: S::Real, before: &S::Inputs) -> (Point<S>, S::Inputs) {
         let here = self.point(t, zeros());
         let apart = S::Real::c(16.0) * (t - t.next_down());
@@ -114,7 +114,7 @@ impl<S: System> Motion<S> {
         (here, steps)
     }
 
-    /// A step of the inputs moves states by E times the step.
+    /// Moves the states by E times the step of the inputs.
     pub(crate) fn move_states(
         &mut self,
         t: S::Real,
@@ -149,7 +149,7 @@ impl<S: System> Motion<S> {
         Ok(())
     }
 
-    /// E is the same everywhere; at zero nothing else is rounded with it.
+    /// Moves the states if E is the same everywhere. The evaluation at zero adds no round-off of other terms.
     pub(crate) fn moved_by_constants(
         &mut self,
         here: &Point<S>,
@@ -173,7 +173,7 @@ impl<S: System> Motion<S> {
         Ok(moved)
     }
 
-    /// The conditions on states at a point.
+    /// Computes the conditions on states at a point.
     pub(crate) fn conditions(&mut self, t: S::Real, x: &S::States) -> S::Conditions {
         if S::Conditions::LENGTH == 0 {
             return zeros();
@@ -186,19 +186,19 @@ impl<S: System> Motion<S> {
         self.model.conditions(here.t, x, &here.u, &here.du)
     }
 
-    /// The conditions of derivative discontinuities at a point, and the right sides if they are asked for.
+    /// Computes the conditions for derivative discontinuities at a point and, if requested, the right-hand sides.
     pub(crate) fn look(&mut self, t: S::Real, x: &S::States, rates: Option<&mut S::States>) -> Option<S::Bends> {
         self.branch.recall(&mut self.model, false);
         let here = match rates {
             Some(rates) => self.rates_at(t, x, rates).ok()?,
-            // The conditions hold the solution of the loops.
+            // The conditions include the solution of the loops.
             None if S::Unknowns::LENGTH > 0 => self.rates_at(t, x, &mut zeros()).ok()?,
             None => self.point(t, *x),
         };
         Some(self.model.bends(here.t, x, &here.u, &here.du))
     }
 
-    /// Corners that are as near to an instant as rounding are one: the last of them, and the next one.
+    /// Returns the last discontinuity that equals an instant within round-off, and the next one after it.
     pub(crate) fn together(&mut self, t: S::Real) -> (S::Real, S::Real) {
         let Plan { start, stop, .. } = self.plan;
         let (mut last, mut next) = (t, self.model.next_corner(start, t, stop));

@@ -1,9 +1,9 @@
-//! The numbers that the equations are computed in.
+//! The number types of the equations.
 
 use core::fmt::Debug;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A real number with the functions that equations need.
+/// A real number type with the functions that equations need.
 pub trait Real:
     Copy
     + Debug
@@ -14,58 +14,58 @@ pub trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// The distance from 1 to the next number.
+    /// The distance from 1 to the next larger number.
     const EPSILON: f64;
-    /// The nearest number.
+    /// Returns the nearest number.
     fn c(value: f64) -> Self;
-    /// The same as a double.
+    /// Converts to a double.
     fn to_f64(self) -> f64;
-    /// Whether this is a number, and not infinite.
+    /// Returns true if the value is neither NaN nor infinite.
     fn is_finite(self) -> bool;
-    /// Whether this is not a number.
+    /// Returns true if the value is NaN.
     fn is_nan(self) -> bool;
-    /// Whether the sign is minus, that of zero too.
+    /// Returns true if the sign bit is set, also for -0.
     fn is_negative(self) -> bool;
-    /// The largest number below.
+    /// Returns the next smaller number.
     fn next_down(self) -> Self;
-    /// The absolute value.
+    /// Returns the absolute value.
     fn abs(self) -> Self;
-    /// The largest integer that is not above.
+    /// Returns the largest integer that is not greater.
     fn floor(self) -> Self;
-    /// The square root.
+    /// Returns the square root.
     fn sqrt(self) -> Self;
-    /// The sine of an angle in radians.
+    /// Returns the sine of an angle in radians.
     fn sin(self) -> Self;
-    /// The cosine.
+    /// Returns the cosine.
     fn cos(self) -> Self;
-    /// The tangent.
+    /// Returns the tangent.
     fn tan(self) -> Self;
-    /// The inverse sine.
+    /// Returns the inverse sine.
     fn asin(self) -> Self;
-    /// The inverse cosine.
+    /// Returns the inverse cosine.
     fn acos(self) -> Self;
-    /// The inverse tangent.
+    /// Returns the inverse tangent.
     fn atan(self) -> Self;
-    /// The angle of a point of which this is the ordinate.
+    /// Returns the angle of a point with this ordinate.
     fn atan2(self, abscissa: Self) -> Self;
-    /// The hyperbolic sine.
+    /// Returns the hyperbolic sine.
     fn sinh(self) -> Self;
-    /// The hyperbolic cosine.
+    /// Returns the hyperbolic cosine.
     fn cosh(self) -> Self;
-    /// The hyperbolic tangent.
+    /// Returns the hyperbolic tangent.
     fn tanh(self) -> Self;
-    /// The inverse hyperbolic sine.
+    /// Returns the inverse hyperbolic sine.
     fn asinh(self) -> Self;
-    /// The exponential function.
+    /// Returns the exponential function.
     fn exp(self) -> Self;
-    /// The exponential function less 1, without cancellation near 0.
+    /// Returns the exponential function minus 1, without cancellation near 0.
     fn exp_m1(self) -> Self;
-    /// The natural logarithm.
+    /// Returns the natural logarithm.
     fn ln(self) -> Self;
-    /// A power with any exponent.
+    /// Raises to a power with any exponent.
     fn powf(self, exponent: Self) -> Self;
 
-    /// -1, 0 or 1; not a number of what is none.
+    /// Returns -1, 0 or 1; NaN for NaN.
     fn sign(self) -> Self {
         if self > Self::c(0.0) {
             Self::c(1.0)
@@ -76,7 +76,7 @@ pub trait Real:
         }
     }
 
-    /// The smaller; not a number where either is none; -0 is below 0.
+    /// Returns the smaller number; NaN if either is NaN. -0 is less than 0.
     fn minimum(self, other: Self) -> Self {
         if self < other {
             self
@@ -91,12 +91,12 @@ pub trait Real:
         }
     }
 
-    /// The greater; not a number where either is none; 0 is above -0.
+    /// Returns the greater number; NaN if either is NaN. 0 is greater than -0.
     fn maximum(self, other: Self) -> Self {
         -(-self).minimum(-other)
     }
 
-    /// A power, by multiplications where the exponent is an integer below 1024 in size.
+    /// Raises to a power, by multiplications for integer exponents of magnitude below 1024.
     fn power(self, exponent: Self) -> Self {
         if !(exponent.abs() < Self::c(1024.0) && exponent.floor() == exponent) {
             return self.powf(exponent);

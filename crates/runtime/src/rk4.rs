@@ -1,11 +1,11 @@
-//! Runge and Kutta's method of order 4 with a fixed step.
+//! The classical Runge-Kutta method of order 4 with a fixed step size.
 
 use super::array::Array;
 use super::real::Real;
 use super::system::Fault;
 
-/// Takes the states `x` from time `t` to `t + h` by four evaluations of `f`, which writes `x'` for a time and states; they are
-/// left as they were where one has no value.
+/// Advances the states `x` from time `t` to `t + h` by four evaluations of `f`, which computes `x'` from a time and states.
+/// If an evaluation fails, `x` is unchanged.
 pub fn step<T: Real, X: Array<Item = T>>(
     mut f: impl FnMut(T, &X, &mut X) -> Result<(), Fault>,
     t: T,

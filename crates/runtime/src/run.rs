@@ -1,4 +1,4 @@
-//! A run over time: pieces between corners, steps of controlled length within them, and rows.
+//! A run over time: pieces between discontinuities, steps of controlled size within them, and rows.
 
 use super::array::Array;
 use super::bends::Bends;
@@ -14,28 +14,28 @@ use super::system::{Fault, System};
 use core::convert::Infallible;
 use core::fmt::{Debug, Display};
 
-/// The place within a piece at which the run begins anew.
+/// The point within a piece from which the run restarts.
 #[derive(Clone, Copy)]
 struct Event<T> {
     t: T,
-    /// If it is the end of a branch, and no condition that changes.
+    /// True at the end of a branch, and false at a change of a condition.
     ends_branch: bool,
 }
 
-/// Events beside the motion of a run.
+/// The events during a run.
 pub trait RunEvents<S: System> {
-    /// The reason for which an event has no answer.
+    /// The reason why an event has no solution.
     type Cause: Copy + Debug + PartialEq + Display;
 
-    /// The start of a run.
+    /// Starts a run.
     fn begin(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
-    /// The next instant of an event that is known beforehand, or now if an event is due.
+    /// Returns the next instant of an event that is known in advance, or `now` if an event is due.
     fn next(&self, now: S::Real) -> S::Real;
-    /// The events of an instant.
+    /// Performs the events of an instant.
     fn pass(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
-    /// The run just before a corner.
+    /// Prepares for a discontinuity of the inputs, just before it.
     fn arrive(&mut self, motion: &mut Motion<S>, t: S::Real, x: &mut S::States) -> Result<(), Fault>;
-    /// The corner, or the stop of the run, behind the inputs `before` it: a step moves states, and may make conditions true.
+    /// Performs the events at a discontinuity or at the stop. The input step from `before` moves states and may make conditions true.
     fn corner(
         &mut self,
         motion: &mut Motion<S>,
@@ -43,21 +43,21 @@ pub trait RunEvents<S: System> {
         before: Option<&S::Inputs>,
         x: &mut S::States,
     ) -> Result<(), Fault>;
-    /// The first instant within the last step at which an event is due, and the time at which it counts: the bound of the step if that is
-    /// the same.
+    /// Returns the first instant within the last step at which an event is due, and the time assigned to it. This time is the end of
+    /// the step if the two coincide.
     fn first_within(
         &mut self,
         motion: &mut Motion<S>,
         solver: &Dopri5<S::States>,
         bound: S::Real,
     ) -> Option<(S::Real, S::Real)>;
-    /// The states of a row, if they are not those of the run.
+    /// Returns the states of a row, if they differ from those of the run.
     fn row(&mut self, motion: &mut Motion<S>, t: S::Real, x: &S::States) -> Option<S::States>;
-    /// The reason for which the last event has no answer.
+    /// Returns the reason why the last event has no solution.
     fn cause(&self) -> Option<Self::Cause>;
 }
 
-/// No events.
+/// A run without events.
 #[derive(Clone, Copy, Debug)]
 pub struct NoEvents;
 
@@ -106,26 +106,26 @@ impl<S: System> RunEvents<S> for NoEvents {
     }
 }
 
-/// One run on its way.
+/// A run in progress.
 pub struct Run<S: System, R, E = NoEvents> {
     motion: Motion<S>,
-    /// Events.
+    /// The events of the run.
     events: E,
-    /// No step is longer.
+    /// The longest allowed step.
     longest: S::Real,
     row: usize,
-    /// So many conditions have changed since this time, which is hardly before now.
+    /// The number of changes of conditions since the following time, all in almost no time.
     changes: usize,
     changed: S::Real,
     /// The end of the last step.
     reached: S::Real,
-    /// Derivative discontinuities within steps.
+    /// The derivative discontinuities within steps.
     bends: Bends<S::Bends>,
     rows: R,
 }
 
 impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
-    /// Prepares a run; `rows` takes the time, the outputs and the states of each row.
+    /// Prepares a run; `rows` receives the time, the outputs and the states of each row.
     pub fn new(model: Model<S>, plan: Plan<S::Real>, rows: R) -> Run<S, R> {
         const { assert!(!S::FEATURES.events, "a model with events is run by `Run::with_events`") }
         Run::with(model, plan, rows, NoEvents)
@@ -133,7 +133,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States)> Run<S, R> {
 }
 
 impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run<S, R, E> {
-    /// Prepares a run in which these events happen.
+    /// Prepares a run with events.
     pub(crate) fn with(model: Model<S>, plan: Plan<S::Real>, rows: R, events: E) -> Run<S, R, E> {
         let start = plan.start;
         Run {
@@ -149,7 +149,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         }
     }
 
-    /// The time of a row. The last row is exactly at the stop.
+    /// Returns the time of a row. The last row is exactly at the stop.
     fn row_time(&self, row: usize) -> S::Real {
         let plan = self.motion.plan;
         if row + 1 >= plan.points {
@@ -181,7 +181,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         Ok(())
     }
 
-    /// Returns true if the last step leads across a derivative discontinuity that matters.
+    /// Returns true if the last step crosses a derivative discontinuity that matters.
     fn is_cut(&mut self, solver: &mut Dopri5<S::States>) -> bool {
         if S::Bends::LENGTH == 0 {
             return false;
@@ -192,7 +192,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         cut
     }
 
-    /// Returns true if the branch of the loops goes on along the last step.
+    /// Returns true if the branch of the loops continues along the last step.
     fn goes_on(&mut self, solver: &Dopri5<S::States>) -> bool {
         let (ends, piece) = ((solver.before, solver.t), (self.motion.from, self.motion.to));
         let mut x = solver.x;
@@ -202,7 +202,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         })
     }
 
-    /// Called where no step is small enough. Returns true if the branch ends just ahead; then the run has left it.
+    /// Leaves a branch that ends just ahead, if no step is small enough. Returns the point from which the run continues, if any.
     fn leaves_ahead(&mut self, solver: &Dopri5<S::States>, end: S::Real) -> Result<Option<Instant<S>>, Fault> {
         let (t, piece) = (solver.t, (self.motion.from, self.motion.to));
         let mut rates = zeros();
@@ -227,7 +227,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         Ok(None)
     }
 
-    /// The branch has ended here.
+    /// Leaves the branch, which ends at this point.
     fn leave(&mut self, t: S::Real, x: &S::States) -> Result<(), Fault> {
         self.motion.last = (t, *x);
         let here = self.motion.point(t, *x);
@@ -239,7 +239,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         Ok(())
     }
 
-    /// The first event within the last step, and if the step is so long that it is to be made again in shorter ones.
+    /// Returns the first event within the last step, and true if the step must be repeated as shorter ones.
     fn happening(
         &mut self,
         solver: &Dopri5<S::States>,
@@ -263,7 +263,36 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         (event, is_long && event.is_some())
     }
 
-    /// Where no step is small enough: where the run goes on, if a jump or the end of a branch is just ahead.
+    /// Raises the scales of states if no step is small enough. After an event, states may become much larger than before, because
+    /// their driving quantities have changed. Returns true if a scale has grown.
+    fn expects_more(&mut self, solver: &Dopri5<S::States>) -> bool {
+        let left = self.motion.plan.stop - solver.t;
+        let ahead = S::Real::c(1e-6) * left;
+        let least = S::Real::c(0.0);
+        let (mut slope, mut rates) = (zeros::<S::States>(), zeros::<S::States>());
+        self.motion.latest = S::Real::c(f64::INFINITY);
+        if self.motion.tolerances.atol > least || self.motion.motion(solver.t, &solver.x, &mut slope).is_err() {
+            return false;
+        }
+        let there = S::States::of(|at| solver.x[at] + ahead * slope[at]);
+        if self.motion.motion(solver.t + ahead, &there, &mut rates).is_err() {
+            return false;
+        }
+        let mut are_any = false;
+        for (at, rate) in rates.entries().enumerate() {
+            let tolerances = &mut self.motion.tolerances;
+            let scale = S::Real::c(tolerances.scales[at]);
+            let expected = S::Real::c(1e-3) * rate.abs() * left;
+            let is_more = expected.is_finite() && expected > S::Real::c(100.0) * tolerances.seen[at].maximum(scale);
+            if scale >= least && is_more {
+                tolerances.seen[at] = expected;
+                are_any = true;
+            }
+        }
+        are_any
+    }
+
+    /// Finds the point from which the run continues after a jump or the end of a branch just ahead, if no step is small enough.
     fn goes_on_ahead(
         &mut self,
         solver: &Dopri5<S::States>,
@@ -277,8 +306,8 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         Ok(beyond)
     }
 
-    /// A state that has been zero all along, and so has no size yet, forgives no step across a jump. Whether one is just ahead: then
-    /// the run is on its other side, some units of rounding further along the slope.
+    /// Returns a point beyond a jump just ahead, some units of round-off along the slope; none if no jump is ahead. A state that has
+    /// always been zero has no scale yet, so every step across a jump fails its tolerance.
     fn beyond_jump(
         &mut self,
         solver: &Dopri5<S::States>,
@@ -306,7 +335,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         Ok(Some((there, x)))
     }
 
-    /// The solver where a piece, or what is left of it, begins.
+    /// Creates the solver at the start of a piece or of its remainder.
     fn begin(&mut self, t: S::Real, end: S::Real, x: &S::States) -> Result<Dopri5<S::States>, Fault> {
         let (tolerances, longest) = (self.motion.tolerances, self.longest);
         self.bends = Bends::default();
@@ -320,11 +349,11 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         )
     }
 
-    /// Makes the rows from one corner to the next, and begins anew where a condition on states changes; returns where the piece ends,
-    /// which is earlier if an event is located in it.
+    /// Computes the rows from one discontinuity to the next, and restarts the solver when a condition on states changes. Returns the end
+    /// of the piece, which is earlier if it contains an event.
     fn piece(&mut self, end: S::Real, x: &mut S::States) -> Result<S::Real, Fault> {
         let mut t = self.motion.from;
-        // After a jump was met, steps are at most so short, up to there.
+        // Steps are limited after a jump was found, until they reach it.
         let (mut short, mut near) = (S::Real::c(f64::INFINITY), t);
         'anew: while t < end {
             if S::FEATURES.branches {
@@ -343,14 +372,17 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
                 self.motion.latest = S::Real::c(f64::INFINITY);
                 let stop = self.bends.end(end);
                 if let Err(fault) = solver.step(|t, x, dx| self.motion.motion(t, x, dx), stop) {
-                    (t, *x) = self.goes_on_ahead(&solver, &side, end)?.ok_or(fault)?;
                     self.motion.tolerances = solver.tolerances;
+                    (t, *x) = match self.expects_more(&solver) {
+                        true => (solver.t, solver.x),
+                        false => self.goes_on_ahead(&solver, &side, end)?.ok_or(fault)?,
+                    };
                     continue 'anew;
                 }
                 let is_again;
                 (event, is_again) = self.happening(&solver, &side, end);
                 if is_again {
-                    // A step across a jump is wrong, so it is made again in shorter ones.
+                    // A step across a jump is wrong, so it is repeated as shorter steps.
                     let length = solver.t - solver.before;
                     (short, near) = (length / S::Real::c(8.0), solver.before + length);
                     *x = solver.x_before;
@@ -389,7 +421,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         Ok(end)
     }
 
-    /// The run is at the end of the last step.
+    /// Accepts the last step.
     fn accept(&mut self, solver: &Dopri5<S::States>, side: &mut S::Conditions) {
         if S::Conditions::LENGTH > 0 {
             let values = self.motion.conditions(solver.t, &solver.x);
@@ -406,7 +438,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         }
     }
 
-    /// The rows within the last step, up to a time.
+    /// Writes the rows within the last step, up to a time.
     fn rows_of_step(&mut self, solver: &Dopri5<S::States>, until: S::Real) -> Result<(), Fault> {
         let mut between = solver.x;
         while self.is_before(until) {
@@ -423,7 +455,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         Ok(())
     }
 
-    /// Returns true if a change of a condition is one of a hundred within no time.
+    /// Returns true if a change of a condition is one of a hundred in almost no time.
     fn is_chatter(&mut self, t: S::Real) -> bool {
         let moment = S::Real::c(1e-8) * (self.motion.plan.stop - self.motion.plan.start);
         if self.changes == 0 || t - self.changed > moment {
@@ -433,14 +465,14 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         self.changes >= 100
     }
 
-    /// Returns true if a condition has changed at a point.
+    /// Returns true if a condition has changed since the last accepted step.
     fn have_changed(&mut self, side: &S::Conditions, t: S::Real, x: &S::States) -> bool {
         let values = self.motion.conditions(t, x);
         let mut pairs = side.entries().zip(values.entries());
         pairs.any(|(side, value)| *side * *value < S::Real::c(0.0))
     }
 
-    /// The first instant within the last step at which a condition has changed.
+    /// Returns the first instant within the last step at which a condition has changed.
     fn event(&mut self, solver: &Dopri5<S::States>, side: &S::Conditions) -> Option<S::Real> {
         if S::Conditions::LENGTH == 0 {
             return None;
@@ -467,7 +499,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         }
     }
 
-    /// Makes the whole run from the states that it begins with.
+    /// Performs the complete run from the initial states.
     pub fn run(&mut self, x: &mut S::States) -> Result<(), Fault> {
         let (start, stop, points) = (self.motion.plan.start, self.motion.plan.stop, self.motion.plan.points);
         let ahead = |corner: S::Real| {
@@ -487,13 +519,13 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
             let end = corner.minimum(stop).minimum(self.events.next(t));
             self.motion.from = t;
             t = self.piece(end, x)?;
-            // An instant within rounding of the corner is at it.
+            // An instant that equals the discontinuity within round-off counts as this discontinuity.
             let mut now = if corner <= t + rounding(t) {
                 t.maximum(corner)
             } else {
                 t
             };
-            // So is an instant of a block.
+            // The same applies to an instant of a block.
             let instant = self.events.next(t);
             if corner <= now && instant <= now + rounding(now) {
                 now = now.maximum(instant).minimum(stop);
@@ -521,7 +553,7 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         Ok(())
     }
 
-    /// The time at which a run that failed ends, why it does, and which variable is at fault.
+    /// Returns the end time of a failed run, the cause, and the variable at fault.
     pub fn cause(&mut self, fault: Fault) -> (S::Real, Cause<S::Real, E::Cause>) {
         let cause = match fault {
             Fault::LoopNotSolved => Cause::LoopNotSolved(S::LOOPS.elements),

@@ -1,5 +1,5 @@
-//! The default signals of the inputs, and where they or the equations step or have a derivative discontinuity: for programs that run
-//! the model by itself.
+//! The default signals of the inputs, and the instants at which signals or equations step or have a derivative
+//! discontinuity. These functions are for programs with their own solver.
 
 use super::array::Array;
 use super::loops::zeros;
@@ -7,17 +7,17 @@ use super::model::Model;
 use super::real::Real;
 use super::system::{At, System};
 
-/// So many samples of a run find changes of conditions on time.
-const SAMPLES: f64 = 20_000.0;
-/// At most so many times as many if something oscillates fast.
+/// The number of samples of a run used to find changes of conditions on time.
+pub const SAMPLES: f64 = 20_000.0;
+/// The largest factor by which fast oscillations increase the number of samples.
 const MOST_REFINED: f64 = 64.0;
-/// So many samples find the fastest oscillation.
+/// The number of samples used to find the fastest oscillation.
 const COARSE: u32 = 1000;
-/// The largest angle, in radians, that a phase may turn through between two looks at it.
+/// The largest change of a phase, in radians, between two samples.
 pub const LARGEST_TURN: f64 = core::f64::consts::FRAC_PI_4;
 
 impl<S: System> Model<S> {
-    /// The inputs and their time derivatives at a time in seconds. A step has its new value at the instant itself.
+    /// Returns the inputs and their time derivatives at a time in seconds. At the instant of a step they have the new value.
     pub fn inputs(&mut self, t: S::Real) -> (S::Inputs, S::Inputs) {
         let mut both = zeros::<S::Signals>();
         self.system.inputs(t, &mut both);
@@ -27,8 +27,9 @@ impl<S: System> Model<S> {
         )
     }
 
-    /// The first instant after `after`, and not after `stop`, at which what depends on time alone steps or bends; infinite where
-    /// there is none. A condition that changes twice between two of some 20,000 samples from `start` to `stop` may be missed.
+    /// Returns the first instant after `after`, up to `stop`, at which a function of time steps or has a derivative
+    /// discontinuity; infinity if none exists. A condition that changes twice between two of about 20,000 samples from
+    /// `start` to `stop` may be missed.
     pub fn next_corner(&mut self, start: S::Real, after: S::Real, stop: S::Real) -> S::Real {
         let mut found = S::Real::c(f64::INFINITY);
         let mut instants = zeros::<S::Instants>();
@@ -47,7 +48,7 @@ impl<S: System> Model<S> {
         let until = if found < stop { found.next_down() } else { stop };
         let coarse = self.scan(begin, until, width, start);
         found = if coarse < found { coarse } else { found };
-        // Changes within the present piece.
+        // Changes within the current piece.
         for _ in 0..3 {
             let until = if found < stop { found.next_down() } else { stop };
             if until > first {
@@ -61,9 +62,9 @@ impl<S: System> Model<S> {
         found
     }
 
-    /// The longest step in which a solver overlooks no turn of what oscillates with time alone between two times, at the
-    /// parameters that the model has; infinite where nothing does, or where the equations are linear and answer every turn in
-    /// proportion.
+    /// Returns the longest step with which a solver misses no oscillation in time between `start` and `stop`, for the
+    /// current parameters. Returns infinity without oscillations, and for linear equations, whose response to an
+    /// oscillation is proportional.
     pub fn longest_step(&mut self, start: S::Real, stop: S::Real) -> S::Real {
         if S::FEATURES.bounds_steps {
             let rate = self.fastest(start, stop);
@@ -74,14 +75,14 @@ impl<S: System> Model<S> {
         S::Real::c(f64::INFINITY)
     }
 
-    /// All conditions on states.
+    /// Computes all conditions on states.
     fn crossings(&mut self, at: At<'_, S>) -> S::Crossings {
         let mut crossings = zeros();
         self.system.crossings(at, &self.loops.w, &mut crossings);
         crossings
     }
 
-    /// Functions that change their sign where a condition on states changes; to be called after [`Model::rhs`] at the same
+    /// Returns functions that change sign when a condition on states changes. Call this after [`Model::rhs`] at the same
     /// point.
     pub fn conditions(&mut self, t: S::Real, x: &S::States, u: &S::Inputs, du: &S::Inputs) -> S::Conditions {
         if S::Conditions::LENGTH == 0 {
@@ -91,7 +92,8 @@ impl<S: System> Model<S> {
         S::Conditions::of(|at| crossings[S::JUMPING[at]])
     }
 
-    /// The same where the equations have a derivative discontinuity.
+    /// Returns functions that change sign at derivative discontinuities of the equations. Call this after [`Model::rhs`] at
+    /// the same point.
     pub fn bends(&mut self, t: S::Real, x: &S::States, u: &S::Inputs, du: &S::Inputs) -> S::Bends {
         if S::Bends::LENGTH == 0 {
             return zeros();
@@ -100,7 +102,8 @@ impl<S: System> Model<S> {
         S::Bends::of(|at| crossings[S::BENDING[at]])
     }
 
-    /// The largest angular frequency of what oscillates with time alone, in rad/s: the mean of a thousandth of the time.
+    /// Returns the largest angular frequency of the oscillations in time, in rad/s, averaged over one thousandth of the
+    /// interval.
     fn fastest(&mut self, start: S::Real, stop: S::Real) -> S::Real {
         let mut largest = S::Real::c(0.0);
         let mut last = zeros::<S::Phases>();
@@ -122,14 +125,14 @@ impl<S: System> Model<S> {
         largest * S::Real::c(f64::from(COARSE)) / (stop - start)
     }
 
-    /// The values that are constant between corners.
+    /// Returns the values that are constant between discontinuities.
     fn look(&mut self, t: S::Real) -> S::Switches {
         let mut values = zeros();
         self.system.switches(t, &mut values);
         values
     }
 
-    /// The factor of samples that the fastest oscillation needs.
+    /// Returns the factor by which the fastest oscillation increases the number of samples.
     fn refinement(&mut self, start: S::Real, stop: S::Real) -> S::Real {
         let turns = self.fastest(start, stop) * (stop - start) / S::Real::c(LARGEST_TURN);
         let needed = -(-(turns / S::Real::c(SAMPLES))).floor();
@@ -140,7 +143,7 @@ impl<S: System> Model<S> {
         }
     }
 
-    /// Where something changes first between two instants, looked at so far apart; infinite where nothing does.
+    /// Returns the first change between two instants, sampled at intervals of `width`; infinity if none exists.
     fn scan(&mut self, from: S::Real, until: S::Real, width: S::Real, origin: S::Real) -> S::Real {
         let same = |a: &S::Switches, b: &S::Switches| {
             let mut pairs = a.entries().zip(b.entries());

@@ -1,90 +1,91 @@
-//! Parts of a model: the functions of its equations, the sizes of its arrays, and its tables.
+//! The components of a model: the functions of its equations, the sizes of its arrays, and its tables.
 
 use super::array::Array;
 use super::real::Real;
 use core::fmt::Debug;
 
-/// The reason of a call without a result.
+/// The reason why a call has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A result is not a finite number: the arguments are outside the domain of the equations.
+    /// A result is not finite: the arguments are outside the domain of the equations.
     NotFinite,
-    /// An algebraic loop has no solution that Newton's iteration finds.
+    /// Newton's iteration finds no solution of an algebraic loop.
     LoopNotSolved,
-    /// The starts of storage elements that depend on each other contradict.
+    /// The initial values of interdependent storage elements are contradictory.
     StartsDisagree,
-    /// A condition on states changes again and again within no time.
+    /// A condition on states changes repeatedly in almost no time.
     Chatter,
-    /// An input steps, and what the states are after that does not follow from the equations.
+    /// An input steps, and the equations do not determine the states after the step.
     JumpNotKnown,
-    /// At an event no modes agree, or an assignment has no value.
+    /// At an event the modes are inconsistent, or an assignment has no value.
     EventNotKnown,
 }
 
-/// Traits of the equations of a model, beside its sizes.
+/// Properties of the equations of a model, in addition to its sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Features {
-    /// If a step of an input moves states.
+    /// True if a step of an input moves states.
     pub moves: bool,
-    /// If it moves them by the same at every point.
+    /// True if a step of an input moves the states by the same amount at every point.
     pub linear: bool,
-    /// If algebraic loops may have several solutions, of which a run follows one.
+    /// True if algebraic loops may have several solutions, one of which a run follows.
     pub branches: bool,
-    /// If a state is a conserved quantity, of which stored quantities may have several solutions.
+    /// True if a state is a conserved quantity with possibly several distributions.
     pub totals: bool,
-    /// If oscillations of time alone bound the steps.
+    /// True if oscillations in time limit the step size.
     pub bounds_steps: bool,
-    /// If events happen.
+    /// True if the model has events.
     pub events: bool,
-    /// If the equations are those of several combinations of modes, whose Jacobians no package holds.
+    /// True if the equations are those of several combinations of modes; packages then contain no Jacobian.
     pub several: bool,
 }
 
 /// Tables of each state.
 #[derive(Clone, Copy, Debug)]
 pub struct StateTables {
-    /// The user's names.
+    /// The names given by the user.
     pub names: &'static [&'static str],
-    /// Scales before the states were seen; a negative one was given by the model, and stays.
+    /// The scales of the states before the run has found any; the model gives the negative ones, which remain in force.
     pub scales: &'static [f64],
-    /// States of one kind have the same number.
+    /// The kind of each state as a number.
     pub kinds: &'static [usize],
-    /// True if the model gives the start: the state keeps its value if an input steps at the start.
+    /// True if the model gives the initial value: the state keeps it if an input steps at the start.
     pub start_given: &'static [bool],
 }
 
 /// Tables of the unknowns of the algebraic loops.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopTables {
-    /// The elements of the loops, as a sentence names them.
+    /// The elements of the loops, as named in messages.
     pub elements: &'static str,
-    /// The point at which the search for solutions begins.
+    /// The points from which the search for solutions begins.
     pub guesses: [&'static [f64]; 5],
-    /// Linear loops have one solution; displacements of closed chains go on without leaps, to where they end at a dead centre.
+    /// True for unknowns with one continuous solution: linear loops have one solution, and displacements of closed chains
+    /// are continuous up to a dead centre.
     pub settled: &'static [bool],
-    /// Unknowns that give stored quantities do not jump.
+    /// True for unknowns that determine stored quantities, which do not jump.
     pub stored: &'static [bool],
-    /// The number of times that an iteration may go aside where the loops have no slopes.
+    /// The maximum number of sideways moves of an iteration away from points at which the loops have no slopes.
     pub asides: usize,
 }
 
-/// The places of the entries of a sparse matrix.
+/// The positions of the nonzero entries of a sparse matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// Row r has the entries `rows[r] .. rows[r + 1]`.
+    /// The entries of row r have the indices `rows[r] .. rows[r + 1]`.
     pub rows: &'static [usize],
     /// The column of each entry.
     pub columns: &'static [usize],
 }
 
 impl Pattern {
-    /// A matrix without rows.
+    /// Creates a matrix without rows.
     pub const NONE: Pattern = Pattern {
         rows: &[0],
         columns: &[],
     };
 
-    /// The entries of a row, each with its place.
+    /// Returns the entries of a row, each with its index.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, usize)> {
         let (first, end) = (self.rows[row], self.rows[row + 1]);
         let columns = &self.columns[first..end];
@@ -92,18 +93,18 @@ impl Pattern {
     }
 }
 
-/// The places of the partial derivatives.
+/// The sparsity patterns of the partial derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct Patterns {
-    /// Derivatives of states by states, with the loops resolved.
+    /// Derivatives of the rates with respect to the states, with the loops solved.
     pub jacobian: Pattern,
-    /// Residuals of the loops by their unknowns.
+    /// Derivatives of the loop residuals with respect to the unknowns.
     pub loops: Pattern,
-    /// Derivatives of states by states alone.
+    /// Derivatives of the rates with respect to the states at constant unknowns.
     pub direct: Pattern,
-    /// Derivatives of states by the unknowns.
+    /// Derivatives of the rates with respect to the unknowns.
     pub by_unknowns: Pattern,
-    /// Residuals by states.
+    /// Derivatives of the loop residuals with respect to the states.
     pub by_states: Pattern,
 }
 
@@ -120,12 +121,12 @@ pub struct At<'a, S: System> {
     pub du: &'a S::Inputs,
 }
 
-/// The functions of a model, with the memory that they need. Each writes its results to its last argument; a function that computes
-/// nothing is left out. Before a function reads unknowns of loops, these are solved.
+/// The functions of a model, with the memory that they need. Each writes its results to its last argument. A function
+/// without results is omitted. The unknowns of the loops are solved before a function reads them.
 pub trait System: Copy + Debug {
-    /// The numbers.
+    /// The number type.
     type Real: Real;
-    /// The parameters as a user gives them.
+    /// The parameters as the user gives them.
     type Parameters;
     /// All entries of all parameters.
     type Entries: Array<Item = Self::Real>;
@@ -133,15 +134,15 @@ pub trait System: Copy + Debug {
     type States: Array<Item = Self::Real>;
     /// One number for each input.
     type Inputs: Array<Item = Self::Real>;
-    /// The inputs, and their time derivatives behind them.
+    /// The inputs, followed by their time derivatives.
     type Signals: Array<Item = Self::Real>;
     /// One number for each output.
     type Outputs: Array<Item = Self::Real>;
     /// One number for each unknown of the algebraic loops.
     type Unknowns: Array<Item = Self::Real>;
-    /// A row of unknowns for each unknown.
+    /// One row of unknowns for each unknown.
     type Factors: Array<Item = Self::Unknowns>;
-    /// A place for each unknown.
+    /// One index for each unknown.
     type Pivots: Array<Item = usize>;
     /// Entries of [`Patterns::jacobian`].
     type Jacobian: Array<Item = Self::Real>;
@@ -153,22 +154,22 @@ pub trait System: Copy + Debug {
     type ByUnknowns: Array<Item = Self::Real>;
     /// Entries of [`Patterns::by_states`].
     type ByStates: Array<Item = Self::Real>;
-    /// Given and following starts of dependent storage, in pairs.
+    /// Given and implied initial values of dependent storage, in pairs.
     type Constraints: Array<Item = Self::Real>;
-    /// Instants at which a signal or an expression of time steps or bends.
+    /// Instants at which a signal or a function of time steps or has a derivative discontinuity.
     type Instants: Array<Item = Self::Real>;
-    /// Values that are constant between instants that are not known beforehand.
+    /// Values that are constant between instants that are not known in advance.
     type Switches: Array<Item = Self::Real>;
-    /// The phases of what oscillates with time alone.
+    /// The phases of oscillations in time.
     type Phases: Array<Item = Self::Real>;
     /// All conditions on states.
     type Crossings: Array<Item = Self::Real>;
-    /// Conditions at which the equations jump.
+    /// Conditions at which the equations are discontinuous.
     type Conditions: Array<Item = Self::Real>;
-    /// Conditions at which they have a derivative discontinuity.
+    /// Conditions at which the equations have a derivative discontinuity.
     type Bends: Array<Item = Self::Real>;
 
-    /// Traits of the equations.
+    /// Properties of the equations.
     const FEATURES: Features;
     /// Tables of the states.
     const STATES: StateTables;
@@ -176,75 +177,75 @@ pub trait System: Copy + Debug {
     const LOOPS: LoopTables;
     /// The names of the outputs.
     const OUTPUT_NAMES: &'static [&'static str];
-    /// The place of each condition of [`System::Conditions`] among all.
+    /// The index of each condition of [`System::Conditions`] in the list of all conditions.
     const JUMPING: &'static [usize];
-    /// The place of each condition of [`System::Bends`] among all.
+    /// The index of each condition of [`System::Bends`] in the list of all conditions.
     const BENDING: &'static [usize];
 
-    /// The places of the partial derivatives.
+    /// Returns the sparsity patterns of the partial derivatives.
     fn patterns() -> Patterns;
-    /// Takes over parameters and computes those that follow from them.
+    /// Stores the parameters and computes those derived from them.
     fn new(parameters: &Self::Parameters) -> Self;
-    /// All entries of all parameters.
+    /// Returns all entries of all parameters.
     fn entries(&self) -> &Self::Entries;
 
-    /// The states that a run begins with.
+    /// Computes the initial states.
     fn starts(&mut self, x: &mut Self::States) {
         let _ = x;
     }
-    /// Given and following starts of dependent storage.
+    /// Computes the given and the implied initial values of dependent storage.
     fn constraints(&mut self, pairs: &mut Self::Constraints) {
         let _ = pairs;
     }
-    /// The inputs at a time, and their time derivatives.
+    /// Computes the inputs at a time, and their time derivatives.
     fn inputs(&mut self, t: Self::Real, both: &mut Self::Signals) {
         let _ = (t, both);
     }
-    /// The time derivatives of the states.
+    /// Computes the time derivatives of the states.
     fn derivatives(&mut self, at: At<'_, Self>, w: &Self::Unknowns, dx: &mut Self::States) {
         let _ = (at, w, dx);
     }
-    /// The outputs.
+    /// Computes the outputs.
     fn outputs(&mut self, at: At<'_, Self>, w: &Self::Unknowns, y: &mut Self::Outputs) {
         let _ = (at, w, y);
     }
-    /// The residuals of the loops.
+    /// Computes the residuals of the loops.
     fn residuals(&mut self, at: At<'_, Self>, w: &Self::Unknowns, residuals: &mut Self::Unknowns) {
         let _ = (at, w, residuals);
     }
-    /// Their derivatives by the unknowns.
+    /// Computes the derivatives of the loop residuals with respect to the unknowns.
     fn loop_matrix(&mut self, at: At<'_, Self>, w: &Self::Unknowns, entries: &mut Self::LoopMatrix) {
         let _ = (at, w, entries);
     }
-    /// The derivatives of the time derivatives by the states, if there are no loops.
+    /// Computes the derivatives of the rates with respect to the states; omitted if there are loops.
     fn jacobian(&mut self, at: At<'_, Self>, w: &Self::Unknowns, entries: &mut Self::Jacobian) {
         let _ = (at, w, entries);
     }
-    /// The same without those that loops add.
+    /// Computes the derivatives of the rates with respect to the states at constant unknowns.
     fn direct(&mut self, at: At<'_, Self>, w: &Self::Unknowns, entries: &mut Self::Direct) {
         let _ = (at, w, entries);
     }
-    /// The derivatives of the time derivatives by the unknowns.
+    /// Computes the derivatives of the rates with respect to the unknowns.
     fn by_unknowns(&mut self, at: At<'_, Self>, w: &Self::Unknowns, entries: &mut Self::ByUnknowns) {
         let _ = (at, w, entries);
     }
-    /// The derivatives of the residuals by the states.
+    /// Computes the derivatives of the loop residuals with respect to the states.
     fn by_states(&mut self, at: At<'_, Self>, w: &Self::Unknowns, entries: &mut Self::ByStates) {
         let _ = (at, w, entries);
     }
-    /// All conditions on states.
+    /// Computes all conditions on states.
     fn crossings(&mut self, at: At<'_, Self>, w: &Self::Unknowns, crossings: &mut Self::Crossings) {
         let _ = (at, w, crossings);
     }
-    /// Instants that are known beforehand.
+    /// Computes the instants that are known in advance.
     fn instants(&mut self, instants: &mut Self::Instants) {
         let _ = instants;
     }
-    /// Values that are constant between instants.
+    /// Computes the values that are constant between instants.
     fn switches(&mut self, t: Self::Real, values: &mut Self::Switches) {
         let _ = (t, values);
     }
-    /// The phases of what oscillates with time alone, in radians.
+    /// Computes the phases of oscillations in time, in radians.
     fn phases(&mut self, t: Self::Real, phases: &mut Self::Phases) {
         let _ = (t, phases);
     }

@@ -1,4 +1,4 @@
-//! Which expression, and whose, is at fault where the equations have no value.
+//! The expression, and its owner, at fault if the equations have no value.
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::motion::{Fault, FaultKind, Motion};
@@ -6,16 +6,16 @@ use lgm_algebra::expr::{End, ExprId, Function, Guarded, Node, SymbolId, SymbolKi
 use lgm_source::diagnostic::six_digits;
 use rustc_hash::FxHashMap;
 
-/// How many states are shown.
+/// The maximum number of displayed states.
 const STATES: usize = 8;
 
 impl Motion<'_> {
-    /// What is reported of a fault.
+    /// Returns the message for a failure.
     pub fn failure(&self, fault: &Fault, steps: u64) -> Failure {
         let (kind, blame) = match fault.kind {
             FaultKind::Domain => match self.innermost(fault) {
                 Some((words, blame)) => (FailureKind::LeftDomain(words), Some(blame)),
-                None => (FailureKind::LeftDomain("a value beyond all bounds".into()), None),
+                None => (FailureKind::LeftDomain("an infinite value".into()), None),
             },
             FaultKind::Loop(unknown) => {
                 let kind = match self.held_unknowns()[unknown] {
@@ -41,19 +41,19 @@ impl Motion<'_> {
         }
     }
 
-    /// `theta = 1.5, crank.w = 3`
+    /// Formats states as `theta = 1.5, crank.w = 3`.
     pub fn states_in_words(&self, values: &[f64]) -> String {
         let states = self.system.states.iter().zip(values).take(STATES);
         let each = states.map(|(state, value)| format!("{} = {}", state.name, six_digits(*value)));
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// A state as what is to blame.
+    /// Reports a state as the cause.
     pub fn state(&self, index: usize) -> Option<Blame> {
         Blame::state(self.system, index)
     }
 
-    /// An unknown of a loop as what is to blame.
+    /// Reports an unknown of a loop as the cause.
     pub fn unknown(&self, index: usize) -> Option<Blame> {
         let mut unknowns = self.system.equations.loops.iter().flat_map(|entry| {
             let symbols = entry.unknowns.iter().enumerate();
@@ -68,7 +68,7 @@ impl Motion<'_> {
         })
     }
 
-    /// The innermost expression without a value at the point of a fault, in the first equation that has one.
+    /// Returns the innermost expression without a value at the point of a fault, in the first equation that has one.
     fn innermost(&self, fault: &Fault) -> Option<(String, Blame)> {
         let system = self.system;
         let mut values = self.values_at(&self.position(fault.time, &fault.states));
@@ -130,7 +130,7 @@ impl Motion<'_> {
                     End::Beyond => "above zero",
                 };
                 let margin = brief(&system.exprs, guarded.margin);
-                let words = format!("the law has values where `{margin}` is {side}, and none beyond");
+                let words = format!("the law has values where `{margin}` is {side}, and no values beyond");
                 return Some((words, blame));
             }
             blame.expression = brief(&system.exprs, id);
@@ -140,7 +140,7 @@ impl Motion<'_> {
         None
     }
 
-    /// The guarded value that an expression without a value stands for beyond its range.
+    /// Returns the guarded value that an expression without a value represents beyond its range.
     fn guarded_without_value(&self, id: ExprId) -> Option<Guarded> {
         let system = self.system;
         let assignments = system.equations.assignments.iter().map(|assignment| assignment.value);
@@ -158,7 +158,7 @@ impl Motion<'_> {
         guarded.find(|guarded| guarded.margin == list[0])
     }
 
-    /// Whether an expression is a logarithm of what a state is part of.
+    /// Returns true if an expression is the logarithm of an expression that contains a state.
     fn is_log_of_state(&self, id: ExprId) -> bool {
         let exprs = &self.system.exprs;
         let mut symbols = exprs.symbols_of(&[id]).into_iter();
@@ -166,13 +166,13 @@ impl Motion<'_> {
             && symbols.any(|symbol| exprs.symbol_info(symbol).kind == SymbolKind::State)
     }
 
-    /// The value of an expression, or the first of its parts that has none though its own parts have.
+    /// Returns the value of an expression, or the first of its parts that has none although its own parts have one.
     fn evaluate_tree(&self, root: ExprId, values: &FxHashMap<SymbolId, f64>) -> Result<f64, ExprId> {
         let exprs = &self.system.exprs;
         let order = exprs.reachable(&[root]);
         let lookup = |symbol: SymbolId| Some(values.get(&symbol).copied().unwrap_or(f64::NAN));
         let evaluate = |list: &[ExprId]| exprs.evaluate_f64(list, &lookup);
-        // Evaluation stops at a division by zero, which is then the last of the shortest list that has one.
+        // Evaluation stops at a division by zero, which is then the last entry of the shortest list that contains one.
         let mut count = order.len();
         if evaluate(&order).is_err() {
             let (mut fine, mut failing) = (0, order.len());
@@ -202,7 +202,7 @@ impl Motion<'_> {
         }
     }
 
-    /// Whether a part reaches the root through the branches in force.
+    /// Returns true if a part affects the root through the branches in force.
     fn is_used(&self, root: ExprId, part: ExprId, known: &[f64], place: &FxHashMap<ExprId, usize>) -> bool {
         let exprs = &self.system.exprs;
         let mut stack = vec![root];
@@ -230,13 +230,13 @@ impl Motion<'_> {
         false
     }
 
-    /// `log(x) of -0.5`
+    /// Formats an expression without a value as `log(x) of -0.5`.
     fn in_words(&self, id: ExprId, values: &FxHashMap<SymbolId, f64>) -> String {
         let exprs = &self.system.exprs;
         let lookup = |symbol: SymbolId| Some(values.get(&symbol).copied().unwrap_or(f64::NAN));
         let value = |id: ExprId| {
             let found = exprs.evaluate_f64(&[id], &lookup);
-            found.map_or_else(|_| "no number".to_string(), |list| in_digits(list[0]))
+            found.map_or_else(|_| "not a number".to_string(), |list| in_digits(list[0]))
         };
         match exprs.node(id) {
             Node::Call(function, list) => {
@@ -244,7 +244,7 @@ impl Motion<'_> {
                 let name = Function::name(*function);
                 match function {
                     Function::Exp | Function::Sinh | Function::Cosh => {
-                        format!("`{name}({})` is beyond all doubles", arguments.join(", "))
+                        format!("`{name}({})` exceeds the range of doubles", arguments.join(", "))
                     }
                     _ => format!("`{name}({})` has no value", arguments.join(", ")),
                 }
@@ -253,16 +253,16 @@ impl Motion<'_> {
                 let divisor = *base;
                 let (base, exponent) = (value(*base), value(*exponent));
                 match base.as_str() {
-                    "0" | "-0" => format!("a division by zero, which `{}` is", brief(exprs, divisor)),
+                    "0" | "-0" => format!("a division by `{}`, which is zero", brief(exprs, divisor)),
                     _ => format!("`({base})^({exponent})` has no value"),
                 }
             }
-            _ => "a sum or a product beyond all doubles".to_string(),
+            _ => "a sum or a product that exceeds the range of doubles".to_string(),
         }
     }
 }
 
-/// A number in digits, or with a power of ten where that is shorter to read.
+/// Formats a number in digits, or with a power of ten if that is shorter.
 fn in_digits(value: f64) -> String {
     let plain = value.to_string();
     if plain.len() > 20 { format!("{value:e}") } else { plain }

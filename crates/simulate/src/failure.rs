@@ -1,81 +1,82 @@
-//! Why a run could not be finished, and what is to blame.
+//! The reason why a run could not be completed, and its cause.
 
 use super::plan::Stop;
 use lgm_model::system::StateSystem;
 use lgm_source::Span;
 use lgm_source::diagnostic::Diagnostic;
 
-/// A run that ended before its stop. Rows up to `time` have been handed over.
+/// A run that ended before its stop time. Samples up to `time` have been passed on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// When, in seconds.
+    /// The time in seconds.
     pub time: f64,
-    /// What happened.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// What is to blame, if that is known.
+    /// The cause, if it is known.
     pub blame: Option<Box<Blame>>,
-    /// Steps taken until then.
+    /// The number of steps until then.
     pub steps: u64,
 }
 
-/// What ended a run.
+/// The kind of failure of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FailureKind {
     /// The error test failed down to the smallest step.
     StepTooSmall,
-    /// A state has grown beyond all that a quantity can be.
+    /// A state has grown beyond any physical magnitude.
     Unbounded,
     /// Newton's iteration of an implicit step did not converge down to the smallest step.
     StepNotSolved,
-    /// The mass matrix is singular: the state's rate does not follow from the equations.
+    /// The mass matrix is singular: the equations do not determine the state's rate.
     SingularMass,
-    /// The mechanism came to a position at which its mass matrix is singular: the state's rate does not follow there.
+    /// The mechanism reached a position with a singular mass matrix: the state's rate is undetermined there.
     SingularPosition,
-    /// A closed chain came to a position at which the displacement does not follow from the others.
+    /// A closed chain reached a position at which the displacement does not follow from the others.
     DeadCentre,
     /// Newton's iteration on an algebraic loop did not converge.
     LoopNotSolved,
-    /// The solution of the loop that says what storage holds ends at a limit point: with another one, storage would hold another amount.
+    /// The loop solution that determines stored quantities ends at a limit point: switching to another solution would
+    /// change the stored quantities.
     StorageWouldJump,
-    /// The equations of position of a closed chain have no solution that was found.
+    /// No solution was found for the position equations of a closed chain.
     ChainNotClosed,
-    /// A value is not finite: what was computed of what, such as `log(-0.5)`.
+    /// A value is not finite: the expression and its argument, such as `log(-0.5)`.
     LeftDomain(String),
-    /// Starts contradict each other with these parameters: what was given and what follows.
+    /// Initial values contradict each other with these parameters.
     Starts {
-        /// The start that was given.
+        /// The given initial value.
         given: f64,
-        /// What the other starts make of it.
+        /// Its value from the other initial values.
         follows: f64,
     },
-    /// Starts that follow from others were not found with these parameters.
+    /// Derived initial values were not found with these parameters.
     StartsNotFound,
-    /// There is no state in which all derivatives are zero, or it was not found.
+    /// No state with zero derivatives exists, or none was found.
     NoEquilibrium,
-    /// There are states in which all derivatives are zero, but what the equations keep constant is different there: in words.
+    /// States with zero derivatives exist, but a conserved quantity has a different value there; the text describes it.
     RestNotReached(String),
-    /// The states after a step of inputs could not be found: which inputs step, in words.
+    /// The states after a step of inputs were not found; the text lists the stepping inputs.
     JumpNotFound(String),
-    /// The state would move without bounds in a step of inputs: which ones, in words.
+    /// The state would grow without bounds in a step of inputs; the text lists the inputs.
     JumpEndless(String),
-    /// What a state is after a step of inputs depends on the way that these take.
+    /// The value of a state after input steps depends on the path of the inputs.
     JumpOpen {
-        /// Which inputs step, in words.
+        /// The stepping inputs, as text.
         stepping: String,
-        /// The state if all go in proportion.
+        /// The state if all inputs change in proportion.
         one: f64,
-        /// The state if some are ahead.
+        /// The state if some inputs step before the others.
         other: f64,
     },
-    /// A condition changes again and again within no time.
+    /// A condition changes repeatedly within an infinitesimal time.
     Chatter,
-    /// The steps that were allowed are used up.
+    /// The allowed steps are used up.
     TooManySteps,
-    /// No method comes to the end in the steps that are allowed: so many more would be needed.
+    /// No method completes the run within the allowed steps; contains the number of further steps needed.
     NoHeadway(f64),
     /// An event without a known outcome, with its diagnostic.
     Events(Box<Diagnostic>),
-    /// What was asked for cannot be done: in words.
+    /// The request cannot be fulfilled, with the reason.
     Refused(String),
     /// The user or the sink ended the run.
     Stopped(Stop),
@@ -84,28 +85,28 @@ pub enum FailureKind {
 /// The part of the model that a failure belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blame {
-    /// The element, where there is one: `capacitor_3`.
+    /// The element, if any: `capacitor_3`.
     pub element: Option<String>,
     /// The state, output, unknown or input: `capacitor_3.v`.
     pub variable: String,
-    /// The expression at fault as the language writes it; empty where the variable says all.
+    /// The expression at fault in the notation of the language; empty if the variable is sufficient.
     pub expression: String,
     /// The first few states at the failure: `theta = 1.5, crank.w = 3`.
     pub states: String,
-    /// Whether a logarithm of a state is at fault, as a law with an exponential becomes if it is solved for its argument.
+    /// True if a logarithm of a state is at fault, which results if an exponential law is solved for its argument.
     pub is_log_of_state: bool,
-    /// Whether a law that was solved for its argument has no value there, as no root is negative.
+    /// True if a law that was solved for its argument has no value there, because no root is negative.
     pub is_beyond_range: bool,
     /// True if the variable is an unknown of a loop that the states do not determine within their tolerances.
     pub is_undetermined: bool,
-    /// What is seen of the algebraic loops there: a solution elsewhere, or how near they come to one. Empty elsewhere.
+    /// The findings about the algebraic loops there: a solution elsewhere, or the closest approach. Empty elsewhere.
     pub seen: String,
-    /// Where the element, or the variable itself, is declared.
+    /// The location of the element, or of the variable itself.
     pub span: Option<Span>,
 }
 
 impl Blame {
-    /// A state, and the element that carries it.
+    /// Reports a state, and the element that carries it.
     pub(super) fn state(system: &StateSystem, index: usize) -> Option<Blame> {
         let state = system.states.get(index)?;
         Some(Blame {
@@ -118,7 +119,7 @@ impl Blame {
 }
 
 impl Failure {
-    /// A failure without anybody to blame, before any step.
+    /// Creates a failure without a cause, before any step.
     pub fn new(time: f64, kind: FailureKind) -> Failure {
         Failure {
             time,
@@ -128,7 +129,7 @@ impl Failure {
         }
     }
 
-    /// Whether the user or the sink ended the run, rather than a fault.
+    /// Returns true if the user or the sink ended the run, rather than an error.
     pub fn is_stop(&self) -> bool {
         matches!(self.kind, FailureKind::Stopped(_))
     }

@@ -1,24 +1,25 @@
-//! State equations to trajectories.
+//! From state equations to trajectories.
 //!
-//! One run is made of pieces between corners: the times at which an input, or an expression of time, steps or bends. No
-//! piece is stepped over, a step of an input moves the states by E times it (language 9), and a condition on states is
-//! located and the solver started anew there. The solver stands behind one trait; rows go to a [`Sink`] as they are made.
+//! A run consists of pieces between corners: the times at which an input, or an expression of time, has a step or a
+//! kink. No step extends beyond a piece. A step of an input moves the states by E times the step (language 9), and a
+//! condition on states is located and the solver restarted there. The solver implements one trait; samples go to a
+//! [`Sink`] as they are produced.
 //!
-//! Where what is:
+//! Contents:
 //!
-//! | folder or file | what it holds |
+//! | folder or file | contents |
 //! | --- | --- |
 //! | `run` | a run from corner to corner: its pieces, its rows, its scales |
 //! | `motion` | the equations at an instant |
-//! | `zero_crossings` | where conditions change and laws bend, located |
+//! | `zero_crossings` | the locations at which conditions change and laws have kinks |
 //! | `reinitialisation` | the states at the start, and after a step of an input |
-//! | `loops` | algebraic loops, and which of their solutions a run follows |
+//! | `loops` | algebraic loops, and the solution that a run follows |
 //! | `solvers` | the methods, and the linear equations that they solve |
 //! | `inputs` | signals and tables |
 //! | `switching` | modes, sampled blocks and other events: a run in parts between them |
 //! | `verify` | a run against the flat graph |
 //!
-//! AFTER THIS POINT there are only rows of numbers, at exactly the times that were asked for.
+//! AFTER THIS POINT only rows of numbers remain, at exactly the requested times.
 
 mod inputs;
 mod loops;
@@ -37,6 +38,7 @@ mod verify;
 
 pub use failure::{Blame, Failure, FailureKind};
 pub use inputs::expressions::Inputs;
+pub use inputs::given::{Function, Signal};
 pub use inputs::signals::{Corner, Side, Signals};
 pub use inputs::table::{Table, TableReference, read_samples, read_table, table_reference};
 pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};

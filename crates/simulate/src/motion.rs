@@ -1,7 +1,7 @@
 //! The equations of one run as functions of time and states.
 //!
-//! Inputs, algebraic loops and a mass matrix are resolved here, so that an explicit method sees `x' = f(t, x)` and an
-//! implicit one `M y' = g(t, y)`, whatever the system has.
+//! Inputs, algebraic loops and a mass matrix are resolved here, so an explicit method always evaluates `x' = f(t, x)`
+//! and an implicit one `M y' = g(t, y)`.
 
 mod loops;
 
@@ -19,8 +19,7 @@ use lgm_model::system::StateSystem;
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
 
-/// What stands for a value that is none: so large that every error test fails and the step is made smaller, and so
-/// small that its square is still finite.
+/// The replacement for a value that is not a number: large enough to fail every error test, and small enough for a finite square.
 pub(super) const BEYOND: f64 = 1e100;
 
 /// The equations of one run.
@@ -34,17 +33,17 @@ pub(super) struct Motion<'a> {
     /// Number of loop unknowns.
     pub unknowns: usize,
     pub mass: Mass,
-    /// The size of each unknown below which its value does not matter.
+    /// The magnitude below which each unknown is negligible.
     small: RefCell<Vec<f64>>,
-    /// What is allowed of each state near zero, and of it in itself, where the unknowns come from an implicit method.
+    /// The absolute and relative tolerances of states, if the unknowns come from an implicit method.
     joint: RefCell<Option<(Vec<f64>, f64)>>,
-    /// Which unknowns have first values, as the displacements of closed chains: they go on from the last solution without leaps.
+    /// The unknowns with initial values, such as displacements of closed chains: they continue from the last solution without jumps.
     is_held: Vec<bool>,
     work: RefCell<Workspace>,
-    /// Between which corners the solver is: no value from beyond them is used.
+    /// The corners on both sides of the solver: no value from beyond them is used.
     piece: Cell<(f64, f64)>,
     fault: RefCell<Option<Fault>>,
-    /// How often in a row the long way to a solution of the loops led to none, and how often it was not taken since.
+    /// The number of consecutive failures of the long path to a loop solution, and of times it was skipped since.
     approaches: Cell<(u32, u32)>,
     pub evaluations: Cell<u64>,
     pub jacobians: Cell<u64>,
@@ -54,13 +53,13 @@ pub(super) struct Motion<'a> {
 pub(super) enum Mass {
     /// The identity.
     Identity,
-    /// Neither time nor states are in it.
+    /// A matrix that depends on neither time nor states.
     Constant { values: Vec<f64>, factor: Factor },
-    /// It must be evaluated at every point.
+    /// A matrix that must be evaluated at every point.
     Changing,
 }
 
-/// Where the equations could not be evaluated last.
+/// The last point at which the equations could not be evaluated.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub time: f64,
@@ -74,22 +73,22 @@ pub(super) enum FaultKind {
     Domain,
     /// The loop of this unknown has no solution.
     Loop(usize),
-    /// The mass matrix is singular, in this state's column where it is known.
+    /// The mass matrix is singular, in this state's column if it is known.
     Mass(Option<usize>),
 }
 
-/// Memory that is used again and again.
+/// Reused memory.
 struct Workspace {
-    /// The instant that inputs and rates belong to.
+    /// The instant of the inputs and rates.
     instant: Option<(f64, Side)>,
     inputs: Vec<f64>,
     rates: Vec<f64>,
     unknowns: Vec<f64>,
-    /// The last unknowns that solve the loops.
+    /// The last unknowns that solved the loops.
     solution: Vec<f64>,
-    /// The unknowns of the last step that was accepted, with which every attempt at the next one begins.
+    /// The unknowns of the last accepted step, from which every attempt at the next one begins.
     kept: Option<Vec<f64>>,
-    /// The last time at which rates were asked for: an earlier one belongs to another attempt.
+    /// The last time at which rates were requested: an earlier request belongs to a new attempt.
     latest: f64,
     scratch: Vec<f64>,
     residuals: Vec<f64>,
@@ -98,10 +97,10 @@ struct Workspace {
     step: Vec<f64>,
 }
 
-/// All symbols that expressions depend on, through assignments too.
+/// Returns all symbols that expressions depend on, including through assignments.
 pub(crate) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSet<SymbolId> {
     let mut found: FxHashSet<SymbolId> = system.exprs.symbols_of(roots).into_iter().collect();
-    // An assignment holds earlier ones only.
+    // An assignment contains only earlier ones.
     for assignment in system.equations.assignments.iter().rev() {
         if found.contains(&assignment.symbol) {
             found.extend(system.exprs.symbols_of(&[assignment.value]));
@@ -111,7 +110,7 @@ pub(crate) fn symbols_behind(system: &StateSystem, roots: &[ExprId]) -> FxHashSe
 }
 
 impl<'a> Motion<'a> {
-    /// Prepares the equations of a run from a time on; fails where a constant mass matrix is singular.
+    /// Prepares the equations of a run from a time on; fails if a constant mass matrix is singular.
     pub fn new(
         system: &'a StateSystem,
         kernels: &'a Kernels,
@@ -193,49 +192,49 @@ impl<'a> Motion<'a> {
         Ok(Mass::Constant { values, factor })
     }
 
-    /// The signals of the inputs.
+    /// Returns the signals of the inputs.
     pub fn signals(&self) -> &'a dyn Signals {
         self.signals
     }
 
-    /// From now on these sizes of the unknowns do not matter.
+    /// Sets the magnitudes below which the unknowns are negligible.
     pub fn set_small(&self, small: Vec<f64>) {
         self.small.replace(small);
     }
 
-    /// From now on an implicit method solves for the unknowns together with the states, with these tolerances of the states; or none
-    /// does. Returns what held until now.
+    /// Sets the tolerances of the states if an implicit method solves for the unknowns together with the states from
+    /// now on, otherwise `None`. Returns the previous setting.
     pub fn set_joint(&self, tolerances: Option<(Vec<f64>, f64)>) -> Option<(Vec<f64>, f64)> {
         self.joint.replace(tolerances)
     }
 
-    /// From now on the solver is between these corners.
+    /// Sets the corners on both sides of the solver.
     pub fn set_piece(&self, from: f64, to: f64) {
         self.piece.set((from, to));
         self.work.borrow_mut().instant = None;
         self.fault.replace(None);
     }
 
-    /// The corners that the solver is between.
+    /// Returns the corners on both sides of the solver.
     pub fn piece(&self) -> (f64, f64) {
         self.piece.get()
     }
 
-    /// The last point that could not be evaluated in this piece.
+    /// Returns the last point in this piece that could not be evaluated.
     pub fn fault(&self) -> Option<Fault> {
         self.fault.borrow().clone()
     }
 
-    /// What could not be evaluated was no part of the way.
+    /// Discards the fault: points without values were not part of the path.
     pub fn forget_fault(&self) {
         self.fault.replace(None);
     }
 
-    /// The instant that is meant by a time of the solver, and the time at which `step` and its kin are evaluated.
+    /// Returns the instant that corresponds to a time of the solver, and the time at which `step` and similar functions are evaluated.
     fn instant(&self, time: f64) -> (f64, f64, Side) {
         let (from, to) = self.piece.get();
         if time >= to {
-            // Just before the corner, where the old branch still holds.
+            // Just before the corner, where the old branch still applies.
             (to, to.next_down(), Side::Before)
         } else {
             (time.max(from), time.max(from), Side::After)
@@ -251,34 +250,34 @@ impl<'a> Motion<'a> {
         inside
     }
 
-    /// The inputs and their rates at a time.
+    /// Returns the inputs and their rates at a time.
     pub fn inputs(&self, time: f64) -> (Vec<f64>, Vec<f64>) {
         let mut work = self.work.borrow_mut();
         self.set_inputs(&mut work, time);
         (work.inputs.clone(), work.rates.clone())
     }
 
-    /// The unknowns of the loops as they were solved for last.
+    /// Returns the last solution of the loops.
     pub fn copy_unknowns(&self, to: &mut [f64]) {
         to.copy_from_slice(&self.work.borrow().unknowns);
     }
 
-    /// The unknowns of the loops as they were solved for last.
+    /// Returns the last solution of the loops.
     pub fn solution(&self) -> Vec<f64> {
         self.work.borrow().unknowns.clone()
     }
 
-    /// Which unknowns of the loops have first values, as the displacements of closed chains.
+    /// Returns true for each loop unknown with an initial value, such as displacements of closed chains.
     pub fn held_unknowns(&self) -> &[bool] {
         &self.is_held
     }
 
-    /// Where the next solution of the loops is looked for.
+    /// Sets the guess for the next solution of the loops.
     pub fn guess_unknowns(&self, from: &[f64]) {
         self.work.borrow_mut().unknowns.copy_from_slice(from);
     }
 
-    /// From now on every attempt at a step begins with these unknowns.
+    /// Makes every attempt at a step begin with these unknowns from now on.
     pub fn keep_unknowns(&self, from: &[f64]) {
         let work = &mut *self.work.borrow_mut();
         work.kept.get_or_insert_default().clear();
@@ -286,17 +285,17 @@ impl<'a> Motion<'a> {
         work.latest = f64::NEG_INFINITY;
     }
 
-    /// The unknowns with which every attempt at a step begins.
+    /// Returns the unknowns with which every attempt at a step begins.
     pub fn kept_unknowns(&self) -> Option<Vec<f64>> {
         self.work.borrow().kept.clone()
     }
 
-    /// From now on the loops go on from wherever they were solved last.
+    /// Makes the loops continue from their last solution from now on.
     pub fn release_unknowns(&self) {
         self.work.borrow_mut().kept = None;
     }
 
-    /// Does what needs the solutions of the loops to rounding, of whatever size they are.
+    /// Performs an action that needs the solutions of the loops to round-off, for any magnitude.
     pub fn solving_exactly<R>(&self, then: impl FnOnce() -> R) -> R {
         let small = self.small.replace(vec![0.0; self.unknowns]);
         let joint = self.joint.take();
@@ -306,13 +305,13 @@ impl<'a> Motion<'a> {
         done
     }
 
-    /// The size of an unknown below which its value does not matter.
+    /// Returns the magnitude below which an unknown is negligible.
     pub fn small_unknown(&self, at: usize) -> f64 {
         self.small.borrow()[at]
     }
 
-    /// `x' = f(t, x)`, loops and mass matrix resolved. Where there is no value, `to` is filled with [`BEYOND`] and the
-    /// fault is kept.
+    /// Computes `x' = f(t, x)`, with loops and mass matrix resolved. If the result has no value, `to` is filled with
+    /// [`BEYOND`] and the failure is kept.
     pub fn rates(&self, time: f64, states: &[f64], to: &mut [f64]) -> bool {
         let work = &mut *self.work.borrow_mut();
         let inside = self.set_inputs(work, time);
@@ -324,7 +323,7 @@ impl<'a> Motion<'a> {
         self.finish_rates(time, states, done, to)
     }
 
-    /// The same with other rates of the inputs, in place of those of the signals; inputs may be set to zero.
+    /// Does the same with other rates of the inputs instead of those of the signals; inputs may be set to zero.
     pub fn rates_with(
         &self,
         time: f64,
@@ -435,12 +434,12 @@ impl<'a> Motion<'a> {
         Ok(())
     }
 
-    /// The outputs at a time; false where one of them has no value, or a loop no solution.
+    /// Computes the outputs at a time; returns false if one of them has no value, or a loop no solution.
     pub fn outputs(&self, time: f64, states: &[f64], to: &mut [f64]) -> bool {
         self.outputs_with(time, states, None, to)
     }
 
-    /// The same with other rates of the inputs.
+    /// Does the same with other rates of the inputs.
     pub fn outputs_with(&self, time: f64, states: &[f64], input_rates: Option<&[f64]>, to: &mut [f64]) -> bool {
         if !self.solve_loops(time, states) {
             return false;
@@ -463,7 +462,7 @@ impl<'a> Motion<'a> {
         finite
     }
 
-    /// Calls a kernel with given unknowns; other rates of the inputs may stand in place of those of the signals.
+    /// Calls a kernel with given unknowns; other rates of the inputs may replace those of the signals.
     pub fn call(
         &self,
         kernel: &Kernel,
@@ -489,7 +488,7 @@ impl<'a> Motion<'a> {
         kernel.call(&at, &mut work.scratch, to);
     }
 
-    /// Keeps a fault that an implicit evaluation met.
+    /// Records a fault of an implicit evaluation.
     pub fn note_domain(&self, time: f64, states: &[f64]) {
         self.note(time, states, FaultKind::Domain);
     }

@@ -1,35 +1,35 @@
-//! What a run is asked to do, to whom it reports, and what.
+//! The options of a run, the receiver of its samples, and the summary.
 
 use lgm_model::Experiment;
 use lgm_runtime::events::instants::plain;
 use lgm_source::diagnostic::Diagnostic;
 
-/// How one run is to be made. Times are in seconds.
+/// The plan of one run. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Time of the first row; starts hold here.
+    /// Time of the first row; initial values apply here.
     pub start: f64,
     /// Time of the last row; not before `start`.
     pub stop: f64,
-    /// Number of rows at equal distances, both ends counted; at least 1, which is the first row alone.
+    /// Number of equidistant rows, including both ends; at least 1, which means only the first row.
     pub points: usize,
-    /// Largest local error relative to a state's size, for each step.
+    /// Largest local error of each step, relative to a state's magnitude.
     pub rtol: f64,
-    /// Largest local error of a state near zero, in the state's SI unit; without one, a thousandth of `rtol` times the scale of each
-    /// state, which is the most that the run has seen of it.
+    /// Largest local error of a state near zero, in the state's SI unit. If it is omitted, a thousandth of `rtol` times
+    /// the scale of each state, which is its largest magnitude so far in the run.
     pub atol: Option<f64>,
-    /// How the equations are solved.
+    /// The method of solving the equations.
     pub method: Method,
-    /// Whether there are further rows at corners and events: just before and just after.
+    /// True if the run has additional rows at corners and events: just before and just after.
     pub events: bool,
-    /// Whether the run starts at rest: where all derivatives are zero with the inputs of the first instant.
+    /// True if the run starts at rest: all derivatives are zero with the inputs of the first instant.
     pub from_equilibrium: bool,
-    /// The run fails after this many steps.
+    /// The maximum number of steps before the run fails.
     pub max_steps: u64,
 }
 
 impl Default for Plan {
-    /// One second, 501 rows, `rtol` 1e-6, near zero what the scale of each state allows.
+    /// Returns a plan for one second and 501 rows, with `rtol` 1e-6 and, near zero, a tolerance from the scale of each state.
     fn default() -> Plan {
         Plan {
             start: 0.0,
@@ -46,7 +46,7 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The time of a row. The first row is exactly at the start, the last one at the stop.
+    /// Returns the time of a row. The first row is exactly at the start, the last one at the stop.
     pub fn time(&self, row: usize) -> f64 {
         if row == 0 {
             return self.start;
@@ -60,11 +60,11 @@ impl Plan {
     }
 }
 
-/// How the equations are solved.
+/// The method of solving the equations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Tsitouras 5(4) where that is not held back by stability; elsewhere an implicit method, for as long as it makes more way:
-    /// BDF for decays, ESDIRK for vibrations.
+    /// Tsitouras 5(4) unless stability limits it; otherwise an implicit method, for as long as it makes more progress:
+    /// BDF for decays, ESDIRK for oscillations.
     #[default]
     Auto,
     /// Explicit Runge-Kutta of Tsitouras, order 5 with an error estimate of order 4.
@@ -78,7 +78,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them with the words of the command line.
+    /// All methods with their names on the command line.
     pub const ALL: [(Method, &'static str); 5] = [
         (Method::Auto, "auto"),
         (Method::Tsit45, "tsit45"),
@@ -87,7 +87,7 @@ impl Method {
         (Method::TrBdf2, "tr-bdf2"),
     ];
 
-    /// Its word on the command line.
+    /// Returns its name on the command line.
     pub fn word(self) -> &'static str {
         Method::ALL
             .iter()
@@ -96,41 +96,42 @@ impl Method {
             .expect("invariant: Method::ALL lists every method")
     }
 
-    /// The method of a word, in either case.
+    /// Returns the method with a name, ignoring case.
     pub fn of_word(word: &str) -> Option<Method> {
         let found = Method::ALL.iter().find(|entry| entry.1.eq_ignore_ascii_case(word));
         found.map(|entry| entry.0)
     }
 
-    /// Whether it needs no Jacobian.
+    /// Returns true if it needs no Jacobian.
     pub fn is_explicit(self) -> bool {
         self == Method::Tsit45
     }
 }
 
-/// Why a run ends early without a fault of its own.
+/// The reason why a run ends early without an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The user asked for it.
+    /// The user requested it.
     Interrupted,
-    /// The sink takes no more rows, and says why.
+    /// The sink accepts no more rows, for the given reason.
     Refused(String),
 }
 
-/// Takes the rows of a run as they are made, in order of time.
+/// Receives the samples of a run in order of time.
 pub trait Sink {
-    /// The solution of the algebraic loops that the next row shows; nobody need know it.
+    /// Receives the solution of the algebraic loops for the next sample, which is not available elsewhere.
     fn unknowns(&mut self, _unknowns: &[f64]) {}
 
-    /// One row. At a corner it holds the values after it.
+    /// Receives one row. At a corner it contains the values after it.
     fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop>;
 
-    /// Returns true if the values before and behind each event are wanted beside the rows of the plan ([`Sink::beside`]).
+    /// Returns true if the values before and after each event are requested in addition to the samples of the plan
+    /// ([`Sink::beside`]).
     fn wants_events(&self) -> bool {
         false
     }
 
-    /// Values just before an event or just behind it, which are no row of the plan.
+    /// Receives values just before or after an event that are not a row of the plan.
     fn beside(&mut self, _time: f64, _outputs: &[f64], _states: &[f64]) {}
 }
 
@@ -141,13 +142,13 @@ impl<F: FnMut(f64, &[f64], &[f64])> Sink for F {
     }
 }
 
-/// Receives how far a run has come, after every step; may end it.
+/// Receives the progress of a run after every step; may end it.
 pub trait Progress: Sync {
-    /// The run has reached this time.
+    /// Reports that the run has reached this time.
     fn reached(&self, time: f64) -> Result<(), Stop>;
 }
 
-/// Nobody is informed.
+/// Ignores the progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -157,26 +158,26 @@ impl Progress for Silent {
     }
 }
 
-/// What a finished run reports.
+/// The report of a completed run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// The method that made the last step.
+    /// The method of the last step.
     pub method: Method,
-    /// Since when an implicit method has been at work under [`Method::Auto`], where one was to the end.
+    /// The time from which an implicit method was used under [`Method::Auto`], if it was in use until the end.
     pub stiff_from: Option<f64>,
-    /// Steps taken.
+    /// The number of accepted steps.
     pub steps: u64,
-    /// Steps rejected for their error or because Newton's iteration did not converge.
+    /// The number of steps rejected because of their error, or because Newton's iteration did not converge.
     pub rejected: u64,
-    /// Evaluations of the right sides.
+    /// The number of evaluations of the right sides.
     pub evaluations: u64,
-    /// Evaluations of the Jacobian.
+    /// The number of evaluations of the Jacobian.
     pub jacobians: u64,
-    /// Factorisations of a matrix.
+    /// The number of factorisations of a matrix.
     pub factorisations: u64,
-    /// Corners and events at which the solver was started anew.
+    /// The number of corners and events at which the solver was restarted.
     pub restarts: u64,
-    /// Remarks, each made once.
+    /// Remarks, each reported once.
     pub notes: Vec<Diagnostic>,
 }
 
@@ -199,7 +200,7 @@ mod tests {
             let digits = whole.split_once('.').map_or(0, |(_, digits)| digits.len());
             let unit = 10f64.powi(digits as i32);
             let decimal = |row: usize| -> f64 {
-                // Start and step in tenths to some power are whole numbers.
+                // Start and step are integer multiples of a power of ten.
                 let count =
                     (first * unit * 10.0).round() + row as f64 * (whole.parse::<f64>().unwrap() * unit * 10.0).round();
                 let exponent: i32 = exponent.parse::<i32>().unwrap() - digits as i32 - 1;

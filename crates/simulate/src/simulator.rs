@@ -1,4 +1,4 @@
-//! A system made ready for runs.
+//! A system prepared for runs.
 
 use super::failure::{Failure, FailureKind};
 use super::motion::Motion;
@@ -15,22 +15,24 @@ use crate::solvers::interpolation::InterpolationError;
 use crate::solvers::solver::Counts;
 use crate::solvers::stiffness::Watch;
 use crate::switching::balance::{Balance, PowerMeter, Powers};
+use crate::switching::instants::Instants;
 use crate::switching::watch::{EndConditions, WatchedCondition};
 use crate::zero_crossings::corners::own_corners;
 use crate::zero_crossings::derivative_discontinuities::Bends;
 use crate::zero_crossings::events::Events;
 use lgm_kernels::{Corners, Kernel, Kernels, longest_step};
 use lgm_model::system::StateSystem;
+use lgm_runtime::events::watch::SAME_INSTANT;
 use std::sync::Arc;
 
-/// A system made ready for runs, which share what does not depend on parameter values.
+/// A system prepared for runs, which share all data that do not depend on parameter values.
 pub struct Simulator<'a> {
     system: &'a StateSystem,
     kernels: &'a Kernels,
     traits: Arc<Traits>,
 }
 
-/// Traits of the equations, found once for all runs.
+/// Properties of the equations, determined once for all runs.
 #[derive(Debug)]
 pub(crate) struct Traits {
     corners: Corners,
@@ -47,28 +49,48 @@ impl Traits {
 }
 
 /// One part of a run, from event to event.
-pub(crate) struct Part<'a> {
-    /// Where it begins, and the states there.
+pub(crate) struct RunSection<'a> {
+    /// The time at which it begins, and the states there.
     pub time: f64,
     pub states: Vec<f64>,
-    /// Its end if nothing happens before.
+    /// Its end, unless an event occurs earlier.
     pub until: f64,
-    /// True if an event happens there, whose values a row there shows.
+    /// The expected duration in seconds.
+    pub expected: f64,
+    /// True if an event occurs there, and a row at that time shows its values.
     pub is_event: bool,
     /// The next row.
     pub row: usize,
-    /// The terms of its conditions that depend on time alone: at their corners and in their oscillations the conditions are looked at.
+    /// The terms of its conditions that depend only on time: the conditions are evaluated at their corners.
     pub corners: &'a Corners,
+    /// The conditions that depend only on time, with the held values.
+    pub instants: (&'a Instants, &'a [f64]),
+    /// The longest step; no step passes any of these instants.
+    pub longest: f64,
+    pub looks: &'a [f64],
     /// For each input, true if its step ends the part.
     pub moving: &'a [bool],
-    /// The margins of its conditions; the size below which each of them is 0; and where those are going that are 0 at the beginning.
-    pub margins: (&'a Kernel, Vec<f64>, Vec<f64>),
-    /// The conditions that end it.
+    /// The margins of its conditions and their parts, the last of which are this number of phases.
+    pub margins: (&'a Kernel, usize),
+    /// The magnitude below which each margin counts as 0, and the directions of those that are 0 at the beginning.
+    pub near: (Vec<f64>, Vec<f64>),
+    /// The conditions that end the part.
     pub conditions: Vec<WatchedCondition>,
-    /// The scales that an earlier part with these equations has found.
+    /// The scales found by an earlier part with these equations.
     pub scales: Option<Scales>,
-    /// The powers to integrate, if the balance of energy is asked for.
+    /// The powers to integrate, if the energy balance is requested.
     pub powers: Option<&'a Powers>,
+}
+
+/// The approximate maximum number of corners that a part of a run with events looks ahead: events may change later ones.
+const CORNERS_OF_PART: usize = 8;
+
+/// The known future instants of a run.
+struct Ahead {
+    corners: Vec<Corner>,
+    /// The longest step; no step passes an instant that must be sampled.
+    longest: f64,
+    looks: Vec<f64>,
 }
 
 /// The end of a part of a run.
@@ -78,17 +100,13 @@ pub(crate) struct PartEnd {
     pub row: usize,
     pub summary: Summary,
     pub scales: Scales,
-    /// The energies of the part; all are 0 unless they were asked for.
+    /// The energies of the part; all are 0 unless they are requested.
     pub energies: Balance,
-    /// Of the conditions that must become true, whether they held just before the end.
+    /// For each condition that must become true, true if it held just before the end.
     pub held: Vec<bool>,
 }
 
-/// A condition acts a little before its margin is 0. An instant that is known exactly, such as that of a sampled block or of an input's
-/// step, comes first if it is this near, as a share of the time.
-const SAME_INSTANT: f64 = 1e-10;
-
-/// Where a part ends: at the first known instant that lies just behind, or else where it is.
+/// Returns the end of a part: the first known instant slightly later, otherwise the given time.
 fn at_known_instant(time: f64, known: impl Iterator<Item = f64>) -> f64 {
     let near = known.filter(|instant| *instant > time && instant - time <= SAME_INSTANT * instant.abs());
     near.min_by(f64::total_cmp).unwrap_or(time)
@@ -108,12 +126,12 @@ pub fn simulate(
 }
 
 impl<'a> Simulator<'a> {
-    /// Looks through the equations once.
+    /// Analyses the equations once.
     pub fn new(system: &'a StateSystem, kernels: &'a Kernels) -> Simulator<'a> {
         Simulator::with(system, kernels, Arc::new(Traits::new(system)))
     }
 
-    /// For a system that was looked through before.
+    /// Creates a simulator for a system that was already analysed.
     pub(crate) fn with(system: &'a StateSystem, kernels: &'a Kernels, traits: Arc<Traits>) -> Simulator<'a> {
         Simulator {
             system,
@@ -122,7 +140,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// The system that is run.
+    /// Returns the simulated system.
     pub fn system(&self) -> &'a StateSystem {
         self.system
     }
@@ -132,7 +150,7 @@ impl<'a> Simulator<'a> {
         self.kernels
     }
 
-    /// Makes one run with these parameter values ([`Kernels::parameters`]).
+    /// Performs one run with these parameter values ([`Kernels::parameters`]).
     pub fn run(
         &self,
         parameters: &[f64],
@@ -143,40 +161,53 @@ impl<'a> Simulator<'a> {
     ) -> Result<Summary, Failure> {
         check(plan)?;
         if self.system.events.happen {
-            let words =
-                "events happen in this model, and this kind of run carries none; run it alone, with `lgm simulate`";
+            let words = "this model has events, which this kind of run does not support; use `lgm simulate`";
             return Err(Failure::new(plan.start, FailureKind::Refused(words.into())));
         }
         let motion = Motion::new(self.system, self.kernels, parameters, signals, plan)?;
-        let whole = (plan, plan.start, plan.stop);
-        let mut run = self.begun(&motion, (parameters, signals), whole, sink, progress);
+        let whole = (plan.start, plan.stop);
+        let ahead = Ahead {
+            corners: self.all_corners(parameters, signals, whole),
+            longest: self.longest_step(parameters, signals, whole),
+            looks: self.all_looks(parameters, signals, whole),
+        };
+        let mut run = self.begun(&motion, signals, (plan, plan.start, plan.stop), ahead, (sink, progress));
         run.begin()?;
         run.solve()?;
         Ok(summary(run, &motion))
     }
 
-    /// Makes one part of a run: behind an event, up to an instant or to where a condition acts.
+    /// Performs one part of a run: after an event, up to an instant or until a condition acts.
     pub(crate) fn run_part(
         &self,
         (parameters, signals): (&[f64], &dyn Signals),
         plan: &Plan,
-        part: Part<'_>,
+        part: RunSection<'_>,
         sink: &mut dyn Sink,
         progress: &dyn Progress,
     ) -> Result<PartEnd, Failure> {
         let motion = Motion::new(self.system, self.kernels, parameters, signals, plan)?;
-        let part_of = (plan, part.time, part.until);
-        let mut run = self.begun(&motion, (parameters, signals), part_of, sink, progress);
-        run.watched = Some(EndConditions::new(part.margins, part.conditions, &motion));
+        let (corners, until) = self.next_corners(parameters, signals, &part);
+        let first = part.looks.partition_point(|look| *look <= part.time);
+        let within = part.looks[first..].iter().take_while(|look| **look < until);
+        let ahead = Ahead {
+            corners,
+            longest: part.longest,
+            looks: within.copied().collect(),
+        };
+        let mut run = self.begun(&motion, signals, (plan, part.time, until), ahead, (sink, progress));
+        run.watched = Some(EndConditions::new(
+            part.margins,
+            part.near,
+            part.conditions,
+            part.instants,
+            &motion,
+        ));
         run.meter = part.powers.map(|powers| PowerMeter::new(powers, &motion, part.time));
         run.row = part.row;
+        run.expected = Some(part.expected);
         run.moving = part.moving.to_vec();
-        let times = part.corners.times(parameters, part.time, part.until).into_iter();
-        run.corners = merged(std::mem::take(&mut run.corners), times);
-        let fastest = part.corners.fastest(parameters, part.time, part.until);
-        let fastest = fastest.max(signals.frequency(part.time, part.until));
-        run.longest = run.longest.min(longest_step(fastest));
-        run.ends_with_event = part.is_event;
+        run.ends_with_event = part.is_event && until >= part.until;
         let is_known = part.scales.is_some();
         if let Some(scales) = part.scales {
             run.scales = scales.again();
@@ -185,7 +216,6 @@ impl<'a> Simulator<'a> {
         if !acts {
             run.solve()?;
         }
-        let until = part.until;
         let known = run.corners.iter().map(|corner| corner.time).chain([until]);
         let time = at_known_instant(run.time, known);
         let (states, row) = (std::mem::take(&mut run.states), run.row);
@@ -207,15 +237,16 @@ impl<'a> Simulator<'a> {
         })
     }
 
-    /// A run that has not begun.
+    /// Creates a run that has not begun.
     fn begun<'r>(
         &'r self,
         motion: &'r Motion<'r>,
-        (parameters, signals): (&[f64], &'r dyn Signals),
+        signals: &'r dyn Signals,
         (plan, from, until): (&'r Plan, f64, f64),
-        sink: &'r mut dyn Sink,
-        progress: &'r dyn Progress,
+        ahead: Ahead,
+        (sink, progress): (&'r mut dyn Sink, &'r dyn Progress),
     ) -> Run<'r> {
+        let parameters = motion.parameters;
         Run {
             motion,
             signals,
@@ -230,7 +261,7 @@ impl<'a> Simulator<'a> {
             meter: None,
             until,
             ends_with_event: false,
-            corners: self.all_corners(parameters, signals, (from, until)),
+            corners: ahead.corners,
             corner: 0,
             time: from,
             first: Position::default(),
@@ -244,11 +275,12 @@ impl<'a> Simulator<'a> {
             between: vec![0.0; self.system.states.len()],
             row: 0,
             watch: Watch::new(self.system.equations.linear),
+            expected: None,
             scales: Scales::new(plan, nominal_sizes(self.system, parameters)).with_chains(motion.held_unknowns()),
             summary: Summary::default(),
             done: Counts::default(),
-            longest: self.longest_step(parameters, signals, (from, until)),
-            looks: self.all_looks(parameters, signals, (from, until)).into(),
+            longest: ahead.longest,
+            looks: ahead.looks.into(),
             interpolation: InterpolationError::new(motion),
             headway: Headway::default(),
             enough: headway::enough(plan),
@@ -258,8 +290,8 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// The longest step in which no turn of an oscillation is overlooked: bounded for nonlinear equations, see [`longest_step`].
-    fn longest_step(&self, parameters: &[f64], signals: &dyn Signals, (from, to): (f64, f64)) -> f64 {
+    /// Returns the longest step that misses no turn of an oscillation: bounded for nonlinear equations, see [`longest_step`].
+    pub(crate) fn longest_step(&self, parameters: &[f64], signals: &dyn Signals, (from, to): (f64, f64)) -> f64 {
         if self.system.equations.linear {
             return f64::INFINITY;
         }
@@ -267,25 +299,40 @@ impl<'a> Simulator<'a> {
         longest_step(own.max(signals.frequency(from, to)))
     }
 
-    /// Where steps are to look at what the inputs and the equations themselves do with time.
-    fn all_looks(&self, parameters: &[f64], signals: &dyn Signals, (from, to): (f64, f64)) -> Vec<f64> {
+    /// Returns the instants at which steps must sample the inputs and the equations' own functions of time.
+    pub(crate) fn all_looks(&self, parameters: &[f64], signals: &dyn Signals, (from, to): (f64, f64)) -> Vec<f64> {
         let mut all = signals.looks(from, to);
         all.extend(self.traits.corners.looks(parameters, from, to));
         all.sort_by(f64::total_cmp);
-        // No step is made for what is within rounding of another.
+        // No separate step is made for an instant within round-off of another.
         let least = 1e-10 * (to - from);
         all.dedup_by(|next, last| *next - *last < least);
         all
     }
 
-    /// Corners of the inputs and of the equations themselves, each time once.
+    /// Returns the next corners of a part of a run, and the time up to which the list is complete, which is at most the end of the part.
+    fn next_corners(&self, parameters: &[f64], signals: &dyn Signals, part: &RunSection<'_>) -> (Vec<Corner>, f64) {
+        let (changes, horizon) = part.instants.0.changes(part.time, part.instants.1);
+        let mut until = signals.horizon(part.time, part.until.min(horizon), CORNERS_OF_PART);
+        let mut times = changes;
+        for corners in [&self.traits.corners, part.corners] {
+            let (found, horizon) = corners.first_times(parameters, (part.time, until), CORNERS_OF_PART);
+            times.extend(found);
+            until = until.min(horizon);
+        }
+        let mut corners = merged(signals.corners(part.time, until), times.into_iter());
+        corners.retain(|corner| corner.time <= until);
+        (corners, until)
+    }
+
+    /// Returns the corners of the inputs and of the equations themselves, each time once.
     fn all_corners(&self, parameters: &[f64], signals: &dyn Signals, (from, to): (f64, f64)) -> Vec<Corner> {
         let own = self.traits.corners.times(parameters, from, to).into_iter();
         merged(signals.corners(from, to), own)
     }
 }
 
-/// Corners and further instants, each time once.
+/// Merges corners and further instants, each time once.
 fn merged(mut all: Vec<Corner>, times: impl Iterator<Item = f64>) -> Vec<Corner> {
     all.extend(times.map(|time| Corner {
         time,
@@ -302,7 +349,7 @@ fn merged(mut all: Vec<Corner>, times: impl Iterator<Item = f64>) -> Vec<Corner>
     merged
 }
 
-/// The summary of a run.
+/// Returns the summary of a run.
 fn summary(run: Run<'_>, motion: &Motion<'_>) -> Summary {
     let rtol = run.plan.rtol;
     let Run {
@@ -329,7 +376,7 @@ fn check(plan: &Plan) -> Result<(), Failure> {
         return refuse(format!("a run cannot go from {start} s to {stop} s"));
     }
     if plan.points == 0 {
-        return refuse("a run has one row at least".into());
+        return refuse("a run has at least one sample".into());
     }
     if !(plan.rtol > 0.0 && plan.rtol < 1.0) {
         return refuse(format!("the relative tolerance {} is not between 0 and 1", plan.rtol));

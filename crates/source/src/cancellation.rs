@@ -1,21 +1,21 @@
-//! Asking work to end early: an editor whose text has changed has no use for the answer about the old one.
+//! Cancellation of work: after an edit, an editor no longer needs results for the old text.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that the caller can raise, and that the stages look at as they go.
+/// A flag that the caller can set, and that the stages check periodically.
 ///
-/// Clones share the flag. What was cut short is incomplete: its results are not to be shown.
+/// Clones share the flag. Cancelled work is incomplete: its results must not be shown.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Asks the work to end as soon as it can.
+    /// Requests that the work ends as soon as possible.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the work is to end.
+    /// Returns true if the work is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

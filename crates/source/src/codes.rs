@@ -1,19 +1,19 @@
-//! A page about every diagnostic code: what it says, why, and how to mend it, with an example of each.
+//! A page for every diagnostic code: its meaning, its causes and fixes, with an example of each.
 //!
-//! The pages are the Markdown files of `docs/codes`, held by the program, so that `lgm explain` needs no files; [`Code`] is made of
-//! them when the crate is built. A test compares them with the codes that the source uses, both ways, and runs every example.
+//! The pages are the Markdown files of `docs/codes`, embedded in the program, so that `lgm explain` needs no files. [`Code`] is generated
+//! from them when the crate is built. A test compares them with the codes in the source, in both directions, and runs every example.
 
 use std::fmt;
 
 include!(concat!(env!("OUT_DIR"), "/codes.rs"));
 
 impl Code {
-    /// The number in the code.
+    /// Returns the number in the code.
     pub fn number(self) -> u32 {
         number_of(self.as_str()).expect("invariant: a code is `LGM` and four digits")
     }
 
-    /// Whether it is about how the program is called, and not about a model: an option, a name in one, a file.
+    /// Returns true if the code concerns the command line and not a model: an option, a name in an option, or a file.
     pub fn is_of_command_line(self) -> bool {
         matches!(self.number() / 10, 90 | 92)
     }
@@ -41,14 +41,14 @@ pub struct Page {
 }
 
 impl Page {
-    /// The words behind the code in the page's first line.
+    /// Returns the text after the code in the page's first line.
     pub fn title(&self) -> &'static str {
         let line = self.text.lines().next().unwrap_or("");
         line.split_once(": ").map_or("", |parts| parts.1)
     }
 }
 
-/// The number that a person means by `LGM0301`, `lgm0301`, `0301` or `301`.
+/// Returns the number of a code written as `LGM0301`, `lgm0301`, `0301` or `301`.
 fn number_of(written: &str) -> Option<u32> {
     let digits = match written.get(..3) {
         Some(letters) if letters.eq_ignore_ascii_case("lgm") => &written[3..],
@@ -58,14 +58,14 @@ fn number_of(written: &str) -> Option<u32> {
     if plain { digits.parse().ok() } else { None }
 }
 
-/// The page that is asked for, however its code is written.
+/// Returns the requested page, for any notation of its code.
 pub fn page(written: &str) -> Option<&'static Page> {
     let number = number_of(written.trim())?;
     PAGES.iter().find(|page| page.code.number() == number)
 }
 
-/// The pages whose codes lie nearest to one that does not exist, at most three, in their order; none where what is
-/// written is no code at all.
+/// Returns the pages with the codes closest to a nonexistent one, at most three, in order; none if the text is not a code at
+/// all.
 pub fn nearest(written: &str) -> Vec<&'static Page> {
     let Some(number) = number_of(written.trim()) else {
         return Vec::new();
@@ -105,7 +105,7 @@ mod tests {
     fn a_title_is_what_follows_the_code() {
         let page = Page {
             code: Code::LGM0001,
-            text: "# LGM0001: a comment that never ends: `/*`\n\n## What\n",
+            text: "# LGM0001: a comment that never ends: `/*`\n\n## Meaning\n",
         };
         assert_eq!(page.title(), "a comment that never ends: `/*`");
     }

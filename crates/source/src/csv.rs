@@ -1,4 +1,4 @@
-//! Comma-separated values: records of fields, each with its place in the text.
+//! Comma-separated values: records of fields, each with its location in the text.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub struct Field {
     pub place: Range<usize>,
 }
 
-/// Reads a CSV text record by record; a field in quotes may hold anything.
+/// Reads a CSV text record by record; a quoted field may contain any character.
 pub struct Records<'t> {
     text: &'t str,
     at: usize,
@@ -18,10 +18,10 @@ pub struct Records<'t> {
 }
 
 impl<'t> Records<'t> {
-    /// Fields are separated by commas, or by semicolons or tabs where the first line has no comma.
+    /// Returns the records of a text. Fields are separated by commas, or by semicolons or tabs if the first line has no comma.
     pub fn new(text: &'t str) -> Records<'t> {
         let at = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        // What stands in quotes separates nothing.
+        // Quoted text is not split.
         let line = text[at..].lines().next().unwrap_or("");
         let first: String = line.split('"').step_by(2).collect();
         let separator = match (first.contains(','), first.contains('\t'), first.contains(';')) {
@@ -39,7 +39,7 @@ impl Iterator for Records<'_> {
 
     fn next(&mut self) -> Option<Vec<Field>> {
         let bytes = self.text.as_bytes();
-        // Empty lines are no records.
+        // Empty lines are not records.
         while bytes.get(self.at).is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
             self.at += 1;
         }
@@ -50,7 +50,7 @@ impl Iterator for Records<'_> {
         loop {
             let start = self.at;
             let mut text = None;
-            // Blanks in front of a quote are no part of the field.
+            // Spaces before a quote are not part of the field.
             let blanks = bytes[start..].iter().take_while(|byte| **byte == b' ').count();
             if bytes.get(start + blanks) == Some(&b'"') {
                 let mut inside = String::new();
@@ -63,7 +63,7 @@ impl Iterator for Records<'_> {
                     };
                     inside.push_str(&self.text[from..from + length]);
                     from += length + 1;
-                    // Two quotes stand for one.
+                    // Two quotes represent one.
                     if bytes.get(from) != Some(&b'"') {
                         self.at = from;
                         break;

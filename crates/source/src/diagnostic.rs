@@ -1,68 +1,68 @@
-//! What the compiler reports: one plain type, shared by the terminal, JSON and the editor.
+//! Diagnostics: one plain type shared by the terminal, JSON output and the editor.
 
 use crate::Span;
 use crate::codes::Code;
 
-/// How bad it is. Only an error stops the pipeline.
+/// The severity. Only an error stops the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// The model has no equations until this is mended.
+    /// The model has no equations until this is fixed.
     Error,
-    /// The model has equations, but perhaps not those that were meant.
+    /// The model has equations, but perhaps not the intended ones.
     Warning,
-    /// Something worth knowing about a right model.
+    /// A remark on a correct model.
     Information,
 }
 
-/// A place in the source with a few words about it.
+/// A location in the source with a short text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The location.
     pub span: Span,
-    /// What is said of the place; may be empty.
+    /// The text of the label; may be empty.
     pub message: String,
 }
 
-/// A change of the text that mends a fault, beside the words of the help.
+/// A change of the text that fixes a problem, in addition to the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, as a menu shows it: ``write `spring` ``.
+    /// The title in a menu: ``write `spring` ``.
     pub title: String,
-    /// What is replaced, and by what; an empty place is one to insert at. They do not overlap.
+    /// The replaced ranges and their new texts; an empty range is an insertion. They do not overlap.
     pub edits: Vec<(Span, String)>,
 }
 
-/// One fault or remark: a stable code, a sentence, places, and what to write instead.
+/// An error, a warning or a remark: a stable code, a message, locations, and a suggested fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Stable code such as `LGM0301`; each has a page of its own.
+    /// The stable code, such as `LGM0301`; each code has its own page.
     pub code: Code,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// One sentence, without a full stop at its end, in the user's words.
     pub message: String,
-    /// Places; the first is where the fault is, the others are the other parties.
+    /// Locations; the first is the location of the error, the others are related.
     pub labels: Vec<Label>,
     /// Further sentences.
     pub notes: Vec<String>,
-    /// What to write to mend it.
+    /// The suggested fix.
     pub help: Option<String>,
-    /// Changes of the text, each of which mends it by itself.
+    /// Changes of the text, each of which is a complete fix.
     pub fixes: Box<[Fix]>,
 }
 
 impl Diagnostic {
-    /// An error without a place yet.
+    /// Returns an error without a location.
     pub fn error(code: Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, Severity::Error, message)
     }
 
-    /// A warning without a place yet.
+    /// Returns a warning without a location.
     pub fn warning(code: Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, Severity::Warning, message)
     }
 
-    /// A remark without a place yet.
+    /// Returns a remark without a location.
     pub fn information(code: Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(code, Severity::Information, message)
     }
@@ -79,7 +79,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a place; the first one added is the primary place.
+    /// Adds a location; the first location is the primary one.
     pub fn label(mut self, span: Span, message: impl Into<String>) -> Diagnostic {
         self.labels.push(Label {
             span,
@@ -94,13 +94,13 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to write to mend it.
+    /// Adds a suggested fix.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a change of one place that mends it.
+    /// Adds a change of one location that fixes the problem.
     pub fn fix(self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Diagnostic {
         self.with(Fix {
             title: title.into(),
@@ -108,7 +108,7 @@ impl Diagnostic {
         })
     }
 
-    /// Adds a change that mends it.
+    /// Adds a change that fixes the problem.
     pub fn with(mut self, fix: Fix) -> Diagnostic {
         let mut fixes = self.fixes.into_vec();
         fixes.push(fix);
@@ -116,33 +116,33 @@ impl Diagnostic {
         self
     }
 
-    /// Whether this stops the pipeline.
+    /// Returns true if the diagnostic stops the pipeline.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// A value as a message shows it: at most six significant digits.
+/// Returns a value as shown in messages: at most six significant digits.
 pub fn six_digits(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
     let size = rounded.abs();
     match rounded == 0.0 || (1e-4..1e9).contains(&size) || !rounded.is_finite() {
-        // Without the sign of a zero.
+        // Removes the sign of a zero.
         true => format!("{}", rounded + 0.0),
         false => format!("{rounded:e}"),
     }
 }
 
-/// Whether any of them is an error.
+/// Returns true if any diagnostic is an error.
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(Diagnostic::is_error)
 }
 
-/// Puts diagnostics into source order (errors without a place first) and drops exact repeats.
+/// Sorts diagnostics into source order (errors without a location first) and removes exact duplicates.
 pub fn in_source_order(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by_key(|diagnostic| diagnostic.labels.first().map(|label| label.span));
     diagnostics.dedup();
 }
 
-/// A stage stops looking after so many faults: this many errors usually mean that the file is not an lgm file.
+/// The number of errors after which a stage stops: this usually means that the file is not an lgm file.
 pub const MOST_FAULTS: usize = 1000;

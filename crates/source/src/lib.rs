@@ -1,7 +1,7 @@
-//! Source texts, positions in them, and the one trait through which files are read.
+//! Source texts, their positions, and the trait through which all files are read.
 //!
-//! No stage of the compiler touches the disk: the command line and the language server hand in an implementation of [`Sources`],
-//! tests hand in another.
+//! No stage of the compiler accesses the disk: the command line and the language server pass in an implementation of
+//! [`Sources`], tests pass in another.
 
 pub mod cancellation;
 pub mod codes;
@@ -21,7 +21,7 @@ pub struct SourceId(pub u32);
 /// A half-open byte range of one source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// The text that the range lies in.
+    /// The text that contains the range.
     pub source: SourceId,
     /// First byte.
     pub start: u32,
@@ -30,7 +30,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The range `start..end` of `source`.
+    /// Returns the range `start..end` of `source`.
     pub fn new(source: SourceId, start: usize, end: usize) -> Span {
         Span {
             source,
@@ -39,7 +39,7 @@ impl Span {
         }
     }
 
-    /// The smallest span that covers both; `other` must lie in the same source, otherwise `self`.
+    /// Returns the smallest span that covers both; returns `self` if `other` is in another source.
     pub fn to(self, other: Span) -> Span {
         if self.source != other.source {
             return self;
@@ -55,13 +55,13 @@ impl Span {
 /// One text with the name that diagnostics show for it.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Path or title as the user knows it.
+    /// The path or title shown to the user.
     pub name: String,
     /// The text itself.
     pub text: Arc<str>,
-    /// Where it was read from; `None` for the standard library and for texts given directly.
+    /// Its file; `None` for the standard library and for texts given directly.
     pub path: Option<PathBuf>,
-    /// The first byte of each line, found when a position is first asked for.
+    /// The first byte of each line, found when a position is first requested.
     lines: OnceLock<Lines>,
 }
 
@@ -69,7 +69,7 @@ pub struct Source {
 #[derive(Clone, Debug)]
 struct Lines {
     starts: Vec<usize>,
-    /// A letter is a byte then, and columns need no counting.
+    /// True if every character is one byte, so that columns need no counting.
     is_ascii: bool,
 }
 
@@ -84,7 +84,7 @@ impl Source {
         })
     }
 
-    /// The bytes of the line that holds an offset, without its line break.
+    /// Returns the bytes of the line that holds an offset, without its line break.
     pub fn line_at(&self, offset: u32) -> std::ops::Range<usize> {
         let starts = &self.lines().starts;
         let line = starts.partition_point(|start| *start <= offset as usize) - 1;
@@ -112,18 +112,18 @@ impl SourceMap {
         id
     }
 
-    /// The text behind an id.
+    /// Returns the text with this id.
     pub fn get(&self, id: SourceId) -> &Source {
         &self.sources[id.0 as usize]
     }
 
-    /// The words that a span covers.
+    /// Returns the text that a span covers.
     pub fn slice(&self, span: Span) -> &str {
         let text = &self.get(span.source).text;
         text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// All texts with their ids, in the order they were added.
+    /// Returns all texts with their ids, in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
         self.sources
             .iter()
@@ -131,7 +131,7 @@ impl SourceMap {
             .map(|(index, source)| (SourceId(index as u32), source))
     }
 
-    /// One-based line and column (in characters) of a byte offset.
+    /// Returns the one-based line and column (in characters) of a byte offset.
     pub fn line_column(&self, id: SourceId, offset: u32) -> (usize, usize) {
         let source = self.get(id);
         let text = &source.text;
@@ -150,12 +150,12 @@ impl SourceMap {
     }
 }
 
-/// How columns are counted: in bytes of UTF-8, or in units of UTF-16 or UTF-32.
+/// The encoding of columns: bytes of UTF-8, or units of UTF-16 or UTF-32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// Bytes.
     Utf8,
-    /// Units of 16 bits, what editors count in unless they say otherwise.
+    /// Units of 16 bits, the default of editors.
     #[default]
     Utf16,
     /// Characters.
@@ -173,7 +173,7 @@ impl Encoding {
 }
 
 impl Source {
-    /// Line and column of a byte, both from 0. Beyond the end it is the end; within a character, its beginning.
+    /// Returns line and column of a byte, both from 0. An offset beyond the end means the end; an offset within a character, its beginning.
     pub fn position(&self, offset: u32, encoding: Encoding) -> (u32, u32) {
         let mut offset = (offset as usize).min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -189,8 +189,8 @@ impl Source {
         (line as u32, column as u32)
     }
 
-    /// The byte at a line and a column, both from 0. A column beyond the line is its end, before the line break; a line beyond the
-    /// text is the end of the text.
+    /// Returns the byte at a line and a column, both from 0. A column beyond the line means the end of the line, before the line break; a
+    /// line beyond the text means the end of the text.
     pub fn offset(&self, (line, column): (u32, u32), encoding: Encoding) -> u32 {
         let Some(start) = self.lines().starts.get(line as usize) else {
             return self.text.len() as u32;
@@ -209,23 +209,23 @@ impl Source {
     }
 }
 
-/// The only way in which the compiler reads files.
+/// The only interface through which the compiler reads files.
 pub trait Sources {
-    /// Reads a whole text. `Err` holds a sentence for the user ("no such file", "not UTF-8 at byte 12").
+    /// Reads a whole text. `Err` contains a message for the user ("no such file", "not UTF-8 at byte 12").
     fn read(&self, path: &Path) -> Result<String, String>;
 
-    /// The path with all links resolved; the path itself where there is nothing to resolve.
+    /// Returns the path with all links resolved, by default the path itself.
     fn resolve(&self, path: &Path) -> PathBuf {
         path.to_path_buf()
     }
 
-    /// Folders beside the model's own from which files may be imported.
+    /// Returns the folders for imports in addition to the model's folder.
     fn included(&self) -> &[PathBuf] {
         &[]
     }
 }
 
-/// No files at all: every import of a path fails. For texts that stand alone.
+/// No files: every import of a path fails. For self-contained texts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFiles;
 

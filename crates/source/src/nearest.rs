@@ -3,10 +3,10 @@
 use crate::Span;
 use crate::diagnostic::Fix;
 
-/// The most candidates that are compared letter by letter.
+/// The maximum number of candidates that are compared letter by letter.
 const MOST_COMPARED: usize = 5000;
 
-/// The number of single-character edits between two words, neighbours swapped counting as one.
+/// Returns the number of single-character edits between two words; a swap of neighbours counts as one.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -30,7 +30,7 @@ fn folded(word: &[char]) -> Vec<char> {
     word.iter().flat_map(|letter| letter.to_lowercase()).collect()
 }
 
-/// The candidates nearest to a misspelt name, nearest first, at most three.
+/// Returns the candidates nearest to a misspelt name, nearest first, at most three.
 pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let word: Vec<char> = name.chars().collect();
     let limit = match word.len() {
@@ -40,7 +40,7 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
     };
     let lower = folded(&word);
     let of_like_length = candidates.into_iter().filter(|candidate| {
-        // Most candidates are out already by their lengths in bytes, which for names are those in letters.
+        // The length in bytes already excludes most candidates; for names it equals the length in letters.
         candidate.len() <= 4 * (word.len() + limit) && candidate.len() + limit >= word.len()
     });
     let mut list: Vec<(usize, &str)> = of_like_length
@@ -52,30 +52,30 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
             }
             let plain = distance(&word, &letters);
             let folded = distance(&lower, &folded(&letters));
-            // A word of another length altogether is no misspelling: `x` is not meant by `y`.
+            // A word without common letters is not a misspelling: `y` is not a misspelt `x`.
             let different = plain.min(folded + 1);
             (different <= limit && different < letters.len().max(word.len())).then_some((different, candidate))
         })
         .collect();
-    // Of two as near, the one is meant of which the word is the beginning.
+    // If two names are equally close, the name that starts with the word has priority.
     list.sort_unstable_by_key(|(different, candidate)| (*different, !candidate.starts_with(name), *candidate));
     list.dedup();
     list.truncate(3);
     list.into_iter().map(|entry| entry.1).collect()
 }
 
-/// How many slips of the hand lie between two names: characters that are wrong, missing, too many, or swapped with the next.
+/// Returns the number of typing errors between two names: wrong, missing, extra or swapped characters.
 pub fn slips(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     distance(&a, &b)
 }
 
-/// The nearest candidate.
+/// Returns the nearest candidate.
 pub fn suggestion<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     nearest(name, candidates).into_iter().next()
 }
 
-/// Changes that put the nearest candidates, if there are any, in the place of a misspelt name.
+/// Returns changes that replace a misspelt name by each of the nearest candidates.
 pub fn corrections<'n>(span: Span, name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Box<[Fix]> {
     let near = nearest(name, candidates).into_iter();
     let fix = |candidate: &str| Fix {
@@ -85,7 +85,7 @@ pub fn corrections<'n>(span: Span, name: &str, candidates: impl IntoIterator<Ite
     near.map(fix).collect()
 }
 
-/// A sentence that offers the nearest candidates, or lists them all when none is near.
+/// Returns a sentence that suggests the nearest candidates, or lists all candidates if none is near.
 pub fn did_you_mean<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let mut all: Vec<&str> = candidates.into_iter().collect();
     let near = nearest(name, all.iter().copied());
@@ -97,7 +97,7 @@ pub fn did_you_mean<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str
     match all.len() {
         0 => None,
         1..=12 => Some(format!("the names here are `{}`", all.join("`, `"))),
-        // A list of very many names helps nobody; a few of them show what is meant.
+        // A long list of names is not helpful; a few of them are enough.
         count => Some(format!(
             "the names here are `{}` and {} more",
             all[..12].join("`, `"),

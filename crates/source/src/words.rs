@@ -1,16 +1,16 @@
-//! Words of texts, and small parts of sentences.
+//! Words of texts, and helpers for messages.
 
-/// The parts of a text that could be names or words of the language; between two other letters that touch, the empty one.
+/// Returns the parts of a text that could be names or keywords; an empty part separates two adjacent other characters.
 pub fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
 }
 
-/// Whether a text holds a word, by itself and not as a part of another one.
+/// Returns true if a text contains a word, not only as a part of another word.
 pub fn has_word(text: &str, word: &str) -> bool {
     words_of(text).any(|other| other == word)
 }
 
-/// `a` or `an` with a word.
+/// Returns the word with `a` or `an` before it.
 pub fn article(word: &str) -> String {
     let vowel = word.starts_with(['a', 'e', 'i', 'o', 'u']);
     format!("{} {word}", if vowel { "an" } else { "a" })

@@ -1,8 +1,8 @@
-//! Reads a text that was edited: what the edit left alone is taken from the tree of the text before it.
+//! Parses an edited text again: unchanged parts are taken from the tree of the previous text.
 //!
-//! A statement ends with `;` or `}`, and is read alike whatever stands around it but for an `else` that follows. So the statements
-//! that an edit touches are read anew with one on each side, and all others are moved. This is done where neither the old text nor
-//! what is read anew has a fault.
+//! A statement ends with `;` or `}`, and is parsed the same in any context except for a following `else`. The statements that overlap an
+//! edit are therefore reparsed with one neighbour on each side, and all others are moved. This requires that neither the old text nor the
+//! reparsed part has an error.
 
 use crate::ast::{Ast, Component, Item, Model, Statement};
 use crate::build::{Context, Parsed};
@@ -13,7 +13,7 @@ use lgm_source::{SourceId, Span};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The tree of a text; none if it must be read whole. The tree of the text `before`, of the same source, is known.
+/// Returns the tree of a text, given the tree of the text `before` of the same source; none if the whole text must be parsed.
 pub fn parse_again(source: SourceId, text: &str, (before, known): (&str, &Ast)) -> Option<Ast> {
     let is_same_source = known.items.first()?.span().source == source;
     if !known.is_faultless || !is_same_source {
@@ -37,9 +37,9 @@ pub fn parse_again(source: SourceId, text: &str, (before, known): (&str, &Ast)) 
 
 /// The difference between two texts.
 struct Edit {
-    /// The bytes of the text before it.
+    /// The replaced bytes of the old text.
     old: Range<usize>,
-    /// By how much it has moved what is behind it.
+    /// The shift of the following text.
     by: i64,
 }
 
@@ -63,16 +63,16 @@ impl Edit {
         }
     }
 
-    /// The new place of a byte behind the edit.
+    /// Returns the new position of a byte after the edit.
     fn moved(&self, at: usize) -> usize {
         (at as i64 + self.by) as usize
     }
 }
 
-/// Texts are compared in parts of so many bytes.
+/// The number of bytes per part for comparing texts.
 const CHUNK: usize = 4096;
 
-/// The number of bytes that two texts have in common at one end, from their parts.
+/// Returns the number of bytes that two texts have in common at one end, given their parts.
 fn common<'a>(chunks: impl Iterator<Item = (&'a [u8], &'a [u8])>, within: impl Fn((&[u8], &[u8])) -> usize) -> usize {
     let mut count = 0;
     for (old, new) in chunks {
@@ -92,7 +92,7 @@ struct Again<'t> {
 }
 
 impl Again<'_> {
-    /// The items if nothing but spaces and comments in front of one of them was edited.
+    /// Returns the items if the edit is only in spaces and comments before an item.
     fn between_items(&self, known: &[Item]) -> Option<Vec<Item>> {
         let place = known.partition_point(|item| item.span().end as usize <= self.edit.old.start);
         let next = known.get(place)?.span().start as usize;
@@ -115,7 +115,7 @@ impl Again<'_> {
         Some(items)
     }
 
-    /// The items if one body was edited.
+    /// Returns the items if the edit is in one body.
     fn in_body(&self, known: &[Item]) -> Option<Vec<Item>> {
         let place = known.partition_point(|item| item.span().end as usize <= self.edit.old.start);
         let item = known.get(place)?;
@@ -133,8 +133,8 @@ impl Again<'_> {
         let (kept, moved) = (before.saturating_sub(1), (behind + 1).min(body.len()));
         let (front, back) = (&body[..kept], &body[moved..]);
         let from = front.last().map_or(start, |last| last.span.end as usize);
-        let to = body
-            .get(moved - 1)
+        let last = moved.checked_sub(1).and_then(|last| body.get(last));
+        let to = last
             .filter(|_| !back.is_empty())
             .map_or(end, |last| last.span.end as usize);
         let mut read = self.read(from..to, front.is_empty(), back.is_empty())?;
@@ -153,8 +153,8 @@ impl Again<'_> {
         Some(items)
     }
 
-    /// The item with the statements of a part of the old text, as that part is now. The part has the head of the item or its end, or
-    /// they are put to it.
+    /// Returns the item with the current statements of a part of the old text. The head and the end of the item are added if the part does
+    /// not contain them.
     fn read(&self, part: Range<usize>, has_head: bool, has_end: bool) -> Option<Item> {
         let (from, to) = (part.start, self.edit.moved(part.end));
         let Lexed {
@@ -163,10 +163,10 @@ impl Again<'_> {
             diagnostics,
             ..
         } = token::lex(self.source, self.text.get(from..to)?);
-        // A comment that has no end before that of the part would go on behind it.
+        // A comment that is unclosed at the end of the part would continue after it.
         let is_whole = tokens.last().is_some_and(|last| last.2 == to - from) && diagnostics.is_empty();
         let old = token::lex(self.source, self.before.get(part)?);
-        // A name that is no longer declared may be taken for a unit elsewhere.
+        // A name that is no longer declared may be read as a unit elsewhere.
         let names = declared_names(&tokens);
         if !is_whole || !declared_names(&old.tokens).is_subset(&names) {
             return None;
@@ -199,7 +199,7 @@ fn body_mut(item: &mut Item) -> Option<&mut Vec<Statement>> {
     }
 }
 
-/// A component or a model with the head of another, and its own doc, body and end.
+/// Returns a component or a model with the head of another item, and the given doc, body and end.
 fn with_body(head: &Item, doc: Option<Arc<str>>, body: Vec<Statement>, end: usize) -> Option<Item> {
     let whole = |span: Span| Span {
         end: end as u32,
@@ -225,7 +225,7 @@ fn with_body(head: &Item, doc: Option<Arc<str>>, body: Vec<Statement>, end: usiz
     }
 }
 
-/// The `///` lines of an item; an import has none.
+/// Returns the `///` lines of an item; an import has none.
 fn doc_mut(item: &mut Item) -> Option<&mut Option<Arc<str>>> {
     match item {
         Item::Import(_) => None,
@@ -244,7 +244,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// Pieces that are put in: comments of all kinds, parts of models, signs that change what is around them.
+    /// Inserted pieces: comments of all kinds, parts of models, symbols that change their context.
     const PIECES: [&str; 20] = [
         "",
         "",
@@ -268,7 +268,7 @@ mod tests {
         "} model Other {",
     ];
 
-    /// Numbers that need not be good, only the same each time.
+    /// Returns a generator of reproducible pseudo-random numbers.
     fn numbers() -> impl FnMut(usize) -> usize {
         let mut state = 17_u64;
         move |bound| {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     fn edited(text: &str, below: &mut impl FnMut(usize) -> usize) -> String {
-        // A whole part of a statement at times, so that more edits leave a text without faults.
+        // Sometimes a whole part of a statement, so that more edited texts have no errors.
         let marks: Vec<usize> = text.match_indices([';', '\n', ' ']).map(|found| found.0 + 1).collect();
         let start = match below(3) {
             0 => boundary(text, below(text.len() + 1)),
@@ -340,11 +340,11 @@ mod tests {
         );
         let (tree, faults) = parse(source, text);
         assert!(faults.is_empty(), "{faults:?}");
-        // `[m]` reads as a unit where nothing is called so.
+        // `[m]` is a unit if no value has this name.
         let other = text.replacen("param m = 2;", "param k = 2;", 1);
         assert!(!parse(source, &other).1.is_empty());
         assert!(parse_again(source, &other, (text, &tree)).is_none());
-        // A comment that is never closed, a bracket too many, and a text with faults before.
+        // An unclosed comment, an extra bracket, and a text with earlier errors.
         for piece in ["/*", "}", "//"] {
             let other = text.replacen("one B;", &format!("one B; {piece}"), 1);
             assert!(parse_again(source, &other, (text, &tree)).is_none(), "{piece}");

@@ -1,17 +1,17 @@
-//! The syntax tree: what was written, with the place of every part, and nothing inferred.
+//! The syntax tree: the source text with the location of every part, without inferred data.
 //!
-//! Long operator chains are flat lists, so that the tree's depth is bounded by bracket depth
-//! (at most 256, refused earlier by the parser) and recursion over it is safe.
+//! Long operator chains are flat lists, so that the tree's depth is bounded by the bracket depth (at most 256, checked by the parser) and
+//! recursion over it is safe.
 
 use lgm_source::Span;
 use std::sync::Arc;
 
-/// A name as the user wrote it.
+/// A name as written.
 #[derive(Clone, Debug)]
 pub struct Name {
     /// The text.
     pub text: Arc<str>,
-    /// Its place.
+    /// Its location.
     pub span: Span,
 }
 
@@ -20,7 +20,7 @@ pub struct Name {
 pub struct Ast {
     /// Top-level items in source order.
     pub items: Vec<Item>,
-    /// True if nothing was reported of the text.
+    /// True if the text has no diagnostics.
     pub(crate) is_faultless: bool,
 }
 
@@ -42,7 +42,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// The whole item, without its `///` lines.
+    /// Returns the whole item, without its `///` lines.
     pub fn span(&self) -> Span {
         match self {
             Item::Import(import) => import.span,
@@ -58,13 +58,13 @@ impl Item {
 /// `import "path.lgm";` or `import name;`
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// What is imported.
+    /// The imported item.
     pub target: ImportTarget,
     /// The whole item.
     pub span: Span,
 }
 
-/// What an import names.
+/// The target of an import.
 #[derive(Clone, Debug)]
 pub enum ImportTarget {
     /// A quoted relative path; the span is that of the string with its quotes.
@@ -73,7 +73,7 @@ pub enum ImportTarget {
     Module(Name),
 }
 
-/// A domain: its across and through variables and which of them is the effort.
+/// A domain: its across and through variables, one of which is the effort.
 #[derive(Clone, Debug)]
 pub struct Domain {
     /// `///` lines, joined by newlines.
@@ -88,7 +88,7 @@ pub struct Domain {
     pub effort: Option<Name>,
     /// `pseudo;`
     pub pseudo: Option<Span>,
-    /// Entries of the body that are none of the above, for an error at their place.
+    /// Other entries of the body, for an error at their location.
     pub unknown: Vec<Span>,
     /// The whole item.
     pub span: Span,
@@ -106,13 +106,13 @@ pub struct DomainVariable {
 /// A unit as written between brackets.
 #[derive(Clone, Debug)]
 pub struct UnitExpr {
-    /// Factors in order; those after a `/` have a negated exponent already.
+    /// Factors in order; factors after a `/` have negated exponents.
     pub factors: Vec<UnitFactor>,
     /// With the brackets.
     pub span: Span,
 }
 
-/// One name to a rational power, `m^-1/2` being `m^(-1/2)`.
+/// One name to a rational power; `m^-1/2` means `m^(-1/2)`.
 #[derive(Clone, Debug)]
 pub struct UnitFactor {
     /// `kg`, `mH`; the literal `1` is the name `1`.
@@ -124,7 +124,7 @@ pub struct UnitFactor {
 /// A formal parameter: `R [ohm] = 5` or `const N`.
 #[derive(Clone, Debug)]
 pub struct Formal {
-    /// `const` in front: a structural parameter.
+    /// True for a structural parameter, declared with `const`.
     pub structural: bool,
     /// Its name.
     pub name: Name,
@@ -149,7 +149,7 @@ pub struct Element {
     pub ports: Vec<PortDecl>,
     /// Law equations.
     pub equations: Vec<Equation>,
-    /// `mode NAME { .. }`, in order; exactly one of them is in force at a time.
+    /// `mode NAME { .. }`, in order; exactly one mode is active at a time.
     pub modes: Vec<ElementMode>,
     /// The whole item.
     pub span: Span,
@@ -160,9 +160,9 @@ pub struct Element {
 pub struct ElementMode {
     /// Its name.
     pub name: Name,
-    /// The element as it is while the mode is in force, without modes of its own.
+    /// The element in this active mode, without modes.
     pub law: Box<Element>,
-    /// The changes that leave it.
+    /// The changes from this mode to others.
     pub changes: Vec<ModeChange>,
     /// The mode with its changes.
     pub span: Span,
@@ -201,12 +201,12 @@ pub struct Equation {
     pub span: Span,
 }
 
-/// `port p[3], n : electrical;` in an element or a component, one entry a name.
+/// `port p[3], n : electrical;` in an element or a component, one entry per name.
 #[derive(Clone, Debug)]
 pub struct PortDecl {
     /// Name with sizes, and width after `vector`.
     pub declared: Declared,
-    /// Its domain, where given.
+    /// Its domain, if given.
     pub domain: Option<Name>,
 }
 
@@ -217,7 +217,7 @@ pub struct Declared {
     pub name: Name,
     /// Bracket groups in order, each with its indices: `a[i, j][2]` has two groups.
     pub brackets: Vec<Vec<Expr>>,
-    /// Place of the word `vector`.
+    /// The location of the word `vector`.
     pub vector: Option<Span>,
     /// Name with brackets.
     pub span: Span,
@@ -277,13 +277,13 @@ pub struct Modal {
 pub struct Statement {
     /// `///` lines in front.
     pub doc: Option<Arc<str>>,
-    /// What it says.
+    /// Its contents.
     pub kind: StatementKind,
     /// The whole statement.
     pub span: Span,
 }
 
-/// What a statement says.
+/// The contents of a statement.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
     /// `node a, b[3] : electrical, floating;`
@@ -322,18 +322,18 @@ pub enum StatementKind {
     When(When),
     /// `every Ts from t0 { .. }`
     Every(Every),
-    /// What could be read of a statement in which a fault was reported.
+    /// The readable part of a faulty statement.
     Faulty(Faulty),
 }
 
-/// What could be read of a faulty statement, such as `spring : Spring(k = 2*) x -> gnd;`.
+/// The readable part of a faulty statement, such as `spring : Spring(k = 2*) x -> gnd;`.
 #[derive(Clone, Debug)]
 pub struct Faulty {
-    /// The instance that it would declare: `spring`.
+    /// The intended instance: `spring`.
     pub declared: Option<Name>,
-    /// What it would be one of: `Spring`.
+    /// The intended kind: `Spring`.
     pub kind: Option<Name>,
-    /// Names in the rest, with their members: `x`, `gnd`. Names of arguments are not among them.
+    /// Names in the rest, with their members: `x`, `gnd`. Names of arguments are excluded.
     pub uses: Vec<Expr>,
 }
 
@@ -342,11 +342,11 @@ pub struct Faulty {
 pub struct JunctionDecl {
     /// Names with sizes.
     pub names: Vec<Declared>,
-    /// The domain, where given.
+    /// The domain, if given.
     pub domain: Option<Name>,
     /// Words after the domain, such as `floating`.
     pub flags: Vec<Name>,
-    /// `on = closed` and the like.
+    /// `on = closed` and similar.
     pub attributes: Vec<Attribute>,
 }
 
@@ -368,7 +368,7 @@ pub struct Indexed {
     pub declared: Declared,
     /// Value.
     pub value: Expr,
-    /// `start = 0.3` and the like.
+    /// `start = 0.3` and similar.
     pub attributes: Vec<Attribute>,
 }
 
@@ -388,13 +388,13 @@ pub struct Instance {
     pub declared: Declared,
     /// The element, component or modal block.
     pub kind: Name,
-    /// Arguments; `None` when no parentheses were written.
+    /// Arguments; empty without parentheses.
     pub arguments: Vec<Argument>,
     /// Port bindings of a component, `(p = v[i], n = gnd)`; `None` when absent.
     pub bindings: Option<Vec<Attribute>>,
     /// Branches `a -> b`, one per port.
     pub branches: Vec<(Expr, Expr)>,
-    /// `start = 1` and the like.
+    /// `start = 1` and similar.
     pub attributes: Vec<Attribute>,
 }
 
@@ -407,23 +407,23 @@ pub struct Argument {
     pub value: Expr,
 }
 
-/// A loop, expanded when compiling.
+/// A loop, expanded at compile time.
 #[derive(Clone, Debug)]
 pub struct For {
     /// The index.
     pub index: Name,
     /// First value.
     pub from: Expr,
-    /// Last value, included.
+    /// Last value, inclusive.
     pub to: Expr,
     /// Body.
     pub body: Vec<Statement>,
 }
 
-/// `when CONDITION { .. }`: assignments at the instants at which a condition becomes true.
+/// `when CONDITION { .. }`: assignments when a condition becomes true.
 #[derive(Clone, Debug)]
 pub struct When {
-    /// The condition; the plain name `initially` stands for the start.
+    /// The condition; the plain name `initially` means the start of the run.
     pub condition: Expr,
     /// The actions, in order.
     pub body: Vec<Action>,
@@ -436,12 +436,12 @@ impl When {
     }
 }
 
-/// `every PERIOD from FIRST { .. }`: assignments at equal distances of time.
+/// `every PERIOD from FIRST { .. }`: assignments at equal time intervals.
 #[derive(Clone, Debug)]
 pub struct Every {
     /// The period in seconds.
     pub period: Expr,
-    /// The word `from`, and the first instant; 0 s where it is not given.
+    /// The word `from` and the first instant; 0 s if not given.
     pub first: Option<(Name, Expr)>,
     /// The actions, in order.
     pub body: Vec<Action>,
@@ -467,16 +467,16 @@ pub struct Assignment {
     pub span: Span,
 }
 
-/// A choice among assignments, made at the instant.
+/// A choice between assignments, made at the instant.
 #[derive(Clone, Debug)]
 pub struct ActionIf {
-    /// Conditions with what is done where they hold, in order.
+    /// Conditions with their actions, in order.
     pub branches: Vec<(Expr, Vec<Action>)>,
     /// The `else` body.
     pub otherwise: Vec<Action>,
 }
 
-/// A conditional block, decided when compiling.
+/// A conditional block, decided at compile time.
 #[derive(Clone, Debug)]
 pub struct If {
     /// Conditions with their bodies, in order.
@@ -488,13 +488,13 @@ pub struct If {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Its kind.
     pub kind: ExprKind,
-    /// Its place.
+    /// Its location.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A decimal literal as written, with the unit bound to it.
@@ -533,7 +533,7 @@ pub enum ExprKind {
     If(Vec<(Expr, Expr)>, Box<Expr>),
     /// `J -> R1`, the bond named in `flow(J -> R1)`.
     Bond(Box<Expr>, Box<Expr>),
-    /// A place where the parser found no expression; an error was reported there.
+    /// A location where the parser found no expression and reported an error.
     Missing,
 }
 

@@ -1,5 +1,5 @@
-//! What the grammar's actions call: they put the tree together and refuse, in words, what the grammar reads more
-//! widely than the language allows.
+//! The functions called by the grammar's actions: they build the tree and reject input that the grammar accepts but the
+//! language does not.
 
 mod items;
 mod units;
@@ -13,14 +13,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What one run of the generated parser returns.
+/// The result of one run of the generated parser.
 #[derive(Debug)]
 pub enum Parsed {
     /// The items of a file.
     File(Vec<Item>),
     /// One expression.
     Expression(Expr),
-    /// A part that was read only to learn whether it is right.
+    /// A part that was read only to check it.
     Checked,
 }
 
@@ -44,9 +44,9 @@ pub enum LawEntry {
     Words(Name, Name, Span),
     /// `through = C*der(across);`
     Equation(Equation),
-    /// `mode conducting { across = 0; }`: the word, the name and the law.
+    /// `mode conducting { across = 0; }`: the keyword, the name and the law.
     Mode(Name, Name, Vec<Equation>, Span),
-    /// `when through < 0 -> blocking;`, which leaves the mode before it.
+    /// `when through < 0 -> blocking;`, a change from the preceding mode.
     Change(ModeChange),
 }
 
@@ -59,7 +59,7 @@ pub enum JunctionPart {
     Attribute(Attribute),
 }
 
-/// A part of what follows the domain of junctions.
+/// A part of the text after the domain of junctions.
 #[derive(Debug)]
 pub enum JunctionTail {
     /// `floating`
@@ -68,7 +68,7 @@ pub enum JunctionTail {
     Attribute(Attribute),
 }
 
-/// A part of what follows the parentheses of an instance.
+/// A part of the text after the parentheses of an instance.
 #[derive(Debug)]
 pub enum TailPart {
     /// `a -> b`
@@ -77,7 +77,7 @@ pub enum TailPart {
     Attribute(Attribute),
 }
 
-/// The sign in front of a part of a unit.
+/// The sign before a part of a unit.
 #[derive(Clone, Copy, Debug)]
 pub enum UnitJoint {
     /// None: the first part.
@@ -86,27 +86,27 @@ pub enum UnitJoint {
     Times(Span),
     /// `/`
     Over,
-    /// `*`, which is refused.
+    /// `*`, which is rejected.
     Star(Span),
 }
 
-/// The parts of a unit with the sign in front of each.
+/// The parts of a unit with the sign before each.
 pub type UnitList = Vec<(UnitJoint, Vec<UnitFactor>)>;
 
-/// What the actions of one parse share.
+/// The shared data of the actions of one parse.
 pub struct Context<'a> {
     source: SourceId,
     text: &'a str,
     docs: FxHashMap<usize, Arc<str>>,
-    /// Names that the text declares; a unit symbol among them is no sign of a misplaced unit.
+    /// Names that the text declares; a unit symbol in this set does not indicate a misplaced unit.
     declared: FxHashSet<&'a str>,
-    /// Every text once, however often it is written.
+    /// The distinct texts, shared by all of their occurrences.
     texts: RefCell<FxHashSet<Arc<str>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
 }
 
 impl<'a> Context<'a> {
-    /// For one text, with its doc comments by the place of the token after them.
+    /// Returns the context of one text, with doc comments by the position of the following token.
     pub fn new(
         source: SourceId,
         text: &'a str,
@@ -123,7 +123,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The faults that the actions found since this was last called.
+    /// Returns the errors that the actions reported since the last call.
     pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.take()
     }
@@ -132,17 +132,17 @@ impl<'a> Context<'a> {
         self.diagnostics.borrow_mut().push(diagnostic);
     }
 
-    /// The place `start..end`.
+    /// Returns the span `start..end`.
     pub fn span(&self, start: usize, end: usize) -> Span {
         Span::new(self.source, start, end)
     }
 
-    /// The words at a place.
+    /// Returns the words at a location.
     pub fn words(&self, span: Span) -> &'a str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
-    /// A shared copy of a text.
+    /// Returns a shared copy of a text.
     pub fn text(&self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.borrow().get(text) {
             return known.clone();
@@ -152,12 +152,12 @@ impl<'a> Context<'a> {
         new
     }
 
-    /// A string without its quotes.
+    /// Returns a string without its quotes.
     pub fn unquoted(&self, text: &str) -> Arc<str> {
         self.text(text.trim_matches(['"', '\'']))
     }
 
-    /// The name written at `start`.
+    /// Returns the name written at `start`.
     pub fn name(&self, start: usize, text: &str) -> Name {
         Name {
             text: self.text(text),
@@ -165,14 +165,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The `///` lines in front of the token at `start`.
+    /// Returns the `///` lines before the token at `start`.
     pub fn doc(&self, start: usize) -> Option<Arc<str>> {
         self.docs.get(&start).cloned()
     }
 
     // ---- Statements ----------------------------------------------------------------------------------------------
 
-    /// `name[i] : Kind(args) (bindings) a -> b, start = 1`
+    /// Builds `name[i] : Kind(args) (bindings) a -> b, start = 1`.
     pub fn instance(
         &self,
         target: Expr,
@@ -197,7 +197,7 @@ impl<'a> Context<'a> {
         }))
     }
 
-    /// The left side of an instance was read as a reference, because a chain of bonds starts in the same way.
+    /// Converts the left-hand side of an instance, which is read as a reference because a chain of bonds starts in the same way.
     fn declared_as(&self, target: Expr) -> Declared {
         let span = target.span;
         let mut brackets = Vec::new();
@@ -232,7 +232,7 @@ impl<'a> Context<'a> {
 
     // ---- Expressions ---------------------------------------------------------------------------------------------
 
-    /// An expression over `start..end`.
+    /// Returns an expression over `start..end`.
     pub fn expr(&self, start: usize, kind: ExprKind, end: usize) -> Expr {
         Expr {
             kind,
@@ -240,7 +240,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A name as an expression.
+    /// Returns a name as an expression.
     pub fn name_expr(&self, name: Name) -> Expr {
         Expr {
             span: name.span,
@@ -248,7 +248,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// `base[i, j]`, unless the brackets hold a unit, which binds to literals only.
+    /// Builds `base[i, j]`; rejects a unit in the brackets, because units bind only to literals.
     pub fn index(&self, start: usize, base: Expr, brackets: (usize, Vec<Expr>), end: usize) -> Expr {
         let (open, indices) = brackets;
         let spaced = base.span.end as usize != open;
@@ -268,7 +268,7 @@ impl<'a> Context<'a> {
             self.report(
                 Diagnostic::error(
                     Code::LGM0020,
-                    "a unit binds to a number or a `[..]` literal, not to an expression",
+                    "a unit applies to a number or a `[..]` literal, not to an expression",
                 )
                 .label(self.span(open, end), "this unit has no literal in front of it")
                 .help(format!("write it as a factor: `{words}*1 {unit}`")),
@@ -278,8 +278,8 @@ impl<'a> Context<'a> {
         self.expr(start, ExprKind::Index(Box::new(base), indices), end)
     }
 
-    /// Whether an index looks like a unit: only known symbols, none of them declared in this text, or signs between
-    /// them that make no sense in an index.
+    /// Returns true if an index looks like a unit: it contains only known symbols not declared in this text, or operators that are
+    /// meaningless in an index.
     fn reads_as_unit(&self, index: &Expr) -> bool {
         let known = |name: &Name| symbols::is_unit(&name.text) && !self.declared.contains(&*name.text);
         let factor = |expr: &Expr| match &expr.kind {
@@ -305,7 +305,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// `a < b`; more of them in a row are refused.
+    /// Builds `a < b`; rejects chained comparisons.
     pub fn compare(&self, first: Expr, rest: Vec<(usize, Comparison, Expr)>) -> Expr {
         let mut rest = rest.into_iter();
         let (_, comparison, second) = rest
@@ -315,7 +315,7 @@ impl<'a> Context<'a> {
             let sign = self.text[at..].chars().take_while(|c| "<>=!".contains(*c)).count();
             let middle = self.words(second.span);
             self.report(
-                Diagnostic::error(Code::LGM0021, "comparisons do not chain")
+                Diagnostic::error(Code::LGM0021, "comparisons cannot be chained")
                     .label(self.span(at, at + sign), "a second comparison")
                     .help(format!(
                         "write `{} and {middle} {}`",
@@ -330,17 +330,17 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// `a ^ b ^ c`
+    /// Builds `a ^ b ^ c`.
     pub fn power(&self, start: usize, mut bases: Vec<Expr>, last: Expr, end: usize) -> Expr {
         bases.push(last);
         self.expr(start, ExprKind::Power(bases), end)
     }
 
-    /// `sum(i in a:b, body)`, `root(z in a:b, body)`
+    /// Builds `sum(i in a:b, body)`, `root(z in a:b, body)`.
     pub fn over(&self, start: usize, over: Over, end: usize) -> Expr {
         if !matches!(&*over.function.text, "sum" | "root" | "list") {
             self.report(
-                Diagnostic::error(Code::LGM0022, format!("`{}` takes no range", over.function.text))
+                Diagnostic::error(Code::LGM0022, format!("`{}` has no range", over.function.text))
                     .label(over.function.span, "only `sum`, `list` and `root` do")
                     .help("write `sum(i in 1:N, ..)`, `list(i in 1:N, ..)` or `root(z in a:b, ..)`"),
             );

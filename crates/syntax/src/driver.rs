@@ -5,28 +5,28 @@ use super::grammar::lgm::RootParser;
 use super::token::{Spanned, Token};
 use lalrpop_util::ParseError;
 
-/// Where the parser stopped, and what it could have read there.
+/// The position at which the parser stopped, and the tokens expected there.
 #[derive(Debug)]
 pub struct Stop {
-    /// Index of the token it did not expect; the number of tokens when they ended too early.
+    /// The index of the unexpected token; the number of tokens if they ended too early.
     pub index: usize,
     /// Terminals of the grammar, without quotes.
     pub expected: Vec<String>,
 }
 
 impl Stop {
-    /// Whether the parser could have read this terminal.
+    /// Returns true if the parser could have read this terminal.
     pub fn expects(&self, terminal: &str) -> bool {
         self.expected.iter().any(|expected| expected == terminal)
     }
 
-    /// Whether an expression could have started here.
+    /// Returns true if an expression could have started here.
     pub fn expects_operand(&self) -> bool {
         self.expects("number")
     }
 }
 
-/// Finds the `from` of `every period from first {`, which is a name elsewhere: it stands behind an operand, as no name can.
+/// Finds the `from` of `every period from first {`, which is a name elsewhere: it follows an operand, where no name can be.
 #[derive(Default)]
 struct Heads {
     in_every: bool,
@@ -49,7 +49,7 @@ impl Heads {
     }
 }
 
-/// Parses `tokens` as what `start` says.
+/// Parses `tokens` with the start symbol `start`.
 pub fn run<'t>(context: &Context<'t>, start: Token<'t>, tokens: &[Spanned<'t>]) -> Result<Parsed, Stop> {
     let mut taken = 0;
     let first = tokens.first().map_or(0, |token| token.0);

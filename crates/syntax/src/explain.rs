@@ -1,6 +1,6 @@
-//! Says in a user's words why the parser stopped.
+//! Explains to the user why the parser stopped.
 //!
-//! Common slips have texts of their own (slips.rs); the rest gets the general sentence, with a few things that could stand there instead.
+//! Common mistakes have specific messages (slips.rs); all others get the general message with a few possible replacements.
 
 use super::build::Context;
 use super::driver::Stop;
@@ -9,9 +9,9 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// Which part of a file was being read.
+/// The part of a file being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FilePart {
     /// The head of an item or a block, up to its brace.
     Header,
     /// An import.
@@ -34,23 +34,23 @@ pub enum Part {
 
 /// A part of the token stream that the parser could not read.
 pub struct Fault<'a, 't> {
-    /// For places and words.
+    /// Provides locations and source text.
     pub context: &'a Context<'t>,
-    /// What it is a part of.
-    pub part: Part,
+    /// The enclosing item.
+    pub part: FilePart,
     /// Its tokens.
     pub tokens: &'a [Spanned<'t>],
     /// The token after it, if any.
     pub next: Option<Spanned<'t>>,
-    /// Where the parser stopped.
+    /// The position at which the parser stopped.
     pub stop: &'a Stop,
 }
 
-/// Why a text is not an expression. `None` where the lexer has said it already.
+/// Returns the error of a text that is not an expression; `None` if the lexer has already reported it.
 pub fn expression(context: &Context<'_>, tokens: &[Spanned<'_>], stop: &Stop) -> Option<Diagnostic> {
     Fault {
         context,
-        part: Part::Expression,
+        part: FilePart::Expression,
         tokens,
         next: None,
         stop,
@@ -58,8 +58,8 @@ pub fn expression(context: &Context<'_>, tokens: &[Spanned<'_>], stop: &Stop) ->
     .explain()
 }
 
-/// `;` is missing after `tokens`.
-pub fn missing_semicolon(context: &Context<'_>, part: Part, tokens: &[Spanned<'_>]) -> Diagnostic {
+/// Returns the error for a missing `;` after `tokens`.
+pub fn missing_semicolon(context: &Context<'_>, part: FilePart, tokens: &[Spanned<'_>]) -> Diagnostic {
     let end = tokens.last().map_or(0, |token| token.2);
     let what = description(context, part, tokens);
     Diagnostic::error(Code::LGM0030, format!("expected `;` after {what}"))
@@ -68,7 +68,7 @@ pub fn missing_semicolon(context: &Context<'_>, part: Part, tokens: &[Spanned<'_
         .fix("write `;`", context.span(end, end), ";")
 }
 
-/// `{` is missing after the head that `tokens` are.
+/// Returns the error for a missing `{` after the head `tokens`.
 pub fn missing_brace(context: &Context<'_>, tokens: &[Spanned<'_>]) -> Diagnostic {
     let (start, end) = (
         tokens.first().map_or(0, |token| token.0),
@@ -80,14 +80,14 @@ pub fn missing_brace(context: &Context<'_>, tokens: &[Spanned<'_>]) -> Diagnosti
         .help("write the body between `{` and `}`")
 }
 
-/// The fault of a mode that stands in no element.
+/// Returns the error for a mode outside an element.
 pub fn mode_elsewhere(place: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(Code::LGM0050, format!("a `mode` cannot stand {place}"))
-        .label(span, "a mode is a law of an element")
+    Diagnostic::error(Code::LGM0050, format!("a `mode` is not allowed {place}"))
+        .label(span, "a mode is one of the laws of an element")
         .help("write `element Name : domain { mode open { through = 0; } .. }`, and declare an instance of it in the model")
 }
 
-/// `}` is missing behind a place; `opener` is the token before the block.
+/// Returns the error for a missing `}` after a location; `opener` is the token before the block.
 pub fn unclosed_block(context: &Context<'_>, opener: Option<Spanned<'_>>, end: usize) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(Code::LGM0034, "this `{` is never closed");
     if let Some((start, Token::BraceOpen, brace)) = opener {
@@ -99,22 +99,22 @@ pub fn unclosed_block(context: &Context<'_>, opener: Option<Spanned<'_>>, end: u
         .fix("write `}`", context.span(end, end), "\n}")
 }
 
-/// What a part declares or is, for a sentence.
-fn description(context: &Context<'_>, part: Part, tokens: &[Spanned<'_>]) -> String {
+/// Returns the description of an item, for a message.
+fn description(context: &Context<'_>, part: FilePart, tokens: &[Spanned<'_>]) -> String {
     let first = tokens.first().map(|token| token.1);
     let name = tokens.iter().take(2).find_map(|(start, token, end)| match token {
         Token::Name(_) | Token::In | Token::Vector => Some(context.words(context.span(*start, *end))),
         _ => None,
     });
     match (part, first, name) {
-        (Part::Import, ..) => "this import".to_string(),
-        (Part::Law, Some(Token::Port), Some(name)) => format!("the port `{name}`"),
-        (Part::Law, Some(Token::When), _) => "this change of modes".to_string(),
-        (Part::Law | Part::Equation, ..) => "this equation".to_string(),
-        (Part::Action, ..) => "this assignment".to_string(),
-        (Part::Domain, ..) => "this entry of the domain".to_string(),
-        (Part::Setting, _, Some(name)) => format!("the setting `{name}`"),
-        (Part::Statement, Some(Token::Name(_) | Token::In | Token::Vector), Some(name)) => {
+        (FilePart::Import, ..) => "this import".to_string(),
+        (FilePart::Law, Some(Token::Port), Some(name)) => format!("the port `{name}`"),
+        (FilePart::Law, Some(Token::When), _) => "this mode change".to_string(),
+        (FilePart::Law | FilePart::Equation, ..) => "this equation".to_string(),
+        (FilePart::Action, ..) => "this assignment".to_string(),
+        (FilePart::Domain, ..) => "this entry of the domain".to_string(),
+        (FilePart::Setting, _, Some(name)) => format!("the setting `{name}`"),
+        (FilePart::Statement, Some(Token::Name(_) | Token::In | Token::Vector), Some(name)) => {
             match tokens
                 .iter()
                 .find(|token| matches!(token.1, Token::Colon | Token::Arrow))
@@ -123,7 +123,7 @@ fn description(context: &Context<'_>, part: Part, tokens: &[Spanned<'_>]) -> Str
                 _ => "this chain of bonds".to_string(),
             }
         }
-        (Part::Statement, Some(first), Some(name)) if first.begins_statement() => {
+        (FilePart::Statement, Some(first), Some(name)) if first.begins_statement() => {
             format!("the declaration of `{name}`")
         }
         _ => "this".to_string(),
@@ -131,22 +131,22 @@ fn description(context: &Context<'_>, part: Part, tokens: &[Spanned<'_>]) -> Str
 }
 
 impl<'t> Fault<'_, 't> {
-    /// Why the parser stopped; `None` where the lexer has said it already.
+    /// Returns the reason why the parser stopped; `None` if the lexer has already reported it.
     pub fn explain(&self) -> Option<Diagnostic> {
-        // What was no part of the language has been reported; its consequences are not worth a word.
+        // Invalid text is already reported; its consequences are not.
         if self.tokens.iter().any(|token| token.1 == Token::Error) {
             return None;
         }
         Some(self.slip().unwrap_or_else(|| self.general()))
     }
 
-    /// The token at which the parser stopped; none if the part ends with its line there.
+    /// Returns the token at which the parser stopped; none if the part ends there at the end of its line.
     pub(super) fn found(&self) -> Option<Spanned<'t>> {
         let next = || self.next.filter(|next| !self.is_below(*next));
         self.tokens.get(self.stop.index).copied().or_else(next)
     }
 
-    /// Returns true if a token stands on a line below the last one of the part.
+    /// Returns true if a token is on a line below the last one of the part.
     fn is_below(&self, next: Spanned<'_>) -> bool {
         let last = self.tokens.last();
         last.is_some_and(|last| self.context.words(self.context.span(last.2, next.0)).contains('\n'))
@@ -176,7 +176,7 @@ impl<'t> Fault<'_, 't> {
         self.context.words(self.span(token))
     }
 
-    /// The place where the parser stopped, at least one character wide where there is one.
+    /// Returns the location where the parser stopped, at least one character wide if possible.
     pub(super) fn place(&self) -> Span {
         match (self.found(), self.previous()) {
             (Some(found), _) => self.span(found),
@@ -188,13 +188,13 @@ impl<'t> Fault<'_, 't> {
     pub(super) fn found_words(&self) -> String {
         match self.found() {
             Some(found) => format!("`{}`", self.words(found)),
-            None if self.part == Part::Expression => "the end".to_string(),
+            None if self.part == FilePart::Expression => "the end".to_string(),
             None if self.next.is_some() => "the end of the line".to_string(),
             None => "the end of the file".to_string(),
         }
     }
 
-    /// Brackets that are open where the parser stopped, outermost first.
+    /// Returns the brackets that are open where the parser stopped, outermost first.
     pub(super) fn open(&self) -> Vec<Spanned<'t>> {
         let mut open = Vec::new();
         for token in self.tokens.iter().take(self.stop.index) {
@@ -218,7 +218,7 @@ impl<'t> Fault<'_, 't> {
             None => String::new(),
         };
         let message = match expected.is_empty() {
-            true => format!("{} cannot stand here", capital(&self.found_words())),
+            true => format!("{} is not allowed here", capital(&self.found_words())),
             false => format!("expected {expected}{after}, found {}", self.found_words()),
         };
         let label = match expected.is_empty() {
@@ -230,7 +230,7 @@ impl<'t> Fault<'_, 't> {
             .help(self.example())
     }
 
-    /// At most three things that could stand where the parser stopped.
+    /// Returns at most three tokens that the parser expected where it stopped.
     fn expected_words(&self) -> String {
         let mut words: Vec<String> = Vec::new();
         if self.stop.expects_operand() {
@@ -244,7 +244,7 @@ impl<'t> Fault<'_, 't> {
         for sign in [
             ")", "]", "=", ":=", ":", "->", "{", "in", "from", "then", "else", ",", ";", "}",
         ] {
-            // `in` is a name too.
+            // `in` is also a name.
             if self.stop.expects(sign) && !(sign == "in" && self.stop.expects("name")) {
                 words.push(format!("`{sign}`"));
             }
@@ -257,12 +257,12 @@ impl<'t> Fault<'_, 't> {
         }
     }
 
-    /// A right example of the part, for the help line.
+    /// Returns a correct example of the part, for the help line.
     pub(super) fn example(&self) -> &'static str {
         use Token::*;
         let first = self.tokens.first().map(|token| token.1);
-        if self.is(Colon) && self.part != Part::Header && self.stop.index > 1 {
-            return "a range `a:b` stands only in `for i in a:b`, `sum(i in a:b, ..)` and `root(z in a:b, ..)`";
+        if self.is(Colon) && self.part != FilePart::Header && self.stop.index > 1 {
+            return "a range `a:b` is only allowed in `for i in a:b`, `sum(i in a:b, ..)` and `root(z in a:b, ..)`";
         }
         if self.stop.expects("then") || self.stop.expects("else") {
             return "write `if condition then value else value`";
@@ -272,58 +272,58 @@ impl<'t> Fault<'_, 't> {
             return "write `sum(i in 1:N, expression)` or `root(z in a:b, expression)`";
         }
         match (self.part, first) {
-            (Part::Import, _) => "write `import \"path.lgm\";` for a file, `import name;` for a library module",
-            (Part::Header, Some(Model)) if self.is(ParenOpen) => {
-                "a model takes no arguments: declare `param R = ..;` in its body"
+            (FilePart::Import, _) => "write `import \"path.lgm\";` for a file, `import name;` for a library module",
+            (FilePart::Header, Some(Model)) if self.is(ParenOpen) => {
+                "a model has no arguments: declare `param R = ..;` in its body"
             }
-            (Part::Statement, Some(Signal)) => "write `signal e = expression;`",
-            (Part::Statement, Some(Discrete)) => "write `discrete n = 0;`",
-            (Part::Header, Some(Model)) => "a model starts with `model Name {`",
-            (Part::Header, Some(Component)) => "a component starts with `component Name(R [ohm], const N) {`",
-            (Part::Header, Some(Element)) => "an element starts with `element Name(m [kg]) : domain {`",
-            (Part::Header, Some(Modal)) => "a modal block starts with `modal Name(rho, E) : domain {`",
-            (Part::Header, Some(Domain)) => "a domain starts with `domain name {`",
-            (Part::Action, _) => "write `x := expression;` or `if condition { x := expression; } else { .. }`",
-            (Part::Law, Some(When)) => "write `when across > 0 -> conducting;`",
-            (Part::Equation, _) => "a mode holds equations, such as `through = 0;`",
-            (Part::Header, Some(Name("mode"))) => "a mode starts with `mode open {`",
+            (FilePart::Statement, Some(Signal)) => "write `signal e = expression;`",
+            (FilePart::Statement, Some(Discrete)) => "write `discrete n = 0;`",
+            (FilePart::Header, Some(Model)) => "a model starts with `model Name {`",
+            (FilePart::Header, Some(Component)) => "a component starts with `component Name(R [ohm], const N) {`",
+            (FilePart::Header, Some(Element)) => "an element starts with `element Name(m [kg]) : domain {`",
+            (FilePart::Header, Some(Modal)) => "a modal block starts with `modal Name(rho, E) : domain {`",
+            (FilePart::Header, Some(Domain)) => "a domain starts with `domain name {`",
+            (FilePart::Action, _) => "write `x := expression;` or `if condition { x := expression; } else { .. }`",
+            (FilePart::Law, Some(When)) => "write `when across > 0 -> conducting;`",
+            (FilePart::Equation, _) => "a mode contains equations, such as `through = 0;`",
+            (FilePart::Header, Some(Name("mode"))) => "a mode starts with `mode open {`",
             (_, Some(When)) => "write `when condition { x := expression; }`",
             (_, Some(Every)) => "write `every period { x := expression; }` or `every period from first { .. }`",
             (_, Some(For)) => "write `for i in 1:N { .. }`",
             (_, Some(If)) => "write `if N > 1 { .. } else { .. }`",
             (_, Some(Experiment)) => "write `experiment { stop = 5 [s]; points = 501; }`",
-            (Part::Domain, _) => {
-                "a domain holds `across v [V];`, `through i [A];`, `effort = across;` and, where it is, `pseudo;`"
+            (FilePart::Domain, _) => {
+                "a domain contains `across v [V];`, `through i [A];`, `effort = across;` and optionally `pseudo;`"
             }
-            (Part::Law, Some(Port)) => "write `port a, b;`",
-            (Part::Law, _) => "write an equation, such as `through = C*der(across);` or `mass = rho*A*L;`",
-            (Part::Setting, _) => "an experiment holds settings, such as `stop = 5 [s];`",
-            (Part::Statement, Some(Node | Zero | One)) => "write `node a, b[3] : electrical;`",
-            (Part::Statement, Some(Port)) => {
+            (FilePart::Law, Some(Port)) => "write `port a, b;`",
+            (FilePart::Law, _) => "write an equation, such as `through = C*der(across);` or `mass = rho*A*L;`",
+            (FilePart::Setting, _) => "an experiment contains settings, such as `stop = 5 [s];`",
+            (FilePart::Statement, Some(Node | Zero | One)) => "write `node a, b[3] : electrical;`",
+            (FilePart::Statement, Some(Port)) => {
                 "write `port p, n : electrical;`; an instance cannot be named `port`, which is a reserved word"
             }
-            (Part::Statement, Some(Param | Const)) => "write `param m = 2 [kg];`",
-            (Part::Statement, Some(Input)) => "write `input F [N] = 1;`",
-            (Part::Statement, Some(Output)) => "write `output v = across(mass);`",
-            (Part::Statement, Some(State)) => "write `state z = int(expr), start = 0;`",
-            (Part::Statement, Some(Name(_) | In | Vector)) if self.is(Arrow) && self.stop.expects(",") => {
-                "a port stands on one branch `a -> b`; the next port's branch follows after a comma: `a -> b, c -> d`"
+            (FilePart::Statement, Some(Param | Const)) => "write `param m = 2 [kg];`",
+            (FilePart::Statement, Some(Input)) => "write `input F [N] = 1;`",
+            (FilePart::Statement, Some(Output)) => "write `output v = across(mass);`",
+            (FilePart::Statement, Some(State)) => "write `state z = int(expr), start = 0;`",
+            (FilePart::Statement, Some(Name(_) | In | Vector)) if self.is(Arrow) && self.stop.expects(",") => {
+                "each port has one branch `a -> b`; separate branches with commas: `a -> b, c -> d`"
             }
-            (Part::Statement, Some(Name(_) | In | Vector)) if self.begins_attribute() => {
-                "an attribute follows after a comma, such as `mass : Mass(m) a -> b, start = 1;`"
+            (FilePart::Statement, Some(Name(_) | In | Vector)) if self.begins_attribute() => {
+                "an attribute follows a comma, such as `mass : Mass(m) a -> b, start = 1;`"
             }
-            (Part::Statement, Some(Name(_) | In | Vector)) => {
+            (FilePart::Statement, Some(Name(_) | In | Vector)) => {
                 "write `name : Kind(value) a -> b;` for an element, `A -> B -> C;` for bonds"
             }
-            (Part::Statement, _) => {
+            (FilePart::Statement, _) => {
                 "a statement is a declaration such as `param m = 2;`, an element `name : Kind(value) a -> b;` or a chain `A -> B;`"
             }
-            (Part::Expression, _) => "write one expression, such as `2 [kg]`, `[1, 2]` or `sin(2*pi*time)`",
-            (Part::Header, _) => "write `{` and the body",
+            (FilePart::Expression, _) => "write one expression, such as `2 [kg]`, `[1, 2]` or `sin(2*pi*time)`",
+            (FilePart::Header, _) => "write `{` and the body",
         }
     }
 
-    /// Whether `name = ..` stands where a comma was expected.
+    /// Returns true if `name = ..` follows where a comma was expected.
     fn begins_attribute(&self) -> bool {
         let at = |index: usize| self.tokens.get(index).map(|token| token.1);
         self.stop.expects(",")

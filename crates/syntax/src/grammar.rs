@@ -1,4 +1,4 @@
-//! The parser that LALRPOP makes of grammar/lgm.lalrpop.
+//! The parser that LALRPOP generates from grammar/lgm.lalrpop.
 
 #![allow(clippy::all, missing_docs, unused)]
 

@@ -1,12 +1,12 @@
 //! Text to syntax tree. Parsing never fails: it returns a tree and diagnostics.
 //!
-//! `token` splits the text, `nesting` refuses what is too deep to be a tree, the generated parser (grammar/lgm.lalrpop)
-//! builds the tree of a right text in one run. Where it stops at a fault, `recover` reads the statements one by one,
-//! `explain` says what is wrong with the faulty ones, and the tree is built from the others.
+//! `token` splits the text, `nesting` rejects texts that nest too deeply, and the generated parser (grammar/lgm.lalrpop) builds the tree of
+//! a correct text in one run. If it stops at an error, `recover` reads the statements one by one, `explain` describes the errors of the
+//! faulty ones, and the tree is built from the others.
 //!
-//! After this point: every part of the tree has its place in the text; operator chains are flat; the depth of the tree
-//! is bounded (1024 levels), so that recursion over it is safe; [`ast::ExprKind::Missing`] stands only where an error
-//! was reported. Names are not resolved and units are not looked up.
+//! After this point: every part of the tree has its location in the text; operator chains are flat; the depth of the tree is bounded (1024
+//! levels), so that recursion over it is safe; [`ast::ExprKind::Missing`] occurs only where an error is reported. Names are not resolved
+//! and units are not looked up.
 
 mod again;
 pub mod ast;
@@ -36,7 +36,7 @@ use rustc_hash::FxHashSet;
 pub use token::is_reserved;
 use token::{Lexed, Spanned, Token};
 
-/// Parses a whole text. What is faulty is reported; of faulty statements the tree has the names, of other faulty parts nothing.
+/// Parses a whole text. Faulty parts are reported; the tree contains the names of faulty statements, but no other faulty parts.
 pub fn parse(source: SourceId, text: &str) -> (ast::Ast, Vec<Diagnostic>) {
     let Lexed {
         tokens,
@@ -92,7 +92,7 @@ pub fn parse_expression(source: SourceId, text: &str) -> (ast::Expr, Vec<Diagnos
     (expression.unwrap_or(missing), diagnostics)
 }
 
-/// The names that a text declares as values. One of them in brackets is an index, even where it could be a unit.
+/// Returns the names that a text declares as values. Such a name in brackets is an index, even if it could be a unit.
 fn declared_names<'t>(tokens: &[Spanned<'t>]) -> FxHashSet<&'t str> {
     let mut names = FxHashSet::default();
     for (index, (_, token, _)) in tokens.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! Moves a part of a tree to where an edit in front of it has put its text.
+//! Moves the locations in a part of a tree after an edit before it.
 
 use crate::ast::*;
 use lgm_source::Span;
 use std::sync::Arc;
 
-/// A part of a tree with places in the text.
+/// A part of a tree with locations in the text.
 pub trait Move {
-    /// Adds this many bytes to every place.
+    /// Adds this many bytes to every location.
     fn shift(&mut self, by: i64);
 }
 
@@ -42,7 +42,7 @@ impl<A: Move, B: Move> Move for (A, B) {
     }
 }
 
-/// Parts without a place.
+/// Parts without a location.
 macro_rules! fixed {
     ($($part:ty),*) => { $(impl Move for $part { fn shift(&mut self, _: i64) {} })* };
 }

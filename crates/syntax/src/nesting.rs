@@ -1,31 +1,31 @@
-//! Refuses deep nesting before a tree is built, so that building, walking and dropping the tree cannot exhaust a stack.
+//! Rejects deep nesting before a tree is built, so that building, traversing and dropping the tree cannot overflow a stack.
 
 use super::token::{Spanned, Token};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, Span};
 
-/// How many brackets, prefix signs and member or index steps may lie within each other.
+/// The maximum nesting of brackets, prefix operators and member or index steps.
 const LEVELS: u32 = 256;
 
-/// How deep the tree may become: between two brackets lie up to eight kinds of operators.
+/// The maximum depth of the tree: between two brackets there are up to eight kinds of operators.
 const TREE_LEVELS: u32 = 1024;
 
 /// One open bracket, and the part of it since the last separator.
 #[derive(Default)]
 struct Level {
     open: usize,
-    /// `[` after an operand: an index, which nests what is in front of it.
+    /// True for `[` after an operand: an index, which nests its operand.
     is_index: bool,
-    /// Prefix signs and steps (`.a`, `[i]`) that nest at this place.
+    /// The number of prefix signs and accessors (`.a`, `[i]`) that are nested at this location.
     run: u32,
     /// The longest such run in this part.
     longest_run: u32,
-    /// Which kinds of operators occur in this part, one bit each.
+    /// The kinds of operators in this part, one bit each.
     kinds: u32,
     /// The deepest bracket in this part.
     inner: u32,
-    /// The deepest part before it.
+    /// The deepest earlier part.
     deepest: u32,
 }
 
@@ -46,13 +46,13 @@ impl Level {
     }
 }
 
-/// The first place that is nested too deep, if any.
+/// Returns an error for the first location that is nested too deeply, if any.
 pub fn check(source: SourceId, tokens: &[Spanned<'_>]) -> Option<Diagnostic> {
     use Token::*;
     let mut levels = vec![Level::default()];
-    // Brackets plus runs on the way to the current place.
+    // The number of brackets plus runs around the current location.
     let mut depth = 0;
-    // Whether the token before could end an operand, so that `-` is binary and `[` is an index.
+    // True if the previous token could end an operand, so that `-` is binary and `[` is an index.
     let mut after_operand = false;
     for (index, (_, token, _)) in tokens.iter().enumerate() {
         let level = levels
@@ -101,7 +101,7 @@ pub fn check(source: SourceId, tokens: &[Spanned<'_>]) -> Option<Diagnostic> {
                 after_operand = *token != BraceClose;
                 continue;
             }
-            // A statement ends here, and with it the brackets that it left open: it is faulty, and no tree is built of it.
+            // A statement ends here, and also its unclosed brackets: it is faulty, and no tree is built from it.
             Semicolon => {
                 while levels.len() > 1 && levels.last().is_some_and(|level| tokens[level.open].1 != BraceOpen) {
                     let left_open = levels.pop().expect("invariant: more than one level");
@@ -137,7 +137,7 @@ pub fn check(source: SourceId, tokens: &[Spanned<'_>]) -> Option<Diagnostic> {
     None
 }
 
-/// A binary operator of one kind: what was nested under a prefix sign ends here.
+/// Records a binary operator of one kind, which ends the nesting under prefix signs.
 fn bump(level: &mut Level, kind: u32) {
     level.kinds |= 1 << kind;
     level.run = 0;

@@ -1,9 +1,9 @@
-//! Reads a faulty text part by part.
+//! Reads a faulty text in parts.
 //!
-//! Statements end with `;`, blocks are held together by braces, and the words that open items and most statements are
-//! reserved: so the parts can be distinguished without understanding them. Each part is parsed alone. A faulty one is
-//! reported once, and mended where the mending is sure (a missing `;` or `}`); of others, the names are kept. Then the grammar builds
-//! each item from what is left. The work is linear in the length of the text, however many faults there are.
+//! Statements end with `;`, blocks are enclosed in braces, and the words that open items and most statements are reserved. The parts can
+//! therefore be separated without parsing them. Each part is parsed separately. A faulty part is reported once, and fixed if the fix is
+//! certain (a missing `;` or `}`); otherwise only its names are kept. Then the grammar builds each item from the rest. The work is linear
+//! in the length of the text, for any number of errors.
 
 mod blocks;
 mod remains;
@@ -11,12 +11,12 @@ mod remains;
 use super::ast::Item;
 use super::build::{Context, Parsed};
 use super::driver::{self, Stop};
-use super::explain::{self, Fault, Part};
+use super::explain::{self, Fault, FilePart};
 use super::token::{Spanned, Token};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
 
-/// Reads all items that can be read; reports the faults of the others. `stop` is where the whole text stopped.
+/// Parses all valid items and reports the errors in the others. `stop` is the location at which the first parse stopped.
 pub fn file<'t>(
     context: &Context<'t>,
     tokens: &[Spanned<'t>],
@@ -36,10 +36,10 @@ pub fn file<'t>(
     recovery.run();
     let items = recovery.items;
     if diagnostics.is_empty() {
-        // Every part is right alone, and yet the whole is not. Say where it stopped rather than nothing.
+        // Every part is correct, but the whole text is not. Reports where the parser stopped.
         let fault = Fault {
             context,
-            part: Part::Statement,
+            part: FilePart::Statement,
             tokens,
             next: None,
             stop: &stop,
@@ -49,7 +49,7 @@ pub fn file<'t>(
     items
 }
 
-/// What a pair of braces holds.
+/// The contents of a pair of braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Body {
     Statements,
@@ -61,32 +61,32 @@ enum Body {
 }
 
 impl Body {
-    /// The kind of its entries, and the token that tells the grammar to read one.
-    fn entries(self) -> (Part, Token<'static>) {
+    /// Returns the kind of its entries, and the token that selects the grammar for one.
+    fn entries(self) -> (FilePart, Token<'static>) {
         match self {
-            Body::Statements => (Part::Statement, Token::StartStatement),
-            Body::Laws => (Part::Law, Token::StartLaw),
-            Body::Domain => (Part::Domain, Token::StartDomain),
-            Body::Settings => (Part::Setting, Token::StartSetting),
-            Body::Equations => (Part::Equation, Token::StartEquation),
-            Body::Actions => (Part::Action, Token::StartAction),
+            Body::Statements => (FilePart::Statement, Token::StartStatement),
+            Body::Laws => (FilePart::Law, Token::StartLaw),
+            Body::Domain => (FilePart::Domain, Token::StartDomain),
+            Body::Settings => (FilePart::Setting, Token::StartSetting),
+            Body::Equations => (FilePart::Equation, Token::StartEquation),
+            Body::Actions => (FilePart::Action, Token::StartAction),
         }
     }
 }
 
-/// So many signs of one entry are mended, each with a look at the whole entry.
+/// The maximum number of fixed tokens per entry, each with a pass over the whole entry.
 const MOST_MENDED: usize = 8;
 
 struct Recovery<'a, 't> {
     context: &'a Context<'t>,
-    /// The tokens of the text, some of them mended.
+    /// The tokens of the text, some of them fixed.
     all: Vec<Spanned<'t>>,
     position: usize,
-    /// Tokens of the current item that are in order.
+    /// The correct tokens of the current item.
     kept: Vec<Spanned<'t>>,
     /// Opening minus closing braces from the current item to the next one.
     surplus: i64,
-    /// Where the entry ends that was split last; the rest of it ends there too.
+    /// The end of the entry that was split last; its remainder ends there too.
     split_end: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
     items: Vec<Item>,
@@ -105,7 +105,7 @@ impl<'t> Recovery<'_, 't> {
         }
     }
 
-    /// Whether further faults are looked for.
+    /// Returns true if the search for errors continues.
     fn is_looking(&self) -> bool {
         self.diagnostics.len() < MOST_FAULTS
     }
@@ -118,7 +118,7 @@ impl<'t> Recovery<'_, 't> {
         self.all.get(index).map(|token| token.1)
     }
 
-    /// Whether a line break lies in front of a token.
+    /// Returns true if a line break precedes a token.
     fn first_on_line(&self, index: usize) -> bool {
         let before = index
             .checked_sub(1)
@@ -128,7 +128,7 @@ impl<'t> Recovery<'_, 't> {
         index == 0 || self.context.words(self.context.span(before, start)).contains('\n')
     }
 
-    /// Whether an item starts at a token: its word is reserved and stands where a statement could.
+    /// Returns true if an item starts at a token: its word is reserved and a statement could start there.
     fn item_starts(&self, index: usize) -> bool {
         self.at(index).is_some_and(|token| token.begins_item())
             && (self.first_on_line(index)
@@ -138,13 +138,13 @@ impl<'t> Recovery<'_, 't> {
                 ))
     }
 
-    /// Whether a statement certainly starts at a token that is first on its line.
+    /// Returns true if a statement certainly starts at a token that is first on its line.
     fn statement_starts(&self, index: usize) -> bool {
         if !self.first_on_line(index) {
             return false;
         }
         match self.at(index) {
-            // `if` also continues an expression that the line before leaves open.
+            // `if` also continues an incomplete expression of the previous line.
             Some(Token::If) => matches!(
                 self.at(index.saturating_sub(1)),
                 Some(Token::Name(_) | Token::Number(_) | Token::Text(_) | Token::ParenClose | Token::BracketClose)
@@ -154,7 +154,7 @@ impl<'t> Recovery<'_, 't> {
         }
     }
 
-    /// Whether tokens read `name :`, `name[..] :` or `name ->`, as an instance or a chain starts.
+    /// Returns true if tokens read `name :`, `name[..] :` or `name ->`, like the start of an instance or a chain.
     fn looks_like_instance(&self, index: usize) -> bool {
         if !matches!(self.at(index), Some(Token::Name(_))) {
             return false;
@@ -182,7 +182,7 @@ impl<'t> Recovery<'_, 't> {
         matches!(self.at(next), Some(Token::Colon | Token::Arrow))
     }
 
-    /// Whether of [`Recovery::looks_like_instance`] it is the instance: no expression goes on like that.
+    /// Returns true if tokens that satisfy [`Recovery::looks_like_instance`] declare an instance: no expression continues like that.
     fn declares_instance(&self, index: usize) -> bool {
         let signs = (index..self.all.len()).map(|index| self.at(index));
         let mut ends =
@@ -194,13 +194,13 @@ impl<'t> Recovery<'_, 't> {
         self.kept.extend_from_slice(&self.all[from..to]);
     }
 
-    /// Adds a token that the text lacks.
+    /// Adds a missing token.
     fn keep_made(&mut self, token: Token<'t>) {
         let end = self.kept.last().map_or(0, |token| token.2);
         self.kept.push((end, token, end));
     }
 
-    fn explain(&mut self, part: Part, from: usize, to: usize, stop: &Stop) {
+    fn explain(&mut self, part: FilePart, from: usize, to: usize, stop: &Stop) {
         let fault = Fault {
             context: self.context,
             part,
@@ -213,41 +213,41 @@ impl<'t> Recovery<'_, 't> {
 
     fn check(&self, start: Token<'t>, from: usize, to: usize) -> Result<(), Stop> {
         let result = driver::run(self.context, start, &self.all[from..to]);
-        // What the actions report of this part, they report again when the item is built.
+        // The actions repeat their reports for this part when the item is built.
         self.context.take_diagnostics();
         result.map(|_| ())
     }
 
     // ---- Items -------------------------------------------------------------------------------------------------
 
-    /// Tokens outside of any item, up to the next item.
+    /// Reads the tokens outside of any item, up to the next item.
     fn outside(&mut self) {
         let start = self.position;
         while self.position < self.all.len() && !self.item_starts(self.position) {
             self.position += 1;
         }
-        // A reserved word in the middle of such a run is no item.
+        // A reserved word within such a sequence is not an item.
         let (first, token, end) = self.all[start];
         let span = self.context.span(first, end);
         let words = self.context.words(span);
         let diagnostic = match token {
             Token::Error => return,
             Token::BraceClose => Diagnostic::error(Code::LGM0035, "this `}` closes nothing")
-                .label(span, "every `{` before it is closed already")
-                .help("remove it, or look for a `}` too many above"),
+                .label(span, "every `{` before it is already closed")
+                .help("remove it, or check for an extra `}` above"),
             _ if self.opens_mode(start) => explain::mode_elsewhere("outside of an element", span),
             _ if token.begins_statement() || matches!(token, Token::Name(_)) => Diagnostic::error(
                 Code::LGM0044,
-                format!("`{words}` stands outside of any model or component"),
+                format!("`{words}` is outside any model or component"),
             )
-            .label(span, "statements belong between the braces of a model")
-            .help("write `model Name { .. }` around the statements; if there is one, look for a `}` too many above"),
+            .label(span, "statements belong inside the braces of a model")
+            .help("write `model Name { .. }` around the statements; if there is one, check for an extra `}` above"),
             _ => Diagnostic::error(
                 Code::LGM0044,
                 format!("expected a model or another item, found `{words}`"),
             )
             .label(span, "an item cannot start like this")
-            .help("a file holds `import`, `domain`, `element`, `component`, `modal` and `model` items"),
+            .help("a file contains `import`, `domain`, `element`, `component`, `modal` and `model` items"),
         };
         self.diagnostics.push(diagnostic);
     }
@@ -274,7 +274,7 @@ impl<'t> Recovery<'_, 't> {
         self.build();
     }
 
-    /// Counts the braces up to the next item, to know whether one is missing or too many.
+    /// Counts the braces up to the next item, to determine whether one is missing or extra.
     fn measure_surplus(&mut self) {
         self.surplus = 0;
         for index in self.position..self.all.len() {
@@ -293,11 +293,11 @@ impl<'t> Recovery<'_, 't> {
         match driver::run(self.context, Token::StartItem, &self.kept) {
             Ok(Parsed::File(items)) => self.items.extend(items),
             Ok(_) => {}
-            // The parts are right alone, and should fit together. Were they not to, it must not pass in silence.
+            // The parts are correct and should fit together. If they do not, an error is reported.
             Err(stop) => {
                 let fault = Fault {
                     context: self.context,
-                    part: Part::Statement,
+                    part: FilePart::Statement,
                     tokens: &self.kept,
                     next: None,
                     stop: &stop,
@@ -305,7 +305,7 @@ impl<'t> Recovery<'_, 't> {
                 self.diagnostics.extend(fault.explain());
             }
         }
-        // Before the checks of the next item discard what the actions found in this one.
+        // The checks of the next item would discard the errors of this item.
         self.diagnostics.extend(self.context.take_diagnostics());
     }
 
@@ -327,16 +327,16 @@ impl<'t> Recovery<'_, 't> {
                 end = start + stop.index;
                 self.keep(start, end);
                 self.diagnostics
-                    .push(explain::missing_semicolon(self.context, Part::Import, &self.kept));
+                    .push(explain::missing_semicolon(self.context, FilePart::Import, &self.kept));
                 self.keep_made(Token::Semicolon);
                 self.build();
             }
-            Err(stop) => self.explain(Part::Import, start, end, &stop),
+            Err(stop) => self.explain(FilePart::Import, start, end, &stop),
         }
         self.position = end;
     }
 
-    /// Reads `model Name {` and the like; `false` when the item has no body.
+    /// Reads `model Name {` and similar; returns `false` if the item has no body.
     fn item_head(&mut self, start: usize) -> bool {
         let mut end = start + 1;
         loop {
@@ -358,7 +358,7 @@ impl<'t> Recovery<'_, 't> {
         let goes_on =
             stopped < self.all.len() && !matches!(self.at(stopped), Some(Token::Semicolon | Token::BraceClose));
         if stop.expects("{") && goes_on && self.first_on_line(stopped) && !self.item_starts(stopped) {
-            // `model M` and then the statements, without a brace.
+            // `model M` followed by the statements, without a brace.
             self.keep(start, stopped);
             self.diagnostics.push(explain::missing_brace(self.context, &self.kept));
             self.keep_made(Token::BraceOpen);
@@ -366,7 +366,7 @@ impl<'t> Recovery<'_, 't> {
             self.position = stopped;
             return true;
         }
-        self.explain(Part::Header, start, to, &stop);
+        self.explain(FilePart::Header, start, to, &stop);
         self.position = to;
         if !has_brace {
             if self.at(end) == Some(Token::Semicolon) {
@@ -374,7 +374,7 @@ impl<'t> Recovery<'_, 't> {
             }
             return false;
         }
-        // Go on with what of the head is sure: its word and its name.
+        // Continue with the certain part of the head: its keyword and its name.
         self.keep(start, start + 1);
         match self.at(start + 1) {
             Some(Token::Name(_)) => self.keep(start + 1, start + 2),
@@ -386,8 +386,8 @@ impl<'t> Recovery<'_, 't> {
 
     // ---- Bodies ------------------------------------------------------------------------------------------------
 
-    /// Reads entries up to and with the closing brace. `opener` is the first token of the head, `after` the token
-    /// behind the opening brace.
+    /// Reads entries up to and including the closing brace. `opener` is the first token of the head, `after` the token after the opening
+    /// brace.
     fn body(&mut self, body: Body, opener: usize, after: usize) {
         loop {
             if !self.is_looking() {
@@ -398,7 +398,7 @@ impl<'t> Recovery<'_, 't> {
                 Some(Token::BraceClose) => {
                     let first = self.first_on_line(self.position);
                     if first && self.surplus > 0 && self.column(self.position) < self.line_column(opener) {
-                        // It belongs to a block further out.
+                        // It belongs to an outer block.
                         self.unclosed(after);
                         return;
                     }
@@ -406,7 +406,7 @@ impl<'t> Recovery<'_, 't> {
                         let (start, _, end) = self.all[self.position];
                         self.diagnostics.push(
                             Diagnostic::error(Code::LGM0035, "this `}` closes nothing")
-                                .label(self.context.span(start, end), "there is one `}` too many")
+                                .label(self.context.span(start, end), "there is an extra `}`")
                                 .help("remove it")
                                 .fix("remove `}`", self.context.span(start, end), ""),
                         );
@@ -432,14 +432,14 @@ impl<'t> Recovery<'_, 't> {
         }
     }
 
-    /// Column of a token, in bytes.
+    /// Returns the column of a token, in bytes.
     fn column(&self, index: usize) -> usize {
         let start = self.all[index].0;
         let before = self.context.words(self.context.span(0, start));
         start - before.rfind('\n').map_or(0, |at| at + 1)
     }
 
-    /// Column of the first token on the line of a token.
+    /// Returns the column of the first token on the line of a token.
     fn line_column(&self, index: usize) -> usize {
         let mut first = index;
         while !self.first_on_line(first) {
@@ -504,8 +504,8 @@ impl<'t> Recovery<'_, 't> {
             self.split_end = end;
             return;
         }
-        // Go on behind it; or, where the `;` is missing too, at the next line that clearly starts a statement.
-        // A bracket that is never closed takes the words of that line before the parser stops, so a declaration counts there too.
+        // Continue after it or, if the `;` is also missing, at the next line that clearly starts a statement. An unclosed bracket consumes
+        // the words of that line before the parser stops, so a declaration there also counts.
         self.position = (start + 1..own_end)
             .find(|&index| {
                 let starts = self.first_on_line(index) && self.looks_like_instance(index);
@@ -518,13 +518,13 @@ impl<'t> Recovery<'_, 't> {
             .any(|token| token.1 == Token::BraceOpen);
         self.split_end = if braces { 0 } else { end };
         self.explain(part, start, self.position, &stop);
-        if part == Part::Statement {
+        if part == FilePart::Statement {
             self.keep_remains(start, stopped);
         }
     }
 
-    /// The end of the entry from `start` to `end`, and where the parser stops in it. A half-written entry ends with its line: the next line,
-    /// which begins another entry, belongs to it no more.
+    /// Returns the end of the entry from `start` to `end`, and where the parser stops in it. A half-written entry ends with its line: the
+    /// next line starts another entry.
     fn cut(&self, body: Body, start: usize, end: usize, stop: Stop) -> (usize, Stop) {
         let stopped = start + stop.index;
         let begins = |index: usize| {
@@ -546,8 +546,8 @@ impl<'t> Recovery<'_, 't> {
         shorter.unwrap_or((end, stop))
     }
 
-    /// Writes `=` for `:=` where a value is given, and the other way around where one is assigned. Whether it did.
-    fn mend(&mut self, part: Part, start: usize, end: usize, stop: &Stop) -> bool {
+    /// Replaces `:=` by `=` in a declaration, and `=` by `:=` in an assignment. Returns true if it did so.
+    fn mend(&mut self, part: FilePart, start: usize, end: usize, stop: &Stop) -> bool {
         let at = start + stop.index;
         let meant = match self.at(at) {
             Some(Token::Assign) if stop.expects("=") => Token::Equals,
@@ -562,7 +562,7 @@ impl<'t> Recovery<'_, 't> {
         true
     }
 
-    /// One past the last token of the entry that starts at `start`.
+    /// Returns the index one past the last token of the entry that starts at `start`.
     fn entry_end(&self, start: usize) -> usize {
         let mut braces = 0;
         for index in start..self.all.len() {

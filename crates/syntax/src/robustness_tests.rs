@@ -1,4 +1,4 @@
-//! Texts that nobody would write: deep, long, full of faults, random.
+//! Unnatural texts: deep, long, faulty, random.
 
 use super::ast::*;
 use super::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::time::{Duration, Instant};
 
-/// Parses and drops on a small stack, in reasonable time.
+/// Parses a text and drops its tree on a small stack, in reasonable time.
 fn survives(text: String) -> usize {
     let thread = std::thread::Builder::new().stack_size(512 * 1024).spawn(move || {
         let started = Instant::now();
@@ -67,7 +67,7 @@ fn deep_nesting_is_refused_before_a_tree_is_built() {
     };
     assert_eq!(survives(nested(254)), 0);
     assert_eq!(survives(nested(256)), 1);
-    // The depth of a tree, not the length of a text, is what counts.
+    // The depth of a tree matters, and not the length of a text.
     let actions = format!("model M {{ when a {{ {} }} }}", "x := -a.b[-1] + y; ".repeat(2000));
     assert_eq!(survives(actions), 0);
     let wide = format!(
@@ -246,7 +246,7 @@ const WORDS: &[&str] = &[
     "&&",
 ];
 
-/// Every place that a parse reports or builds lies in the text, at the boundary of a character.
+/// Checks that every location in a tree or a diagnostic is in the text, at a character boundary.
 fn in_bounds(text: &str) {
     let (tree, diagnostics) = parse(SourceId(0), text);
     for diagnostic in &diagnostics {
@@ -272,7 +272,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 400,
         failure_persistence: None,
-        // The same texts in every run.
+        // The texts are the same in every run.
         rng_seed: RngSeed::Fixed(20_261_121),
         ..ProptestConfig::default()
     })]
@@ -292,7 +292,7 @@ proptest! {
         in_bounds(&format!("element M {{ mode a {{ {} }} }}", words.join(" ")));
     }
 
-    /// One character less, one word more: what people do while they type.
+    /// Tests texts with one character removed or one word added, as during typing.
     #[test]
     fn a_damaged_model_is_parsed_without_panic(at in 0..1000usize, length in 0..6usize, word in prop::sample::select(WORDS)) {
         let pages = concat!(include_str!("../../../docs/language.md"), include_str!("../../../docs/switching.md"));

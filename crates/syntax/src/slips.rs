@@ -1,15 +1,14 @@
-//! Common slips: each function recognises one from the tokens around the place where the parser stopped, and says what
-//! to write instead.
+//! Common mistakes: each function recognises one mistake from the tokens around the point where the parser stopped, and suggests a fix.
 
 mod switching;
 
-use super::explain::{Fault, Part};
+use super::explain::{Fault, FilePart};
 use super::token::Token;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 impl Fault<'_, '_> {
-    /// The first slip that fits, the surest first.
+    /// Returns the error of the first matching mistake, the most certain first.
     pub(super) fn slip(&self) -> Option<Diagnostic> {
         let slips: [fn(&Self) -> Option<Diagnostic>; 22] = [
             Self::arrow_backwards,
@@ -38,42 +37,42 @@ impl Fault<'_, '_> {
         slips.iter().find_map(|slip| slip(self))
     }
 
-    /// `param` in an element, `else` without `if`
+    /// Recognises `param` in an element, `else` without `if`.
     fn misplaced_word(&self) -> Option<Diagnostic> {
         let found = self
             .found()
             .filter(|_| self.stop.index == 0 && !self.tokens.is_empty())?;
         let word = self.words(found);
         let owner = match self.part {
-            Part::Statement if found.1 == Token::Else => {
+            FilePart::Statement if found.1 == Token::Else => {
                 return Some(
-                    Diagnostic::error(Code::LGM0050, "`else` without an `if` in front of it")
+                    Diagnostic::error(Code::LGM0050, "`else` without a preceding `if`")
                         .label(
                             self.place(),
-                            "expected a statement; an `if` block has one `else`, at its end",
+                            "expected a statement; an `if` block has only one `else`, at its end",
                         )
                         .help("write `if condition { .. } else { .. }`"),
                 );
             }
-            Part::Law => "an element or a modal block",
-            Part::Equation => "a mode",
-            Part::Action => "a `when` or an `every` block",
-            Part::Domain => "a domain",
-            Part::Setting => "an experiment",
+            FilePart::Law => "an element or a modal block",
+            FilePart::Equation => "a mode",
+            FilePart::Action => "a `when` or an `every` block",
+            FilePart::Domain => "a domain",
+            FilePart::Setting => "an experiment",
             _ => return None,
         };
         let home = match (self.part, found.1) {
-            (Part::Equation, Token::Port) => "this belongs in the element, in front of its modes",
+            (FilePart::Equation, Token::Port) => "this belongs in the element, before its modes",
             _ => "this belongs in a model or a component",
         };
         found.1.begins_statement().then(|| {
-            Diagnostic::error(Code::LGM0050, format!("`{word}` cannot stand in {owner}"))
+            Diagnostic::error(Code::LGM0050, format!("`{word}` is not allowed in {owner}"))
                 .label(self.place(), home)
                 .help(self.example())
         })
     }
 
-    /// `1 + if c then a else b`
+    /// Recognises `1 + if c then a else b`.
     fn if_needs_parentheses(&self) -> Option<Diagnostic> {
         let inside = self.previous_token().is_some_and(|previous| {
             use Token::*;
@@ -104,13 +103,13 @@ impl Fault<'_, '_> {
         })
     }
 
-    /// `param node = 1;`
+    /// Recognises `param node = 1;`.
     fn reserved_word(&self) -> Option<Diagnostic> {
         let found = self.found().filter(|found| found.1.is_reserved())?;
         if !self.stop.expects("name") || self.stop.index >= self.tokens.len() {
             return None;
         }
-        // An operator without its left side is no attempt at a name.
+        // An operator without its left operand is not meant as a name.
         if matches!(found.1, Token::Then | Token::Else | Token::And | Token::Or) && self.stop.expects_operand() {
             return None;
         }
@@ -125,7 +124,7 @@ impl Fault<'_, '_> {
         )
     }
 
-    /// `Mass(m x -> gnd`, `(a]`, `a)`
+    /// Recognises `Mass(m x -> gnd`, `(a]`, `a)`.
     fn brackets(&self) -> Option<Diagnostic> {
         let open = self.open();
         let found = self.found();
@@ -162,7 +161,7 @@ impl Fault<'_, '_> {
                 .fix(format!("write `{closer}`"), self.place(), closer),
             );
         }
-        // Unclosed when the rest of the part does not close it either.
+        // The bracket is unclosed if the rest of the part does not close it either.
         let mut level = open.len() as i64;
         let mut lowest = level;
         for token in self.tokens.iter().skip(self.stop.index) {
@@ -187,11 +186,11 @@ impl Fault<'_, '_> {
         )
     }
 
-    /// `through == R*across;` as an equation, `param m == 2;`
+    /// Recognises `through == R*across;` as an equation, `param m == 2;`.
     fn equation_with_two_equals(&self) -> Option<Diagnostic> {
         let at = if self.is(Token::EqualEqual) && self.stop.expects("=") {
             self.found()?
-        } else if matches!(self.part, Part::Law | Part::Equation) && self.stop.expects("=") {
+        } else if matches!(self.part, FilePart::Law | FilePart::Equation) && self.stop.expects("=") {
             *self
                 .tokens
                 .iter()
@@ -201,19 +200,19 @@ impl Fault<'_, '_> {
             return None;
         };
         Some(
-            Diagnostic::error(Code::LGM0037, "an equation is written with one `=`")
+            Diagnostic::error(Code::LGM0037, "equations use a single `=`")
                 .label(self.span(at), "`==` compares two values")
                 .help("write `=`")
                 .fix("write `=`", self.span(at), "="),
         )
     }
 
-    /// `param m : 2;`, `mass = Mass(m) x -> gnd;`
+    /// Recognises `param m : 2;`, `mass = Mass(m) x -> gnd;`.
     fn colon_and_equals(&self) -> Option<Diagnostic> {
         if self.is(Token::Colon) && self.stop.expects("=") && !self.stop.expects(":") {
             return Some(
-                Diagnostic::error(Code::LGM0036, "a value is given with `=`")
-                    .label(self.place(), "`:` names a kind or a domain")
+                Diagnostic::error(Code::LGM0036, "use `=` to define a value")
+                    .label(self.place(), "`:` precedes a kind or a domain")
                     .help("write `=` here")
                     .fix("write `=`", self.place(), "="),
             );
@@ -224,7 +223,7 @@ impl Fault<'_, '_> {
         let (first, previous) = (*self.tokens.first()?, self.previous()?);
         let name = self.words(previous);
         let diagnostic = Diagnostic::error(Code::LGM0036, format!("expected `:` after `{name}`, found `=`"))
-            .label(self.place(), "`=` gives a value, `:` a kind or a domain");
+            .label(self.place(), "`=` assigns a value, `:` a kind or a domain");
         Some(match first.1 {
             Token::Name(_) => diagnostic.help(format!(
                 "write `{name} : Kind(..) a -> b;` for an element, `param {name} = ..;` or `signal {name} = ..;` for a value"
@@ -235,24 +234,24 @@ impl Fault<'_, '_> {
         })
     }
 
-    /// `if a = b then`
+    /// Recognises `if a = b then`.
     fn comparison_with_one_equals(&self) -> Option<Diagnostic> {
-        // The operand in front of `=` has been read, so that some looser sign is what remains expected.
+        // The operand before `=` is complete, so only operators of lower precedence are expected.
         let after_operand = ["and", "or", "then", "==", "{"]
             .iter()
             .any(|word| self.stop.expects(word));
-        let alone = self.part == Part::Expression && self.stop.index > 0;
+        let alone = self.part == FilePart::Expression && self.stop.index > 0;
         let gives = self.is(Token::Equals) || self.is(Token::Assign);
         (gives && !self.stop.expects("=") && (after_operand || alone)).then(|| {
             let sign = self.found_words();
-            Diagnostic::error(Code::LGM0038, format!("{sign} cannot stand in an expression"))
-                .label(self.place(), format!("{sign} gives a value, it does not compare"))
+            Diagnostic::error(Code::LGM0038, format!("{sign} is not allowed in an expression"))
+                .label(self.place(), format!("{sign} defines a value; it does not compare"))
                 .help("to compare, write `==`")
                 .fix("write `==`", self.place(), "==")
         })
     }
 
-    /// `b : x -> gnd;`
+    /// Recognises `b : x -> gnd;`.
     fn kind_left_out(&self) -> Option<Diagnostic> {
         let colon = self
             .stop
@@ -260,20 +259,20 @@ impl Fault<'_, '_> {
             .checked_sub(2)
             .and_then(|index| self.tokens.get(index))?;
         let first = *self.tokens.first()?;
-        let named = self.part == Part::Statement && matches!(first.1, Token::Name(_));
+        let named = self.part == FilePart::Statement && matches!(first.1, Token::Name(_));
         let found = self.is(Token::Arrow) || self.is(Token::Dot);
         (named && colon.1 == Token::Colon && found).then(|| {
             let name = self.words(first);
             let end = self.words(self.previous().unwrap_or(first));
-            Diagnostic::error(Code::LGM0051, format!("`{name}` needs a kind in front of its branch"))
+            Diagnostic::error(Code::LGM0051, format!("`{name}` needs a kind before its branch"))
                 .label(self.place(), format!("`{end}` was read as the kind"))
                 .help(format!("write `{name} : Kind(value) {end} -> ..;`"))
         })
     }
 
-    /// `r : Resistor 5 a -> b;`, `m : Mass m x -> gnd;`
+    /// Recognises `r : Resistor 5 a -> b;`, `m : Mass m x -> gnd;`.
     fn arguments_without_parentheses(&self) -> Option<Diagnostic> {
-        if self.part != Part::Statement || !self.tokens.iter().any(|token| token.1 == Token::Colon) {
+        if self.part != FilePart::Statement || !self.tokens.iter().any(|token| token.1 == Token::Colon) {
             return None;
         }
         let (found, previous) = (self.found()?, self.previous()?);
@@ -291,20 +290,20 @@ impl Fault<'_, '_> {
         let (kind, words) = (self.words(kind), self.words(value));
         let words = if value.1 == Token::BracketOpen { "[..]" } else { words };
         Some(
-            Diagnostic::error(Code::LGM0052, format!("the values of `{kind}` stand in parentheses"))
-                .label(self.span(value), "expected `(` in front of this")
+            Diagnostic::error(Code::LGM0052, format!("the values of `{kind}` belong in parentheses"))
+                .label(self.span(value), "expected `(` before this")
                 .help(format!("write `{kind}({words})`")),
         )
     }
 
-    /// `mass 2;`
+    /// Recognises `mass 2;`.
     fn law_without_equals(&self) -> Option<Diagnostic> {
         let before = self.tokens.get(..self.stop.index)?;
         let none_yet = !before.iter().any(|token| token.1 == Token::Equals) && self.open().is_empty();
         let previous = self.previous()?;
         let operand = matches!(previous.1, Token::Name(_) | Token::ParenClose | Token::BracketClose);
-        let is_law = self.part == Part::Equation
-            || self.part == Part::Law && !self.tokens.first().is_some_and(|token| token.1 == Token::When);
+        let is_law = self.part == FilePart::Equation
+            || self.part == FilePart::Law && !self.tokens.first().is_some_and(|token| token.1 == Token::When);
         (is_law && none_yet && operand && !self.is(Token::Semicolon)).then(|| {
             let words = self.words(previous);
             Diagnostic::error(
@@ -316,11 +315,11 @@ impl Fault<'_, '_> {
         })
     }
 
-    /// `param a = 1, b = 2;`
+    /// Recognises `param a = 1, b = 2;`.
     fn several_in_one(&self) -> Option<Diagnostic> {
         let first = *self.tokens.first()?;
         let one_name = matches!(first.1, Token::Param | Token::Const | Token::Input);
-        (self.part == Part::Statement && one_name && self.is(Token::Comma) && self.open().is_empty()).then(|| {
+        (self.part == FilePart::Statement && one_name && self.is(Token::Comma) && self.open().is_empty()).then(|| {
             let word = self.words(first);
             let next = self
                 .tokens
@@ -332,7 +331,7 @@ impl Fault<'_, '_> {
         })
     }
 
-    /// `2 kg`
+    /// Recognises `2 kg`.
     fn unit_without_brackets(&self) -> Option<Diagnostic> {
         let (previous, found) = (self.previous()?, self.found()?);
         let Token::Name(name) = found.1 else { return None };
@@ -341,7 +340,7 @@ impl Fault<'_, '_> {
         }
         let number = self.words(previous);
         let unit = super::symbols::is_unit(name);
-        // `1k` of circuit diagrams.
+        // `1k` as in circuit diagrams.
         let power = match name {
             "k" | "K" => "3",
             "meg" | "Meg" | "M" => "6",
@@ -373,7 +372,7 @@ impl Fault<'_, '_> {
         )
     }
 
-    /// `a b`, `(a)(b)`
+    /// Recognises `a b`, `(a)(b)`.
     fn missing_operator(&self) -> Option<Diagnostic> {
         let (previous, found) = (self.previous()?, self.found()?);
         let operand = matches!(
@@ -397,31 +396,31 @@ impl Fault<'_, '_> {
         )
     }
 
-    /// `r <- a;`
+    /// Recognises `r <- a;`.
     fn arrow_backwards(&self) -> Option<Diagnostic> {
         let (index, less) = (self.stop.index, self.found()?);
         let minus = *self.tokens.get(index + 1)?;
         let is_arrow = less.1 == Token::Less && minus.1 == Token::Minus && less.2 == minus.0;
-        if self.part != Part::Statement || !is_arrow {
+        if self.part != FilePart::Statement || !is_arrow {
             return None;
         }
         let left = self.previous().map_or("r", |token| self.words(token));
         let right = self.tokens.get(index + 2).map_or("J", |token| self.words(*token));
         Some(
-            Diagnostic::error(Code::LGM0046, "an arrow is drawn with `->` only")
+            Diagnostic::error(Code::LGM0046, "arrows are written `->`")
                 .label(self.span(less).to(self.span(minus)), "this points backwards")
                 .help(format!("write `{right} -> {left};`: power is positive along the arrow")),
         )
     }
 
-    /// `A -> m, r;`
+    /// Recognises `A -> m, r;`.
     fn several_ends_of_a_chain(&self) -> Option<Diagnostic> {
         let before = self.tokens.get(..self.stop.index)?;
         let is_chain = before.iter().any(|token| token.1 == Token::Arrow)
             && !before
                 .iter()
                 .any(|token| matches!(token.1, Token::Colon | Token::Equals));
-        if self.part != Part::Statement || !is_chain || !self.is(Token::Comma) {
+        if self.part != FilePart::Statement || !is_chain || !self.is(Token::Comma) {
             return None;
         }
         let arrow = before.iter().rposition(|token| token.1 == Token::Arrow)?;
@@ -433,13 +432,13 @@ impl Fault<'_, '_> {
             .get(self.stop.index + 1)
             .map_or("r", |token| self.words(*token));
         Some(
-            Diagnostic::error(Code::LGM0046, "a chain of bonds is one line of arrows")
+            Diagnostic::error(Code::LGM0046, "a chain of bonds is a sequence of arrows")
                 .label(self.place(), "expected `->` or `;`")
                 .help(format!("write a second chain: `{first} -> {next};`")),
         )
     }
 
-    /// `1 A;`, `0 B;`
+    /// Recognises `1 A;`, `0 B;`.
     fn junction_by_its_number(&self) -> Option<Diagnostic> {
         let (first, second) = (*self.tokens.first()?, *self.tokens.get(1)?);
         let word = match first.1 {
@@ -447,27 +446,27 @@ impl Fault<'_, '_> {
             Token::Number("0") => "zero",
             _ => return None,
         };
-        if self.part != Part::Statement || self.stop.index > 1 || !matches!(second.1, Token::Name(_)) {
+        if self.part != FilePart::Statement || self.stop.index > 1 || !matches!(second.1, Token::Name(_)) {
             return None;
         }
         Some(
             Diagnostic::error(
                 Code::LGM0046,
-                format!("a {}-junction is declared with `{word}`", self.words(first)),
+                format!("declare a {}-junction with `{word}`", self.words(first)),
             )
             .label(self.span(first), "a statement cannot start with a number")
             .help(format!("write `{word} {};`", self.words(second))),
         )
     }
 
-    /// `a -> C:c1;`, `a -> C(2);`
+    /// Recognises `a -> C:c1;`, `a -> C(2);`.
     fn element_in_chain(&self) -> Option<Diagnostic> {
         let (previous, found) = (self.previous()?, self.found()?);
         let before = self.tokens.get(..self.stop.index)?;
         let in_chain = before.iter().any(|token| token.1 == Token::Arrow);
         let drawn = in_chain || self.tokens.iter().any(|token| token.1 == Token::Arrow);
         let plain = !before.iter().any(|token| token.1 == Token::Colon) && self.open().is_empty();
-        if self.part != Part::Statement || !drawn || !plain || !matches!(previous.1, Token::Name(_)) {
+        if self.part != FilePart::Statement || !drawn || !plain || !matches!(previous.1, Token::Name(_)) {
             return None;
         }
         let kind = self.words(previous);
@@ -482,16 +481,16 @@ impl Fault<'_, '_> {
         Some(
             Diagnostic::error(
                 Code::LGM0046,
-                "an element is declared in a statement of its own, not in a chain of bonds",
+                "declare an element in a separate statement, not in a chain of bonds",
             )
-            .label(self.span(previous).to(self.span(end)), "a chain holds names only")
+            .label(self.span(previous).to(self.span(end)), "a chain may contain only names")
             .help(format!(
                 "declare it first, `{name} : {kind}(value);`, and bond to its name: `J -> {name};`"
             )),
         )
     }
 
-    /// `param m = ;`, `f(a, )`, `a + ;`
+    /// Recognises `param m = ;`, `f(a, )`, `a + ;`.
     fn empty_place(&self) -> Option<Diagnostic> {
         if !self.stop.expects_operand() || !self.stop.expects("name") || self.stop.expects(";") {
             return None;
@@ -499,7 +498,7 @@ impl Fault<'_, '_> {
         let previous = self.previous()?;
         let words = self.words(previous);
         let help = match previous.1 {
-            Token::Comma => "write what belongs there, or remove the `,`".to_string(),
+            Token::Comma => "write the missing item, or remove the `,`".to_string(),
             Token::Equals | Token::Assign => "write a value, such as `2 [kg]` or `a + b`".to_string(),
             _ => "write a number, a name, a call or something in parentheses".to_string(),
         };
@@ -508,7 +507,7 @@ impl Fault<'_, '_> {
                 Code::LGM0048,
                 format!("expected an expression after `{words}`, found {}", self.found_words()),
             )
-            .label(self.place(), "something is missing before this")
+            .label(self.place(), "an operand is missing before this")
             .help(help),
         )
     }

@@ -1,4 +1,4 @@
-//! Which names look like units. Only a misplaced unit is recognised by this list; the room `units` gives meaning.
+//! The names that look like units. This list serves only to recognise misplaced units; `lgm_algebra` defines their meaning.
 
 /// Symbols that take no prefix.
 const PLAIN: &[&str] = &["deg", "rpm", "min", "h", "kg", "rad", "l", "L"];
@@ -12,7 +12,7 @@ const PREFIXED: &[&str] = &[
 /// SI prefixes.
 const PREFIXES: &[&str] = &["p", "n", "u", "m", "c", "d", "k", "M", "G", "T", "h", "da"];
 
-/// Whether a name is the symbol of a unit, with or without a prefix.
+/// Returns true if a name is the symbol of a unit, with or without a prefix.
 pub fn is_unit(name: &str) -> bool {
     PLAIN.contains(&name)
         || PREFIXED.contains(&name)

@@ -13,7 +13,7 @@ fn units(unit: &Option<UnitExpr>) -> String {
     format!(" [{}]", factors.collect::<Vec<_>>().join(" "))
 }
 
-/// An expression with every operation in parentheses, its name in front.
+/// Returns an expression with every operation in parentheses, preceded by its name.
 fn shape(expr: &Expr) -> String {
     let all = |list: &[Expr]| list.iter().map(shape).collect::<Vec<_>>().join(" ");
     let signed = |list: &[(bool, Expr)], sign: &str| {
@@ -115,7 +115,7 @@ fn expressions_bind_as_the_language_says() {
     for (text, expected) in cases {
         assert_eq!(shape_of(text), expected, "{text}");
     }
-    // Parentheses leave no node of their own, but they end a chain.
+    // Parentheses create no node, but they end a chain.
     assert_eq!(shape(&parse_expression(SourceId(0), "(a + b) + c").0), "(+ (+ a b) c)");
 }
 
@@ -136,7 +136,7 @@ fn every_snippet_of_the_language_parses() {
     assert!(count >= 12, "only {count} snippets found");
 }
 
-/// What section 9 and the prose of the others show in passing.
+/// Features that section 9 and the text of other sections mention.
 #[test]
 fn the_fine_print_parses() {
     let text = "
@@ -258,7 +258,7 @@ fn laws_that_switch_and_blocks_parse() {
     );
 }
 
-/// Assignments with their sides.
+/// Returns assignments with their two sides.
 fn actions(body: &[Action]) -> String {
     let one = |action: &Action| match action {
         Action::Assign(assignment) => format!("{} := {}; ", shape(&assignment.target), shape(&assignment.value)),

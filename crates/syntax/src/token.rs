@@ -1,5 +1,5 @@
-//! Text to tokens. Every text lexes: what is no word or sign of the language is reported here, and either mended
-//! (`.5` counts as `0.5`) or left in the stream as [`Token::Error`], which no rule of the grammar accepts.
+//! Text to tokens. Every text lexes. Text that is not a token of the language is reported here. It is either fixed (`.5` counts as `0.5`)
+//! or left in the stream as [`Token::Error`], which no rule of the grammar accepts.
 
 mod letters;
 
@@ -10,7 +10,7 @@ use lgm_source::{SourceId, Span};
 use logos::Logos;
 use std::sync::Arc;
 
-/// A word or sign of the language.
+/// A token of the language.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\x0C\u{FEFF}]+")]
 pub enum Token<'t> {
@@ -21,7 +21,7 @@ pub enum Token<'t> {
     /// `/* .. */`
     #[token("/*", block_comment)]
     BlockComment(bool),
-    /// A string that its line does not end.
+    /// A string that is unclosed at the end of its line.
     #[regex(r#""[^"\n]*"#)]
     OpenText(&'t str),
     /// A string in single quotes.
@@ -30,13 +30,13 @@ pub enum Token<'t> {
     /// `.5`
     #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?")]
     LeadingDot(&'t str),
-    /// A sign of another language: `&&`, `**`.
+    /// An operator of another language: `&&`, `**`.
     #[regex(r"&&|\|\||\*\*|!|<>|~=|=>|=<")]
     Foreign(&'t str),
-    /// Something that is no part of the language and has been reported.
+    /// Reported text that is not part of the language.
     Error,
 
-    // Put in front of the tokens by the driver to say what is to be parsed.
+    // Inserted before the tokens by the driver to select the start symbol.
     /// A whole file follows.
     StartFile,
     /// One item follows.
@@ -57,11 +57,11 @@ pub enum Token<'t> {
     StartAction,
     /// An expression follows.
     StartExpression,
-    /// `from` in the head of `every period from first {`; the driver makes it of a name.
+    /// `from` in the head of `every period from first {`; the driver converts it from a name.
     From,
-    /// Put by recovery where a declaration has a faulty value.
+    /// Inserted by recovery for the faulty value of a declaration.
     Missing,
-    /// Put by recovery in front of what could be read of a faulty statement.
+    /// Inserted by recovery before the readable part of a faulty statement.
     Faulty,
 
     /// A plain name.
@@ -155,10 +155,10 @@ pub enum Token<'t> {
     /// `not`
     #[token("not")]
     Not,
-    /// `in`, a plain name everywhere but in a range.
+    /// `in`, a plain name everywhere except in a range.
     #[token("in")]
     In,
-    /// `vector`, a plain name everywhere but after a declared name.
+    /// `vector`, a plain name everywhere except after a declared name.
     #[token("vector")]
     Vector,
 
@@ -236,7 +236,7 @@ pub enum Token<'t> {
     BraceClose,
 }
 
-/// Returns true for a word of the language that cannot be a name. The words `in` and `vector` can.
+/// Returns true for a keyword that cannot be a name. The words `in` and `vector` can be names.
 pub fn is_reserved(word: &str) -> bool {
     let mut tokens = Token::lexer(word);
     match (tokens.next(), tokens.next()) {
@@ -245,7 +245,7 @@ pub fn is_reserved(word: &str) -> bool {
     }
 }
 
-/// Consumes a block comment; `false` when the text ends before it does.
+/// Consumes a block comment; returns `false` if it is unclosed.
 fn block_comment<'t>(lexer: &mut logos::Lexer<'t, Token<'t>>) -> bool {
     let rest = lexer.remainder();
     match rest.find("*/") {
@@ -256,19 +256,19 @@ fn block_comment<'t>(lexer: &mut logos::Lexer<'t, Token<'t>>) -> bool {
 }
 
 impl Token<'_> {
-    /// Whether it is a reserved word.
+    /// Returns true if it is a reserved word.
     pub fn is_reserved(&self) -> bool {
         use Token::*;
         self.begins_item() || self.begins_statement() || matches!(self, Then | Else | And | Or | Not)
     }
 
-    /// Whether it is a reserved word that opens an item.
+    /// Returns true if it is a reserved word that opens an item.
     pub fn begins_item(&self) -> bool {
         use Token::*;
         matches!(self, Import | Domain | Element | Component | Modal | Model)
     }
 
-    /// Whether it is a reserved word that opens a statement.
+    /// Returns true if it is a reserved word that opens a statement.
     pub fn begins_statement(&self) -> bool {
         use Token::*;
         matches!(
@@ -291,41 +291,41 @@ impl Token<'_> {
         )
     }
 
-    /// Whether a word: a name or a reserved one.
+    /// Returns true if it is a word: a name or a reserved word.
     pub fn is_word(&self) -> bool {
         matches!(self, Token::Name(_) | Token::In | Token::Vector) || self.is_reserved()
     }
 }
 
-/// A token with the bytes it covers, as the grammar reads it.
+/// A token with its byte range, in the form that the grammar reads.
 pub type Spanned<'t> = (usize, Token<'t>, usize);
 
-/// What lexing finds in a text.
+/// The result of lexing a text.
 #[derive(Debug, Default)]
 pub struct Lexed<'t> {
-    /// Words and signs in order, with their byte ranges. Neither comments nor spaces.
+    /// Tokens in order with their byte ranges, without comments and spaces.
     pub tokens: Vec<Spanned<'t>>,
     /// `///` comments, joined, each with the start of the token that follows it; in order.
     pub docs: Vec<(usize, Arc<str>)>,
-    /// Comments, with their signs, in order. One that is never closed goes on to the end of the text.
+    /// Comments in order, including their delimiters. An unclosed comment extends to the end of the text.
     pub comments: Vec<Comment>,
-    /// Faults: each is an `LGM0001..LGM0019`.
+    /// Errors, with codes `LGM0001` to `LGM0019`.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// The bytes of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// The first.
+    /// The first byte.
     pub start: usize,
-    /// Behind the last; of `// ..` the end of the line.
+    /// One past the last byte; for `// ..` the end of the line.
     pub end: usize,
-    /// Whether a letter that is written at the end belongs to it: of `// ..`, and where `*/` is missing.
+    /// True if a letter typed at the end belongs to the comment: for `// ..`, and if `*/` is missing.
     pub is_open: bool,
 }
 
 impl Lexed<'_> {
-    /// The comment that a letter written at a byte would belong to.
+    /// Returns the comment that a letter typed at a byte would belong to.
     pub fn comment_at(&self, at: usize) -> Option<Comment> {
         let last = self.comments[..self.comments.partition_point(|comment| comment.start < at)].last();
         last.filter(|comment| at < comment.end || comment.is_open && at == comment.end)
@@ -364,7 +364,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 if !closed {
                     lexed.report(
                         Diagnostic::error(Code::LGM0001, "this comment is never closed")
-                            .label(place(start + 2), "it starts here and runs to the end of the file")
+                            .label(place(start + 2), "it starts here and extends to the end of the file")
                             .help("write `*/` where the comment ends"),
                     );
                 }
@@ -392,7 +392,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
             Ok(Token::Foreign(sign)) => {
                 let (token, right) = foreign(sign);
                 lexed.report(
-                    Diagnostic::error(Code::LGM0004, format!("`{sign}` is not a sign of this language"))
+                    Diagnostic::error(Code::LGM0004, format!("`{sign}` is not a symbol of this language"))
                         .label(place(end), format!("in this language: `{right}`"))
                         .help(format!("write `{right}`")),
                 );
@@ -407,7 +407,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 token
             }
         };
-        // A foreign letter within a word takes the letters before it along.
+        // A foreign letter within a word includes the letters before it.
         let start = match (token, lexed.tokens.last()) {
             (Token::Name(word), Some((_, _, _))) if word.len() > end - start => {
                 let (first, _, _) = lexed.tokens.pop().expect("invariant: just looked at");
@@ -424,7 +424,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
     lexed
 }
 
-/// Reports a string without its closing quote, or one in single quotes; the token to go on with.
+/// Reports a string that is unclosed or in single quotes; returns the token to continue with.
 fn misquoted<'t>(lexed: &mut Lexed<'t>, token: Token<'t>, place: Span) -> Token<'t> {
     let Token::SingleQuoted(quoted) = token else {
         lexed.report(
@@ -435,23 +435,26 @@ fn misquoted<'t>(lexed: &mut Lexed<'t>, token: Token<'t>, place: Span) -> Token<
         return Token::Error;
     };
     lexed.report(
-        Diagnostic::error(Code::LGM0002, "a string stands in double quotes")
+        Diagnostic::error(Code::LGM0002, "strings use double quotes")
             .label(place, "single quotes")
             .help(format!("write `\"{}\"`", quoted.trim_matches('\''))),
     );
     Token::Text(quoted)
 }
 
-/// Reports digits with a dot in front of them, behind the text `before`; the token to go on with.
+/// Reports digits with a leading dot, after the text `before`; returns the token to continue with.
 fn leading_dot<'t>(lexed: &mut Lexed<'t>, before: &str, digits: &'t str, place: Span) -> Token<'t> {
     if before.ends_with(|last: char| last.is_ascii_alphanumeric() || "_])".contains(last)) {
         lexed.report(
             Diagnostic::error(
                 Code::LGM0003,
-                "a port or a member is reached by its name, not by a number",
+                "refer to a port or a member by its name, not by a number",
             )
             .label(place, "no name")
-            .help("write the name behind the dot, as in `T.in` and `T.out`; an index stands in brackets, `T[1]`"),
+            .help(
+                "write the name after the dot, such as `T.in` and `T.out`; an index is written in brackets, \
+                `T[1]`",
+            ),
         );
         return Token::Error;
     }
@@ -460,12 +463,12 @@ fn leading_dot<'t>(lexed: &mut Lexed<'t>, before: &str, digits: &'t str, place: 
             .label(place, "no digit before the dot")
             .help(format!("write `0{digits}`")),
     );
-    // Its value no longer matters; without the dot it is a number.
+    // Its value is irrelevant now; without the dot it is a number.
     Token::Number(&digits[1..])
 }
 
-/// The length of a dot (and an exponent) after the digits that end at `end`, when no digit follows the dot and it is
-/// not the dot of a product of units such as `m^2.s`.
+/// Returns the length of a dot (and an exponent) after the digits that end at `end`. No digit follows the dot, and it is not the dot of a
+/// product of units such as `m^2.s`.
 fn trailing_dot(text: &str, end: usize) -> Option<usize> {
     let rest = text[end..].strip_prefix('.')?;
     let mut letters = rest.chars();
@@ -482,7 +485,7 @@ fn trailing_dot(text: &str, end: usize) -> Option<usize> {
     }
 }
 
-/// What a sign of another language stands for here: the token to go on with, and what to write.
+/// Returns the token to continue with after a foreign operator, and the replacement of the operator.
 fn foreign(sign: &str) -> (Token<'static>, &'static str) {
     match sign {
         "&&" => (Token::And, "and"),
@@ -495,7 +498,7 @@ fn foreign(sign: &str) -> (Token<'static>, &'static str) {
     }
 }
 
-/// Reports what starts at `start` and is no part of the language; its length, and the token to go on with.
+/// Reports invalid text at `start`; returns its length and the token to continue with.
 fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: usize) -> (usize, Token<'t>) {
     let letter = text[start..].chars().next().unwrap_or(' ');
     if !letter.is_alphanumeric() {
@@ -513,7 +516,7 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
             '≠' => Token::NotEqual,
             _ => Token::Error,
         };
-        // A row of them is one fault.
+        // A sequence of them is one error.
         let length = match token {
             Token::Error => text[start..]
                 .find(|other| other != letter)
@@ -521,13 +524,13 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
             _ => letter.len_utf8(),
         };
         let place = Span::new(source, start, start + length);
-        let mut diagnostic = Diagnostic::error(Code::LGM0005, format!("`{shown}` is not a sign of this language"))
+        let mut diagnostic = Diagnostic::error(Code::LGM0005, format!("`{shown}` is not a symbol of this language"))
             .label(place, "not expected here");
         if letter == '°' && text[start + length..].starts_with(['C', 'F']) {
             diagnostic = diagnostic.help("write `[K]`: 20 °C is `293.15 [K]`, and a difference of 20 °C is `20 [K]`");
         } else if token == Token::Dot {
             diagnostic = diagnostic
-                .help("write a dot, as in `[N.m]`")
+                .help("write a dot, such as `[N.m]`")
                 .fix("write `.`", place, ".");
         } else if let Some(right) = likely_meaning(letter) {
             let words = format!("write `{right}`");
@@ -542,7 +545,7 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
     let length = rest
         .find(|c: char| !(c.is_alphanumeric() || c == '_'))
         .unwrap_or(rest.len());
-    // The letters before it, when they touch, belong to the same word.
+    // Adjacent letters before it belong to the same word.
     let first = match lexed.tokens.last() {
         Some((first, before, end)) if *end == start && before.is_word() => *first,
         _ => start,
@@ -554,7 +557,7 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
         .collect();
     let mut diagnostic = Diagnostic::error(
         Code::LGM0006,
-        format!("`{word}` is not a name: names are written in ASCII letters"),
+        format!("`{word}` is not a name: names consist of ASCII letters, digits and `_`"),
     )
     .label(
         Span::new(source, first, start + length),

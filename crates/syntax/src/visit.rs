@@ -1,8 +1,8 @@
-//! Walking the tree: the parts of a statement or an expression, one level at a time. To walk deeper, call again.
+//! Traversal of the tree: the parts of a statement or an expression, one level at a time. To go deeper, call again.
 
 use crate::ast::{Action, Attribute, Declared, Expr, ExprKind, Instance, Statement, StatementKind};
 
-/// Calls `visit` for each statement of a body, and for those in its loops and conditions, in the order of the text.
+/// Calls `visit` for each statement of a body, and for those in its loops and conditions, in text order.
 pub fn statements<'a>(body: &'a [Statement], visit: &mut dyn FnMut(&'a Statement)) {
     for statement in body {
         visit(statement);
@@ -10,7 +10,7 @@ pub fn statements<'a>(body: &'a [Statement], visit: &mut dyn FnMut(&'a Statement
     }
 }
 
-/// What is found first in the statements of a body, and in those in its loops and conditions, in the order of the text.
+/// Returns the first match in the statements of a body, including those in its loops and conditions, in source order.
 pub fn find_in_statements<'a, T>(body: &'a [Statement], find: &mut dyn FnMut(&'a Statement) -> Option<T>) -> Option<T> {
     body.iter().find_map(|statement| {
         let mut found = find(statement);
@@ -35,7 +35,7 @@ pub fn child_statements<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a 
     }
 }
 
-/// Calls `visit` for each expression that stands in a statement itself, not in a body inside of it.
+/// Calls `visit` for each expression of a statement, except those in nested bodies.
 pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut(&'a Expr)) {
     let of_attributes = |list: &'a [Attribute], visit: &mut dyn FnMut(&'a Expr)| {
         list.iter().for_each(|attribute| visit(&attribute.value));
@@ -77,7 +77,7 @@ pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut
     }
 }
 
-/// Calls `visit` for each expression of actions, targets of assignments included, in the order of the text.
+/// Calls `visit` for each expression of actions, including targets of assignments, in text order.
 pub fn action_expressions<'a>(actions: &'a [Action], visit: &mut dyn FnMut(&'a Expr)) {
     for action in actions {
         match action {
@@ -96,7 +96,7 @@ pub fn action_expressions<'a>(actions: &'a [Action], visit: &mut dyn FnMut(&'a E
     }
 }
 
-/// Sizes or indices in the brackets of a declared name.
+/// Calls `visit` for each size or index in the brackets of a declared name.
 fn sizes<'a>(declared: &'a Declared, visit: &mut dyn FnMut(&'a Expr)) {
     declared.brackets.iter().flatten().for_each(visit);
 }
@@ -114,7 +114,7 @@ fn instance_expressions<'a>(instance: &'a Instance, visit: &mut dyn FnMut(&'a Ex
     instance.attributes.iter().for_each(|attribute| visit(&attribute.value));
 }
 
-/// Calls `visit` for each expression that an expression is made of directly.
+/// Calls `visit` for each direct subexpression of an expression.
 pub fn child_expressions<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         ExprKind::Number(..) | ExprKind::Text(_) | ExprKind::Name(_) | ExprKind::Missing => {}

@@ -148,7 +148,7 @@ test("a half-written line leaves the preview as it was, greyed", async () => {
   const { webview } = state.panels.at(-1);
   await until("a greyed page", () => webview.html.includes('<main class="held">'));
   assert.match(webview.html, /<math/);
-  assert.match(webview.html, new RegExp(`line ${at + 1} is half-written`));
+  assert.match(webview.html, new RegExp(`line ${at + 1} is incomplete`));
 });
 
 test("the preview of a faulty text says why there is nothing", async () => {

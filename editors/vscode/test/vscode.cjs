@@ -201,7 +201,7 @@ const api = {
       onDidChangeTabGroups: () => new Disposable(),
     },
     createOutputChannel: () => log,
-    withProgress: (_, task) => task(),
+    withProgress: (_, task) => task({ report() {} }, new CancellationTokenSource().token),
     showQuickPick: async (list) => state.picks(await list),
     showInputBox: async (options) => state.types(options),
     showTextDocument: async (document) => void state.shown.push(document.uri.fsPath),

@@ -3,13 +3,14 @@
 use super::pictures::{compared, picture};
 use super::realisation::model_text;
 use super::response::frequencies;
-use super::shared::{LinearModel, rows_json, with_storage, write_json, write_matrix};
+use super::shared::{LinearModel, rows_json, write_json, write_matrix};
 use crate::cli::files::disk::{write_result, write_text as write_file};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, match_moments, reduce_order};
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
+use lgm_session::analysis::modes::with_storage;
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -17,13 +18,13 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Prints a model of lower order with a bound of its error.
+/// Prints a reduced-order model with an error bound.
 ///
-/// `--method balanced` leaves out what is hardest to reach and shows least; the error at any frequency is at most twice the sum of
-/// the Hankel singular values that are left out. `--method modal` keeps the poles whose distance from 0 is least, damped or
-/// not. `--method moments --at W,W..` agrees with the model about the angular frequencies W, in systems of 100,000 states too; what stores
-/// energy and gives none stays stable.
-/// `--format lgm` writes a model with the same inputs and outputs, which compiles and runs as any other.
+/// `--method balanced` removes the least controllable and observable states; the error at any frequency is at most
+/// twice the sum of the removed Hankel singular values. `--method modal` keeps the poles closest to 0, regardless of their
+/// damping. `--method moments --at W,W..` matches the model near the angular frequencies W, also for systems with
+/// 100,000 states; passive systems stay stable. `--format lgm` writes an ordinary model with the same inputs and
+/// outputs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,22 +34,23 @@ Examples:
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
-    /// How many states are kept; both poles of a pair are
+    /// The number of states to keep; conjugate pairs stay complete
     #[arg(long, value_name = "N")]
     order: usize,
-    /// Which states are left out
+    /// The method of reduction
     #[arg(long, value_enum, default_value = "balanced")]
     method: Method,
-    /// Keep the static gain: what is left out follows at once
+    /// Keep the static gain: removed states follow instantaneously
     #[arg(long)]
     match_dc: bool,
-    /// Keep across and through variables apart with --method moments, so that the reduced model is of second order as well
+    /// Keep across and through variables separate in --method moments, so that the reduced model also has second-order
+    /// form
     #[arg(long, value_enum, value_name = "FORM")]
     keep: Option<Kept>,
-    /// Draw the response of the model and the reduced one over each other into this file, `.svg` or `.html`
+    /// Plot the responses of both models to this file, `.svg` or `.html`
     #[arg(long, value_name = "FILE", value_parser = picture)]
     plot: Option<PathBuf>,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// Write to this file instead of standard output
@@ -60,9 +62,9 @@ pub(in crate::cli) struct Arguments {
 enum Method {
     /// Balanced truncation
     Balanced,
-    /// The poles nearest to 0, pairs whole
+    /// The poles nearest to 0, with complete pairs
     Modal,
-    /// Agreement about the frequencies of --at
+    /// Moment matching at the frequencies of --at
     Moments,
 }
 
@@ -79,12 +81,12 @@ enum Format {
     Lgm,
 }
 
-/// The reduced model, by whichever method.
-struct Found {
+/// The reduced model, from any of the methods.
+struct ApproximatedModel {
     space: StateSpace,
     hankel: Vec<f64>,
     bound: Option<f64>,
-    /// Errors at frequencies, where these were measured.
+    /// Errors at frequencies, if they were measured.
     errors: Vec<(f64, f64)>,
     states: Vec<String>,
     /// The number of outputs of the model.
@@ -115,9 +117,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         }
     }
     if matches!(arguments.format, Format::Lgm) && system.states.iter().any(|state| state.start_value != 0.0) {
-        let message = "the reduced model begins at rest: starts of the model are not in its text";
+        let message = "the reduced model starts at rest: its text does not contain the initial values of the model";
         let remark = Diagnostic::information(Code::LGM0716, message);
-        let help = "it has nearly the same transfer functions; compare runs that begin at rest";
+        let help = "it has nearly the same transfer functions; compare runs that start at rest";
         report::print(&map, &[remark.help(help)]);
     }
     let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
@@ -128,13 +130,13 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(&map, written)
 }
 
-type Asked = Result<(SourceMap, StateSystem, Found), Outcome>;
+type Asked = Result<(SourceMap, StateSystem, ApproximatedModel), Outcome>;
 
 fn misused(option: &str, help: &str) -> Diagnostic {
-    Diagnostic::error(Code::LGM0716, format!("`{option}` does not go with this method")).help(help)
+    Diagnostic::error(Code::LGM0716, format!("`{option}` is not available for this method")).help(help)
 }
 
-/// Balanced or modal truncation.
+/// Reduces the model by balanced or modal truncation.
 fn truncated(arguments: &Arguments) -> Asked {
     let method = match arguments.method {
         Method::Modal => ReductionMethod::Modal,
@@ -149,7 +151,7 @@ fn truncated(arguments: &Arguments) -> Asked {
         found.map_err(|fault| diagnostics.push(*fault)).ok()
     });
     let (map, system, Reduced { space, hankel, bound }) = asked?;
-    let found = Found {
+    let found = ApproximatedModel {
         states: (1..=space.a.nrows()).map(|at| format!("x{at}")).collect(),
         space,
         hankel,
@@ -160,7 +162,7 @@ fn truncated(arguments: &Arguments) -> Asked {
     Ok((map, system, found))
 }
 
-/// Agreement about frequencies.
+/// Reduces the model by moment matching at frequencies.
 fn moments(arguments: &Arguments) -> Asked {
     let mut model = arguments.model.clone();
     let places = model.linearize.take_places();
@@ -170,17 +172,14 @@ fn moments(arguments: &Arguments) -> Asked {
         match frequencies(word.trim()) {
             Ok(found) => omega.extend(found.values()),
             Err(reason) => {
-                let fault = Diagnostic::error(Code::LGM0716, format!("`--at {word}` is no frequency: {reason}"));
-                diagnostics.push(fault.help("write it in rad/s, as in `--at 0,1e3`"));
+                let fault = Diagnostic::error(Code::LGM0716, format!("`--at {word}` is not a frequency: {reason}"));
+                diagnostics.push(fault.help("write it in rad/s, such as `--at 0,1e3`"));
             }
         }
     }
     if omega.is_empty() && diagnostics.is_empty() {
-        let fault = Diagnostic::error(
-            Code::LGM0716,
-            "no frequency is given about which the models are to agree",
-        );
-        diagnostics.push(fault.help("name one or several in rad/s, as in `--at 0,1e3`"));
+        let fault = Diagnostic::error(Code::LGM0716, "no frequency is given at which the models should agree");
+        diagnostics.push(fault.help("give one or several in rad/s, such as `--at 0,1e3`"));
     }
     if arguments.match_dc {
         diagnostics.push(misused("--match-dc", "the static gain is kept by `--at 0`"));
@@ -191,7 +190,13 @@ fn moments(arguments: &Arguments) -> Asked {
     }
     let (map, whole) = model.whole(false)?;
     let outputs = whole.system.outputs.len();
-    let found = with_storage(&whole, &model.states, &model.linearize, false, &mut diagnostics);
+    let found = with_storage(
+        &whole,
+        model.states.retained(),
+        model.linearize.asked(false),
+        false,
+        &mut diagnostics,
+    );
     let found = found.and_then(|(_, system, storage)| {
         let request = MomentRequest {
             order: arguments.order,
@@ -215,7 +220,7 @@ fn moments(arguments: &Arguments) -> Asked {
     let Moments {
         space, errors, bound, ..
     } = moments;
-    let found = Found {
+    let found = ApproximatedModel {
         space,
         hankel: Vec::new(),
         bound,
@@ -226,7 +231,7 @@ fn moments(arguments: &Arguments) -> Asked {
     Ok((map, system, found))
 }
 
-/// Where kinds stay apart, those that stand for across variables are a, the others t.
+/// Returns the names of the states. If kinds stay separate, states of across variables are named a, the others t.
 fn state_names(found: &Moments) -> Vec<String> {
     let order = found.space.a.nrows();
     let name = |at: usize| match found.first_kind {
@@ -237,7 +242,7 @@ fn state_names(found: &Moments) -> Vec<String> {
     (0..order).map(name).collect()
 }
 
-fn as_json(system: &StateSystem, found: &Found, method: Method) -> Value {
+fn as_json(system: &StateSystem, found: &ApproximatedModel, method: Method) -> Value {
     let inputs: Vec<&str> = system.declared_inputs().map(|input| &*input.name).collect();
     let outputs = system.outputs.iter().take(found.outputs);
     let outputs: Vec<&str> = outputs.map(|output| &*output.name).collect();
@@ -268,7 +273,7 @@ fn as_json(system: &StateSystem, found: &Found, method: Method) -> Value {
     value
 }
 
-fn write_text(system: &StateSystem, found: &Found, out: &mut dyn Write) -> io::Result<()> {
+fn write_text(system: &StateSystem, found: &ApproximatedModel, out: &mut dyn Write) -> io::Result<()> {
     let (order, whole) = (found.space.a.nrows(), system.states.len());
     match found.bound {
         Some(bound) => {

@@ -1,4 +1,4 @@
-//! `lgm modes --converge`: how poles and responses depend on a constant of the model.
+//! `lgm modes --converge`: the dependence of poles and responses on a constant of the model.
 
 use super::shared::{Format, Pairs, Table, write_json};
 use crate::cli::files::disk::write_result;
@@ -12,7 +12,7 @@ use num_complex::Complex;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// The number of lowest frequencies shown.
+/// Number of frequencies shown, starting with the lowest.
 const SHOWN: usize = 4;
 
 /// The argument of `--converge`.
@@ -36,7 +36,7 @@ pub(super) fn study(text: &str) -> Result<Study, String> {
     })
 }
 
-/// Equations in numbers alone.
+/// Returns the options for numeric equations only.
 pub(super) fn wanted() -> Options {
     Options {
         symbolic: false,
@@ -60,21 +60,26 @@ pub(super) struct Comparison<'a> {
 }
 
 /// The result of one compilation.
-struct Found {
+struct CompiledOnce {
     poles: Vec<Complex<f64>>,
-    /// The response of the output to the input at each frequency; empty where there is none.
+    /// The response of the output to the input at each frequency; empty if there is none.
     responses: Vec<Vec<Complex<f64>>>,
 }
 
-fn study_json(rows: &[(String, u32, Found)], measure: &Found) -> Value {
+fn study_json(rows: &[(String, u32, CompiledOnce)], measure: &CompiledOnce) -> Value {
     let list = rows.iter().map(|(name, value, found)| {
         json!({"name": name, "value": value, "omega": frequencies(found), "response_error": error(found, measure)})
     });
     json!({"schema": "lgm-modes/1", "study": list.collect::<Vec<Value>>()})
 }
 
-/// Compiles a model with one value of its constant; diagnostics are printed, and end the study where one is an error.
-fn compile_one(model: &ModelArguments, asked: &Comparison<'_>, name: &str, value: u32) -> Result<Found, Outcome> {
+/// Compiles a model with one value of its constant. Diagnostics are printed, and an error ends the study.
+fn compile_one(
+    model: &ModelArguments,
+    asked: &Comparison<'_>,
+    name: &str,
+    value: u32,
+) -> Result<CompiledOnce, Outcome> {
     let model = model.with(name, value);
     let (map, system, mut diagnostics) = model.compile(asked.states, asked.linearize, wanted());
     let mut found = None;
@@ -91,7 +96,7 @@ fn compile_one(model: &ModelArguments, asked: &Comparison<'_>, name: &str, value
         if let (Some(curves), Ok(modes)) = (curves, poles) {
             let poles = modes.into_iter().map(|mode| mode.pole).collect();
             let responses = curves.curves.into_iter().map(|curve| curve.values).collect();
-            found = Some(Found { poles, responses });
+            found = Some(CompiledOnce { poles, responses });
         }
     }
     let outcome = report::outcome(&diagnostics);
@@ -131,7 +136,7 @@ pub(super) fn converge(asked: &Comparison<'_>, study: &Study) -> Outcome {
     report::after_writing(&lgm_source::SourceMap::default(), written)
 }
 
-fn write_study(rows: &[(String, u32, Found)], measure: &Found, out: &mut dyn Write) -> io::Result<()> {
+fn write_study(rows: &[(String, u32, CompiledOnce)], measure: &CompiledOnce, out: &mut dyn Write) -> io::Result<()> {
     for (at, same) in rows.chunk_by(|a, b| a.0 == b.0).enumerate() {
         if at > 0 {
             writeln!(out)?;
@@ -154,16 +159,17 @@ fn write_study(rows: &[(String, u32, Found)], measure: &Found, out: &mut dyn Wri
     Ok(())
 }
 
-/// Natural frequencies of the oscillating poles in rad/s, from the lowest.
-fn frequencies(found: &Found) -> Vec<f64> {
+/// Returns the natural frequencies of the oscillating poles in rad/s, in ascending order.
+fn frequencies(found: &CompiledOnce) -> Vec<f64> {
     let oscillating = found.poles.iter().filter(|pole| pole.im > 0.0);
     let mut list: Vec<f64> = oscillating.map(|pole| pole.norm()).collect();
     list.sort_by(f64::total_cmp);
     list
 }
 
-/// The largest difference of responses over the largest response, at all frequencies; none where there is nothing to compare.
-fn error(found: &Found, measure: &Found) -> Option<f64> {
+/// Returns the largest difference of responses relative to the largest response, over all frequencies; None if no responses can be
+/// compared.
+fn error(found: &CompiledOnce, measure: &CompiledOnce) -> Option<f64> {
     let largest = measure
         .responses
         .iter()

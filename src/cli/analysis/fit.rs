@@ -11,7 +11,7 @@ use lgm_analysis::{Estimate, NoEstimate, Residuals, least_squares, with_sensitiv
 use lgm_emit::significant;
 use lgm_equations::{Options, StateSystem};
 use lgm_kernels::{KernelOptions, Kernels};
-use lgm_simulate::{Inputs, Plan, Silent, Simulator, Table as Signal, read_samples};
+use lgm_simulate::{Inputs, Plan, Signal, Silent, Simulator, Table as Samples, read_samples};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -20,10 +20,11 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Estimates parameters from measured data: least squares of runs against the columns of a table.
+/// Estimates parameters from measured data by least squares.
 ///
-/// The table has a column `time`, columns of inputs, which are signals as those of `simulate --input`, and columns of outputs, each under
-/// its name. Runs start as the model says; the search begins at the model's values. All values have equal weights.
+/// The table has a column `time`, columns of inputs as in `simulate --input`, and columns of outputs, each under its
+/// name. Runs use the initial values of the model, and the search starts from its parameter values. All samples have
+/// equal weights.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -36,35 +37,35 @@ pub(in crate::cli) struct Arguments {
     /// The table of measured values
     #[arg(long, value_name = "FILE.csv")]
     data: PathBuf,
-    /// The parameters to be estimated
+    /// The parameters to estimate
     #[arg(long, value_name = "NAME,NAME..", value_delimiter = ',', required = true)]
     vary: Vec<String>,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
 
-/// Runs agree with each other to this, so that differences of them are slopes.
+/// Relative tolerance of the runs, tight enough to estimate derivatives by finite differences.
 const TOLERANCE: f64 = 1e-10;
 
-/// The most rows of a run from which values at the times of the table are taken.
+/// Maximum number of samples of a run from which values at the times of the table are taken.
 const MOST_ROWS: usize = 200_000;
 
 /// Measured values.
 struct Data {
     times: Vec<f64>,
-    /// For each input of the system its signal, if it was measured.
+    /// The measured signal of each input of the system, if one exists.
     signals: Vec<Option<Signal>>,
-    /// Places of the outputs, with their values.
+    /// Indices of the outputs, with their values.
     outputs: Vec<(usize, Vec<f64>)>,
-    /// For each time its row in an even grid of so many rows.
+    /// For each time, the index of its sample in a uniform grid of this size.
     rows: Vec<usize>,
     points: usize,
 }
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
-    // The equations hold the parameters as symbols, so that runs may give them other values.
+    // The equations keep the parameters symbolic, so that runs can give them other values.
     let wanted = Options {
         readable: false,
         ..Options::default()
@@ -100,7 +101,7 @@ fn refused(message: String, help: &str) -> Box<Diagnostic> {
 
 fn estimate(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) -> Result<Estimate, Box<Diagnostic>> {
     if system.events.happen {
-        let message = format!("`{}` has events, and `fit` makes runs without them", system.model);
+        let message = format!("`{}` has events, which `fit` does not support", system.model);
         return Err(refused(
             message,
             "fit a part of the model without modes and blocks, or compare runs of `lgm simulate --sweep` with the data",
@@ -144,28 +145,28 @@ fn estimate(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) ->
     let first: Vec<f64> = places.iter().map(|place| to_f64(&entries[*place].value)).collect();
     least_squares(&mut runs, &first).map_err(|reason| match reason {
         NoEstimate::TooFewValues => refused(
-            "the table has no more values than there are parameters to be estimated".to_string(),
-            "measure more, or vary fewer parameters",
+            "the table must have more values than there are parameters to estimate".to_string(),
+            "measure more samples, or vary fewer parameters",
         ),
         NoEstimate::NoModel => refused(
             "a run of the model fails near the values that were tried".to_string(),
-            "look at it with `lgm simulate`, and begin nearer to the data with `--set`",
+            "inspect it with `lgm simulate`, and choose parameters closer to the data with `--set`",
         ),
         NoEstimate::NoInfluence(at) => refused(
             format!(
-                "the data do not determine `{}`, or not apart from the others",
+                "the data do not determine `{}` independently of the other parameters",
                 arguments.vary[at]
             ),
-            "leave it out of `--vary`, or measure another output",
+            "remove it from `--vary`, or measure another output",
         ),
         NoEstimate::NoConvergence => refused(
-            "the search for the least squares does not come to an end".to_string(),
-            "begin nearer to the data with `--set`",
+            "the least-squares search does not converge".to_string(),
+            "choose initial parameters closer to the data with `--set`",
         ),
     })
 }
 
-/// Runs of one system over the times of the table.
+/// Runs of one system at the times of the table.
 struct Runs<'a> {
     simulator: Simulator<'a>,
     kernels: &'a Kernels,
@@ -191,7 +192,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// The outputs at all times of the grid; none where a run fails.
+    /// Returns the outputs at all times of the grid; None if a run fails.
     fn rows(&self, set: &[(usize, f64)]) -> Option<Vec<Vec<f64>>> {
         let parameters = self.kernels.parameters(set);
         let inputs = self.inputs.with_parameters(&parameters, self.plan.start);
@@ -204,13 +205,13 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Runs beside what was measured.
+/// Runs compared with measurements.
 struct MeasuredRuns<'a> {
     data: &'a Data,
-    /// Places of the parameters that are varied.
+    /// Indices of the varied parameters.
     places: &'a [usize],
     plain: Runs<'a>,
-    /// The same with derivatives as further outputs, where these are known.
+    /// Runs with derivatives as additional outputs, if these are known.
     sensitive: Option<Runs<'a>>,
     /// The number of outputs of the system.
     outputs: usize,
@@ -221,7 +222,7 @@ impl MeasuredRuns<'_> {
         self.places.iter().copied().zip(values.iter().copied()).collect()
     }
 
-    /// The values of one kind of outputs at the rows of the data, less `measured` if it is wanted so.
+    /// Returns the values of one kind of output at the samples of the data, minus `measured` if a difference is requested.
     fn picked(&self, rows: &[Vec<f64>], first: usize, is_difference: bool) -> Option<Vec<f64>> {
         let mut all = Vec::with_capacity(self.data.times.len() * self.data.outputs.len());
         for (output, measured) in &self.data.outputs {
@@ -249,7 +250,7 @@ impl Residuals for MeasuredRuns<'_> {
     }
 }
 
-/// The columns of the table.
+/// Reads the columns of the table.
 fn data(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) -> Result<Data, Box<Diagnostic>> {
     let path = &arguments.data;
     let text = read_named(path).map_err(|reason| {
@@ -271,13 +272,13 @@ fn data(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) -> Res
     })?;
     if times.len() < 2 || !times.windows(2).all(|pair| pair[0] < pair[1]) {
         return Err(refused(
-            "the times of the table do not ascend".to_string(),
-            "sort its rows, and leave out repetitions",
+            "the times of the table do not increase".to_string(),
+            "sort its rows and remove duplicates",
         ));
     }
     let signals = system.inputs.iter().map(|input| {
         let values = column(&input.name).filter(|_| !input.is_internal)?;
-        Some(Signal::new(times.clone(), values, false).scaled(input.scale))
+        Some(Samples::new(times.clone(), values, false).scaled(input.scale).into())
     });
     let signals = signals.collect();
     let outputs = system.outputs.iter().enumerate();
@@ -292,8 +293,8 @@ fn data(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) -> Res
     }
     let (rows, points) = grid(&times).ok_or_else(|| {
         refused(
-            "the times of the table are no multiples of a common step".to_string(),
-            "write them with fewer digits, or interpolate them to equal steps",
+            "the times of the table are not multiples of a common step".to_string(),
+            "write them with fewer digits, or resample them with equal steps",
         )
     })?;
     Ok(Data {
@@ -305,7 +306,7 @@ fn data(arguments: &Arguments, map: &mut SourceMap, system: &StateSystem) -> Res
     })
 }
 
-/// Rows of an even grid that meet all times; none if it takes too many.
+/// Returns the samples of a uniform grid that contains all times; None if this requires too many samples.
 fn grid(times: &[f64]) -> Option<(Vec<usize>, usize)> {
     let (first, last) = (times[0], times[times.len() - 1]);
     let least = times
@@ -319,7 +320,7 @@ fn grid(times: &[f64]) -> Option<(Vec<usize>, usize)> {
         }
         let step = (last - first) / count.round();
         let places: Vec<f64> = times.iter().map(|time| (time - first) / step).collect();
-        // A time that is off by this share of a step changes outputs by less than the runs' own errors.
+        // A time offset below this fraction of a step changes outputs by less than the numerical errors of the runs.
         if places.iter().all(|place| (place - place.round()).abs() < 1e-6) {
             let rows = places.iter().map(|place| place.round() as usize).collect();
             return Some((rows, count.round() as usize + 1));

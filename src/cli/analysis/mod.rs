@@ -1,4 +1,4 @@
-//! The commands of linear analysis.
+//! Commands for linear analysis.
 
 pub(super) mod approximate;
 pub(super) mod fit;

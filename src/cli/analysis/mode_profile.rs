@@ -1,4 +1,4 @@
-//! The shapes of modes over positions, as a picture.
+//! Mode shapes over positions, as a plot.
 
 use crate::cli::profile::Positions;
 use lgm_analysis::Mode;
@@ -11,10 +11,10 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use num_complex::Complex;
 
-/// Modes that are drawn, the slowest first.
+/// Number of modes drawn, starting with the slowest.
 const DRAWN: usize = 6;
 
-/// The entries of a vector in each mode, with the largest of them as 1: one of the declared outputs, or states.
+/// Draws the entries of a vector in each mode, scaled to a maximum of 1. The vector is a declared output or consists of states.
 pub(super) fn draw(
     system: &StateSystem,
     modes: &[Mode],
@@ -31,7 +31,7 @@ pub(super) fn draw(
         return Err(Box::new(help.into_iter().fold(fault, Diagnostic::help)));
     }
     let positions = Positions::of(system, over, (name, entries.len()))?;
-    // The numbers are those of the printed list.
+    // Modes have the same numbers as in the printed list.
     let mut shown: Vec<(usize, &Mode)> = modes.iter().filter(|mode| mode.pole.im >= 0.0).enumerate().collect();
     shown.sort_by(|a, b| a.1.pole.norm().total_cmp(&b.1.pole.norm()));
     let curves = shown.into_iter().take(DRAWN).map(|(at, mode)| {
@@ -46,7 +46,7 @@ pub(super) fn draw(
     Ok(profile_svg(&positions.figure(title, curves.collect())))
 }
 
-/// The value of an output or a state in a mode.
+/// Returns the value of an output or a state in a mode.
 fn of_mode(system: &StateSystem, mode: &Mode, entry: Recorded) -> Complex<f64> {
     match entry {
         Recorded::State(at) => mode.shape[at],

@@ -4,7 +4,7 @@ use super::converge::{Comparison, Study, converge, study, wanted};
 use super::mode_profile::draw;
 use super::pictures::svg_picture;
 use super::sampled_modes;
-use super::shared::{Format, Pairs, Table, frequency, with_storage, write_json};
+use super::shared::{Format, Pairs, Table, frequency, write_json};
 use crate::Whole;
 use crate::cli::files::disk::{write_result, write_text};
 use crate::cli::outcome::Outcome;
@@ -14,32 +14,33 @@ use lgm_algebra::expr::SymbolId;
 use lgm_analysis::{Mode, ModeRequest, integrals_of_outputs, modes};
 use lgm_emit::significant;
 use lgm_equations::{Options, StateSystem};
+use lgm_session::analysis::modes::{modes_json, with_storage};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use lgm_source::nearest::did_you_mean;
 use num_complex::Complex;
-use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Names of shapes and energies that are listed of one mode; smaller ones are left out.
+/// Maximum number of names of shapes and energies listed per mode. Smaller entries are omitted.
 const SHOWN: usize = 6;
 
-/// Options beside which those of --converge have no meaning: each of them excludes it, and an option that is excluded is required no more.
+/// Options that have no effect with --converge. Each option excludes --converge, and excluded options are no longer required.
 const BESIDE: [&str; 4] = ["shapes", "near", "sensitivity", "sampled"];
 
 /// Prints the poles with their natural frequencies and damping ratios, their shapes, energies and sensitivities, or how they depend on
 /// the number of modes.
 ///
-/// With `--shapes` each mode has its shape over the states, which are power variables then, and the share of each storage element in its
-/// energy. With `--near W --count N` only the N poles are found whose distance from 0 is nearest to W, in models of 100,000 states too.
-/// `--sensitivity k,b` gives the derivative of each pole with respect to parameters.
+/// `--shapes` adds the shape of each mode over the states, which are then power variables, and the share of each
+/// storage element in its energy. `--near W --count N` computes only the N poles whose distance from 0 is closest to W,
+/// also in models with 100,000 states. `--sensitivity k,b` prints the derivative of each pole with respect to
+/// parameters.
 ///
-/// With `--converge n=1,2,4,8` the model is compiled for each value of its `const` n. Printed are the lowest natural
-/// frequencies, and the largest error of the response from the first input to the first output at `--omega`, relative to
-/// the largest response with the last value. `--against FILE --cells N` does the same with another model, such as one of
-/// micro-elements, at the same values and against the same response.
+/// `--converge n=1,2,4,8` compiles the model for each value of its `const` n. It prints the lowest natural frequencies
+/// and the largest error of the response from the first input to the first output at `--omega`, relative to the largest
+/// response with the last value. `--against FILE --cells N` does the same for another model, such as one of
+/// micro-elements, against the same response.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/line.lgm --profile cell.c.v --plot shapes.svg\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/switching/digital_speed_loop.lgm --sampled\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
@@ -51,49 +52,50 @@ pub(in crate::cli) struct Arguments {
     states: StateArguments,
     #[command(flatten)]
     linearize: LinearizeArguments,
-    /// Shapes and energies too
+    /// Also print shapes and energies
     #[arg(long, conflicts_with = "converge")]
     shapes: bool,
-    /// Only the poles whose distance from 0 is nearest to W rad/s
+    /// Only the poles whose distance from 0 is closest to W rad/s
     #[arg(long, value_name = "W", value_parser = frequency, requires = "count", conflicts_with = "converge")]
     near: Option<f64>,
-    /// How many poles --near gives; both of a conjugate pair are given
+    /// The number of poles of --near; conjugate pairs are always complete
     #[arg(long, value_name = "N", requires = "near")]
     count: Option<usize>,
-    /// Draw a vector, an output or states, over its entries for each of the first modes
+    /// Plot a vector (an output or states) over its entries for each of the first modes
     #[arg(long, value_name = "NAME", requires = "plot", conflicts_with_all = ["converge", "sampled"])]
     profile: Option<String>,
     /// A vector parameter with the positions of the entries of --profile
     #[arg(long, value_name = "PARAM", requires = "profile")]
     over: Option<String>,
-    /// The picture of --profile
+    /// The file for the plot of --profile
     #[arg(long, value_name = "FILE.svg", value_parser = svg_picture, requires = "profile")]
     plot: Option<std::path::PathBuf>,
     /// Derivatives of the poles with respect to these parameters
     #[arg(long, value_name = "NAME,NAME..", value_delimiter = ',', conflicts_with = "converge")]
     sensitivity: Vec<String>,
-    /// A `const` of the model and the values that it takes, the last one as the measure of the others
+    /// A `const` of the model and its values; the last one is the reference for the others
     #[arg(long, value_name = "NAME=N,N..", value_parser = study)]
     converge: Option<Study>,
-    /// Angular frequencies in rad/s at which responses are compared
+    /// Angular frequencies in rad/s for comparing responses
     #[arg(long, value_delimiter = ',', requires = "converge", conflicts_with_all = BESIDE, allow_hyphen_values = true)]
     omega: Vec<f64>,
-    /// The input of the responses that are compared; the first one unless given
+    /// The input of the compared responses; by default the first one
     #[arg(long, value_name = "INPUT", requires = "converge", conflicts_with_all = BESIDE)]
     from: Option<String>,
-    /// Their output; the first one unless given
+    /// Their output; by default the first one
     #[arg(long, value_name = "OUTPUT", requires = "converge", conflicts_with_all = BESIDE)]
     to: Option<String>,
     /// Another model whose first input and output mean the same, such as one of micro-elements
     #[arg(long, value_name = "FILE", requires = "converge", requires = "cells", conflicts_with_all = BESIDE)]
     against: Option<std::path::PathBuf>,
-    /// The poles in z of a loop with its controller: of the exact equations from one period of the `every` blocks to the next
+    /// The poles in z of a loop with a sampled controller, from the exact equations over one period of the `every`
+    /// blocks
     #[arg(long, conflicts_with_all = ["shapes", "near", "sensitivity", "converge", "linearize", "at", "equilibrium", "along"])]
     sampled: bool,
     /// The format of the output
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// The `const` of the other model that takes the same values
+    /// The `const` of the other model that gets the same values
     #[arg(long, value_name = "NAME", requires = "against")]
     cells: Option<String>,
 }
@@ -120,7 +122,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
 }
 
 impl Arguments {
-    /// True if the exact values of the matrices are wanted: poles that are 0 or lie several times at one place follow from them.
+    /// Returns true if exact matrices are required, to find poles at zero and multiple poles.
     fn is_exact(&self) -> bool {
         self.near.is_none() || !self.sensitivity.is_empty()
     }
@@ -129,7 +131,7 @@ impl Arguments {
 fn print_modes(arguments: &Arguments) -> Outcome {
     let wanted = Options {
         symbolic: arguments.is_exact(),
-        // Linearisation takes nonlinear outputs too.
+        // Linearisation also covers nonlinear outputs.
         linear_outputs: !arguments.linearize.is_asked_for(),
         ..wanted()
     };
@@ -161,10 +163,10 @@ fn print_modes(arguments: &Arguments) -> Outcome {
             write_modes(arguments, &system, &found, out)?;
             integrals
                 .iter()
-                .try_for_each(|name| writeln!(out, "{name}: integral of an output, with a pole at 0 of its own"))
+                .try_for_each(|name| writeln!(out, "{name}: integral of an output, which adds a pole at 0"))
         }
         Format::Json => {
-            let mut value = modes_json(arguments, &system, &found);
+            let mut value = modes_json(&system, &found, arguments.shapes, &arguments.sensitivity);
             if !integrals.is_empty() {
                 value["integrals"] = integrals.iter().map(|name| &**name).collect();
             }
@@ -174,7 +176,7 @@ fn print_modes(arguments: &Arguments) -> Outcome {
     report::after_writing(&map, written)
 }
 
-/// Draws the shapes, if that is asked for, of a system with so many declared outputs.
+/// Draws the shapes on request, for a system with this number of declared outputs.
 fn write_profile(
     arguments: &Arguments,
     map: &SourceMap,
@@ -194,14 +196,19 @@ fn write_profile(
 }
 
 /// Equations, their modes, and the integrals of outputs, each with a pole at 0.
-type Found = (StateSystem, Vec<Mode>, Vec<Arc<str>>);
+type ModesResults = (StateSystem, Vec<Mode>, Vec<Arc<str>>);
 
-fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
+fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) -> Option<ModesResults> {
     let (system, storage) = match arguments.shapes || arguments.profile.is_some() {
         true => {
             let symbolic = arguments.is_exact();
-            let (_, system, storage) =
-                with_storage(&whole, &arguments.states, &arguments.linearize, symbolic, diagnostics)?;
+            let (_, system, storage) = with_storage(
+                &whole,
+                arguments.states.retained(),
+                arguments.linearize.asked(symbolic),
+                symbolic,
+                diagnostics,
+            )?;
             (system, storage)
         }
         false => (whole.system, Vec::new()),
@@ -228,8 +235,8 @@ fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) 
     }
 }
 
-/// The parameters of `--sensitivity`. Where the equations hold values of an equilibrium that was looked for in numbers, these depend on
-/// the parameters in ways that are not known.
+/// Returns the parameters of `--sensitivity`. If the equations contain values of a numeric equilibrium, these values depend on the
+/// parameters in an unknown way.
 fn parameters(
     arguments: &Arguments,
     system: &StateSystem,
@@ -238,13 +245,11 @@ fn parameters(
 ) -> Vec<SymbolId> {
     if !arguments.sensitivity.is_empty() && system.parameters.len() > declared {
         let message =
-            "the sensitivities are not known: the equilibrium moves with the parameters, and is known in numbers only";
+            "the sensitivities are unknown: the equilibrium depends on the parameters but is only known numerically";
         let fault = Diagnostic::error(Code::LGM0934, message);
-        diagnostics.push(
-            fault.help(
-                "give the equilibrium over the parameters, `--at \"x=m*g/k\"`, or compare two values with `--set`",
-            ),
-        );
+        diagnostics.push(fault.help(
+            "give the equilibrium in terms of the parameters, `--at \"x=m*g/k\"`, or compare two values with `--set`",
+        ));
     }
     let entries: Vec<_> = system
         .parameters
@@ -272,39 +277,7 @@ fn parameters(
     found
 }
 
-/// All poles in 1/s; natural frequencies in rad/s.
-fn modes_json(arguments: &Arguments, system: &StateSystem, modes: &[Mode]) -> Value {
-    let list = modes.iter().map(|mode| {
-        let pole = mode.pole;
-        let omega = pole.norm();
-        let damping = (omega > 0.0).then(|| -pole.re / omega);
-        let mut value = json!({
-            "real": pole.re, "imaginary": pole.im, "omega": omega, "damping": damping, "rigid": omega == 0.0
-        });
-        if arguments.shapes {
-            let entries = system.states.iter().zip(&mode.shape);
-            let entries = entries.map(
-                |(state, value)| json!({"element": &*state.element, "state": &*state.name, "re": value.re, "im": value.im}),
-            );
-            value["shape"] = entries.collect();
-            let shares = mode.energy.iter();
-            value["energy"] = shares
-                .map(|(element, share)| json!({"element": &**element, "share": share}))
-                .collect();
-        }
-        if !arguments.sensitivity.is_empty() {
-            let entries = arguments.sensitivity.iter().zip(&mode.sensitivity);
-            let entries = entries.map(|(name, value)| {
-                json!({"parameter": name, "re": value.map(|value| value.re), "im": value.map(|value| value.im)})
-            });
-            value["sensitivity"] = entries.collect();
-        }
-        value
-    });
-    json!({"schema": "lgm-modes/1", "poles": list.collect::<Vec<Value>>()})
-}
-
-/// The poles as a table; of a conjugate pair the upper one stands for both.
+/// Prints the poles as a table. The upper pole of a conjugate pair represents both.
 pub(in crate::cli) fn write_poles(modes: &[Mode], out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(&[16, 16, 16, 16, 10]);
     table.row(["real [1/s]", "imaginary", "omega [rad/s]", "frequency [Hz]", "damping"].map(String::from));
@@ -357,7 +330,7 @@ fn write_modes(arguments: &Arguments, system: &StateSystem, modes: &[Mode], out:
     Ok(())
 }
 
-/// The entries of most weight, the largest first.
+/// Lists the entries with the largest weights, in descending order.
 fn largest<T>(mut list: Vec<(String, T)>, weight: &dyn Fn(&T) -> f64, shown: &dyn Fn(&T) -> String) -> String {
     list.sort_by(|a, b| weight(&b.1).total_cmp(&weight(&a.1)));
     let most = list.first().map_or(0.0, |entry| weight(&entry.1));

@@ -1,4 +1,4 @@
-//! Frequency responses as pictures.
+//! Frequency responses as plots.
 
 use lgm_analysis::{ResponseRequest, StateSpace, response};
 use lgm_emit::plot::{FrequencyCurve, FrequencyFigure, frequency_html, frequency_svg};
@@ -7,14 +7,14 @@ use lgm_source::diagnostic::Diagnostic;
 use num_complex::Complex;
 use std::path::{Path, PathBuf};
 
-/// Points of a curve; of large systems fewer.
+/// Number of points of a curve; large systems have fewer.
 const POINTS: usize = 300;
 const POINTS_OF_LARGE: usize = 80;
 
-/// States from which on a system is large.
+/// Number of states from which a system counts as large.
 const LARGE: usize = 5_000;
 
-/// The name of a picture.
+/// Parses the file name of a plot.
 pub(super) fn picture(name: &str) -> Result<PathBuf, String> {
     match name.ends_with(".svg") || name.ends_with(".html") {
         true => Ok(PathBuf::from(name)),
@@ -22,7 +22,7 @@ pub(super) fn picture(name: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The name of a picture that is drawn as SVG only.
+/// Parses the file name of a plot that is available as SVG only.
 pub(super) fn svg_picture(name: &str) -> Result<PathBuf, String> {
     match name.ends_with(".svg") {
         true => Ok(PathBuf::from(name)),
@@ -30,7 +30,7 @@ pub(super) fn svg_picture(name: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The text of a picture for a file of this name.
+/// Returns a plot as text, in the format of this file name.
 pub(super) fn drawn(figure: &FrequencyFigure, file: &Path) -> String {
     match file.extension().is_some_and(|ending| ending == "html") {
         true => frequency_html(figure),
@@ -38,13 +38,13 @@ pub(super) fn drawn(figure: &FrequencyFigure, file: &Path) -> String {
     }
 }
 
-/// The name of a curve.
+/// Returns the name of a curve.
 pub(super) fn pair(system: &StateSystem, input: usize, output: usize) -> String {
     let (input, output) = (&system.inputs[input].name, &system.outputs[output].name);
     format!("{input} \u{2192} {output}")
 }
 
-/// A curve without marks.
+/// Creates a curve without marks.
 pub(super) fn curve(name: String, values: Vec<Complex<f64>>) -> FrequencyCurve {
     FrequencyCurve {
         name,
@@ -55,7 +55,7 @@ pub(super) fn curve(name: String, values: Vec<Complex<f64>>) -> FrequencyCurve {
     }
 }
 
-/// The responses of a system and of a reduced one over each other.
+/// Plots the responses of a system and of a reduced system in one figure.
 pub(super) fn compared(
     system: &StateSystem,
     space: &StateSpace,
@@ -100,19 +100,20 @@ pub(super) fn compared(
     Ok(drawn(&figure, file))
 }
 
-/// More pairs of inputs and outputs than this are not drawn together.
+/// Maximum number of input-output pairs in one plot.
 const MOST_PAIRS: usize = 12;
 
-/// The responses of all outputs to all inputs as SVG, about the sizes of the poles; in words, why there is no picture.
+/// Plots the responses of all outputs to all inputs as SVG, around the magnitudes of the poles, or returns a message that explains why no
+/// plot exists.
 pub(in crate::cli) fn response_picture(system: &StateSystem, poles: &[f64]) -> Result<String, String> {
     let (inputs, outputs) = (system.declared_inputs().count(), system.outputs.len());
     let pairs = inputs * outputs;
     if pairs == 0 {
-        return Err("it takes an input and an output".to_string());
+        return Err("it requires an input and an output".to_string());
     }
     if pairs > MOST_PAIRS {
         return Err(format!(
-            "the model has {pairs} pairs of an input and an output, and {MOST_PAIRS} are drawn at most"
+            "the model has {pairs} pairs of an input and an output; at most {MOST_PAIRS} are drawn"
         ));
     }
     let sizes = || poles.iter().copied().filter(|size| *size > 0.0);

@@ -1,6 +1,6 @@
 //! Polynomials and sides of differential equations as text.
 
-/// The coefficients of descending powers of s as a sum.
+/// Formats coefficients of descending powers of s as a sum.
 pub(super) fn polynomial(coefficients: &[String]) -> String {
     sum(coefficients, &|power| match power {
         0 => String::new(),
@@ -9,7 +9,7 @@ pub(super) fn polynomial(coefficients: &[String]) -> String {
     })
 }
 
-/// A quotient of two expressions or polynomials, with brackets only where they are needed.
+/// Formats a quotient of two expressions or polynomials, with only the necessary parentheses.
 pub(super) fn quotient(above: &str, below: &str) -> String {
     let top = match is_sum(above) && below != "1" {
         true => format!("({above})"),
@@ -22,7 +22,7 @@ pub(super) fn quotient(above: &str, below: &str) -> String {
     }
 }
 
-/// The coefficients of descending derivatives of a variable as a sum: `m*v'' + k*v`.
+/// Formats coefficients of descending derivatives of a variable as a sum: `m*v'' + k*v`.
 pub(super) fn ode_side(coefficients: &[String], variable: &str) -> String {
     sum(coefficients, &|order| match order {
         0..=3 => format!("{variable}{}", "'".repeat(order)),
@@ -53,7 +53,7 @@ fn sum(coefficients: &[String], base: &dyn Fn(usize) -> String) -> String {
     if text.is_empty() { "0".to_string() } else { text }
 }
 
-/// Returns true if an expression is a sum outside of all brackets.
+/// Returns true if an expression is a sum outside all brackets.
 fn is_sum(text: &str) -> bool {
     let mut depth = 0;
     text.char_indices().any(|(at, letter)| {

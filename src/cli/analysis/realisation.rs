@@ -4,7 +4,7 @@ use lgm_analysis::{Matrix, StateSpace};
 use lgm_equations::StateSystem;
 use std::fmt::Write;
 
-/// The names of one list, gathered to vectors: `y[1], y[2]` are one vector `y`.
+/// Groups the names of a list into vectors: `y[1], y[2]` form the vector `y`.
 fn gathered(names: &[String]) -> Vec<(String, Vec<usize>)> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -20,7 +20,7 @@ fn gathered(names: &[String]) -> Vec<(String, Vec<usize>)> {
     found
 }
 
-/// A model whose states are integrals of sums of states and inputs, with the first outputs of the system.
+/// Returns the text of a model whose states are integrals of sums of states and inputs, with the first outputs of the system.
 pub(super) fn model_text(system: &StateSystem, outputs: usize, space: &StateSpace, suffix: &str) -> String {
     let inputs: Vec<String> = system.declared_inputs().map(|input| input.name.to_string()).collect();
     let outputs = system.outputs.iter().take(outputs);

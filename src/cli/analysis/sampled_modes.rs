@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::f64::consts::TAU;
 use std::io::{self, Write};
 
-/// Prints the poles in z of a sampled loop.
+/// Prints the z-plane poles of a sampled loop.
 pub(super) fn run(model: &ModelArguments, states: &StateArguments, format: Format) -> Outcome {
     let none = LinearizeArguments::default();
     let (map, whole, mut diagnostics) =
@@ -25,7 +25,7 @@ pub(super) fn run(model: &ModelArguments, states: &StateArguments, format: Forma
             Some((events, options)) => sampled(events, options, &whole.system),
             None => Err(Box::new(
                 Diagnostic::error(Code::LGM0945, "the model has no `every` block")
-                    .help("leave `--sampled` out, or see `lgm equations --discretize PERIOD`"),
+                    .help("remove `--sampled`, or see `lgm equations --discretize PERIOD`"),
             )),
         };
         found.map_err(|fault| diagnostics.push(*fault)).ok()
@@ -62,11 +62,11 @@ fn write_text(found: &Sampled, out: &mut dyn Write) -> io::Result<()> {
             true => significant(z.re, 6),
             false => format!("{} {sign} {}i", significant(z.re, 6), significant(z.im.abs(), 6)),
         };
-        // The pole in s that a sampled continuous motion has.
+        // The equivalent continuous-time pole in s.
         let s = z.ln() / found.period;
         let (omega, damping) = match z.norm() > 0.0 {
             true => (significant(s.norm(), 6), significant(-s.re / s.norm(), 4)),
-            false => ("dead beat".to_string(), String::new()),
+            false => ("deadbeat".to_string(), String::new()),
         };
         table.row([pole, significant(z.norm(), 6), omega, damping]);
     }
@@ -78,7 +78,7 @@ fn write_text(found: &Sampled, out: &mut dyn Write) -> io::Result<()> {
     if found.is_linearised {
         writeln!(
             out,
-            "the blocks are not linear: these are small motions about the starts"
+            "the blocks are nonlinear: these results hold for small motions about the initial values"
         )?;
     }
     Ok(())

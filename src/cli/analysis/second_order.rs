@@ -1,6 +1,6 @@
 //! `lgm second-order`
 
-use super::shared::{Format, LinearModel, with_storage, write_json};
+use super::shared::{Format, LinearModel, write_json};
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
@@ -8,16 +8,18 @@ use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};
 use lgm_analysis::{Eliminated, Mechanism, SecondOrder, mechanism, second_order};
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
+use lgm_session::analysis::modes::with_storage;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Prints equations of second order: M*X'' + B*X' + K*X = input*U + input_integral*int(U) + input_derivative*U'.
+/// Prints second-order equations: M*X'' + B*X' + K*X = input*U + input_integral*int(U) + input_derivative*U'.
 ///
-/// X are displacements of inertias or of compliances, whichever are fewer, or of the others if these alone have no such equations, unless
-/// `--eliminate` says which are left out: displacements are integrals of velocities in mechanics, of currents and volume flows elsewhere.
-/// The skew part of B is gyroscopic, that of K circulatory.
+/// X are the displacements of inertias or of compliances, whichever are fewer; if these have no such equations, the
+/// others. `--eliminate` overrides this choice. Displacements are integrals of velocities in mechanics, and of currents
+/// and volume flows elsewhere. The skew part of B is gyroscopic, that of K circulatory.
 ///
-/// A mechanism that is not linearised has Lagrange's equations: M(q)*v' + C(q, v)*v + D*v + g(q) = Q, with q' = v.
+/// For a mechanism without linearisation, Lagrange's equations are printed: M(q)*v' + C(q, v)*v + D*v + g(q) = Q, with
+/// q' = v.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,13 +29,13 @@ Examples:
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
-    /// Leaves out the displacements of compliances (q), or the momenta of inertias (p)
+    /// Eliminate the displacements of compliances (q), or the momenta of inertias (p)
     #[arg(long, value_enum)]
     eliminate: Option<Left>,
     /// Numbers instead of symbols
     #[arg(long)]
     numeric: bool,
-    /// How to print them
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
@@ -57,14 +59,17 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         Left::Q => Eliminated::Compliances,
     });
     let is_mechanism = !whole.system.equations.linear && !linearize.is_asked_for();
-    let found = with_storage(&whole, states, linearize, true, &mut diagnostics).and_then(|(model, system, storage)| {
-        let found = match is_mechanism {
-            true => mechanism(&model, &system, &storage).map(Found::Mechanism),
-            false => second_order(&model, &system, &storage, (eliminated, arguments.numeric)).map(Found::Linear),
-        };
-        let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
-        Some((system, found))
-    });
+    let found = with_storage(&whole, states.retained(), linearize.asked(true), true, &mut diagnostics).and_then(
+        |(model, system, storage)| {
+            let found = match is_mechanism {
+                true => mechanism(&model, &system, &storage).map(SecondOrderEquations::Mechanism),
+                false => second_order(&model, &system, &storage, (eliminated, arguments.numeric))
+                    .map(SecondOrderEquations::Linear),
+            };
+            let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
+            Some((system, found))
+        },
+    );
     report::print(&map, &diagnostics);
     let Some((system, found)) = found else {
         return match report::outcome(&diagnostics) {
@@ -73,20 +78,20 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         };
     };
     let written = write_result(None, &mut |out| match (&found, arguments.format) {
-        (Found::Linear(found), Format::Json) => write_json(&as_json(arguments, &system, found), out),
-        (Found::Linear(found), Format::Text) => write_text(arguments, &system, found, out),
-        (Found::Mechanism(found), _) => write_mechanism(arguments, &system, found, out),
+        (SecondOrderEquations::Linear(found), Format::Json) => write_json(&as_json(arguments, &system, found), out),
+        (SecondOrderEquations::Linear(found), Format::Text) => write_text(arguments, &system, found, out),
+        (SecondOrderEquations::Mechanism(found), _) => write_mechanism(arguments, &system, found, out),
     });
     report::after_writing(&map, written)
 }
 
-/// The equations of either kind.
-enum Found {
+/// The equations of either kind of model.
+enum SecondOrderEquations {
     Linear(SecondOrder),
     Mechanism(Mechanism),
 }
 
-/// Lagrange's equations.
+/// Prints Lagrange's equations.
 fn write_mechanism(
     arguments: &Arguments,
     system: &StateSystem,
@@ -136,7 +141,7 @@ fn mechanism_json(found: &Mechanism) -> Value {
     json!({"schema": "lgm-mechanism/1", "velocities": velocities, "displacements": displacements})
 }
 
-/// The entries of a matrix as values of JSON; over states, expressions stay what they are.
+/// Returns the entries of a matrix as JSON values. Expressions that depend on states stay symbolic.
 fn entries(arguments: &Arguments, system: &StateSystem, exprs: &Exprs, rows: &[Vec<ExprId>]) -> Vec<Vec<Value>> {
     let list = system.parameters.iter().flat_map(|parameter| &parameter.entries);
     let list: Vec<_> = list.collect();
@@ -206,7 +211,7 @@ fn write_text(arguments: &Arguments, system: &StateSystem, found: &SecondOrder, 
     Ok(())
 }
 
-/// A matrix as text under its name.
+/// Prints a matrix under its name.
 fn write_rows(name: &str, rows: &[Vec<Value>], out: &mut dyn Write) -> io::Result<()> {
     let shown = |value: &Value| match value {
         Value::Number(number) => significant(number.as_f64().unwrap_or(f64::NAN), 6),

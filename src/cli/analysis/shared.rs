@@ -1,15 +1,13 @@
-//! Common parts of the commands of linear analysis.
+//! Code shared by the commands for linear analysis.
 
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
 use crate::{Compilation, Request, Whole};
-use lgm_analysis::{Matrix, StorageOutputs, linearize, with_storage_outputs};
+use lgm_analysis::Matrix;
 use lgm_elaborate::Settings;
 use lgm_emit::significant;
-use lgm_equations::bond::BondGraph;
-use lgm_equations::{Options, StateRequest, StateSystem, formulate_with_time};
-use lgm_model::Model;
+use lgm_equations::{Options, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
@@ -30,7 +28,7 @@ pub(super) struct LinearModel {
 }
 
 impl LinearModel {
-    /// The equations with their matrices in numbers, and over the parameters if these are wanted.
+    /// Compiles the equations with numeric matrices, and with symbolic parameters on request.
     pub(super) fn compile(&self, symbolic: bool) -> (SourceMap, Option<StateSystem>, Vec<Diagnostic>) {
         let wanted = Options {
             symbolic,
@@ -48,7 +46,7 @@ impl LinearModel {
         (map, system, diagnostics)
     }
 
-    /// The same with the model and the graph that the equations were made from; what is wrong is printed, and errors are the outcome.
+    /// Compiles the equations with their model and graph. Diagnostics are printed, and errors become the outcome.
     pub(super) fn whole(&self, symbolic: bool) -> Result<(SourceMap, Whole), Outcome> {
         let wanted = Options {
             symbolic,
@@ -72,7 +70,7 @@ impl LinearModel {
         }
     }
 
-    /// The compilation in which the ports of a component are open; misuse of the options is printed, and is the outcome.
+    /// Compiles the model with the ports of a component left open. Misuse of the options is printed and becomes the outcome.
     pub(super) fn opened(&self, component: &str) -> Result<Compilation, Outcome> {
         let compilation = self.model.compilation(SourceMap::default(), |settings, map| {
             self.request_opened(settings, component, map)
@@ -83,7 +81,7 @@ impl LinearModel {
         })
     }
 
-    /// The same of FILE with one more model, and of that model.
+    /// Compiles FILE with an additional model, with the ports of an instance in that model left open.
     pub(super) fn opened_text(&self, file: &Source, (model, instance): (&str, &str), text: &str) -> Compilation {
         let text = format!("{}{text}", file.text);
         self.model.of_text_asked(file, &text, |settings, map| {
@@ -106,7 +104,7 @@ impl LinearModel {
         }
     }
 
-    /// Compiles, asks for something of the equations, prints what is wrong, and returns what there is if all is well.
+    /// Compiles, applies a function to the equations, prints errors, and returns the result if no error occurred.
     pub(super) fn ask<T>(
         &self,
         symbolic: bool,
@@ -126,51 +124,6 @@ impl LinearModel {
     }
 }
 
-/// The equations once more, in power variables and with outputs that measure all storage behind those of the model. Outputs that were
-/// left out as not linear stay out.
-pub(super) fn with_storage(
-    whole: &Whole,
-    states: &StateArguments,
-    linearized: &LinearizeArguments,
-    symbolic: bool,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<(Model, StateSystem, Vec<StorageOutputs>)> {
-    let mut model = whole.model.clone();
-    let kept = &whole.system.outputs;
-    model
-        .outputs
-        .retain(|output| kept.iter().any(|kept| kept.name == output.name));
-    let (model, storage) = with_storage_outputs(&model);
-    let options = Options {
-        states: StateRequest::Power,
-        retain: states.retained(),
-        symbolic,
-        ..Options::default()
-    };
-    let (model, system) = formulated(model, &whole.graph, &options, linearized, diagnostics)?;
-    Some((model, system, storage))
-}
-
-/// The equations of a changed model; errors are added to the diagnostics.
-pub(super) fn formulated(
-    model: Model,
-    graph: &BondGraph,
-    options: &Options,
-    linearized: &LinearizeArguments,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<(Model, StateSystem)> {
-    let (made, found) = formulate_with_time(&model, graph, options);
-    diagnostics.extend(found.into_iter().filter(Diagnostic::is_error));
-    let (system, own) = made?;
-    let model = own.unwrap_or(model);
-    if !linearized.is_asked_for() {
-        return Some((model, system));
-    }
-    let (system, found) = linearize(&model, &system, &linearized.request(options.symbolic));
-    diagnostics.extend(found.into_iter().filter(Diagnostic::is_error));
-    Some((model, system?))
-}
-
 /// From which inputs, and to which outputs.
 #[derive(Debug, clap::Args)]
 pub(super) struct Pairs {
@@ -183,7 +136,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// The first pair; or the one from an input and to an output that are named.
+    /// Selects the first pair, or the pair with the named input and output.
     pub(super) fn of(from: &Option<String>, to: &Option<String>) -> Pairs {
         Pairs {
             from: from.iter().cloned().collect(),
@@ -191,7 +144,7 @@ impl Pairs {
         }
     }
 
-    /// Places of the inputs and outputs that are asked for.
+    /// Returns the indices of the requested inputs and outputs.
     pub(super) fn places(&self, system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> (Vec<usize>, Vec<usize>) {
         let inputs: Vec<Arc<str>> = system.declared_inputs().map(|input| input.name.clone()).collect();
         let outputs: Vec<Arc<str>> = system.outputs.iter().map(|output| output.name.clone()).collect();
@@ -199,7 +152,7 @@ impl Pairs {
         (inputs, chosen("--to", "output", &self.to, &outputs, diagnostics))
     }
 
-    /// The same for an answer of which nothing is left without inputs or outputs.
+    /// Returns the indices for a result that requires inputs or outputs.
     pub(super) fn places_there(
         &self,
         system: &StateSystem,
@@ -218,22 +171,22 @@ impl Pairs {
                 "declare one: `output y = across(NAME);`",
             ),
         ] {
-            // Equations that are not linear are the fault to mend first.
+            // Nonlinear equations are the error to fix first.
             if is_empty && system.equations.linear {
-                let message = format!("`{}` has no {what}, so that it has no transfer function", system.model);
+                let message = format!("`{}` has no {what} and therefore no transfer function", system.model);
                 diagnostics.push(Diagnostic::information(Code::LGM0905, message).help(help));
             }
         }
         self.places(system, diagnostics)
     }
 
-    /// Returns true if one pair alone is asked for by name.
+    /// Returns true if a single pair is requested by name.
     pub(super) fn is_one(&self) -> bool {
         self.from.len() == 1 && self.to.len() == 1
     }
 }
 
-/// Places of the names given among those there are; all places if none is given.
+/// Returns the indices of the given names in a list of known names, or all indices if no name is given.
 pub(super) fn chosen(
     option: &str,
     what: &str,
@@ -269,13 +222,13 @@ pub(super) enum Format {
     Json,
 }
 
-/// Writes JSON for tools, with a line for each of its parts.
+/// Writes JSON with one line for each part.
 pub(in crate::cli) fn write_json(value: &Value, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     out.write_all(b"\n")
 }
 
-/// Columns that are aligned at their right: as wide as given, and wider where a word would touch the one before it.
+/// Right-aligned columns with the given widths. A column is widened if a word would touch the previous word.
 pub(in crate::cli) struct Table {
     widths: Vec<usize>,
     rows: Vec<Vec<String>>,
@@ -308,21 +261,21 @@ impl Table {
     }
 }
 
-/// A finite number of rad/s.
+/// Parses a finite frequency in rad/s.
 pub(super) fn frequency(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => Err("a frequency is a finite number".to_string()),
+        _ => Err("a frequency must be a finite number".to_string()),
     }
 }
 
-/// A matrix as rows of numbers.
+/// Returns a matrix as rows of numbers.
 pub(in crate::cli) fn rows_json(matrix: &Matrix) -> Value {
     let row = |row: usize| matrix.row(row).iter().copied().collect::<Vec<f64>>();
     (0..matrix.nrows()).map(row).map(Value::from).collect()
 }
 
-/// A matrix as text under its name; zeros are dots.
+/// Writes a matrix as text under its name, with dots for zeros.
 pub(in crate::cli) fn write_matrix(name: &str, matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{name} =")?;
     let mut table = Table::new(&vec![4; matrix.ncols()]);

@@ -10,11 +10,10 @@ use lgm_equations::StateSystem;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Prints what the inputs reach and the outputs show: controllability, observability, the order of a minimal realisation, and
-/// Gramians.
+/// Prints controllability, observability, the order of a minimal realisation, and Gramians.
 ///
-/// Ranks are exact for the values of the parameters. Gramians, in JSON, are those of the states in their order; they are null if the
-/// system is not stable.
+/// Ranks are exact for the values of the parameters. JSON contains the Gramians in the order of the states; they are
+/// null if the system is unstable.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +22,7 @@ Examples:
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
@@ -73,8 +72,8 @@ fn write_text(system: &StateSystem, found: &Structure, out: &mut dyn Write) -> i
     writeln!(out, "observable: {}", found.observable)?;
     writeln!(out, "minimal order: {}", found.minimal_order)?;
     let lists = [
-        ("no input reaches a motion of", &found.uncontrollable),
-        ("no output shows a motion of", &found.unobservable),
+        ("no input affects the motion of", &found.uncontrollable),
+        ("no output depends on the motion of", &found.unobservable),
     ];
     for (text, list) in lists {
         if !list.is_empty() {

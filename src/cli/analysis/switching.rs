@@ -11,11 +11,11 @@ use lgm_source::stack;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// Prints the combinations of modes that a model can come to, with the order of each, its dependent storage and its conflicts.
+/// Prints the reachable combinations of modes, with the order, dependent storage and conflicts of each.
 ///
-/// The search begins in the modes of the start and follows every change whose condition is not decided against it, one element at
-/// a time. A combination that no change leads to is not listed. States are not looked at: a run may never come to a combination
-/// that is listed.
+/// The search starts from the initial modes and follows every mode change whose condition is not ruled out, one element
+/// at a time. Only combinations reached by such changes are listed. The search ignores the values of states, so a run
+/// may never reach a listed combination.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -88,14 +88,10 @@ fn write_text(found: &Explored, out: &mut dyn Write) -> io::Result<()> {
     }
     let count = found.combinations.len();
     match found.is_complete {
-        true => writeln!(
-            out,
-            "{count} of {} combinations of modes can be reached",
-            found.possible
-        )?,
+        true => writeln!(out, "{count} of {} combinations of modes are reachable", found.possible)?,
         false => writeln!(
             out,
-            "{count} combinations of modes were looked at, of {}; further ones can be reached (`--most` allows more)",
+            "{count} of {} combinations of modes were examined; further ones are reachable (`--most` allows more)",
             found.possible
         )?,
     }

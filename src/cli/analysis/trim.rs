@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Finds inputs that hold the system at rest with outputs of given values.
+/// Finds inputs that hold the system at rest at given output values.
 ///
-/// The search begins at the starts of the states and the values of the inputs at time 0, unless `--at` gives others. Inputs that are not
-/// varied keep theirs.
+/// The search starts from the initial states and the inputs at time 0, unless `--at` gives other values. Inputs that do
+/// not vary keep their values.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,17 +28,17 @@ pub(in crate::cli) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
-    /// The value that an output is to have, in SI; several with commas
+    /// The required value of an output, in SI units; separate several with commas
     #[arg(long, value_name = "OUTPUT=VALUE", value_delimiter = ',', required = true, value_parser = requirement,
           allow_hyphen_values = true)]
     require: Vec<(String, f64)>,
-    /// Inputs that are free, as many as values that are required
+    /// The free inputs, one for each required value
     #[arg(long, value_name = "INPUT", value_delimiter = ',', required = true)]
     vary: Vec<String>,
-    /// Look here first, as in `--at "theta=pi/6, u=2 [N]"`
+    /// The initial guess, such as `--at "theta=pi/6, u=2 [N]"`
     #[arg(long, value_name = "NAME=VALUE,..", allow_hyphen_values = true)]
     at: Vec<String>,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }

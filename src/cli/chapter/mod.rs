@@ -8,7 +8,7 @@ use super::report;
 use super::request::{ModelArguments, StateArguments};
 use crate::cli::outcome::Outcome;
 use clap::ValueEnum;
-use lgm_emit::chapter::{Notation, Part, Section, chapter};
+use lgm_emit::chapter::{ChapterPart, Notation, Section, chapter};
 use lgm_emit::code::CodeFile;
 use lgm_emit::columns;
 use lgm_equations::Options;
@@ -18,8 +18,9 @@ use std::path::PathBuf;
 
 /// Writes a chapter about a model: its text, drawing, causality, derivation, equations, poles, frequency response and a run.
 ///
-/// DIR gets the document and its pictures as SVG. Where a model has no such part, a sentence says why. A document in LaTeX shows a picture
-/// once it is there as PDF beside the SVG, as `rsvg-convert -f pdf graph.svg -o graph.pdf` makes it.
+/// DIR receives the document and its pictures as SVG. A part that does not apply to the model is replaced by a sentence
+/// with the reason. A LaTeX document shows a picture after you convert it to PDF with `rsvg-convert -f pdf graph.svg -o
+/// graph.pdf`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,10 +35,10 @@ pub(super) struct Arguments {
     /// The notation of the document
     #[arg(long, value_enum, default_value = "html")]
     format: Format,
-    /// The folder to write; it must not be there yet
+    /// The folder to create; it must not exist
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Replace the folder if this program made it
+    /// Replace the folder if lgm created it
     #[arg(long)]
     force: bool,
 }
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(compilation.map(), written.map_err(WriteFault::Failed))
 }
 
-/// The document, its pictures, and the page by which the folder is known.
+/// Returns the document, its plots, and the page that identifies the folder.
 fn files(model: &str, sections: &[Section], notation: Notation, columns: usize) -> Vec<CodeFile> {
     let name = format!("report.{}", notation.ending());
     let document = chapter(model, sections, notation, columns);
@@ -89,7 +90,7 @@ fn files(model: &str, sections: &[Section], notation: Notation, columns: usize) 
     );
     let mut files = Vec::new();
     for part in sections.iter().flat_map(|section| &section.parts) {
-        if let Part::Picture { file, shows, svg } = part {
+        if let ChapterPart::Picture { file, shows, svg } = part {
             readme.push_str(&format!("- `{file}.svg`: {shows}\n"));
             files.push((format!("{file}.svg"), svg.clone()));
         }

@@ -1,4 +1,4 @@
-//! The sections of a chapter, each from the printer of its command.
+//! The sections of a chapter, each from the printer of the corresponding command.
 
 use crate::Compilation;
 use crate::cli::analysis::modes::write_poles;
@@ -6,7 +6,7 @@ use crate::cli::analysis::pictures::response_picture;
 use crate::cli::simulate::picture;
 use lgm_analysis::{LinearizeRequest, Mode, ModeRequest, modes};
 use lgm_draw::{Refusal, Theme, draw, svg_in, written_as};
-use lgm_emit::chapter::{Notation, Part, Section};
+use lgm_emit::chapter::{ChapterPart, Notation, Section};
 use lgm_emit::{MatrixOptions, TextOptions, html_body, latex_body, text};
 use lgm_equations::StateSystem;
 use lgm_explain::causality::{TextOptions as CausalityOptions, text as causality_text};
@@ -14,7 +14,7 @@ use lgm_explain::derivation::{Piece, pieces};
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Item;
 
-/// All sections of the chapter.
+/// Returns all sections of the chapter.
 pub(super) fn sections(compilation: &Compilation, notation: Notation) -> Vec<Section> {
     let mut found = vec![
         section("Model", model(compilation)),
@@ -37,8 +37,8 @@ pub(super) fn sections(compilation: &Compilation, notation: Notation) -> Vec<Sec
             let fault = linear.diagnostics().into_iter().find(Diagnostic::is_error);
             let reason = fault.map_or(String::new(), |fault| format!(": {}", fault.message));
             let words = || {
-                vec![Part::Words(format!(
-                    "The equations have no linear form at their start{reason}."
+                vec![ChapterPart::Words(format!(
+                    "The equations cannot be linearised at the initial values{reason}."
                 ))]
             };
             (words(), words())
@@ -50,23 +50,23 @@ pub(super) fn sections(compilation: &Compilation, notation: Notation) -> Vec<Sec
     found
 }
 
-fn section(heading: &str, parts: Vec<Part>) -> Section {
+fn section(heading: &str, parts: Vec<ChapterPart>) -> Section {
     Section {
         heading: heading.to_string(),
         parts,
     }
 }
 
-fn none(words: String) -> Vec<Part> {
-    vec![Part::Words(words)]
+fn none(words: String) -> Vec<ChapterPart> {
+    vec![ChapterPart::Words(words)]
 }
 
-/// The model's comment on itself, and its text.
-fn model(compilation: &Compilation) -> Vec<Part> {
+/// Returns the description of the model from its comment, and its text.
+fn model(compilation: &Compilation) -> Vec<ChapterPart> {
     let mut parts = Vec::new();
     let Some(model) = compilation.model() else { return parts };
     if let Some(doc) = &model.heading.doc {
-        parts.push(Part::Words(doc.trim().to_string()));
+        parts.push(ChapterPart::Words(doc.trim().to_string()));
     }
     let tree = compilation.program().ast(compilation.root());
     let items = tree.map_or(&[][..], |tree| &tree.items);
@@ -76,17 +76,17 @@ fn model(compilation: &Compilation) -> Vec<Part> {
     });
     let source = compilation.map().get(compilation.root());
     let text = match (own, items.len()) {
-        // Other models of the file are no part of it, definitions are.
+        // Definitions in the file belong to the model; other models do not.
         (Some(span), _) if items.iter().filter(|item| matches!(item, Item::Model(_))).count() > 1 => {
             compilation.map().slice(span)
         }
         _ => &source.text,
     };
-    parts.push(Part::Text(text.to_string()));
+    parts.push(ChapterPart::Text(text.to_string()));
     parts
 }
 
-fn graph(compilation: &Compilation) -> Vec<Part> {
+fn graph(compilation: &Compilation) -> Vec<ChapterPart> {
     let model = compilation.formulated_model().or_else(|| compilation.model());
     let (Some(model), Some(graph), Some(report)) = (model, compilation.bond_graph(), compilation.causality()) else {
         return none("The model has no graph.".to_string());
@@ -97,36 +97,36 @@ fn graph(compilation: &Compilation) -> Vec<Part> {
         lgm_draw::Kind::BondGraph => "the bond graph with its causal strokes",
     };
     match draw(model, graph, report, kind) {
-        Ok(drawing) => vec![Part::Picture {
+        Ok(drawing) => vec![ChapterPart::Picture {
             file: "graph".to_string(),
             shows: words.to_string(),
             svg: svg_in(&drawing, Theme::Light),
         }],
         Err(Refusal::TooLarge(count)) => none(format!(
-            "The model has {count} elements, and a drawing at most {}.",
+            "The model has {count} elements; a drawing is limited to {}.",
             lgm_draw::MOST
         )),
         Err(Refusal::NoLinearGraph(reason)) => none(format!("The model has no linear graph: {reason}.")),
     }
 }
 
-fn causality(compilation: &Compilation) -> Vec<Part> {
+fn causality(compilation: &Compilation) -> Vec<ChapterPart> {
     match compilation.causality() {
         Some(report) => {
             let text = causality_text(report, CausalityOptions { bonds: false });
-            vec![Part::Text(without_title(&text))]
+            vec![ChapterPart::Text(without_title(&text))]
         }
         None => none("The model has no causality.".to_string()),
     }
 }
 
-/// A report without the name of the model in its first line.
+/// Removes the name of the model from the first line of a report.
 fn without_title(text: &str) -> String {
     let rest = text.split_once('\n').map_or(text, |parts| parts.1);
     rest.trim_start_matches('\n').to_string()
 }
 
-fn derivation(compilation: &Compilation) -> Vec<Part> {
+fn derivation(compilation: &Compilation) -> Vec<ChapterPart> {
     let derivation = match compilation.derivation(false) {
         Some(Ok(derivation)) => derivation,
         Some(Err(refused)) => {
@@ -141,13 +141,13 @@ fn derivation(compilation: &Compilation) -> Vec<Part> {
         None => return none("There is no derivation.".to_string()),
     };
     let each = pieces(&derivation).into_iter().map(|piece| match piece {
-        Piece::Heading(words) => Part::Heading(words.to_string()),
+        Piece::Heading(words) => ChapterPart::Heading(words.to_string()),
         Piece::Equation {
             words,
             latex,
             typst,
             number,
-        } => Part::Formula {
+        } => ChapterPart::Formula {
             words,
             latex,
             typst,
@@ -157,7 +157,7 @@ fn derivation(compilation: &Compilation) -> Vec<Part> {
     each.collect()
 }
 
-fn equations(compilation: &Compilation, notation: Notation) -> Vec<Part> {
+fn equations(compilation: &Compilation, notation: Notation) -> Vec<ChapterPart> {
     let Some(system) = compilation.system() else {
         return none("There are no equations.".to_string());
     };
@@ -165,21 +165,23 @@ fn equations(compilation: &Compilation, notation: Notation) -> Vec<Part> {
     match notation {
         Notation::Latex => {
             let body = latex_body(system, options);
-            vec![Part::Made(without_first(&body, "\\section*{"))]
+            vec![ChapterPart::Made(without_first(&body, "\\section*{"))]
         }
         Notation::Html => {
             let body = without_first(&html_body(system, options), "<h1>");
-            // The section has the heading of the second level.
-            vec![Part::Made(body.replace("<h2>", "<h3>").replace("</h2>", "</h3>"))]
+            // The section has a second-level heading.
+            vec![ChapterPart::Made(
+                body.replace("<h2>", "<h3>").replace("</h2>", "</h3>"),
+            )]
         }
         Notation::Markdown | Notation::Typst => {
             let text = text(system, &TextOptions::default());
-            vec![Part::Text(without_title(&text))]
+            vec![ChapterPart::Text(without_title(&text))]
         }
     }
 }
 
-/// A text without the first line that begins so: the chapter has a title of its own.
+/// Removes the first line if it begins with the given text, because the chapter has a separate title.
 fn without_first(text: &str, beginning: &str) -> String {
     let mut is_gone = false;
     let kept = text.lines().filter(|line| {
@@ -190,12 +192,12 @@ fn without_first(text: &str, beginning: &str) -> String {
     kept.collect::<Vec<&str>>().join("\n")
 }
 
-/// Poles and the frequency response of linear equations.
-fn linear_parts(system: &StateSystem, is_linear: bool) -> (Vec<Part>, Vec<Part>) {
+/// Returns the poles and the frequency response of linear equations.
+fn linear_parts(system: &StateSystem, is_linear: bool) -> (Vec<ChapterPart>, Vec<ChapterPart>) {
     let about = match is_linear {
         true => None,
-        false => Some(Part::Words(
-            "The equations are not linear. This is about small motions around their start.".to_string(),
+        false => Some(ChapterPart::Words(
+            "The equations are nonlinear. These results hold for small motions about the initial values.".to_string(),
         )),
     };
     let mut diagnostics = Vec::new();
@@ -208,13 +210,14 @@ fn linear_parts(system: &StateSystem, is_linear: bool) -> (Vec<Part>, Vec<Part>)
     let found: Result<Vec<Mode>, String> =
         modes(system, &request, &mut diagnostics).map_err(|fault| fault.message.clone());
     let poles = match &found {
-        Ok(list) if list.is_empty() => none("The model has no states, and so no poles.".to_string()),
+        Ok(list) if list.is_empty() => none("The model has no states and therefore no poles.".to_string()),
         Ok(list) => {
             let mut table = Vec::new();
             let written = write_poles(list, &mut table);
             let table = String::from_utf8_lossy(&table).into_owned();
-            let written = written.map(|()| Part::Text(table));
-            let part = written.unwrap_or_else(|fault| Part::Words(format!("The table was not written: {fault}.")));
+            let written = written.map(|()| ChapterPart::Text(table));
+            let part =
+                written.unwrap_or_else(|fault| ChapterPart::Words(format!("The table was not written: {fault}.")));
             about.iter().cloned().chain([part]).collect()
         }
         Err(reason) => none(format!("There are no poles: {reason}.")),
@@ -223,7 +226,7 @@ fn linear_parts(system: &StateSystem, is_linear: bool) -> (Vec<Part>, Vec<Part>)
     let sizes: Vec<f64> = list.iter().map(|mode| mode.pole.norm()).collect();
     let response = match response_picture(system, &sizes) {
         Ok(svg) => {
-            let part = Part::Picture {
+            let part = ChapterPart::Picture {
                 file: "response".to_string(),
                 shows: "magnitude and phase over the angular frequency".to_string(),
                 svg,
@@ -235,13 +238,13 @@ fn linear_parts(system: &StateSystem, is_linear: bool) -> (Vec<Part>, Vec<Part>)
     (poles, response)
 }
 
-/// The run that `lgm simulate` makes.
-fn run(compilation: &Compilation) -> Vec<Part> {
+/// Returns the results of the run that `lgm simulate` performs.
+fn run(compilation: &Compilation) -> Vec<ChapterPart> {
     let (Some(model), Some(system)) = (compilation.formulated_model(), compilation.system()) else {
         return none("There is no run.".to_string());
     };
     match picture(model, system, &|| true) {
-        Ok(svg) => vec![Part::Picture {
+        Ok(svg) => vec![ChapterPart::Picture {
             file: "run".to_string(),
             shows: "the run of the model's experiment".to_string(),
             svg,

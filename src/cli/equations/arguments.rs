@@ -27,34 +27,34 @@ pub(in crate::cli) struct Arguments {
     pub(super) states: StateArguments,
     #[command(flatten)]
     pub(super) linearize: LinearizeArguments,
-    /// Matrices in numbers instead of symbols; equations in numbers where there are no matrices
+    /// Numeric matrices instead of symbolic ones; numeric equations if there are no matrices
     #[arg(long)]
     pub(super) numeric: bool,
-    /// Only the nonzero entries of matrices; always so beyond 500 states
+    /// Only the nonzero entries of matrices; the default beyond 500 states
     #[arg(long)]
     pub(super) sparse: bool,
-    /// A row for each state and each equation of text, LaTeX and HTML; rows that repeat are one for all their indices otherwise, as in
+    /// One row for each state and equation in text, LaTeX and HTML; by default repeated rows are merged, such as
     /// `der(cell[i].v) = .. for i in 2:9`
     #[arg(long)]
     pub(super) flat: bool,
-    /// JSON with one entry for rows that repeat, with the values of its indices under the key `for`
+    /// JSON with a single entry for repeated rows; the key `for` has the values of its indices
     #[arg(long, conflicts_with_all = ["flat", "partition", "discretize", "derive"])]
     pub(super) patterns: bool,
-    /// Vectors of states and the matrices between them in place of single equations: `der(bar.v) = [bar.mass]^-1*(..)`; the states
-    /// are power variables
+    /// Vectors of states and the matrices between them instead of single equations: `der(bar.v) = [bar.mass]^-1*(..)`;
+    /// the states are power variables
     #[arg(long, conflicts_with_all = ["states", "linearize", "at", "equilibrium"])]
     pub(super) blocks: bool,
-    /// The matrices in blocks: momenta p of inertias and displacements q of compliances, inputs that are efforts e or flows f; the states
-    /// are energy variables unless --states says otherwise
+    /// The matrices in blocks: momenta p of inertias and displacements q of compliances, inputs split into efforts e
+    /// and flows f; the states are energy variables by default
     #[arg(long, conflicts_with_all = ["blocks", "sparse", "discretize"])]
     pub(super) partition: bool,
-    /// Discrete equations in numbers, with this period in seconds
+    /// Numeric discrete-time equations with this period in seconds
     #[arg(long, value_name = "PERIOD", value_parser = duration, conflicts_with_all = ["blocks", "sparse"])]
     pub(super) discretize: Option<f64>,
-    /// What the inputs do from instant to instant of --discretize
+    /// The inputs between the instants of --discretize
     #[arg(long, value_enum, default_value = "zero", requires = "discretize")]
     pub(super) hold: HoldName,
-    /// The way from the elements to the equations in numbered steps; `full` has a line for each variable that is replaced
+    /// The derivation of the equations from the elements in numbered steps; `full` has a line for each substitution
     #[arg(long, value_enum, value_name = "LENGTH", num_args = 0..=1, require_equals = true, default_missing_value = "short",
         conflicts_with_all = ["numeric", "sparse", "blocks", "discretize", "linearize", "at", "equilibrium"])]
     pub(super) derive: Option<Length>,
@@ -67,7 +67,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 impl Arguments {
-    /// The shown part of the matrices.
+    /// Returns the part of the matrices to show.
     pub(super) fn matrices(&self) -> MatrixOptions {
         MatrixOptions {
             numeric: self.numeric,
@@ -76,7 +76,7 @@ impl Arguments {
         }
     }
 
-    /// The layout of LaTeX and HTML, and of JSON with patterns.
+    /// Returns the layout of LaTeX and HTML, and of JSON with patterns.
     pub(super) fn document(&self) -> DocumentOptions {
         DocumentOptions {
             flat: self.flat,
@@ -103,23 +103,23 @@ pub(super) enum Format {
 pub(super) enum Length {
     /// One line for each equation
     Short,
-    /// One line for each variable that is replaced
+    /// One line for each substitution
     Full,
 }
 
 /// The course of inputs between the instants of discrete equations.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum HoldName {
-    /// They keep their values
+    /// Constant values (zero-order hold)
     Zero,
-    /// They go straight from value to value
+    /// Linear interpolation (first-order hold)
     First,
-    /// Tustin's rule: s = 2/T (z - 1)/(z + 1)
+    /// Tustin's method: s = 2/T (z - 1)/(z + 1)
     Tustin,
 }
 
 impl HoldName {
-    /// The word on the command line.
+    /// Returns the command-line value.
     pub(super) fn word(self) -> &'static str {
         match self {
             HoldName::Zero => "zero",

@@ -15,7 +15,7 @@ use lgm_source::diagnostic::Diagnostic;
 pub(super) fn run(arguments: &Arguments, length: Length) -> Outcome {
     if arguments.format == Format::Html {
         let help = "use `--format text`, `latex`, `markdown`, `typst` or `json`";
-        return no_such_form("a derivation is not printed as a page", help);
+        return no_such_form("a derivation cannot be printed as a page", help);
     }
     let compilation = match arguments.model.asked(&arguments.states, Options::default()) {
         Ok(compilation) => compilation,
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, length: Length) -> Outcome {
     report::after_writing(compilation.map(), written)
 }
 
-/// Says that what was asked for is not printed in this form.
+/// Reports that the requested result is not available in this form.
 pub(super) fn no_such_form(message: &str, help: &str) -> Outcome {
     let diagnostic = Diagnostic::error(Code::LGM0907, message).help(help);
     let diagnostics = [diagnostic];

@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, period: f64) -> Outcome {
     report::after_writing(&map, written)
 }
 
-/// The keys of `lgm equations` that discrete equations have too.
+/// Returns the keys of `lgm equations` that also apply to discrete equations.
 fn as_json(system: &StateSystem, found: &Discrete, (period, hold): (f64, &str)) -> io::Result<Value> {
     let mut text = Vec::new();
     let options = MatrixOptions {
@@ -162,7 +162,7 @@ fn write_text(
     Ok(())
 }
 
-/// The states of the model over x; none if they are x.
+/// Formats the states of the model as functions of x; None if they are equal to x.
 fn states_text(found: &Discrete) -> Option<String> {
     let states = &found.states;
     let factor = if states.factor.is_some() {

@@ -25,12 +25,15 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return derive::run(arguments, length);
     }
     if matches!(arguments.format, Format::Markdown | Format::Typst) {
-        return derive::no_such_form("Markdown and Typst are forms of a derivation", "add `--derive`");
+        return derive::no_such_form(
+            "Markdown and Typst are only available for derivations",
+            "add `--derive`",
+        );
     }
     if arguments.patterns && arguments.format != Format::Json {
         return derive::no_such_form(
-            "`--patterns` is about JSON: in text, LaTeX and HTML rows that repeat are one row anyway",
-            "leave `--patterns` out, or add `--format json`",
+            "`--patterns` requires JSON; text, LaTeX and HTML always merge repeated rows",
+            "remove `--patterns`, or add `--format json`",
         );
     }
     if let Some(period) = arguments.discretize {
@@ -70,12 +73,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             stream.write_all(lgm_emit::text(&system, &options).as_bytes())
         }
     });
-    // The process ends here: to give a large system's memory back piece by piece would take longer than to print it.
+    // The process ends here. Freeing the memory of a large system piece by piece would take longer than printing it.
     std::mem::forget(system);
     report::after_writing(&map, written)
 }
 
-/// The equations; the outcome of the command if they cannot be had, or if they were printed for all sections at once.
+/// Compiles the equations. Returns an exit status if they are unavailable, or if all sections were printed together.
 fn compiled(arguments: &Arguments, wanted: Options) -> Result<(SourceMap, StateSystem), Outcome> {
     if arguments.linearize.is_asked_for() {
         return arguments
@@ -89,7 +92,8 @@ fn compiled(arguments: &Arguments, wanted: Options) -> Result<(SourceMap, StateS
     }
 }
 
-/// Prints the equations of a model of many equal sections without making each of them; none if the model or the format needs them.
+/// Prints the equations of a model of many equal sections without generating each section. None if the model or the format requires all
+/// sections.
 fn many_sections(arguments: &Arguments, compilation: &Compilation) -> Option<Outcome> {
     let is_short = match arguments.format {
         Format::Json => arguments.patterns,
@@ -116,7 +120,7 @@ fn many_sections(arguments: &Arguments, compilation: &Compilation) -> Option<Out
     Some(report::after_writing(compilation.map(), written))
 }
 
-/// As wide as the terminal, with the brackets that it has; a file gets the best there is.
+/// Returns the layout: the width and character set of the terminal, or the default form for a file.
 fn layout(matrices: MatrixOptions, to_a_file: bool) -> TextOptions {
     let mut options = TextOptions {
         matrices,
@@ -131,7 +135,7 @@ fn layout(matrices: MatrixOptions, to_a_file: bool) -> TextOptions {
     options
 }
 
-/// Whether the first of the variables that name a character set names a Unicode one.
+/// Returns true if the first variable that names a character set names a Unicode character set.
 fn locale_is_unicode() -> bool {
     let named = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

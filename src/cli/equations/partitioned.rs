@@ -17,13 +17,13 @@ use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// A block of a matrix: its name, and its entries as they are printed.
-struct Block {
+/// A block of a matrix: its name and its printed entries.
+struct PrintedBlock {
     name: String,
     rows: Vec<Vec<Value>>,
 }
 
-impl Block {
+impl PrintedBlock {
     fn is_zero(&self) -> bool {
         let is_zero = |value: &Value| *value == json!("0") || value.as_f64() == Some(0.0);
         self.rows.iter().flatten().all(is_zero)
@@ -69,8 +69,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(&map, written)
 }
 
-/// All blocks: of the rates of each kind of states, and of the outputs.
-fn blocks(arguments: &Arguments, whole: &Whole, kinds: &Partition) -> Result<Vec<Block>, Box<Diagnostic>> {
+/// Returns all blocks: for the derivatives of each kind of state, and for the outputs.
+fn blocks(arguments: &Arguments, whole: &Whole, kinds: &Partition) -> Result<Vec<PrintedBlock>, Box<Diagnostic>> {
     let system = &whole.system;
     let numeric = numeric_form(system, "form in parts")?;
     let symbol = |value: &lgm_algebra::expr::ExprId| json!(text(&system.exprs, *value));
@@ -86,7 +86,7 @@ fn of_form<T: Clone>(
     outputs: usize,
     shown: &dyn Fn(&T) -> Value,
     zero: &Value,
-) -> Vec<Block> {
+) -> Vec<PrintedBlock> {
     let mut found = Vec::new();
     let mut add = |name: String, matrix: &SparseMatrix<T>, rows: &[usize], columns: &[usize]| {
         let entries = block(matrix, rows, columns).into_iter().map(|row| {
@@ -94,7 +94,7 @@ fn of_form<T: Clone>(
             row.into_iter().map(entry).collect()
         });
         let rows = entries.collect();
-        found.push(Block { name, rows });
+        found.push(PrintedBlock { name, rows });
     };
     for (row, rows) in kinds.states() {
         for (column, columns) in kinds.states() {
@@ -118,7 +118,7 @@ fn of_form<T: Clone>(
     found
 }
 
-/// The letters of the kinds with the names of what belongs to them.
+/// Returns the letters of the kinds with the names of their members.
 fn names(whole: &Whole, kinds: &Partition) -> Vec<(&'static str, Vec<String>)> {
     let system = &whole.system;
     let states = kinds.states().into_iter().map(|(letter, list)| {
@@ -132,7 +132,7 @@ fn names(whole: &Whole, kinds: &Partition) -> Vec<(&'static str, Vec<String>)> {
     states.chain(inputs).collect()
 }
 
-fn as_json(whole: &Whole, kinds: &Partition, found: &[Block]) -> Value {
+fn as_json(whole: &Whole, kinds: &Partition, found: &[PrintedBlock]) -> Value {
     let mut value = json!({"schema": "lgm-partition/1", "model": &*whole.system.model});
     for (letter, list) in names(whole, kinds) {
         value[letter] = json!(list);
@@ -145,8 +145,8 @@ fn as_json(whole: &Whole, kinds: &Partition, found: &[Block]) -> Value {
     value
 }
 
-fn write_text(whole: &Whole, kinds: &Partition, found: &[Block], out: &mut dyn Write) -> io::Result<()> {
-    let shown: Vec<&Block> = found.iter().filter(|block| !block.is_zero()).collect();
+fn write_text(whole: &Whole, kinds: &Partition, found: &[PrintedBlock], out: &mut dyn Write) -> io::Result<()> {
+    let shown: Vec<&PrintedBlock> = found.iter().filter(|block| !block.is_zero()).collect();
     let is_shown = |name: &str| shown.iter().any(|block| block.name == *name);
     let side = |parts: Vec<(String, String)>| {
         let terms = parts.into_iter().filter(|part| is_shown(&part.0));

@@ -1,4 +1,4 @@
-//! Folders and archives of results: there under their names when they are complete, and not before.
+//! Folders and archives of results, which appear under their final names only when they are complete.
 
 use super::disk::{WriteFault, write_result};
 use crate::cli::interrupt;
@@ -10,15 +10,15 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// What the README of every package says: only such folders are replaced.
+/// Marker in the README of every package: only folders with this marker are replaced.
 const MARK: &str = "Made by lgm ";
 
-/// Writes files as one archive. A file that is there is replaced where `force` says so and this program made it.
+/// Writes files as one archive. An existing archive is replaced if `force` is set and lgm created it.
 pub(in crate::cli) fn write_archive(path: &Path, files: &[CodeFile], force: bool) -> Result<(), Diagnostic> {
     if fs::symlink_metadata(path).is_ok() {
         refuse(path, force, is_our_archive(path), "archive")?;
     }
-    // The mark stands at the end, where it is found without reading the archive.
+    // The mark is at the end of the archive, where it can be found without reading the rest.
     let bytes = archive(files, &format!("{MARK}{}", env!("CARGO_PKG_VERSION")));
     match write_result(Some(path), &mut |out| out.write_all(&bytes)) {
         Ok(()) | Err(WriteFault::NobodyListens) => Ok(()),
@@ -26,7 +26,7 @@ pub(in crate::cli) fn write_archive(path: &Path, files: &[CodeFile], force: bool
     }
 }
 
-/// Refuses to replace what is there, unless it was asked for and this program made it.
+/// Refuses to replace existing files, unless replacement was requested and lgm created them.
 fn refuse(path: &Path, force: bool, is_ours: bool, what: &str) -> Result<(), Diagnostic> {
     let shown = path.display();
     if !force {
@@ -35,17 +35,17 @@ fn refuse(path: &Path, force: bool, is_ours: bool, what: &str) -> Result<(), Dia
             .help(format!("name another {what}, or replace this one with `--force`")));
     }
     if !is_ours {
-        let message = format!("`{shown}` is not a {what} that this program made");
+        let message = format!("`{shown}` is not a {what} created by lgm");
         return Err(Diagnostic::error(Code::LGM0928, message).help(format!(
-            "nothing else is replaced, so that nothing is lost; name another {what} or delete this one"
+            "lgm overwrites only files that it created; choose another {what} or delete this one"
         )));
     }
     Ok(())
 }
 
-/// Writes files into a new folder. One that is there is replaced where `force` says so and this program made it.
+/// Writes files into a new folder. An existing folder is replaced if `force` is set and lgm created it.
 ///
-/// The files are written into a folder beside it, which is renamed when all are there; what fails leaves nothing behind.
+/// The files are written into an adjacent folder, which is renamed when it is complete. If an error occurs, no partial results remain.
 pub(in crate::cli) fn write_folder(folder: &Path, files: &[CodeFile], force: bool) -> Result<(), Diagnostic> {
     let exists = fs::symlink_metadata(folder).is_ok();
     if exists {
@@ -57,7 +57,7 @@ pub(in crate::cli) fn write_folder(folder: &Path, files: &[CodeFile], force: boo
             _ => sentence(&error),
         };
         Diagnostic::error(Code::LGM0908, format!("cannot write `{}`: {reason}", folder.display()))
-            .help("write the result to a place where you may write")
+            .help("write the result to a folder with write permission")
     })
 }
 
@@ -67,7 +67,7 @@ fn is_ours(folder: &Path) -> bool {
     pages.into_iter().any(says_so)
 }
 
-/// Whether the comment at the end of an archive is that of this program.
+/// Returns true if the comment at the end of an archive shows that lgm created it.
 fn is_our_archive(path: &Path) -> bool {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -86,15 +86,15 @@ fn replace(folder: &Path, files: &[CodeFile], exists: bool) -> io::Result<()> {
         false => fs::rename(&new, folder),
         true => {
             let old = make_beside(folder, "old")?;
-            // What was there is nothing that an interruption removes.
+            // An interruption never removes existing files.
             interrupt::finished(&old);
-            // Over the empty folder of that name, in one step.
+            // The rename replaces the empty folder with that name in one step.
             fs::rename(folder, &old)?;
             fs::rename(&new, folder).inspect_err(|_| {
-                // What was there comes back.
+                // The old files are restored.
                 let _ = fs::rename(&old, folder);
             })?;
-            // The result is there; what cannot be removed is only left over.
+            // The new folder is in place, so a failed removal is harmless.
             let _ = fs::remove_dir_all(&old);
             Ok(())
         }
@@ -117,9 +117,9 @@ fn fill(folder: &Path, files: &[CodeFile]) -> io::Result<()> {
     Ok(())
 }
 
-/// A new folder in the same place, under a name that nothing else has.
+/// Creates a new folder in the same parent folder, under an unused name.
 fn make_beside(folder: &Path, ending: &str) -> io::Result<PathBuf> {
-    // `a/..` and the like have no name of their own.
+    // `a/..` and similar paths have no file name.
     let name = folder.file_name().ok_or(ErrorKind::InvalidInput)?.to_string_lossy();
     let mut attempt = 0;
     loop {

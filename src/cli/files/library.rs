@@ -1,4 +1,4 @@
-//! Shared libraries of emitted packages, built by the C compiler of this machine.
+//! Shared libraries of emitted packages, built by the local C compiler.
 
 use crate::cli::interrupt;
 use lgm_emit::code::{CodeFile, Package, SharedLibrary};
@@ -7,10 +7,10 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Compilers that are looked for where the environment names none.
+/// Compilers to try if no environment variable names a compiler.
 const COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 
-/// Builds what a package asks for and adds it; a remark says so where that cannot be done, and the package keeps its sources.
+/// Builds and adds the library of a package. If this fails, a remark reports the failure, and the package keeps its sources.
 pub(in crate::cli) fn add_library(package: &mut Package) {
     let Some(library) = package.library.take() else {
         return;
@@ -24,14 +24,14 @@ pub(in crate::cli) fn add_library(package: &mut Package) {
             package.sort();
         }
         Err(reason) => package.remarks.push(format!(
-            "{reason}; it holds the sources alone, which the tool that imports it has to compile"
+            "{reason}; it contains only the sources, which the importing tool must compile"
         )),
     }
 }
 
-/// The bytes of the library, or why there are none.
+/// Returns the bytes of the library, or the reason why the build failed.
 fn build(files: &[CodeFile], library: &SharedLibrary) -> Result<Vec<u8>, String> {
-    let scratch = Scratch::new().map_err(|error| format!("a folder to compile in cannot be created: {error}"))?;
+    let scratch = Scratch::new().map_err(|error| format!("cannot create a folder for compilation: {error}"))?;
     let folder = scratch.path();
     let failed = |error: io::Error| format!("the sources cannot be compiled: {error}");
     for file in files {
@@ -42,7 +42,7 @@ fn build(files: &[CodeFile], library: &SharedLibrary) -> Result<Vec<u8>, String>
     let result = "library";
     let chosen = std::env::var("CC").ok().filter(|words| !words.trim().is_empty());
     let compilers = match &chosen {
-        // A compiler may be named with options of its own: `ccache gcc`.
+        // The name of a compiler can include options: `ccache gcc`.
         Some(words) => vec![words.as_str()],
         None => COMPILERS.to_vec(),
     };
@@ -51,33 +51,33 @@ fn build(files: &[CodeFile], library: &SharedLibrary) -> Result<Vec<u8>, String>
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).args(flags()).args(["-o", result]);
         command.args(&library.sources).arg("-lm").current_dir(folder);
-        // The same bytes whatever the time is and wherever this happens.
+        // The output is reproducible at any time and on any machine.
         command
             .env("SOURCE_DATE_EPOCH", "0")
             .env("ZERO_AR_DATE", "1")
             .stdin(Stdio::null());
         match command.output() {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(format!("the C compiler `{compiler}` cannot be run: {error}")),
+            Err(error) => return Err(format!("cannot run the C compiler `{compiler}`: {error}")),
             Ok(output) if output.status.success() => return fs::read(folder.join(result)).map_err(failed),
             Ok(output) => {
                 let said = String::from_utf8_lossy(&output.stderr);
                 let first = said.lines().find(|line| line.contains("error")).or(said.lines().next());
                 return Err(format!(
                     "the C compiler `{compiler}` fails: {}",
-                    first.unwrap_or("it does not say why")
+                    first.unwrap_or("it reports no reason")
                 ));
             }
         }
     }
     Err(match chosen {
-        Some(words) => format!("`{words}`, which CC names, is not there"),
-        None => format!("no C compiler is there (`{}`)", COMPILERS.join("`, `")),
+        Some(words) => format!("`{words}`, named by CC, was not found"),
+        None => format!("no C compiler was found (`{}`)", COMPILERS.join("`, `")),
     })
 }
 
 fn flags() -> Vec<&'static str> {
-    // Products and sums are rounded one by one, so that results are the same everywhere.
+    // Products and sums are rounded separately, so that results are the same on every machine.
     let mut flags = vec!["-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden"];
     match std::env::consts::OS {
         "macos" => flags.extend(["-dynamiclib", "-Wl,-no_uuid"]),
@@ -87,7 +87,7 @@ fn flags() -> Vec<&'static str> {
     flags
 }
 
-/// A folder that is gone at the end.
+/// A temporary folder that is removed when dropped.
 struct Scratch(std::path::PathBuf);
 
 impl Scratch {
@@ -110,7 +110,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is only left over.
+        // Files that cannot be removed remain.
         let _ = fs::remove_dir_all(&self.0);
         interrupt::finished(&self.0);
     }

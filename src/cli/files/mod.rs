@@ -1,4 +1,4 @@
-//! Files and folders: what is read, where imports are found, and what is written in one piece.
+//! Files and folders: reading, locating imports, and writing complete results.
 
 pub(in crate::cli) mod disk;
 pub(in crate::cli) mod folder;

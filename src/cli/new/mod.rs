@@ -10,22 +10,23 @@ use lgm_source::diagnostic::Diagnostic;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes a small model to start from.
+/// Writes a small model as a starting point.
 ///
-/// The model is complete: it can be checked and simulated as it is. A file that is there already is never replaced.
+/// The model is complete: you can check and simulate it unchanged. An existing file is never overwritten.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  lgm new filter --kind electrical        writes filter.lgm with the model `Filter`\n  \
     lgm new models/test_rig --kind rotational\n  lgm simulate filter.lgm --plot filter.svg"
 )]
 pub(super) struct Arguments {
-    /// The file without its ending `.lgm`, in a folder that is there; the model gets its name, `test_rig` becomes `TestRig`
+    /// The file without its extension `.lgm`, in an existing folder; the model is named after it: `test_rig` becomes
+    /// `TestRig`
     #[arg(value_name = "NAME", value_parser = name, required_unless_present = "list")]
     name: Option<Name>,
-    /// What kind of system
+    /// The kind of system
     #[arg(long, value_enum, default_value_t = Kind::Translational)]
     kind: Kind,
-    /// List the kinds, one per line with a tab before what it is, and write no file
+    /// List the kinds with tab-separated descriptions, one per line, without writing a file
     #[arg(long, conflicts_with_all = ["name", "kind"])]
     list: bool,
 }
@@ -44,7 +45,7 @@ enum Kind {
     /// A pump, a pipe, a tank and a valve
     #[value(aliases = ["fluid", "hydraulics"])]
     Hydraulic,
-    /// A heated room behind a wall
+    /// A heated room after a wall
     #[value(aliases = ["heat"])]
     Thermal,
     /// A motor as a bond graph
@@ -53,7 +54,7 @@ enum Kind {
     /// A controller with an integral
     #[value(aliases = ["controller", "control-loop"])]
     Control,
-    /// A pendulum: geometry that changes with the motion
+    /// A pendulum with position-dependent geometry
     #[value(aliases = ["pendulum", "multibody"])]
     Mechanism,
     /// A beam by its modes
@@ -62,7 +63,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The model of this kind, which is called `Name`.
+    /// Returns the template model of this kind, named `Name`.
     fn text(self) -> &'static str {
         match self {
             Kind::Translational => include_str!("translational.lgm"),
@@ -78,21 +79,21 @@ impl Kind {
     }
 }
 
-/// What NAME stands for.
+/// The parsed NAME.
 #[derive(Clone, Debug)]
 struct Name {
     file: PathBuf,
     model: String,
 }
 
-/// Reads NAME: its last part is letters, digits and `_` or `-`, and begins with a letter.
+/// Parses NAME. Its last part consists of letters, digits and `_` or `-`, and begins with a letter.
 fn name(text: &str) -> Result<Name, String> {
     let text = text.strip_suffix(".lgm").unwrap_or(text);
     let path = Path::new(text);
     let stem = path.file_name().and_then(|stem| stem.to_str()).unwrap_or_default();
     let is_whole = text.ends_with(stem) && stem.starts_with(|first: char| first.is_ascii_alphabetic());
     if !is_whole || !stem.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it)) {
-        return Err("a name begins with a letter, and is made of the letters a to z, digits, `_` and `-`".to_string());
+        return Err("a name starts with a letter and consists of letters, digits, `_` and `-`".to_string());
     }
     Ok(Name {
         file: path.with_file_name(format!("{stem}.lgm")),
@@ -106,7 +107,7 @@ fn capitalized(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// The kinds, one per line: the name, a tab, and what it is.
+/// Lists the kinds, one per line: the name, a tab, and a description.
 fn list() -> String {
     let known = Kind::value_variants().iter().filter_map(Kind::to_possible_value);
     known
@@ -125,7 +126,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     };
     if fs::symlink_metadata(file).is_ok() {
         let fault = Diagnostic::error(Code::LGM0928, format!("`{}` already exists", file.display()))
-            .help("choose another name, or delete the file; `lgm new` replaces nothing");
+            .help("choose another name, or delete the file; `lgm new` never overwrites files");
         return report::after_writing(&map, Err(WriteFault::Failed(fault)));
     }
     let text = arguments
@@ -139,7 +140,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     if outcome == Outcome::Success {
         let file = file.display();
         eprintln!(
-            "{file} holds the model `{model}`; try `lgm equations {file}` and `lgm simulate {file} --plot run.svg`"
+            "created the model `{model}` in {file}; try `lgm equations {file}` and `lgm simulate {file} --plot \
+             run.svg`"
         );
     }
     outcome

@@ -1,35 +1,35 @@
-//! Dynamic augmentation: parasitic elements put into the text, one place after the other, until nothing depends on other storage.
+//! Dynamic augmentation: parasitic elements are inserted one by one, until no storage depends on other storage.
 
 use super::found::{declared, dependents};
 use super::starts::{missing_starts, values_at_start};
 use crate::Compilation;
 use crate::cli::comparison::compiles;
 use crate::cli::request::ModelArguments;
-use lgm_explain::augment::{Given, Parameters, Place, candidates, end_of_line};
+use lgm_explain::augment::{ModelText, Parameters, Place, candidates, end_of_line};
 use lgm_model::Measure;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::stack;
 use lgm_syntax::ast::{self, StatementKind};
 
-/// More dependent elements than this are left to `lgm simulate`, which needs no augmentation.
+/// Maximum number of dependent elements. Larger models are left to `lgm simulate`, which needs no augmentation.
 const LARGEST: usize = 100;
 
-/// A model with parasitic elements, in its text.
+/// The text of a model with parasitic elements.
 pub(super) struct Augmented {
     /// The text of the whole file.
     pub(super) text: String,
-    /// The places, in the order in which they were found.
+    /// The locations, in the order in which they were found.
     pub(super) places: Vec<Place>,
-    /// Statements that give storage the starts of the exact model.
+    /// Statements that set the initial values of storage to those of the exact model.
     pub(super) starts: Vec<String>,
-    /// If all storage is known to begin as in the exact model.
+    /// True if all storage is known to have the initial values of the exact model.
     pub(super) is_begun: bool,
     /// The parameters of the parasitic elements.
     pub(super) parameters: Parameters,
 }
 
-/// Puts parasitic elements into the text until no storage is dependent.
+/// Inserts parasitic elements into the text until no storage is dependent.
 pub(super) fn augmented(
     model: &ModelArguments,
     compilation: &Compilation,
@@ -45,7 +45,7 @@ pub(super) fn augmented(
     let count = dependents(compilation).len();
     if count > LARGEST {
         return Err(refused(format!(
-            "{count} elements are dependent, and {LARGEST} are the most"
+            "{count} elements are dependent; at most {LARGEST} are supported"
         )));
     }
     let mut found = with_parameters(&source.text, of_text, (stiffness, damping));
@@ -55,9 +55,7 @@ pub(super) fn augmented(
     }
     let mut now = model.of_text(source, &found.text);
     loop {
-        if let Err(difference) = compiles(&now) {
-            return Err(refused(format!("{difference:?}")));
-        }
+        compiles(&now).map_err(refused)?;
         let left = dependents(&now);
         let Some((element, path)) = left.first() else {
             return Ok(found);
@@ -65,7 +63,7 @@ pub(super) fn augmented(
         let Some((text, place, next)) = freed(model, &now, &name, (element, path), (&found.parameters, left.len()))
         else {
             return Err(refused(format!(
-                "no place was found at which a parasitic element frees `{element}`"
+                "no position was found where a parasitic element frees `{element}`"
             )));
         };
         found.text = text;
@@ -74,7 +72,7 @@ pub(super) fn augmented(
     }
 }
 
-/// Writes the starts that the exact model has and the augmented one would not have; the model with them.
+/// Adds statements for initial values of the exact model that the augmented model would lack, and returns the resulting model.
 fn begun_as(model: &ModelArguments, exact: &Compilation, augmented: Compilation, found: &mut Augmented) -> Compilation {
     let missing = stack::deep(|| missing_starts(exact, &augmented));
     let Some(statements) = missing else {
@@ -95,21 +93,21 @@ fn begun_as(model: &ModelArguments, exact: &Compilation, augmented: Compilation,
     next
 }
 
-/// The text of a model with further statements at its end; none if there are none.
+/// Returns the text of a model with further statements at its end; None if the list of statements is empty.
 pub(super) fn with_statements(compilation: &Compilation, statements: &[String]) -> Option<String> {
     let tree = declared(compilation, &compilation.model()?.heading.name)?;
     if statements.is_empty() {
         return None;
     }
-    // Before the brace that closes the model.
+    // Insert before the brace that closes the model.
     let text = &compilation.map().get(compilation.root()).text;
     let (head, tail) = text.split_at(tree.span.end as usize - 1);
     let text = format!("{head}  {}\n{tail}", statements.join("\n  "));
-    // Without faults in it, the text has one layout.
+    // A text without syntax errors has a unique layout.
     Some(lgm_syntax::format(compilation.root(), &text).unwrap_or(text))
 }
 
-/// The first place that frees an element, with the text and its compilation.
+/// Finds the first location that frees an element, and returns it with the text and its compilation.
 fn freed(
     model: &ModelArguments,
     now: &Compilation,
@@ -119,7 +117,7 @@ fn freed(
 ) -> Option<(String, Place, Compilation)> {
     let source = now.map().get(now.root());
     let starts = |measures: &[Measure]| values_at_start(now, measures);
-    let given = Given {
+    let given = ModelText {
         model: now.formulated_model()?,
         text: &source.text,
         source: now.root(),
@@ -140,7 +138,7 @@ fn freed(
     None
 }
 
-/// The text with the parameters of the parasitic elements.
+/// Adds the parameters of the parasitic elements to the text.
 fn with_parameters(text: &str, declared: &ast::Model, (stiffness, damping): (f64, Option<f64>)) -> Augmented {
     let unused = |name: &str| {
         let mut name = name.to_string();
@@ -161,7 +159,7 @@ fn with_parameters(text: &str, declared: &ast::Model, (stiffness, damping): (f64
     let last = declared_last.find(|statement| matches!(statement.kind, StatementKind::Param(_)));
     let at = match last {
         Some(last) => end_of_line(text, last.span.end as usize, declared.span.end as usize),
-        // Behind the brace that opens the model.
+        // Insert after the brace that opens the model.
         None => {
             let name = declared.name.span.end as usize;
             text[name..].find('{').map_or(name, |brace| name + brace + 1)
@@ -179,14 +177,16 @@ fn with_parameters(text: &str, declared: &ast::Model, (stiffness, damping): (f64
     }
 }
 
-/// A number as the language has it.
+/// Formats a number in the syntax of the language.
 fn number(value: f64) -> String {
     format!("{value:?}")
 }
 
 fn refused(reason: String) -> Box<Diagnostic> {
     let fault = Diagnostic::error(Code::LGM0942, "the model cannot be augmented").note(reason);
-    Box::new(fault.help(
-        "`lgm simulate` runs the model as it is; in its text, a spring or a resistor beside the element frees it",
-    ))
+    Box::new(
+        fault.help(
+            "`lgm simulate` runs the model unchanged; to free the element, add a spring or a resistor next to it",
+        ),
+    )
 }

@@ -1,38 +1,42 @@
-//! The comparison of an augmented model with the one that it was made from, over stiffnesses: error, stiffness ratio and run time.
+//! The comparison of an augmented model with its original over a range of stiffnesses: error, stiffness ratio and run time.
 
 use super::augment::Augmented;
 use crate::Compilation;
 use crate::cli::analysis::shared::Table;
 use crate::cli::interrupt;
 use crate::cli::request::ModelArguments;
-use crate::cli::simulate::record::{Record, record, span};
 use lgm_analysis::{LinearizeRequest, poles};
 use lgm_emit::significant;
+use lgm_session::run::record::{Patience, Record, record, span};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// The relative tolerance of the runs whose work is compared.
+/// Relative tolerance of the runs whose cost is compared.
 const TOLERANCE: f64 = 1e-8;
 
-/// Errors of the runs hide small errors of the model, and stiff connections make them larger: runs are made again with these tolerances
-/// until the error settles.
+/// Numerical errors of the runs mask small errors of the model, and stiff connections increase them. Runs are repeated with these
+/// tolerances until the error settles.
 const FINER: [f64; 4] = [1e-9, 1e-10, 1e-11, 1e-12];
 
-/// Orders below this one are no convergence, where the error is small enough for rounding to be what is left of it.
+/// Minimum order of convergence, required only of errors that are small enough to be round-off.
 const LEAST_ORDER: f64 = 0.4;
 
-/// See [`LEAST_ORDER`].
+/// Error below which a low order indicates round-off; see [`LEAST_ORDER`].
 const SMALL: f64 = 1e-5;
 
-/// An error that changes by less than this share from one tolerance to the next has settled.
+/// An error has settled if it changes by less than this fraction between two tolerances.
 const SETTLED: f64 = 0.1;
 
-/// A range of less than so many errors of a run is no range.
+/// The range of a column is significant only if it is at least this multiple of the numerical error of a run.
 const NOISY: f64 = 10.0;
 
-/// A run may take so long.
+/// Maximum duration of a run.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+fn patience() -> Patience<'static> {
+    Patience::new(PATIENCE, &interrupt::is_not_asked_for)
+}
 
 /// The runs of both models.
 pub(super) struct Comparison {
@@ -41,7 +45,7 @@ pub(super) struct Comparison {
     runs: Vec<Augment>,
 }
 
-/// The work of a run.
+/// The cost of a run.
 struct Run {
     ratio: Option<f64>,
     steps: u64,
@@ -51,15 +55,16 @@ struct Run {
 /// A run of the augmented model.
 struct Augment {
     stiffness: f64,
-    /// The largest difference as a share of the range of the column, and the column; or why there is none.
+    /// The largest difference as a fraction of the range of the column, and the column; or the reason why no difference is known.
     error: Result<(f64, String), String>,
-    /// If the error is that of the model. Otherwise errors of the runs are as large, and the model's is at most this.
+    /// True if the error is due to the model. Otherwise numerical errors are of the same size, and `error` is an upper bound for the
+    /// model error.
     is_settled: bool,
     order: Option<f64>,
     run: Option<Run>,
 }
 
-/// Runs both models; in words, why that cannot be.
+/// Runs both models, or returns a message that explains why this is impossible.
 pub(super) fn comparison(
     model: &ModelArguments,
     compilation: &Compilation,
@@ -68,15 +73,15 @@ pub(super) fn comparison(
 ) -> Result<Comparison, String> {
     interrupt::listen();
     let source = compilation.map().get(compilation.root());
-    // With the states that the model has of its own, as the augmented one.
+    // Both models use the default choice of states.
     let exact = model.of_text(source, &source.text);
     let (Some(flat), Some(system)) = (exact.formulated_model(), exact.system()) else {
         return Err("the model has no equations".to_string());
     };
     let span = span(flat, system, stop)?;
-    let before = record(system, span, TOLERANCE, PATIENCE)?;
-    // Beside a coarser run of the exact model no error of the augmented one settles.
-    let finest = record(system, span, FINER[FINER.len() - 1], PATIENCE);
+    let before = record(system, span, TOLERANCE, &patience())?;
+    // The error of the augmented model cannot settle if the run of the exact model is coarser.
+    let finest = record(system, span, FINER[FINER.len() - 1], &patience());
     let (reference, is_fine) = (finest.as_ref().unwrap_or(&before), finest.is_ok());
     let slowest = sizes(&exact, None).and_then(|sizes| sizes.first().copied());
     let mut found = Comparison {
@@ -92,7 +97,7 @@ pub(super) fn comparison(
         let with = model.with_number(&augmented.parameters.stiffness, *stiffness);
         let after = with.of_text(source, &augmented.text);
         let run = match after.system() {
-            Some(system) => record(system, span, TOLERANCE, PATIENCE),
+            Some(system) => record(system, span, TOLERANCE, &patience()),
             None => Err("the augmented model has no equations".to_string()),
         };
         let entry = match run {
@@ -108,7 +113,10 @@ pub(super) fn comparison(
                 found.columns = columns;
                 let mut is_settled = false;
                 for tolerance in FINER {
-                    let Some(Ok(finer)) = after.system().map(|system| record(system, span, tolerance, PATIENCE)) else {
+                    let Some(Ok(finer)) = after
+                        .system()
+                        .map(|system| record(system, span, tolerance, &patience()))
+                    else {
                         break;
                     };
                     let next = difference((reference, &before), &finer)?.0;
@@ -142,15 +150,16 @@ pub(super) fn comparison(
     Ok(found)
 }
 
-/// The order in which the error falls from the run before.
+/// Returns the order of convergence of the error since the previous run.
 fn order(last: &Augment, stiffness: f64, error: f64) -> Option<f64> {
     let before = last.error.as_ref().ok().filter(|_| last.is_settled)?.0;
     let order = (before / error).ln() / (stiffness / last.stiffness).ln();
     order.is_finite().then_some(order)
 }
 
-/// The largest difference between columns of one name, as a share of the range of the column; with the columns that were compared. A column
-/// whose range is no more than a coarser run of the same model changes in it holds rounding alone, and is not compared.
+/// Returns the largest difference between columns with the same name, as a fraction of the range of the column, and the compared columns. A
+/// column is omitted if its range is no larger than its change in a coarser run of the same model, because it then contains only
+/// round-off.
 fn difference((before, coarser): (&Record, &Record), after: &Record) -> Result<((f64, String), Vec<String>), String> {
     let mut worst: Option<(f64, String)> = None;
     let mut columns = Vec::new();
@@ -177,7 +186,7 @@ fn difference((before, coarser): (&Record, &Record), after: &Record) -> Result<(
             continue;
         }
         columns.push(name.clone());
-        // Parasitic elements start at rest, so that flows through them are only right behind the start.
+        // Parasitic elements start at rest, so their flows are correct only after the start.
         let pairs = before.rows.iter().zip(&after.rows).skip(1);
         let error = pairs
             .map(|(row, other_row)| (row[at] - other_row[other]).abs() / range)
@@ -190,8 +199,8 @@ fn difference((before, coarser): (&Record, &Record), after: &Record) -> Result<(
     Ok((worst, columns))
 }
 
-/// The sizes of the poles at the start that are not zero, the smallest first. Zero is what is much smaller than the slowest pole of the
-/// exact model, where that has one, and else what rounding leaves.
+/// Returns the magnitudes of the nonzero poles at the start, in ascending order. A pole counts as zero if it is much smaller than the
+/// slowest pole of the exact model. If that model has no such pole, the round-off level is used instead.
 fn sizes(compilation: &Compilation, slowest: Option<f64>) -> Option<Vec<f64>> {
     let is_linear = compilation.system()?.equations.linear;
     let small = (!is_linear).then(|| {
@@ -210,7 +219,7 @@ fn sizes(compilation: &Compilation, slowest: Option<f64>) -> Option<Vec<f64>> {
     Some(sizes)
 }
 
-/// The largest pole over the smallest one that is not zero.
+/// Returns the ratio of the largest pole to the smallest nonzero pole.
 fn ratio(compilation: &Compilation, slowest: Option<f64>) -> Option<f64> {
     let sizes = sizes(compilation, slowest)?;
     Some(sizes.last()? / sizes.first()?)
@@ -221,7 +230,7 @@ fn shown(value: Option<f64>) -> String {
 }
 
 impl Comparison {
-    /// A table with a row for the exact model and for each stiffness.
+    /// Prints a table with a row for the exact model and for each stiffness.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.columns.is_empty() {
             true => writeln!(out)?,
@@ -263,7 +272,7 @@ impl Comparison {
         Ok(())
     }
 
-    /// The same for tools.
+    /// Returns the comparison as JSON.
     pub(super) fn json(&self) -> Value {
         let run = |run: &Run| json!({"stiffness_ratio": run.ratio, "steps": run.steps, "seconds": run.seconds});
         let runs = self.runs.iter().map(|entry| {

@@ -1,4 +1,4 @@
-//! The dialogue of McCalla's program (1991, section 4.2): of each causal path, which element is to be reduced.
+//! The dialogue of McCalla's program (1991, section 4.2), which asks for each causal path which element to reduce.
 
 use super::found::reduced;
 use crate::Compilation;
@@ -9,8 +9,8 @@ use lgm_explain::reduce::{Class, Dependent};
 use lgm_source::diagnostic::has_errors;
 use std::io::{self, BufRead, Write};
 
-/// Asks which of the two elements of each causal path is to be reduced. The answer is what is asked of the states: the other element keeps its
-/// state. An empty line, and the end of the input, take the element that is dependent already.
+/// Asks which of the two elements of each causal path to reduce. The answer becomes a request for states: the other element keeps its
+/// state. An empty line or the end of the input selects the element that is already dependent.
 pub(super) fn choose(
     model: &ModelArguments,
     states: &StateArguments,
@@ -40,20 +40,20 @@ pub(super) fn choose(
             Err(_) => return Ok(states),
         };
         match has_errors(&diagnostics) {
-            true => writeln!(questions, "{} goes, as before", dependent.element)?,
+            true => writeln!(questions, "{} is removed, as before", dependent.element)?,
             false => states = wanted,
         }
     }
 }
 
-/// The element that goes.
+/// The element to reduce.
 #[derive(PartialEq)]
 enum Goes {
     Dependent,
     Other,
 }
 
-/// The next element that another one can do for, and that was not asked for.
+/// Returns the next element that another element can replace, and that has not been asked about.
 fn next(compilation: &Compilation, asked: &[[String; 2]]) -> Option<Dependent> {
     let all = reduced(compilation, false)?.report.dependent;
     all.into_iter().find(|dependent| {
@@ -62,7 +62,7 @@ fn next(compilation: &Compilation, asked: &[[String; 2]]) -> Option<Dependent> {
     })
 }
 
-/// Asks about one causal path until the answer is the name of one of its ends.
+/// Asks about one causal path until the answer is the name of one of its end elements.
 fn answer(
     dependent: &Dependent,
     other: &str,

@@ -1,11 +1,11 @@
-//! The reduction of a compilation, and its model in the tree of the text.
+//! The reduction of a compilation, and its model in the syntax tree.
 
 use crate::Compilation;
 use lgm_explain::reduce::{Reduction, reduction};
 use lgm_source::stack;
 use lgm_syntax::ast::{self, Item};
 
-/// The report; none if there are no equations.
+/// Returns the reduction; None if no equations exist.
 pub(super) fn reduced(compilation: &Compilation, merge_conserved: bool) -> Option<Reduction<'_>> {
     let system = compilation.system()?;
     let model = compilation.formulated_model()?;
@@ -16,7 +16,7 @@ pub(super) fn reduced(compilation: &Compilation, merge_conserved: bool) -> Optio
     }))
 }
 
-/// The dependent elements with the causal path of their first port, in declaration order.
+/// Returns the dependent elements with the causal path of their first port, in declaration order.
 pub(super) fn dependents(compilation: &Compilation) -> Vec<(String, Vec<String>)> {
     let found = reduced(compilation, false);
     let list = found.map(|found| found.report.dependent).unwrap_or_default();
@@ -27,7 +27,7 @@ pub(super) fn dependents(compilation: &Compilation) -> Vec<(String, Vec<String>)
     each.collect()
 }
 
-/// The model in the tree of the root text.
+/// Returns the model in the syntax tree of the root text.
 pub(super) fn declared<'c>(compilation: &'c Compilation, name: &str) -> Option<&'c ast::Model> {
     let tree = compilation.program().ast(compilation.root())?;
     let mut models = tree.items.iter().filter_map(|item| match item {

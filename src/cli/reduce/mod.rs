@@ -30,14 +30,15 @@ use starts::{begin_alike, merged_starts};
 use std::io;
 use std::path::PathBuf;
 
-/// Says what becomes of storage without a state of its own, and writes the model with one element for each field.
+/// Reports dependent storage and its equivalent parameters, and writes the reduced model.
 ///
-/// Each dependent storage element with its causal path, the gains of effort and flow along it, and the equivalent parameter of the
-/// element that keeps the state; and combinations of states that never change. `--format lgm` writes the reduced model, in which merged
-/// elements are gone, and junctions and couplers with them that have no use any more.
+/// The report contains each dependent storage element with its causal path, the gains of effort and flow along it, and
+/// the equivalent parameter of the element that keeps the state; and conserved combinations of states. `--format lgm`
+/// writes the reduced model without merged elements and without the junctions and couplers that become superfluous.
 ///
-/// With `--augment`, dependent storage gets a state instead: a stiff spring with a damper, or in circuits a small resistance, gives way
-/// at a connection. The report says which places were chosen, and by which rule; `--format lgm` writes the augmented model.
+/// With `--augment`, dependent storage gets a state instead: a connection becomes a stiff spring with a damper, or in
+/// circuits a small resistance. The report lists the chosen connections and the rule for each; `--format lgm` writes
+/// the augmented model.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,26 +53,28 @@ pub(super) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
-    /// Also merge two elements whose energy variables keep their difference, as two springs side by side do, if they start equal
+    /// Also merge elements whose energy variables differ by a constant, such as parallel springs, if their initial
+    /// values agree
     #[arg(long)]
     merge_conserved: bool,
-    /// Ask for each causal path which of its two elements is to be reduced; answers are lines of standard input
+    /// Prompt for each causal path which of its two elements to reduce; answers are lines of standard input
     #[arg(long, conflicts_with = "augment")]
     interactive: bool,
-    /// Free dependent storage by connections of this stiffness, and of this conductance in circuits, in SI units
+    /// Free dependent storage with connections of this stiffness (in circuits, conductance), in SI units
     #[arg(long, value_name = "STIFFNESS", value_parser = positive, conflicts_with = "merge_conserved")]
     augment: Option<f64>,
-    /// The damping of these connections; unless given, 2*sqrt(stiffness*m) beside an element of inertia m, so that their motion dies
+    /// The damping of these connections; by default 2*sqrt(stiffness*m) next to an element of inertia m, so that their
+    /// motion decays
     #[arg(long, value_name = "DAMPING", value_parser = positive, requires = "augment")]
     damping: Option<f64>,
-    /// Also run both models, and compare error, ratio of the largest to the smallest eigenvalue and run time over stiffnesses; five
-    /// decades up to that of `--augment` unless given
+    /// Also run both models, and compare error, ratio of the largest to the smallest eigenvalue and run time over these
+    /// stiffnesses; by default five decades up to that of `--augment`
     #[arg(long, value_name = "STIFFNESS,..", value_delimiter = ',', value_parser = positive, num_args = 0..=1, requires = "augment")]
     compare: Option<Vec<f64>>,
-    /// The last time of the compared runs, in seconds; that of the experiment unless given
+    /// The stop time of the compared runs, in seconds; by default that of the experiment
     #[arg(long, value_name = "T", value_parser = duration, requires = "compare")]
     stop: Option<f64>,
-    /// How to print it: the report, or the text of the reduced model
+    /// The output: the report, or the text of the reduced model
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// Write to this file instead of standard output
@@ -90,7 +93,7 @@ enum Format {
 fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("a number above zero is needed".to_string()),
+        _ => Err("a number above zero is required".to_string()),
     }
 }
 
@@ -136,15 +139,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(compilation.map(), written)
 }
 
-/// The request for the states, by the options and by the answers of a dialogue.
+/// Returns the request for states, from the options and the answers of a dialogue.
 fn states(arguments: &Arguments) -> Result<StateArguments, Outcome> {
     if !arguments.interactive {
         return Ok(arguments.states.clone());
     }
     if arguments.model.is_standard_input() {
-        eprintln!(
-            "error: standard input holds the answers of `--interactive`, so that it cannot hold the model: name a file"
-        );
+        eprintln!("error: `--interactive` reads answers from standard input, so the model must be a file");
         return Err(Outcome::Misuse);
     }
     let dialogue = (&mut io::stdin().lock() as _, &mut io::stderr() as _);
@@ -154,7 +155,7 @@ fn states(arguments: &Arguments) -> Result<StateArguments, Outcome> {
     })
 }
 
-/// The augmented model, or the report on it.
+/// Prints the augmented model, or the report on it.
 fn augment(arguments: &Arguments, compilation: &Compilation, stiffness: f64) -> Outcome {
     let augmented = match augmented(&arguments.model, compilation, (stiffness, arguments.damping)) {
         Ok(augmented) => augmented,
@@ -164,9 +165,9 @@ fn augment(arguments: &Arguments, compilation: &Compilation, stiffness: f64) -> 
         }
     };
     if !augmented.is_begun {
-        let message = "storage of the augmented model may begin elsewhere than in the model";
+        let message = "storage of the augmented model may have other initial values than in the model";
         let warning = Diagnostic::warning(Code::LGM0942, message)
-            .note("its values at the start are not known, or cannot be written as starts")
+            .note("its initial values are unknown or cannot be written as `start`")
             .help("compare the first rows of both with `lgm simulate`, and write `start = ..` where they differ");
         report::print(compilation.map(), &[warning]);
     }
@@ -198,7 +199,7 @@ fn augment(arguments: &Arguments, compilation: &Compilation, stiffness: f64) -> 
     report::after_writing(compilation.map(), written)
 }
 
-/// The text of the reduced model, once it is known to do the same as the whole one.
+/// Returns the text of the reduced model, after verification that it behaves like the original model.
 fn model_text(
     arguments: &Arguments,
     compilation: &Compilation,
@@ -237,19 +238,19 @@ fn model_text(
         Ok(()) => {}
         Err(Difference::Found(reason)) => return Err(vec![refusal(reason)]),
         Err(Difference::Unknown) => {
-            let message = "the reduced model was not compared with the whole one: they have no responses";
+            let message = "the reduced model was not compared with the full one: they have no responses";
             let warning = Diagnostic::warning(Code::LGM0940, message)
                 .help("compare runs of both with `lgm simulate`, or declare an input and an output");
             report::print(compilation.map(), &[warning]);
         }
     }
     let message = match begin_alike(compilation, &other) {
-        Some(false) => "outputs of the reduced model begin elsewhere than those of the whole one",
+        Some(false) => "outputs of the reduced model have other initial values than those of the full model",
         Some(true) if has_starts => return Ok(text),
-        _ => "storage of the reduced model may begin elsewhere than in the whole one",
+        _ => "storage of the reduced model may have other initial values than in the full model",
     };
     let warning = Diagnostic::warning(Code::LGM0940, message)
-        .note("starts of storage that was merged are not known, or not in the text of the reduced model")
+        .note("initial values of merged storage are unknown or not in the text of the reduced model")
         .help("compare the first rows of both with `lgm simulate`, and write `start = ..` where they differ");
     report::print(compilation.map(), &[warning]);
     Ok(text)

@@ -5,14 +5,14 @@ use super::compare::Comparison;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// The places with their rules, and the comparison.
+/// Prints the locations with their rules, and the comparison.
 pub(super) fn write_augmented(
     augmented: &Augmented,
     compared: Option<&Comparison>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if augmented.places.is_empty() {
-        return writeln!(out, "no dependent storage: nothing is to be augmented");
+        return writeln!(out, "no dependent storage: nothing to augment");
     }
     writeln!(out, "augmented")?;
     for place in &augmented.places {
@@ -35,7 +35,7 @@ pub(super) fn write_augmented(
     }
 }
 
-/// The same for tools.
+/// Returns the augmented model and the comparison as JSON.
 pub(super) fn augmented_json(augmented: &Augmented, compared: Option<&Comparison>) -> Value {
     let places = augmented.places.iter().map(|place| {
         json!({

@@ -1,20 +1,25 @@
-//! Starts of an augmented or reduced model: those that the model has.
+//! Initial values of an augmented or reduced model, taken from the original model.
 
 use crate::Compilation;
-use crate::cli::simulate::record::first_outputs;
+use crate::cli::interrupt;
 use lgm_algebra::expr::SymbolKind;
 use lgm_equations::bond::lower;
-use lgm_equations::{Options, formulate_with_time};
+use lgm_equations::{Options, StateSystem, formulate_with_time};
 use lgm_model::{ElementId, Law, Measure, Model, Output, PortId, Variable};
+use lgm_session::run::record::{Patience, first_outputs};
 use lgm_source::stack;
+use std::time::Duration;
 
-/// Values that differ by this share of the larger one are not the same.
-const SAME: f64 = 1e-9;
+/// Values differ if their difference exceeds this fraction of the larger value.
+const DIFFERENT: f64 = 1e-9;
 
-/// Outputs of both models that differ by no more than this share begin alike.
+/// Largest relative difference of outputs with equal initial values.
 const ALIKE: f64 = 1e-6;
 
-/// A storage element with one port or one vector of ports, as its measure is written: `across(wheel.j)`.
+/// Maximum duration of the first step of a run.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A storage element with one port or one vector of ports, identified by its measure: `across(wheel.j)`.
 struct Storage {
     name: String,
     written: String,
@@ -32,7 +37,7 @@ impl Storage {
     }
 }
 
-/// The linear storage of a model.
+/// Returns the linear storage of a model.
 fn storage(model: &Model) -> Vec<Storage> {
     let of = |at: usize| {
         let Law::Storage { co_energy, .. } = &model.graph.elements[at].law else {
@@ -66,10 +71,10 @@ fn storage(model: &Model) -> Vec<Storage> {
     (0..model.graph.elements.len()).filter_map(of).collect()
 }
 
-/// Storage of two models, with its values just after the start of each.
+/// Storage that two models share, with its values just after the start of each model.
 type Compared = (Storage, Vec<f64>, Vec<f64>);
 
-/// The storage that two models share by its name. None if the values at the start are not known.
+/// Returns the storage with the same name in both models. None if the values at the start are unknown.
 fn compared(exact: &Compilation, other: &Compilation) -> Option<Vec<Compared>> {
     let (before, after) = (exact.model()?, other.model()?);
     let mut found = storage(after);
@@ -96,13 +101,13 @@ fn compared(exact: &Compilation, other: &Compilation) -> Option<Vec<Compared>> {
     Some(each.collect())
 }
 
-/// Returns true if values are not the same.
+/// Returns true if values differ.
 fn differ(expected: &[f64], begun: &[f64]) -> bool {
-    let differs = |(one, other): (&f64, &f64)| (one - other).abs() > SAME * one.abs().max(other.abs());
+    let differs = |(one, other): (&f64, &f64)| (one - other).abs() > DIFFERENT * one.abs().max(other.abs());
     expected.iter().zip(begun).any(differs)
 }
 
-/// A statement that gives storage a start.
+/// Returns a statement that sets the initial value of storage.
 fn statement(storage: &Storage, values: &[f64]) -> String {
     let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
     let value = match &values[..] {
@@ -114,16 +119,18 @@ fn statement(storage: &Storage, values: &[f64]) -> String {
     format!("signal begin_{name} = {written}, start = {value};")
 }
 
-/// Statements that give storage the starts that it has in the exact model, where the augmented one begins elsewhere. Storage that was
-/// dependent began where other storage did; now it begins at 0 unless its start is written. None if the values at the start are not known.
+/// Returns statements that set storage to its initial values in the exact model, if the augmented model starts from other values. Storage
+/// that was dependent started with the value that follows from other storage. In the augmented model it starts at 0 unless an initial value
+/// is written. None if the values at the start are unknown.
 pub(super) fn missing_starts(exact: &Compilation, augmented: &Compilation) -> Option<Vec<String>> {
     let found = compared(exact, augmented)?.into_iter();
     let missing = found.filter(|(_, expected, begun)| differ(expected, begun));
     Some(missing.map(|(one, expected, _)| statement(&one, &expected)).collect())
 }
 
-/// Statements that give elements the starts of what was merged into them, in a reduced model where they have none. None if the values at
-/// the start are not known. Steps of inputs at the start move both models alike, so that the difference is what the start must be.
+/// Returns statements that set elements of a reduced model to the initial values of the elements that were merged into them, if no values
+/// are written. None if the values at the start are unknown. Input steps at the start affect both models equally, so the difference equals
+/// the required initial value.
 pub(super) fn merged_starts(whole: &Compilation, reduced: &Compilation, elements: &[String]) -> Option<Vec<String>> {
     let found = compared(whole, reduced)?.into_iter();
     let own = found.filter(|(one, expected, begun)| elements.contains(&one.name) && differ(expected, begun));
@@ -134,19 +141,19 @@ pub(super) fn merged_starts(whole: &Compilation, reduced: &Compilation, elements
     Some(own.map(start).collect())
 }
 
-/// Returns true if the outputs of two models begin alike; none if that is not known.
+/// Returns true if the outputs of two models have equal initial values; None if these are unknown.
 pub(super) fn begin_alike(whole: &Compilation, reduced: &Compilation) -> Option<bool> {
     let (before, after) = (whole.system()?, reduced.system()?);
-    let first = |system| stack::deep(|| first_outputs(system));
+    let first = |system| stack::deep(|| begun(system));
     let (expected, begun) = (first(before)?, first(after)?);
     let largest = expected.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let are_same = |(one, other): (&f64, &f64)| {
-        one == other || (one - other).abs() <= ALIKE * one.abs().max(other.abs()).max(SAME * largest)
+        one == other || (one - other).abs() <= ALIKE * one.abs().max(other.abs()).max(DIFFERENT * largest)
     };
     Some(expected.len() == begun.len() && expected.iter().zip(&begun).all(are_same))
 }
 
-/// Measured values just after the start of a model; none if they are not known.
+/// Returns measured values just after the start of a model; None if they are unknown.
 pub(super) fn values_at_start(compilation: &Compilation, measures: &[Measure]) -> Option<Vec<f64>> {
     let mut model = compilation.model()?.clone();
     model.outputs.clear();
@@ -172,5 +179,10 @@ pub(super) fn values_at_start(compilation: &Compilation, measures: &[Measure]) -
     }
     let graph = lower(&model);
     let (found, _) = stack::deep(|| formulate_with_time(&model, &graph, &Options::default()));
-    first_outputs(&found?.0)
+    begun(&found?.0)
+}
+
+/// Returns the outputs just after the start.
+fn begun(system: &StateSystem) -> Option<Vec<f64>> {
+    first_outputs(system, &Patience::new(PATIENCE, &interrupt::is_not_asked_for))
 }

@@ -5,10 +5,10 @@ use crate::cli::simulate;
 
 /// Serves an editor: the Language Server Protocol over standard input and output.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "An editor starts this; docs/editor.md shows how to set one up.\n\n\
+#[command(after_help = "Editors start this command; docs/editor.md explains the setup.\n\n\
     Example:\n  lgm lsp --stdio")]
 pub(in crate::cli) struct Arguments {
-    /// Use standard input and output, as is done in any case; many editors pass this
+    /// Use standard input and output; the default, accepted because many editors pass it
     #[arg(long)]
     stdio: bool,
 }

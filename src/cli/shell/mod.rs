@@ -1,5 +1,6 @@
-//! The program in its surroundings: completions of shells, manual pages, the language server.
+//! Integration with the environment: shell completions, manual pages and the language server.
 
 pub(in crate::cli) mod completions;
 pub(in crate::cli) mod lsp;
 pub(in crate::cli) mod man;
+mod markdown;

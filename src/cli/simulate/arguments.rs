@@ -10,12 +10,13 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
 
-/// Runs a model over time.
+/// Simulates a model over time.
 ///
-/// Rows go to standard output as CSV unless --output, --plot or --html says otherwise: `time`, the outputs, the states. A file
-/// appears under its name when it is complete. Ctrl-C ends the run with the rows so far in a valid file, and exit code 130.
+/// Without --output, --plot or --html, samples go to standard output as CSV: `time`, the outputs, the states. A file
+/// appears under its name when it is complete. Ctrl-C ends the run with exit code 130; the file is valid and contains
+/// the samples so far.
 ///
-/// What the model's `experiment` says holds unless an option says otherwise.
+/// Command-line options override the `experiment` block.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,49 +35,50 @@ pub(in crate::cli) struct Arguments {
     pub(super) states: StateArguments,
     #[command(flatten)]
     pub(super) plan: PlanArguments,
-    /// The signal of an input: an expression of time and parameters, or a column of a CSV table as FILE.csv:COLUMN (straight
-    /// lines between rows) or FILE.csv:COLUMN,held; its times are the column `time`, and its first and last values hold
-    /// beyond its ends
+    /// The signal of an input: an expression of time and parameters, or a column of a CSV table as FILE.csv:COLUMN
+    /// (linear interpolation) or FILE.csv:COLUMN,held. Its times are in the column `time`. Outside its range a table
+    /// holds its end values
     #[arg(long, value_name = "INPUT=SIGNAL", allow_hyphen_values = true)]
     pub(super) input: Vec<String>,
-    /// Write the rows to this file; `-` is standard output
+    /// Write the samples to this file; `-` is standard output
     #[arg(short, long, value_name = "FILE", alias = "out")]
     pub(super) output: Option<PathBuf>,
-    /// How to write the rows; else as the ending of --output says (`.json`, `.parquet` in a build with that feature), else
-    /// CSV. Numbers are in SI units and have as many digits, at most 17, as it takes to read the very same double back
+    /// The format of the samples; by default the extension of --output (`.json`, or `.parquet` in a build with that
+    /// feature), else CSV. Numbers are in SI units, with the fewest digits (at most 17) that reproduce the exact double
     #[arg(long, value_enum)]
     pub(super) format: Option<Format>,
-    /// What to write: outputs, states or inputs, in this order; else all outputs and, of a single run, all states
+    /// The columns: outputs, states or inputs, in this order; by default all outputs and, for a single run, all states
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(super) columns: Vec<String>,
-    /// Draw the curves to this SVG file
+    /// Plot the curves to this SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub(super) plot: Option<PathBuf>,
-    /// Draw the curves to this HTML file, which zooms and shows values
+    /// Plot the curves to this HTML file, which you can zoom and read values from
     #[arg(long, value_name = "FILE.html")]
     pub(super) html: Option<PathBuf>,
-    /// What to draw: outputs, states or inputs; else what the experiment says, else all outputs
+    /// The curves: outputs, states or inputs; by default those of the experiment, else all outputs
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(super) show: Vec<String>,
-    /// Draw the second of two outputs, states or inputs against the first, in place of curves over time
+    /// Plot the second of two outputs, states or inputs against the first instead of curves over time
     #[arg(long, value_name = "X,Y", value_delimiter = ',', requires = "plot",
           conflicts_with_all = ["show", "html", "sweep", "sample", "monte_carlo"])]
     pub(super) plot_xy: Vec<String>,
-    /// Draw a vector, an output or states, over its entries at seven instants of the run, in place of curves over time
+    /// Plot a vector (an output or states) over its entries at seven instants of the run instead of curves over time
     #[arg(long, value_name = "NAME", requires = "plot",
           conflicts_with_all = ["plot_xy", "show", "html", "sweep", "sample", "monte_carlo"])]
     pub(super) profile: Option<String>,
     /// A vector parameter with the positions of the entries of --profile
     #[arg(long, value_name = "PARAM", requires = "profile")]
     pub(super) over: Option<String>,
-    /// Keep the rows so far of a run that fails
+    /// Keep the samples of a failed run
     #[arg(long)]
     pub(super) keep: bool,
-    /// Say on standard error which method made how many steps
+    /// Print the methods and their numbers of steps to standard error
     #[arg(long)]
     pub(super) stats: bool,
-    /// Compare the run with the laws of the flat graph: at every row and on both sides of every event; go from row to row with a
-    /// second integrator, and add up energy. What was verified is written to standard error; a failure ends in exit code 1
+    /// Compare the run with the laws of the flat graph at every sample and on both sides of every event, repeat it with
+    /// a second integrator, and check the energy balance. The result is printed to standard error; the exit code of a
+    /// failure is 1
     #[arg(long)]
     pub(super) verify: bool,
     #[command(flatten)]
@@ -91,19 +93,19 @@ pub(super) enum Format {
     Parquet,
 }
 
-/// Endings that promise a form which rows cannot be written in: a file of numbers under such a name would be a trap.
+/// Extensions of formats that are unavailable for samples. A file of numbers with such an extension would be misleading.
 pub(super) const FOREIGN: [&str; 12] = [
     "parquet", "arrow", "feather", "h5", "hdf5", "mat", "nc", "npy", "npz", "ods", "xls", "xlsx",
 ];
 
 impl Arguments {
-    /// The ending of the file of rows, in lower case.
+    /// Returns the extension of the samples file, in lower case.
     fn ending(&self) -> Option<String> {
         let ending = self.output.as_deref().and_then(Path::extension)?;
         Some(ending.to_str()?.to_ascii_lowercase())
     }
 
-    /// The form of the rows.
+    /// Returns the format of the samples.
     pub(super) fn table_format(&self) -> TableFormat {
         match (self.format, self.ending().as_deref()) {
             (Some(Format::Csv), _) => TableFormat::Csv,
@@ -114,7 +116,7 @@ impl Arguments {
         }
     }
 
-    /// What is wrong with an ending that promises a form which there is not.
+    /// Returns the error for the extension of an unavailable format.
     pub(super) fn foreign_ending(&self) -> Option<Diagnostic> {
         let ending = self.ending()?;
         let is_known = cfg!(feature = "parquet") && ending == "parquet";
@@ -123,18 +125,18 @@ impl Arguments {
         }
         let help = match &*ending {
             "parquet" => "build the program with `--features parquet`, or name a file that ends in `.csv` or `.json`",
-            _ => "name a file that ends in `.csv` or `.json`, or say `--format csv`",
+            _ => "name a file that ends in `.csv` or `.json`, or use `--format csv`",
         };
-        let message = format!("rows cannot be written in the form that the ending `.{ending}` promises");
+        let message = format!("samples cannot be written in the format `.{ending}`");
         Some(misuse(Code::LGM0932, message, help))
     }
 
-    /// Whether a picture is wanted.
+    /// Returns true if a plot is requested.
     pub(super) fn draws(&self) -> bool {
         self.plot.is_some() || self.html.is_some()
     }
 
-    /// Returns true if rows are written at all: a request for a picture alone gets no numbers beside it.
+    /// Returns true if samples are written. If only a plot is requested, no samples are written.
     pub(super) fn writes_rows(&self) -> bool {
         self.output.is_some() || self.format.is_some() || !self.draws()
     }

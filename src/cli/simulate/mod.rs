@@ -2,34 +2,31 @@
 
 mod arguments;
 mod batch;
-mod columns;
-mod failures;
-mod inputs;
 mod plan;
 mod plots;
 mod preview;
-mod ready;
-pub(in crate::cli) mod record;
 mod rows;
-mod switched;
 mod watch;
 
 pub(super) use arguments::Arguments;
 pub(super) use batch::grid;
-pub(super) use plan::length_by_modes;
 
-use super::files::disk::{WriteFault, write_result};
+use super::files::disk::{WriteFault, write_result, write_text};
 use super::request::LinearizeArguments;
 use super::{interrupt, report};
 use crate::Whole;
 use crate::cli::outcome::Outcome;
 use crate::cli::report::misuse;
-use crate::cli::simulate::ready::{Ready, is_interruption};
-use columns::{Curve, Written};
-use inputs::InputOptions;
 use lgm_equations::bond::BondGraph;
 use lgm_equations::{FlatGraph, Options};
 use lgm_model::{ElementId, Model};
+use lgm_session::run::columns::{Curve, Written};
+use lgm_session::run::failures;
+use lgm_session::run::happened::{Happened, events_table, tally, verify};
+use lgm_session::run::inputs::{InputOptions, say_where_tables_end};
+use lgm_session::run::plan::length_by_modes;
+use lgm_session::run::pulses::warn_of_pulses;
+use lgm_session::run::ready::{Ready, is_interruption};
 use lgm_simulate::{Failure, FailureKind, Report, Summary, Verifier, simulate};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
@@ -45,7 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let mut map = SourceMap::default();
     let options = InputOptions::read(&arguments.input, &mut map);
     let wanted = Options {
-        // One run has its numbers in the equations; many runs share equations over the parameters.
+        // A single run uses numeric equations. A batch shares equations with symbolic parameters.
         symbolic: arguments.batch.is_asked_for(),
         ..Options::default()
     };
@@ -67,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         report::print(&map, &diagnostics);
         return report::outcome(&diagnostics);
     };
-    let tables = options.tables(&system, &mut map, &mut diagnostics);
+    let signals = options.signals(&system, &mut map, &mut diagnostics);
     diagnostics.extend(arguments.foreign_ending());
     diagnostics.extend(
         switched
@@ -75,22 +72,23 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             .filter_map(|(events, options)| events.other_states(options)),
     );
     if arguments.verify && arguments.batch.is_asked_for() {
-        let help = "leave `--verify` out, or make one of the runs with `--set` and verify that";
+        let help = "remove `--verify`, or verify one of the runs with `--set`";
         diagnostics.push(misuse(
             Code::LGM0933,
-            "`--verify` looks at one run, and many are asked for".into(),
+            "`--verify` checks a single run, but several are requested".into(),
             help,
         ));
     }
-    let length = match arguments.plan.is_endless(&system.experiment) {
+    let asked = arguments.plan.options();
+    let length = match asked.is_endless(&system.experiment) {
         true => {
-            let start = arguments.plan.start(&system.experiment);
+            let start = asked.start(&system.experiment);
             length_by_modes(&model, &system, start, &mut diagnostics)
         }
-        // Not asked for.
+        // Not requested.
         false => Ok(0.0),
     };
-    let plan = arguments.plan.plan(&system.experiment, &system.model, &length);
+    let plan = asked.plan(&system.experiment, &system.model, &length);
     let plan = plan.map_err(|diagnostic| diagnostics.push(*diagnostic)).ok();
     let shown = plots::shown(arguments, &system, &mut diagnostics);
     let runs = arguments.batch.runs(&system, &mut map, &mut diagnostics);
@@ -99,9 +97,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         report::print(&map, &diagnostics);
         return report::outcome(&diagnostics);
     };
-    inputs::say_where_tables_end(&system, &tables, &plan, &mut diagnostics);
+    say_where_tables_end(&system, &signals, &plan, &mut diagnostics);
+    warn_of_pulses(&system, &mut diagnostics);
     report::print(&map, &diagnostics);
-    let ready = Ready::new(map, system, tables, plan, switched);
+    let ready = Ready::new(map, system, signals, plan, switched);
     let origin = arguments.verify.then_some(Origin { model, graph, retained });
     interrupt::listen();
     match runs {
@@ -110,7 +109,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// One run.
+/// Executes a single run.
 fn single(
     arguments: &Arguments,
     ready: &Ready,
@@ -123,27 +122,16 @@ fn single(
     let mut plotter = Plotter::asked_for(arguments, system, plan, wanted);
     let mut ended: Option<Result<Summary, Failure>> = None;
     let mut report: Option<Report> = None;
-    let mut happened = switched::Happened {
+    let mut happened = Happened {
         counts_energy: arguments.plan.events_file().is_some(),
-        ..switched::Happened::default()
+        ..Happened::default()
     };
     let mut run = |stream: Option<&mut dyn io::Write>| -> io::Result<()> {
         let format = arguments.table_format();
         let mut recorder = Recorder::begin(stream, format, &system.model, columns, &mut plotter, &ready.inputs)?;
         let result = match origin {
-            _ if ready.switched.is_some() => {
-                let with = (&ready.parameters[..], plan);
-                switched::run(ready, with, &mut recorder, &watch, &mut happened)
-            }
-            None => simulate(
-                system,
-                &ready.kernels,
-                &ready.parameters,
-                &ready.inputs,
-                plan,
-                &mut recorder,
-                &watch,
-            ),
+            None => ready.run(&mut recorder, &watch, &mut happened),
+            Some(_) if ready.switched.is_some() => ready.run(&mut recorder, &watch, &mut happened),
             Some(origin) => verified(arguments, ready, origin, &mut recorder, &watch).map(|(summary, found)| {
                 report = found;
                 summary
@@ -156,13 +144,13 @@ fn single(
         written?;
         match keeps {
             true => Ok(()),
-            // The file goes away with its rows.
+            // Returning an error discards the incomplete file.
             false => Err(io::Error::other("the run failed")),
         }
     };
     let written = match arguments.writes_rows() {
         true => write_result(arguments.output.as_deref(), &mut |stream| run(Some(stream))),
-        // Without a file, there is nothing that could fail to be written.
+        // Without a file, no write can fail.
         false => {
             let _ = run(None);
             Ok(())
@@ -184,7 +172,7 @@ fn single(
             }
         }
         Some(Err(failure)) if matches!(failure.kind, FailureKind::Stopped(_)) && !is_interruption(failure) => {
-            // A row could not be written; what is wrong with the file is reported below.
+            // A sample could not be written. The problem with the file is reported below.
             return match written {
                 Ok(()) => Outcome::Failure,
                 fault => report::after_writing(&ready.map, fault),
@@ -211,24 +199,23 @@ fn single(
     outcome
 }
 
-/// Writes the list of the events, and prints their number and the balance of energy, if they are asked for; what could not be written is
-/// returned.
-fn report_events(arguments: &Arguments, happened: &switched::Happened, is_finished: bool) -> Option<WriteFault> {
-    let fault = switched::write_events(arguments.plan.events_file()?, happened).err();
+/// Writes the list of events, and prints their number and the energy balance, if requested. Returns the error if writing fails.
+fn report_events(arguments: &Arguments, happened: &Happened, is_finished: bool) -> Option<WriteFault> {
+    let fault = write_text(arguments.plan.events_file()?, &events_table(happened)).err();
     if fault.is_none() {
-        eprintln!("{}", switched::tally(happened, is_finished));
+        eprintln!("{}", tally(happened, is_finished));
     }
     fault
 }
 
-/// What a run is verified against.
+/// The reference for verifying a run.
 struct Origin {
     model: Model,
     graph: BondGraph,
     retained: Vec<ElementId>,
 }
 
-/// One run, verified as it is made.
+/// Executes a run and verifies it at the same time.
 fn verified(
     arguments: &Arguments,
     ready: &Ready,
@@ -257,7 +244,7 @@ fn verified(
     Ok((summary, Some(report)))
 }
 
-/// Reports what was verified, and what does not hold.
+/// Reports the verified properties and any violations.
 fn report_verification(map: &SourceMap, found: &Report) -> Outcome {
     let diagnostics = found.diagnostics();
     report::print(map, &diagnostics);
@@ -270,24 +257,27 @@ fn report_verification(map: &SourceMap, found: &Report) -> Outcome {
     report::outcome(&diagnostics)
 }
 
-/// Reports why a run has ended before its stop.
+/// Reports why a run ended before its stop time.
 fn report_failure(arguments: &Arguments, ready: &Ready, failure: &Failure) -> Outcome {
     if is_interruption(failure) {
         let time = failures::instant(failure.time);
-        eprintln!("interrupted at {time} s; the rows so far are kept");
+        eprintln!("interrupted at {time} s; the samples so far are kept");
         return Outcome::Interrupted;
     }
     let mut diagnostic = failures::diagnostic(failure, &ready.system, &ready.inputs);
     if arguments.writes_rows() && arguments.output.is_some() && !arguments.keep {
-        diagnostic = diagnostic.note("the rows so far were not kept; `--keep` keeps them");
+        diagnostic = diagnostic.note("the samples so far were discarded; keep them with `--keep`");
     }
     report::print(&ready.map, &[diagnostic]);
     Outcome::Failure
 }
 
-/// Reports how the equations of a run with events agree with the laws.
-fn report_switched(ready: &Ready, happened: &switched::Happened) -> Outcome {
-    let (diagnostics, words) = switched::verify(ready, happened);
+/// Reports whether the equations of a run with events agree with the laws.
+fn report_switched(ready: &Ready, happened: &Happened) -> Outcome {
+    let Some(switched) = &ready.switched else {
+        return Outcome::Success;
+    };
+    let (diagnostics, words) = verify(&switched.events, &switched.options, happened);
     report::print(&ready.map, &diagnostics);
     let outcome = report::outcome(&diagnostics);
     if outcome == Outcome::Success {
@@ -296,7 +286,7 @@ fn report_switched(ready: &Ready, happened: &switched::Happened) -> Outcome {
     outcome
 }
 
-/// The word for how a run ended.
+/// Returns the status keyword for the result of a run.
 fn status(result: &Result<Summary, Failure>) -> &'static str {
     match result {
         Ok(_) => "complete",

@@ -1,23 +1,23 @@
-//! Which curves are drawn, and their files.
+//! The curves to plot, and their files.
 
-use super::columns::{Curve, Source, asked_for, named};
 use crate::cli::files::disk::{WriteFault, write_text};
 use crate::cli::profile::Positions;
 use crate::cli::simulate::arguments::Arguments;
 use lgm_compilation::unknown_curves;
 use lgm_emit::plot::{Figure, PathFigure, Series, Trace, html, path_svg, profile_svg, svg};
 use lgm_equations::StateSystem;
+use lgm_session::run::columns::{Curve, Source, asked_for, named};
 use lgm_simulate::{Event, Inputs, Plan, Side, Signals};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, six_digits};
 
-/// Without a choice, no more outputs than these are drawn.
+/// Maximum number of outputs drawn if none is selected.
 const MOST: usize = 12;
 
-/// Spans of time of which a long curve keeps its first, lowest, highest and last point.
+/// Number of time intervals of a long curve. For each interval, the curve keeps the first, lowest, highest and last point.
 const BINS: usize = 4000;
 
-/// The curves to draw: those of the option, else of the experiment, else the outputs.
+/// Returns the curves to draw: those of the option, otherwise those of the experiment, otherwise the outputs.
 pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
     let mut curves = asked_for(option, "draw", system, diagnostics);
     if option.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn chosen(option: &[String], system: &StateSystem, diagnostics: &mut 
     curves
 }
 
-/// The curves that the options ask for.
+/// Returns the curves of the options.
 pub(super) fn shown(arguments: &Arguments, system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
     if let Some(name) = &arguments.profile {
         let curves = asked_for(std::slice::from_ref(name), "draw", system, diagnostics);
@@ -52,23 +52,20 @@ pub(super) fn shown(arguments: &Arguments, system: &StateSystem, diagnostics: &m
     }
 }
 
-/// The two curves of a path.
+/// Returns the two curves of a path.
 fn of_path(option: &[String], system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Vec<Curve> {
     let curves = asked_for(option, "draw", system, diagnostics);
     if curves.len() != 2 && !has_errors(diagnostics) {
-        let message = format!(
-            "`--plot-xy` draws one quantity against another, and these are {}",
-            curves.len()
-        );
+        let message = format!("`--plot-xy` requires two quantities, but there are {}", curves.len());
         diagnostics.push(Diagnostic::error(Code::LGM0905, message).help("name two: `--plot-xy x,v`"));
     }
     curves
 }
 
-/// More points of a path than this are thinned out.
+/// Number of points above which a path is thinned out.
 const MOST_POINTS: usize = 40_000;
 
-/// Points of one variable against another, all of them as long as they are few.
+/// Points of one variable against another. Long paths are thinned out.
 #[derive(Default)]
 struct Pairs {
     points: Vec<(f64, f64)>,
@@ -94,7 +91,7 @@ impl Pairs {
         }
     }
 
-    /// The points, with the last one.
+    /// Returns the points, including the last point.
     fn all(&self) -> Vec<(f64, f64)> {
         let mut points = self.points.clone();
         points.extend(self.last);
@@ -102,14 +99,14 @@ impl Pairs {
     }
 }
 
-/// Instants at which a profile is drawn.
+/// Number of instants at which a profile is drawn.
 const INSTANTS: usize = 7;
 
 /// A vector at some instants of a run.
 struct Snapshots {
     positions: Positions,
     name: String,
-    /// The instants to come, the last one first.
+    /// The remaining instants, in descending order.
     instants: Vec<f64>,
     curves: Vec<Series>,
 }
@@ -128,7 +125,7 @@ impl Snapshots {
         })
     }
 
-    /// Takes a row, if it is the first one at or behind an instant.
+    /// Takes a sample if it is the first sample at or after an instant.
     fn row(&mut self, time: f64, values: &[f64], unit: Option<String>) {
         let mut is_due = false;
         while self
@@ -155,16 +152,16 @@ pub(super) struct Plotter {
     values: Vec<f64>,
     rates: Vec<f64>,
     reads_inputs: bool,
-    /// The first two curves against each other, where these are wanted so.
+    /// The first two curves plotted against each other, if requested.
     pairs: Option<Pairs>,
-    /// All curves over positions, where these are wanted so.
+    /// All curves over positions, if requested.
     snapshots: Option<Snapshots>,
-    /// Times of events, with what happens there.
+    /// Times of events, with their descriptions.
     events: Vec<(f64, String)>,
 }
 
 impl Plotter {
-    /// Prepares the curves of a picture.
+    /// Prepares the curves of a plot.
     pub fn new(system: &StateSystem, plan: &Plan, curves: &[Curve]) -> Plotter {
         Plotter {
             title: system.model.to_string(),
@@ -183,7 +180,7 @@ impl Plotter {
         }
     }
 
-    /// Prepares the picture that is asked for: of curves over time or over positions, or of two against each other.
+    /// Prepares the requested plot: curves over time or over positions, or two curves against each other.
     pub fn asked_for(arguments: &Arguments, system: &StateSystem, plan: &Plan, curves: &[Curve]) -> Plotter {
         Plotter {
             pairs: (!arguments.plot_xy.is_empty()).then(Pairs::default),
@@ -197,7 +194,7 @@ impl Plotter {
         !self.curves.is_empty()
     }
 
-    /// Takes a row.
+    /// Adds a sample.
     pub fn row(&mut self, time: f64, outputs: &[f64], states: &[f64], inputs: &Inputs) {
         if self.reads_inputs {
             inputs.values(time, Side::After, &mut self.values, &mut self.rates);
@@ -222,7 +219,7 @@ impl Plotter {
         }
     }
 
-    /// The picture of two curves against each other, where it is wanted.
+    /// Returns the plot of two curves against each other, if requested.
     pub fn path(&self) -> Option<PathFigure> {
         let (Some(pairs), [x, y]) = (&self.pairs, &self.curves[..]) else {
             return None;
@@ -236,7 +233,7 @@ impl Plotter {
         })
     }
 
-    /// The curves so far.
+    /// Returns the curves up to the current time.
     pub fn series(&self) -> Vec<Series> {
         let one = |(curve, trace): &(Curve, Trace)| Series {
             name: curve.name.clone(),
@@ -246,7 +243,7 @@ impl Plotter {
         self.curves.iter().map(one).collect()
     }
 
-    /// The picture of them.
+    /// Returns the plot of the curves.
     pub fn figure(&self) -> Figure {
         Figure {
             title: self.title.clone(),
@@ -263,7 +260,7 @@ impl Plotter {
     }
 }
 
-/// An event in words: `d1: blocking to conducting`, or the block that ran.
+/// Describes an event: `d1: blocking to conducting`, or the block that ran.
 fn words(event: &Event) -> String {
     match event.to.is_empty() {
         true => event.element.clone(),
@@ -271,7 +268,7 @@ fn words(event: &Event) -> String {
     }
 }
 
-/// Writes the pictures that were asked for; what could not be written is returned.
+/// Writes the requested plots, and returns the errors of failed writes.
 pub(super) fn write(arguments: &Arguments, figure: &Figure) -> Vec<WriteFault> {
     let pictures = [
         (&arguments.plot, svg as fn(&Figure) -> String),
@@ -284,7 +281,7 @@ pub(super) fn write(arguments: &Arguments, figure: &Figure) -> Vec<WriteFault> {
     written.collect()
 }
 
-/// Writes what a run was drawn to; what could not be written is returned.
+/// Writes all plots of a run, and returns the errors of failed writes.
 pub(super) fn write_pictures(arguments: &Arguments, plotter: &Plotter) -> Vec<WriteFault> {
     let text = match (plotter.path(), &plotter.snapshots) {
         (Some(figure), _) => path_svg(&figure),

@@ -1,19 +1,20 @@
-//! The picture of a run for the preview of an editor: what `lgm simulate FILE --plot` draws.
+//! The plot of a run for the preview in an editor, as drawn by `lgm simulate FILE --plot`.
 
 use super::plots::{self, Plotter};
-use super::record::{Prepared, in_words, prepared, run};
 use lgm_emit::plot::svg;
 use lgm_equations::switching::Events;
 use lgm_equations::{Options, StateSystem};
 use lgm_model::Model;
+use lgm_session::run::failures;
+use lgm_session::run::record::{Patience, Prepared, in_words, prepared, run};
 use lgm_simulate::{Failure, FailureKind, Inputs, Progress, Sink, Stop, Summary, Switched, run_switched};
 use lgm_source::diagnostic::six_digits;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// An editor waits this long for a run; the answers to other questions wait as long.
+/// Maximum duration of a run for an editor. Replies to other requests are delayed by the same time.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Runs the experiment of a model and draws it as SVG; why there is no picture, in words.
+/// Runs the experiment of a model and plots it as SVG, or returns a message that explains why no plot exists.
 pub(in crate::cli) fn picture(
     model: &Model,
     system: &StateSystem,
@@ -31,10 +32,7 @@ pub(in crate::cli) fn picture(
         plotter: &mut plotter,
         inputs,
     };
-    let patience = Patience {
-        began: Instant::now(),
-        is_wanted,
-    };
+    let patience = Patience::new(PATIENCE, is_wanted);
     let run = match model.switching.is_empty() {
         true => run(&prepared, &mut sink, &patience),
         false => with_events(model, &prepared, &mut sink, &patience),
@@ -45,7 +43,7 @@ pub(in crate::cli) fn picture(
     }
 }
 
-/// The run of a model with events.
+/// Runs a model with events.
 fn with_events(
     model: &Model,
     prepared: &Prepared<'_>,
@@ -68,20 +66,20 @@ fn with_events(
     run_switched(&setup, &prepared.plan, sink, patience, &mut |_| {}).map(|finished| finished.summary)
 }
 
-/// Why the run has no picture.
+/// Returns the reason why the run has no plot.
 fn reason(failure: &Failure, system: &StateSystem, inputs: &Inputs) -> String {
     match &failure.kind {
         FailureKind::Stopped(Stop::Refused(words)) => words.clone(),
         FailureKind::Stopped(Stop::Interrupted) => format!(
-            "the run is at {} s after {} s of computing: `lgm simulate` runs it to its end",
+            "the run is at {} s after {} s of computation: `lgm simulate` completes it",
             six_digits(failure.time),
             PATIENCE.as_secs()
         ),
-        _ => in_words(&super::failures::diagnostic(failure, system, inputs)),
+        _ => in_words(&failures::diagnostic(failure, system, inputs)),
     }
 }
 
-/// Puts rows into the picture.
+/// Adds samples to the plot.
 struct Drawn<'a> {
     plotter: &'a mut Plotter,
     inputs: &'a Inputs,
@@ -91,20 +89,5 @@ impl Sink for Drawn<'_> {
     fn row(&mut self, time: f64, outputs: &[f64], states: &[f64]) -> Result<(), Stop> {
         self.plotter.row(time, outputs, states, self.inputs);
         Ok(())
-    }
-}
-
-/// Ends a run that nobody waits for.
-struct Patience<'a> {
-    began: Instant,
-    is_wanted: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl Progress for Patience<'_> {
-    fn reached(&self, _time: f64) -> Result<(), Stop> {
-        match (self.is_wanted)() && self.began.elapsed() < PATIENCE {
-            true => Ok(()),
-            false => Err(Stop::Interrupted),
-        }
     }
 }

@@ -1,13 +1,13 @@
-//! Where the rows of a run go: to a file or to standard output, and to the pictures.
+//! The destinations of the samples of a run: a file or standard output, and plots.
 
-use super::columns::Written;
 use super::plots::Plotter;
 use lgm_emit::rows::{Column, Field, TableFormat, TableWriter};
 use lgm_model::SiUnit;
+use lgm_session::run::columns::Written;
 use lgm_simulate::{Inputs, Sink, Stop};
 use std::io::{self, Write};
 
-/// Takes the rows of one run.
+/// Receives the samples of one run.
 pub(super) struct Recorder<'a, 'w> {
     stream: Option<(&'a mut (dyn Write + 'w), TableWriter)>,
     columns: &'a Written,
@@ -17,7 +17,7 @@ pub(super) struct Recorder<'a, 'w> {
 }
 
 impl<'a, 'w> Recorder<'a, 'w> {
-    /// Writes what stands in front of the rows.
+    /// Writes the content before the samples.
     pub fn begin(
         stream: Option<&'a mut (dyn Write + 'w)>,
         format: TableFormat,
@@ -48,7 +48,7 @@ impl<'a, 'w> Recorder<'a, 'w> {
         })
     }
 
-    /// Writes what stands behind the rows; fails where a row could not be written.
+    /// Writes the content after the samples. Fails if a sample could not be written.
     pub fn end(self, status: &str) -> io::Result<()> {
         match (self.fault, self.stream) {
             (Some(fault), _) => Err(fault),

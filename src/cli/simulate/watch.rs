@@ -1,30 +1,31 @@
-//! Watches over a run: shows its progress on a terminal, and ends it when the user asks for it.
+//! Monitors a run: shows its progress on a terminal, and ends it on request.
 
 use crate::cli::interrupt;
+use lgm_session::run::failures::instant;
 use lgm_simulate::{Progress, Stop, Summary};
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Runs shorter than this show nothing.
+/// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The time between two pictures of the bar.
+/// Time between two updates of the progress bar.
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// Of how many steps the clock is read at one.
+/// The number of steps between two readings of the clock.
 const STEPS: u32 = 16;
 
-/// The bar's length in letters.
+/// Length of the progress bar in characters.
 const LENGTH: usize = 32;
 
-/// Progress of one run, or of many.
+/// Progress of a single run or a batch.
 #[derive(Debug)]
 pub(super) struct Watch {
     from: f64,
     to: f64,
-    /// How many runs there are.
+    /// The number of runs.
     runs: usize,
     is_seen: bool,
     began: Instant,
@@ -34,7 +35,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// A watch over so many runs from one time to another.
+    /// Creates a monitor for a number of runs over a time span.
     pub fn new(from: f64, to: f64, runs: usize) -> Watch {
         let now = Instant::now();
         Watch {
@@ -49,13 +50,13 @@ impl Watch {
         }
     }
 
-    /// Draws the bar, unless it was drawn a moment ago or the run is young.
+    /// Draws the bar, unless it was drawn recently or the run has just started.
     fn draw(&self, share: f64, words: &str) {
         let now = Instant::now();
         if now - self.began < PATIENCE {
             return;
         }
-        // Another thread that draws is enough.
+        // If another thread is drawing, this update is skipped.
         let Ok(mut last) = self.last.try_lock() else { return };
         if now - *last < REFRESH {
             return;
@@ -74,7 +75,7 @@ impl Watch {
         self.is_drawn.store(true, Ordering::Relaxed);
     }
 
-    /// So many of the runs are done.
+    /// Updates the number of completed runs.
     pub fn finished(&self, runs: usize) {
         if self.is_seen {
             self.draw(
@@ -84,7 +85,7 @@ impl Watch {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn clear(&self) {
         if self.is_drawn.swap(false, Ordering::Relaxed) {
             let mut stream = std::io::stderr().lock();
@@ -112,7 +113,7 @@ fn bar(share: f64) -> String {
     format!("[{}{}]", "#".repeat(full), " ".repeat(LENGTH - full))
 }
 
-/// What a finished run cost, in one line.
+/// Formats the cost of a completed run on one line.
 pub(super) fn statistics(summary: &Summary) -> String {
     let mut text = format!(
         "method {}, {} steps ({} rejected), {} evaluations",
@@ -132,7 +133,7 @@ pub(super) fn statistics(summary: &Summary) -> String {
         text.push_str(&format!(", {} {word}", summary.restarts));
     }
     if let Some(time) = summary.stiff_from {
-        text.push_str(&format!("; stiff from {} s on", super::failures::instant(time)));
+        text.push_str(&format!("; stiff from {} s on", instant(time)));
     }
     text
 }

@@ -154,7 +154,7 @@ fn conditions_on_time_and_on_states_are_events() {
     for target in ["fmu2", "fmu3"] {
         let folder = scratch.path().join(target);
         let said = String::from_utf8(emit(&file, target, &scratch.path().join("other"), "none", &["--force"]).stderr);
-        assert!(said.unwrap().contains("the input `leak` has no signal"));
+        assert!(said.unwrap().contains("the input `leak` has no default signal"));
         let driven = Driven::new(&file, target, &folder, &SANITIZED);
         let late = format!("60:{}=1e-4", driven.description.reference("leak"));
         for mode in ["cs", "me"] {

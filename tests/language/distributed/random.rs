@@ -62,7 +62,7 @@ fn model(block: usize, modes: usize, ports: &[(u32, usize)], residual: bool) -> 
 }
 
 proptest! {
-    #![proptest_config(cases(48))]
+    #![proptest_config(cases(12))]
 
     #[test]
     fn random_blocks_keep_the_power_balance(

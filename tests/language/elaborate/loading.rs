@@ -67,10 +67,10 @@ fn a_smaller_limit_of_parts_is_kept_and_a_larger_one_is_not_granted() {
     };
     let chain = "model M { node v[4] : electrical; for i in 1:4 { c[i] : Capacitor(1) v[i] -> gnd; } }";
     assert_eq!(refused(chain, 8), None);
-    let message = "the model has more than 7 parts when expanded";
+    let message = "the expanded model has more than 7 elements";
     assert_eq!(refused(chain, 7).as_deref(), Some(message));
     let endless = "model M { node v : electrical; for i in 1:200000000 { c[i] : Capacitor(1) v -> gnd; } }";
-    let message = "the model has more than 100 million parts when expanded";
+    let message = "the expanded model has more than 100 million elements";
     assert_eq!(refused(endless, u64::MAX).as_deref(), Some(message));
 }
 

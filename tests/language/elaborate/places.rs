@@ -64,13 +64,13 @@ model M { node v : electrical; for i in 1:20000 { s[i] : S(2 [ohm]) (p = v); } }
     assert!(
         only.notes
             .iter()
-            .any(|note| note == "and 19999 more instances have this fault"),
+            .any(|note| note == "and 19999 more instances have this problem"),
         "{only:?}"
     );
     assert!(
         only.labels
             .iter()
-            .any(|label| label.message == "in the instance `s[1]` of `S`, made here")
+            .any(|label| label.message == "in the instance `s[1]` of `S`, created here")
     );
 }
 

@@ -88,16 +88,96 @@ fn junctions_that_power_only_passes_through_are_left_out_unless_asked_for() {
     let (few, many) = (junctions(Manner::default()), junctions(all));
     let gone: Vec<&String> = many.difference(&few).collect();
     assert_eq!(gone, ["ground"]);
-    // Of both bonds there, the numbers stay.
+    // One line stands for both bonds there.
     let drawing = bonds_in(&text, Manner::default());
     let profile = drawing.edges.iter().find(|edge| edge.from == "profile").unwrap();
     assert_eq!(profile.bonds.len(), 2);
-    let number = drawing
-        .labels
+}
+
+/// Resistance, inductance and machine carry one current: one 1-junction, in every example; and bonds are numbered 1 to n.
+#[test]
+fn neighbouring_junctions_of_one_kind_are_one_and_bonds_are_numbered_from_1_to_n() {
+    let mut united = 0;
+    for path in examples() {
+        let text = fs::read_to_string(&path).unwrap();
+        let compilation = compilation(&text, Some(path.clone()));
+        let drawing = super::drawn(&compilation, Kind::BondGraph).unwrap();
+        let node = |id: &str| drawing.nodes.iter().find(|node| node.id == id).unwrap();
+        for edge in &drawing.edges {
+            let (from, to) = (node(&edge.from), node(&edge.to));
+            let is_like = matches!(from.shape, Shape::Junction(_)) && from.shape == to.shape && from.width == to.width;
+            // Names of their own stay, and so does what several components have between them.
+            let is_named = from.label.len() > 1 && to.label.len() > 1;
+            let is_within = edge.from.contains('.') || edge.to.contains('.');
+            assert!(
+                !is_like || is_named || is_within,
+                "{path:?}: {} and {}",
+                edge.from,
+                edge.to
+            );
+        }
+        let numbers = drawing.labels.iter().filter(|label| label.kind == LabelKind::Number);
+        let mut numbers: Vec<usize> = numbers.map(|label| label.text.parse().unwrap()).collect();
+        numbers.sort_unstable();
+        let (count, all) = (numbers.len(), drawing.edges.len());
+        numbers.dedup();
+        assert!(
+            numbers.len() == count && numbers.iter().all(|number| (1..=all).contains(number)),
+            "{path:?}: {numbers:?}"
+        );
+        let report = compilation.causality().unwrap();
+        united += report.bonds.len() - drawing.edges.iter().map(|edge| edge.bonds.len()).sum::<usize>();
+    }
+    assert!(united > 20, "{united}");
+    let motor = bonds_in(&example("dc_motor.lgm"), Manner::default());
+    let electrical = motor
+        .edges
         .iter()
-        .find(|label| label.kind == LabelKind::Number)
-        .unwrap();
-    assert_eq!(number.text, "1,2");
+        .filter(|edge| edge.domain.as_deref() == Some("electrical"));
+    let ends = electrical.flat_map(|edge| [&edge.from, &edge.to]);
+    let junctions: BTreeSet<&String> = ends
+        .filter(|end| {
+            motor
+                .nodes
+                .iter()
+                .any(|node| node.id == **end && matches!(node.shape, Shape::Junction(_)))
+        })
+        .collect();
+    assert_eq!(junctions.len(), 1, "{junctions:?}");
+}
+
+/// The laws of a junction hold for the arrows as they are drawn: one bond sets what is common.
+#[test]
+fn united_junctions_have_one_bond_that_sets_what_they_share() {
+    let mut looked = 0;
+    for name in [
+        "dc_motor.lgm",
+        "motor_drive.lgm",
+        "quarter_car.lgm",
+        "seeds/hydraulic_actuator.lgm",
+        "hoist.lgm",
+    ] {
+        let drawing = bonds_in(&example(name), Manner::default());
+        for node in &drawing.nodes {
+            let Shape::Junction(kind) = node.shape else { continue };
+            let at = |edge: &&lgm::draw::Edge| edge.from == node.id || edge.to == node.id;
+            // Effort acts at the junction on the bond with its stroke there.
+            let sets_effort = |edge: &&lgm::draw::Edge| match edge.stroke {
+                Some(Stroke::Tail) => edge.from == node.id,
+                Some(Stroke::Head) => edge.to == node.id,
+                other => panic!("{name}: {other:?}"),
+            };
+            let own: Vec<&lgm::draw::Edge> = drawing.edges.iter().filter(at).collect();
+            let efforts = own.iter().filter(|edge| sets_effort(edge)).count();
+            let wanted = match kind {
+                lgm::model::JunctionKind::Zero => 1,
+                lgm::model::JunctionKind::One => own.len() - 1,
+            };
+            assert_eq!(efforts, wanted, "{name}: {}", node.id);
+            looked += 1;
+        }
+    }
+    assert!(looked > 10, "{looked}");
 }
 
 #[test]

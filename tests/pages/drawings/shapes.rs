@@ -231,7 +231,7 @@ fn junctions_that_are_those_of_no_graph_are_said_to_be_so() {
         panic!("{refused:?}");
     };
     assert!(
-        reason.contains("those of no graph") && reason.contains("`C2`"),
+        reason.contains("do not correspond to a graph") && reason.contains("`C2`"),
         "{reason}"
     );
     assert!(drawn(&compilation(NO_GRAPH, None), Kind::BondGraph).is_ok());

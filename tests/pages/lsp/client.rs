@@ -135,7 +135,7 @@ impl Client {
         let is_logged = |message: &Value| {
             message["params"]["message"]
                 .as_str()
-                .is_some_and(|words| words.contains("fault of the compiler"))
+                .is_some_and(|words| words.contains("compiler bug"))
         };
         let is_fault = |message: &&Value| message["error"]["code"] == -32603 || is_logged(message);
         self.heard.iter().filter(is_fault).collect()

@@ -99,7 +99,7 @@ fn nothing_outside_of_the_workspace_is_read() {
     let found = said(Some(&other), &main, MAIN);
     assert_eq!(codes(&found), ["LGM0101"]);
     assert!(
-        found[0]["message"].as_str().unwrap().contains("outside of the folders"),
+        found[0]["message"].as_str().unwrap().contains("outside the folders"),
         "{found:?}"
     );
     // Paths that lead out are refused, though they are there.

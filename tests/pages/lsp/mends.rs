@@ -117,8 +117,8 @@ fn a_conflict_has_changes_that_each_end_it() {
         [
             "put a `Resistor` in series with `charger`",
             "put a `Resistor` in series with `battery`",
-            "make `charger` an output: what it set is only measured",
-            "make `battery` an output: what it set is only measured",
+            "make `charger` an output: measure its variable instead of setting it",
+            "make `battery` an output: measure its variable instead of setting it",
             "remove `charger`",
             "remove `battery`",
         ]

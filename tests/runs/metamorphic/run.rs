@@ -3,7 +3,7 @@
 use lgm::diagnostic::Severity;
 use lgm::equations::{Options, StateRequest, StateSystem};
 use lgm::kernels::{Arguments, KernelOptions, Kernels};
-use lgm::simulate::{FailureKind, Inputs, Plan, Progress, Stop, Table, simulate};
+use lgm::simulate::{FailureKind, Inputs, Plan, Progress, Signal, Stop, Table, simulate};
 use nalgebra::{DMatrix, DVector};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -224,9 +224,9 @@ pub fn run(system: &StateSystem, plan: &Plan, native: bool, table: Option<Table>
     guarded(|| {
         let kernels = Kernels::new(system, &KernelOptions { native });
         let parameters = kernels.parameters(&[]);
-        let mut tables: Vec<Option<Table>> = system.inputs.iter().map(|_| None).collect();
+        let mut tables: Vec<Option<Signal>> = system.inputs.iter().map(|_| None).collect();
         if let Some(table) = table {
-            tables[0] = Some(table);
+            tables[0] = Some(table.into());
         }
         let inputs = Inputs::new(system, &kernels, &parameters, tables, plan.start);
         let mut rows = Rows {

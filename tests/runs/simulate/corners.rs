@@ -35,7 +35,7 @@ fn a_step_moves_states_at_the_start_and_later() {
     assert!(
         summary.notes[0]
             .message
-            .starts_with("`i` would carry an impulse where `u` steps at 0 s")
+            .starts_with("`i` would contain an impulse where `u` steps at 0 s")
     );
 
     let (rows, summary) = finished(&system, &[Shape::Pulse(4.0, 1.0, 2.0)], &tight(4.0, 41));

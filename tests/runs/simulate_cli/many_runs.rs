@@ -33,7 +33,7 @@ fn what_the_experiment_says_in_parameters_holds_for_each_run() {
     let run = lgm(folder.path(), &["long.lgm", "--sweep", "T=-1:3:3"]);
     ends_with(&run, 0);
     let found = out(&run);
-    let failed = "1,-1,0,,,failed,[LGM1009] at 0 s: the run of `Lag` would begin at 0 s and end at -3 s\n";
+    let failed = "1,-1,0,,,failed,[LGM1009] at 0 s: the run of `Lag` would start at 0 s and stop at -3 s\n";
     assert!(found.contains(failed), "{found}");
     let rows: String = found
         .lines()
@@ -64,7 +64,7 @@ fn what_cannot_be_drawn_is_no_curve_left_out() {
     for (curve, code, hint) in [
         ("half", "LGM0111", "output half = half;"),
         ("T", "LGM0111", "output T = T;"),
-        ("store.y", "LGM0111", "neither an output nor a state"),
+        ("store.y", "LGM0111", "no output or state"),
         ("y, x, u", "", ""),
     ] {
         let text = lag(EXPERIMENT).replace("plot = [y, u]", &format!("plot = [{curve}]"));
@@ -207,7 +207,7 @@ fn a_picture_of_many_runs_shows_some_of_them() {
     let run = lgm(folder.path(), &[&many[..], &["-o", "a.csv"]].concat());
     ends_with(&run, 0);
     assert!(
-        err(&run).contains("the picture shows 16 of 200 runs; the table holds them all"),
+        err(&run).contains("the plot shows 16 of 200 runs; the table contains all of them"),
         "{}",
         err(&run)
     );
@@ -226,7 +226,7 @@ fn a_picture_of_many_runs_shows_some_of_them() {
     ];
     let run = lgm(folder.path(), &few);
     ends_with(&run, 0);
-    assert!(!err(&run).contains("the picture shows"), "{}", err(&run));
+    assert!(!err(&run).contains("the plot shows"), "{}", err(&run));
 }
 
 #[test]

@@ -1,22 +1,22 @@
-//! Expressions as affine functions of chosen atoms; copies between arenas.
+//! Affine functions of chosen atoms, and copies between arenas.
 
 use super::Exprs;
 use crate::expr::{ExprId, Node};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// `sum of coefficient * atom + rest`; the coefficients and the rest hold no atom.
+/// `sum of coefficient * atom + rest`; the coefficients and the rest contain no atom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Affine {
     /// Atoms with their coefficients, in the order of first appearance.
     pub terms: Vec<(ExprId, ExprId)>,
-    /// What holds no atom.
+    /// Expressions without atoms.
     pub rest: ExprId,
 }
 
 impl Exprs {
-    /// Writes an expression as an affine function of the sub-expressions that `is_atom` accepts; none where it is not one.
-    /// Nothing below an atom is looked at.
+    /// Writes an expression as an affine function of the subexpressions that `is_atom` accepts; `None` if it is not affine. Nodes below an
+    /// atom are not examined.
     pub fn affine(&mut self, root: ExprId, is_atom: &dyn Fn(&Exprs, ExprId) -> bool) -> Option<Affine> {
         let mut forms: FxHashMap<ExprId, Option<Affine>> = FxHashMap::default();
         let (zero, one) = (self.zero(), self.one());
@@ -111,7 +111,7 @@ impl Exprs {
         }
     }
 
-    /// The node with its children replaced, simplified by the builders of this arena. A leaf is the same leaf.
+    /// Rebuilds a node with its children replaced, simplified by the builders of this arena. A leaf is unchanged.
     pub fn rebuild(&mut self, node: &Node, replaced: &FxHashMap<ExprId, ExprId>) -> ExprId {
         let list = |list: &[ExprId]| -> Vec<ExprId> { list.iter().map(|child| replaced[child]).collect() };
         match node {
@@ -128,7 +128,7 @@ impl Exprs {
         }
     }
 
-    /// Copies an expression from another arena of the same symbols; `copied` remembers what is here already.
+    /// Copies an expression from another arena of the same symbols; `copied` maps the nodes that are already here.
     pub fn import(&mut self, from: &Exprs, root: ExprId, copied: &mut FxHashMap<ExprId, ExprId>) -> ExprId {
         let mut stack = vec![root];
         while let Some(id) = stack.last().copied() {

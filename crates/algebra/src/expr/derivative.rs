@@ -1,7 +1,7 @@
 //! Exact derivatives of shared expressions: whole rows of partial derivatives, sparse.
 //!
-//! Derivatives of `abs`, `sign`, `min`, `max`, `floor`, `if`, relations and steps are those of the branch in force; what
-//! happens at the instant of a change is the business of the search for that instant.
+//! Derivatives of `abs`, `sign`, `min`, `max`, `floor`, `if`, relations and steps are derivatives of the active branch; the event search
+//! handles the instants at which the branch changes.
 
 use super::Exprs;
 use crate::expr::{ExprId, Function, Node, SymbolId};
@@ -11,14 +11,14 @@ use std::rc::Rc;
 /// Nonzero partial derivatives of an expression with their columns, which ascend.
 pub type GradientRow = Rc<[(u32, ExprId)]>;
 
-/// An `int` or `der` call depends on a variable: it has no derivative as an expression.
+/// An `int` or `der` call depends on a variable, so the expression has no derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoDerivative;
 
-/// Rows of partial derivatives with respect to chosen symbols, one column each, remembered for shared subexpressions.
+/// Rows of partial derivatives with respect to chosen symbols, one column each, cached for shared subexpressions.
 ///
-/// The time taken is that of the expressions plus that of the rows' entries: a graph of n equations with few variables
-/// each costs n, however much they share.
+/// The cost is proportional to the size of the expressions plus the number of entries in the rows: a graph of n equations with few
+/// variables each costs O(n), even if the equations share many parts.
 #[derive(Clone, Debug)]
 pub struct Gradient {
     symbols: FxHashMap<SymbolId, GradientRow>,
@@ -27,7 +27,7 @@ pub struct Gradient {
 }
 
 impl Gradient {
-    /// For columns that are these symbols in order.
+    /// Creates a gradient whose columns are these symbols in order.
     pub fn new(exprs: &mut Exprs, columns: &[SymbolId]) -> Gradient {
         let one = exprs.one();
         let rows = columns.iter().enumerate();
@@ -40,24 +40,24 @@ impl Gradient {
         }
     }
 
-    /// Says that a symbol stands for a value, as an assignment does: its row becomes that of the value.
+    /// Defines a symbol as a value, as an assignment does: its row becomes the row of the value.
     ///
-    /// To be called before anything that holds the symbol is asked for.
+    /// Call this before requesting the row of any expression that contains the symbol.
     pub fn define(&mut self, exprs: &mut Exprs, symbol: SymbolId, value: ExprId) -> Result<(), NoDerivative> {
         let row = self.row(exprs, value)?;
         self.symbols.insert(symbol, row);
         Ok(())
     }
 
-    /// Gives a symbol a column of its own beside those that were chosen; columns of all symbols stay different.
+    /// Adds a column for a symbol to the chosen ones; the columns of all symbols must be distinct.
     ///
-    /// To be called before anything that holds the symbol is asked for.
+    /// Call this before requesting the row of any expression that contains the symbol.
     pub fn hold(&mut self, exprs: &mut Exprs, symbol: SymbolId, column: u32) {
         let one = exprs.one();
         self.symbols.insert(symbol, GradientRow::from([(column, one)]));
     }
 
-    /// The partial derivatives of an expression.
+    /// Returns the partial derivatives of an expression.
     pub fn row(&mut self, exprs: &mut Exprs, root: ExprId) -> Result<GradientRow, NoDerivative> {
         let mut stack = vec![root];
         while let Some(id) = stack.last().copied() {
@@ -77,7 +77,7 @@ impl Gradient {
         Ok(self.rows[&root].clone())
     }
 
-    /// The row of a node whose children have theirs.
+    /// Returns the row of a node whose children already have rows.
     fn node_row(&self, exprs: &mut Exprs, id: ExprId) -> Result<GradientRow, NoDerivative> {
         if let Node::Symbol(symbol) = exprs.node(id) {
             return Ok(self.symbols.get(symbol).unwrap_or(&self.nothing).clone());
@@ -130,7 +130,7 @@ impl Gradient {
     }
 }
 
-/// Entries by column; those of one column are added up in the order in which they stand.
+/// Merges entries by column; entries of the same column are added up in order.
 fn merged(exprs: &mut Exprs, mut entries: Vec<(u32, ExprId)>) -> Vec<(u32, ExprId)> {
     entries.sort_by_key(|entry| entry.0);
     let mut row = Vec::with_capacity(entries.len());
@@ -147,8 +147,8 @@ fn merged(exprs: &mut Exprs, mut entries: Vec<(u32, ExprId)>) -> Vec<(u32, ExprI
 }
 
 impl Exprs {
-    /// The derivative of an expression with respect to a symbol. Steps are taken as constant between their jumps; `None`
-    /// where an `int` or `der` call depends on the symbol.
+    /// Returns the derivative of an expression with respect to a symbol. Steps are constant between their jumps. `None` if an `int` or
+    /// `der` call depends on the symbol.
     pub fn differentiate(&mut self, root: ExprId, symbol: SymbolId) -> Option<ExprId> {
         let row = Gradient::new(self, &[symbol]).row(self, root).ok()?;
         Some(match row.first() {
@@ -157,12 +157,13 @@ impl Exprs {
         })
     }
 
-    /// `if condition then a else b`, and either where they are the same.
+    /// Builds `if condition then a else b`, or just `a` if both are equal.
     fn choose(&mut self, condition: ExprId, a: ExprId, b: ExprId) -> ExprId {
         if a == b { a } else { self.if_else(condition, a, b) }
     }
 
-    /// The rate of a node, other than a leaf, a sum or a product, from its children's; `None` for `int` and `der`.
+    /// Returns the rate of a node from the rates of its children, for nodes other than leaves, sums and products; `None` for `int` and
+    /// `der`.
     fn node_rate(&mut self, id: ExprId, node: &Node, rate_of: &dyn Fn(ExprId) -> ExprId) -> Option<ExprId> {
         Some(match node {
             Node::Relation(..) | Node::Not(_) => self.zero(),
@@ -181,7 +182,7 @@ impl Exprs {
         })
     }
 
-    /// The rate of `base^exponent`, which is `id`; both come with their rates.
+    /// Returns the rate of `base^exponent`, which is `id`; base and exponent are given with their rates.
     fn power_rate(&mut self, id: ExprId, base: (ExprId, ExprId), exponent: (ExprId, ExprId)) -> ExprId {
         let ((base, base_rate), (exponent, exponent_rate)) = (base, exponent);
         let minus_one = self.integer(-1);
@@ -196,7 +197,8 @@ impl Exprs {
         self.sum([by_base, by_exponent])
     }
 
-    /// The derivative of a function of one argument, `id`, by that argument; `None` for functions of several, `int` and `der`.
+    /// Returns the derivative of the one-argument function call `id` with respect to its argument; `None` for functions of several
+    /// arguments, `int` and `der`.
     fn outer_derivative(&mut self, id: ExprId, function: Function, x: ExprId) -> Option<ExprId> {
         let one = self.one();
         Some(match function {
@@ -257,7 +259,7 @@ impl Exprs {
         })
     }
 
-    /// The rate of a call with several arguments; `None` for `int` and `der`.
+    /// Returns the rate of a call with several arguments; `None` for `int` and `der`.
     fn call_rate(&mut self, function: Function, list: &[ExprId], rate_of: &dyn Fn(ExprId) -> ExprId) -> Option<ExprId> {
         let x = list[0];
         match function {

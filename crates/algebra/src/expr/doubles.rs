@@ -1,15 +1,15 @@
-//! What operations mean on doubles. Every evaluator follows these functions, down to the sign of a zero: `evaluate_f64`,
-//! kernels (interpreted or as machine code), forward differentiation.
+//! Operations on doubles. Every evaluator matches these functions, down to the sign of a zero: `evaluate_f64`, kernels (interpreted or as
+//! machine code), and forward differentiation.
 
 use crate::expr::{Function, Relation};
 
-/// -1, 0 or 1; NaN of NaN.
+/// Returns -1, 0 or 1; NaN for NaN.
 #[inline]
 pub fn sign(a: f64) -> f64 {
     if a == 0.0 || a.is_nan() { a.abs() } else { a.signum() }
 }
 
-/// The smaller; NaN where either is, so that a fault is not hidden; -0 is below 0 (`minimum` of IEEE 754-2019, 9.6).
+/// Returns the smaller value; NaN if either is NaN, so that an error is not hidden; -0 is below 0 (`minimum` of IEEE 754-2019, 9.6).
 #[inline]
 pub fn minimum(a: f64, b: f64) -> f64 {
     if a < b {
@@ -23,13 +23,13 @@ pub fn minimum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The greater; NaN where either is; 0 is above -0 (`maximum` of IEEE 754-2019, 9.6).
+/// Returns the greater value; NaN if either is NaN; 0 is above -0 (`maximum` of IEEE 754-2019, 9.6).
 #[inline]
 pub fn maximum(a: f64, b: f64) -> f64 {
     -minimum(-a, -b)
 }
 
-/// `a^b`, by multiplications where b is an integer below 1024 in size.
+/// Computes `a^b`, by multiplication if b is an integer with a magnitude below 1024.
 #[inline]
 pub fn power(a: f64, b: f64) -> f64 {
     if b == b.trunc() && b.abs() < 1024.0 {
@@ -39,7 +39,7 @@ pub fn power(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Whether a relation holds. Conditions are numbers too: everything but 0 is true.
+/// Returns true if a relation holds. Conditions are numbers too: every value except 0 is true.
 #[inline]
 pub fn holds(relation: Relation, a: f64, b: f64) -> bool {
     match relation {
@@ -54,11 +54,12 @@ pub fn holds(relation: Relation, a: f64, b: f64) -> bool {
     }
 }
 
-/// The value of a function; NaN outside its domain, of too few arguments, and of `int` and `der`, which have no value alone.
+/// Computes the value of a function. NaN outside its domain, for too few arguments, and for `int` and `der`, which have no value in
+/// themselves.
 pub fn call(function: Function, arguments: &[f64]) -> f64 {
     let first = arguments.first().copied().unwrap_or(f64::NAN);
     let second = arguments.get(1).copied().unwrap_or(f64::NAN);
-    // Of functions of time.
+    // Functions of time.
     let time = arguments.last().copied().unwrap_or(f64::NAN);
     match function {
         Function::Sin => first.sin(),

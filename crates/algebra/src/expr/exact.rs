@@ -1,24 +1,24 @@
-//! Exact numbers, as long as these are worth it.
+//! Exact numbers up to a limited length.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-/// The same of the numbers within expressions, which are written down, and which elimination multiplies. A product of
-/// two literals, and of a few doubles, is still exact.
+/// The maximum length, in bits, of exact numbers within expressions, which are printed and which elimination multiplies. A product of two
+/// literals, and of a few doubles, is still exact.
 pub(crate) const LONGEST_FOLDED: u64 = 4096;
 
-/// The bits of the longer part of an exact number.
+/// Returns the length in bits of the longer of numerator and denominator.
 pub(crate) fn length(value: &BigRational) -> u64 {
     value.numer().bits().max(value.denom().bits())
 }
 
-/// What may be spent on the common denominators of one sum, in squared bits: some thousands of different ones.
+/// The work limit for the common denominators of one sum, in squared bits: some thousands of different denominators.
 pub(crate) const LONGEST_WORK: u64 = 2_000_000_000;
 
-/// The nearest double of an exact number, as an exact number; `None` where that is 0 or infinite.
+/// Returns the nearest double of an exact number, as an exact number; `None` if that is 0 or infinite.
 pub(crate) fn rounded(numerator: &BigInt, denominator: &BigInt) -> Option<BigRational> {
-    // The lengths say whether they are in the range of doubles, without a division of long numbers.
+    // The lengths show whether the quotient is in the range of doubles, without dividing long numbers.
     let scale = numerator.bits() as i64 - denominator.bits() as i64;
     if !(-1080..=1030).contains(&scale) {
         return None;
@@ -27,7 +27,7 @@ pub(crate) fn rounded(numerator: &BigInt, denominator: &BigInt) -> Option<BigRat
     BigRational::from_float(value).filter(|value| !value.is_zero())
 }
 
-/// The exact sum, as long as it is worth it, beyond that in doubles; `None` where these are not finite.
+/// Returns the sum, exact up to the length limit and in doubles beyond; `None` if the double is not finite.
 pub(crate) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>, longest: u64) -> Option<BigRational> {
     let mut sum = BigRational::zero();
     let mut work = 0;
@@ -47,7 +47,7 @@ pub(crate) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>, longe
     Some(sum)
 }
 
-/// The exact product, as long as it is worth it, beyond that in doubles; `None` where these are 0 or not finite.
+/// Returns the product, exact up to the length limit and in doubles beyond; `None` if the double is 0 or not finite.
 pub(crate) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>, longest: u64) -> Option<BigRational> {
     let mut values = values.into_iter();
     let Some(first) = values.next() else {
@@ -56,7 +56,7 @@ pub(crate) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>, l
     let Some(second) = values.next() else {
         return Some(first.clone());
     };
-    // Common factors are looked for once, in the end.
+    // Common factors are removed once, at the end.
     let (mut numerator, mut denominator) = (first.numer() * second.numer(), first.denom() * second.denom());
     for value in values.by_ref() {
         if numerator.bits().max(denominator.bits()) > longest {
@@ -79,7 +79,54 @@ pub(crate) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>, l
     }
 }
 
-/// The nearest double of an exact number; infinite only beyond the range of doubles.
+/// Splits a square root into a number and the integers whose roots multiply it: primes, and a rest without small factors. `None` for
+/// numbers that are too long.
+pub(crate) fn square_free(value: &BigRational) -> Option<(BigRational, Vec<u64>)> {
+    let mut rest = (value.numer() * value.denom()).to_u64()?;
+    let (mut outside, mut primes) = (1u64, Vec::new());
+    let mut take = |factor: u64, rest: &mut u64| {
+        while rest.is_multiple_of(factor * factor) {
+            *rest /= factor * factor;
+            outside *= factor;
+        }
+        if rest.is_multiple_of(factor) {
+            *rest /= factor;
+            primes.push(factor);
+        }
+    };
+    if rest > 0 {
+        for factor in 2..SMALL_FACTORS {
+            if factor * factor > rest {
+                break;
+            }
+            take(factor, &mut rest);
+        }
+        let root = rest.isqrt();
+        if root > 1 && root * root == rest {
+            (outside, rest) = (outside * root, 1);
+        }
+    } else {
+        outside = 0;
+    }
+    if rest > 1 {
+        primes.push(rest);
+    }
+    Some((BigRational::new(outside.into(), value.denom().clone()), primes))
+}
+
+/// Factors of a radicand are searched for below this limit.
+const SMALL_FACTORS: u64 = 1 << 12;
+
+/// Returns the nearest double, as an exact number, of a number that comes from rounded irrational numbers: no decimal literal has that many
+/// binary digits.
+pub fn in_double_precision(value: BigRational) -> BigRational {
+    match value.denom().trailing_zeros() {
+        Some(64..) => BigRational::from_float(to_f64(&value)).unwrap_or(value),
+        _ => value,
+    }
+}
+
+/// Returns the nearest double of an exact number; infinite only beyond the range of doubles.
 pub fn to_f64(value: &BigRational) -> f64 {
     value.to_f64().unwrap_or(f64::NAN)
 }

@@ -1,6 +1,6 @@
 //! Bottom-up traversals of shared expressions, without recursion.
 
-use super::{Exprs, doubles};
+use super::{Exprs, doubles, precise};
 use crate::expr::exact::{exact_product, exact_sum, length, to_f64};
 use crate::expr::{ExprId, Function, Node, Relation, SymbolId, SymbolKind};
 use num_rational::BigRational;
@@ -8,28 +8,28 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::convert::Infallible;
 
-/// What an exact evaluation can run into.
+/// The errors of an exact evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evaluated {
     /// A symbol has no value.
     NoValue(SymbolId),
     /// A division by zero.
     DivisionByZero,
-    /// A function outside its domain, or a result that is not finite.
+    /// A function outside its domain, or a nonfinite result.
     NotFinite(Option<Function>),
 }
 
-/// A look-up of the values of a node's children.
+/// Looks up the values of a node's children.
 type Get<'a, V> = dyn Fn(ExprId) -> Result<V, Evaluated> + 'a;
 
 impl Exprs {
-    /// Every expression that the roots are built from, roots included, children before parents.
+    /// Returns every expression from which the roots are built, including the roots, children before parents.
     pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
         self.reachable_beyond(roots, |_| false)
     }
 
-    /// The same without those that are known, and without what only they are built from. Where many expressions share their
-    /// parts and are looked at one after another, each part is visited once.
+    /// Returns the reachable expressions, without known ones and their exclusive parts. If many expressions with shared parts are examined
+    /// one after another, each part is visited once.
     pub fn reachable_beyond(&self, roots: &[ExprId], is_known: impl Fn(ExprId) -> bool) -> Vec<ExprId> {
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         let mut stack: Vec<ExprId> = roots.to_vec();
@@ -43,7 +43,7 @@ impl Exprs {
         list
     }
 
-    /// All symbols that the roots depend on, in order of their ids.
+    /// Returns all symbols that the roots depend on, in order of their ids.
     pub fn symbols_of(&self, roots: &[ExprId]) -> Vec<SymbolId> {
         let mut list: Vec<SymbolId> = self
             .reachable(roots)
@@ -57,7 +57,7 @@ impl Exprs {
         list
     }
 
-    /// Whether an expression changes with time by itself, whatever its other symbols do.
+    /// Returns true if an expression depends explicitly on time.
     pub fn changes_with_time(&self, root: ExprId) -> bool {
         let symbols = self.symbols_of(&[root]);
         symbols
@@ -65,7 +65,7 @@ impl Exprs {
             .any(|symbol| self.symbol_info(symbol).kind == SymbolKind::Time)
     }
 
-    /// Computes a value for each root bottom-up; `visit` gets a node and a look-up of its children's values.
+    /// Computes a value for each root bottom-up; `visit` receives a node and a lookup of its children's values.
     pub fn fold<V: Clone, E>(
         &self,
         roots: &[ExprId],
@@ -74,7 +74,7 @@ impl Exprs {
         self.fold_over(&self.reachable(roots), roots, visit)
     }
 
-    /// The same over what is reachable from the roots.
+    /// Folds over the given list of expressions reachable from the roots.
     fn fold_over<V: Clone, E>(
         &self,
         reachable: &[ExprId],
@@ -95,8 +95,8 @@ impl Exprs {
         Ok(roots.iter().map(|id| values[place(id)].clone()).collect())
     }
 
-    /// How many nodes each expression, and each of its parts, has when it is written out: those that are shared count
-    /// at each place. That may be a great deal more than there is room for.
+    /// Returns the expanded size, in nodes, of each expression and of each of its parts: shared parts count at each occurrence. The size
+    /// may far exceed the available memory.
     pub fn written_sizes(&self, roots: &[ExprId]) -> FxHashMap<ExprId, u64> {
         let mut sizes: FxHashMap<ExprId, u64> = FxHashMap::default();
         for id in self.reachable(roots) {
@@ -106,15 +106,15 @@ impl Exprs {
         sizes
     }
 
-    /// The same of the longest of the roots alone.
+    /// Returns the expanded size of the largest root.
     pub fn written_size(&self, roots: &[ExprId]) -> u64 {
         let sizes = self.written_sizes(roots);
         roots.iter().map(|id| sizes[id]).max().unwrap_or(0)
     }
 
-    /// Whether an expression has more nodes than this when it is written out. No more of it is visited than the answer needs.
+    /// Returns true if the expanded expression has more than `limit` nodes. Only as many nodes as needed are visited.
     pub fn is_written_beyond(&self, root: ExprId, limit: u64) -> bool {
-        // Each node that is reached is written at least once.
+        // Each reachable node is written at least once.
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         let mut stack = vec![root];
         while let Some(id) = stack.pop() {
@@ -133,8 +133,8 @@ impl Exprs {
         self.substitute_on(roots, &mut FxHashMap::default(), replacement)
     }
 
-    /// The same for expressions that share their parts, one after another: `values` remembers what became of each part. Whatever
-    /// symbols the parts hold must be replaced in the same way each time.
+    /// Replaces symbols in expressions that share parts, one after another: `values` caches the replacement of each part. Each symbol must
+    /// be replaced in the same way each time.
     pub fn substitute_on(
         &mut self,
         roots: &[ExprId],
@@ -168,7 +168,7 @@ impl Exprs {
         roots.iter().map(|id| values[id]).collect()
     }
 
-    /// [`Exprs::fold`] where a part may have no value, which is a fault of all that needs it.
+    /// Like [`Exprs::fold`], but a part may have no value, which is an error for every expression that needs it.
     fn evaluate<V: Clone>(
         &self,
         reachable: &[ExprId],
@@ -181,7 +181,7 @@ impl Exprs {
         found.into_iter().collect()
     }
 
-    /// Values in double precision; `step` and its kin need one of the symbol of time.
+    /// Computes values in double precision; `step` and similar functions require a value for the time symbol.
     pub fn evaluate_f64(
         &self,
         roots: &[ExprId],
@@ -190,13 +190,12 @@ impl Exprs {
         self.evaluate_with(&self.reachable(roots), roots, value, true)
     }
 
-    /// The same, but a division by zero is infinite: a branch that is not taken needs no value. Symbols without a value are
-    /// no number.
+    /// Computes values, with infinity for a division by zero: a branch that is not taken needs no value. Symbols without a value are NaN.
     pub fn evaluate_unchecked(&self, roots: &[ExprId], value: &dyn Fn(SymbolId) -> Option<f64>) -> Vec<f64> {
         self.evaluate_over(&self.reachable(roots), roots, value)
     }
 
-    /// The same for roots that are evaluated many times: the list of what is reachable from them is made once.
+    /// Computes values for roots that are evaluated many times: the list of reachable expressions is made once.
     pub fn evaluate_over(
         &self,
         reachable: &[ExprId],
@@ -249,28 +248,33 @@ impl Exprs {
         })
     }
 
-    /// Exact values: decimals stay exact; the value of a transcendental function is rounded to double once
-    /// and is exact from there on (design: "The linear core, in formulas"). So is a value of thousands of digits.
+    /// Computes exact values. Decimals stay exact; the value of a transcendental function is rounded once to 128 bits and is then treated
+    /// as exact (design: "The linear core, in formulas"). A value with thousands of digits is rounded to double. A sum that is 0 to within
+    /// the digits of its terms is 0.
     pub fn evaluate_exact(
         &self,
         roots: &[ExprId],
         value: &dyn Fn(SymbolId) -> Option<BigRational>,
     ) -> Result<Vec<BigRational>, Evaluated> {
-        let exact = |number: f64, function: Option<Function>| {
-            BigRational::from_float(number).ok_or(Evaluated::NotFinite(function))
-        };
         let reachable = self.reachable(roots);
         self.evaluate(&reachable, roots, |node, get: &Get<BigRational>| {
             Ok(match node {
                 Node::Number(number) => (**number).clone(),
-                Node::Pi => exact(std::f64::consts::PI, None)?,
+                Node::Pi => precise::pi(),
                 Node::Symbol(symbol) => value(*symbol).ok_or(Evaluated::NoValue(*symbol))?,
                 Node::Sum(list) => {
                     let values = list
                         .iter()
                         .map(|id| get(*id))
                         .collect::<Result<Vec<BigRational>, Evaluated>>()?;
-                    exact_sum(values.iter(), LONGEST).ok_or(Evaluated::NotFinite(None))?
+                    let sum = exact_sum(values.iter(), LONGEST).ok_or(Evaluated::NotFinite(None))?;
+                    let sizes = values
+                        .iter()
+                        .max_by_key(|value| value.numer().bits() as i64 - value.denom().bits() as i64);
+                    match sizes {
+                        Some(largest) => precise::without_rounding(sum, largest),
+                        None => sum,
+                    }
                 }
                 Node::Product(list) => {
                     let values = list
@@ -290,10 +294,13 @@ impl Exprs {
                         {
                             base.pow(small)
                         }
-                        _ => {
-                            let (base, exponent) = (to_f64(&base), to_f64(&exponent));
-                            exact(base.powf(exponent), None)?
-                        }
+                        _ => match precise::power(&base, &exponent) {
+                            Some(value) => value,
+                            None => {
+                                let found = BigRational::from_float(to_f64(&base).powf(to_f64(&exponent)));
+                                found.ok_or(Evaluated::NotFinite(None))?
+                            }
+                        },
                     }
                 }
                 Node::Call(function, list) => {
@@ -301,22 +308,7 @@ impl Exprs {
                         .iter()
                         .map(|id| get(*id))
                         .collect::<Result<Vec<BigRational>, Evaluated>>()?;
-                    match (function, &arguments[..]) {
-                        (Function::Abs, [only]) => only.abs(),
-                        (Function::Sign, [only]) => only.signum(),
-                        (Function::Floor, [only]) => only.floor(),
-                        (Function::Min, [first, rest @ ..]) => rest.iter().fold(first.clone(), |a, b| a.min(b.clone())),
-                        (Function::Max, [first, rest @ ..]) => rest.iter().fold(first.clone(), |a, b| a.max(b.clone())),
-                        (Function::Int | Function::Der, _) => return Err(Evaluated::NotFinite(Some(*function))),
-                        // At the exact time, which doubles may not distinguish from the instant.
-                        (Function::Step, [begin, now]) => truth(begin <= now),
-                        (Function::Pulse, [begin, width, now]) => truth(begin <= now && *now < begin + width),
-                        (Function::Ramp, [begin, now]) => (now - begin).max(BigRational::zero()),
-                        _ => {
-                            let arguments: Vec<f64> = arguments.iter().map(to_f64).collect();
-                            exact(doubles::call(*function, &arguments), Some(*function))?
-                        }
-                    }
+                    exact_call(*function, &arguments)?
                 }
                 Node::Relation(relation, a, b) => {
                     let (a, b) = (get(*a)?, get(*b)?);
@@ -348,6 +340,30 @@ impl Exprs {
     }
 }
 
+/// Returns the exact value of a function, rounded to 128 bits if it is irrational.
+fn exact_call(function: Function, arguments: &[BigRational]) -> Result<BigRational, Evaluated> {
+    Ok(match (function, arguments) {
+        (Function::Abs, [only]) => only.abs(),
+        (Function::Sign, [only]) => only.signum(),
+        (Function::Floor, [only]) => only.floor(),
+        (Function::Min, [first, rest @ ..]) => rest.iter().fold(first.clone(), |a, b| a.min(b.clone())),
+        (Function::Max, [first, rest @ ..]) => rest.iter().fold(first.clone(), |a, b| a.max(b.clone())),
+        (Function::Int | Function::Der, _) => return Err(Evaluated::NotFinite(Some(function))),
+        // Compares exact times, because doubles may not distinguish the time from the instant.
+        (Function::Step, [begin, now]) => truth(begin <= now),
+        (Function::Pulse, [begin, width, now]) => truth(begin <= now && *now < begin + width),
+        (Function::Ramp, [begin, now]) => (now - begin).max(BigRational::zero()),
+        (function, all) => match all.first().and_then(|only| precise::call(function, only)) {
+            Some(value) => value,
+            None => {
+                let arguments: Vec<f64> = all.iter().map(to_f64).collect();
+                let found = BigRational::from_float(doubles::call(function, &arguments));
+                found.ok_or(Evaluated::NotFinite(Some(function)))?
+            }
+        },
+    })
+}
+
 fn truth(holds: bool) -> BigRational {
     match holds {
         true => BigRational::one(),
@@ -355,7 +371,7 @@ fn truth(holds: bool) -> BigRational {
     }
 }
 
-/// The branch of an `if` that holds. What the other one divides by does not matter; that a symbol in it has no value does.
+/// Selects the active branch of an `if`. A division by zero in the other branch is ignored; a symbol without a value in it is an error.
 fn chosen<V>(taken: Result<V, Evaluated>, other: Result<V, Evaluated>) -> Result<V, Evaluated> {
     match (taken, other) {
         (Ok(_), Err(fault @ Evaluated::NoValue(_))) => Err(fault),
@@ -363,15 +379,15 @@ fn chosen<V>(taken: Result<V, Evaluated>, other: Result<V, Evaluated>) -> Result
     }
 }
 
-/// The longest numerator and denominator of an exact value, in bits: beyond every literal, but short enough that
-/// arithmetic on them stays quick.
+/// The maximum length in bits of the numerator and denominator of an exact value: longer than any literal, but short enough for fast
+/// arithmetic.
 const LONGEST: u64 = 8192;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Sums of the one before with itself under a sine: each is twice as long as the one before when it is written out.
+    /// Returns a list in which each expression is twice the sine of the previous one, as a sum: the expanded size doubles each time.
     fn doubled(exprs: &mut Exprs, count: usize) -> Vec<ExprId> {
         let symbol = exprs.new_symbol("x", SymbolKind::State);
         let mut list = vec![exprs.symbol(symbol)];

@@ -1,8 +1,8 @@
-//! Values that exist on one side of an end only: the inverse of a root is a square of what is not negative.
+//! Values on only one side of a boundary: for example, the inverse of a root is the square of a nonnegative value.
 //!
-//! They are written in the language: `if m >= 0 then value else sqrt(m)`, which is no number where the margin m is negative, for every
-//! evaluator and in every target; and `if m > 0 then value else log(m)` where there is no value at the end either. Nothing else in
-//! expressions is known of them, but that the rate of such a value is the rate of what it is within its range.
+//! Guarded values are written in the language: `if m >= 0 then value else sqrt(m)`, which is NaN for a negative margin m in every evaluator
+//! and target. If no value exists at the boundary either, the form is `if m > 0 then value else log(m)`. No other code treats guarded
+//! values specially, except that the rate of such a value is the rate of the value within its range.
 
 use super::Exprs;
 use crate::expr::{ExprId, Function, Node, Relation};
@@ -12,30 +12,30 @@ use num_rational::BigRational;
 use num_traits::Signed;
 use std::convert::Infallible;
 
-/// Whether the end of a range is a part of it.
+/// The status of a range's boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// There is a value at the end, as that of a root at 0.
+    /// The value exists at the boundary, such as a root at 0.
     Within,
-    /// There is none, as that of `atan` at pi/2.
+    /// No value exists at the boundary, such as `atan` at pi/2.
     Beyond,
 }
 
-/// A value that exists where a margin is not negative.
+/// A value that exists if a margin is nonnegative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarded {
-    /// What is not negative.
+    /// The margin, which must be nonnegative.
     pub margin: ExprId,
-    /// Whether there is a value where the margin is 0.
+    /// The status of the boundary, at margin 0.
     pub end: End,
-    /// The value there.
+    /// The value within the range.
     pub value: ExprId,
-    /// Whether it goes on beyond the end ([`Exprs::widened`]).
+    /// True if the value continues beyond the boundary ([`Exprs::widened`]).
     pub is_widened: bool,
 }
 
 impl Exprs {
-    /// A value where a margin is not negative, and none elsewhere.
+    /// Builds a value that exists only if a margin is nonnegative.
     pub fn guarded(&mut self, margin: ExprId, end: End, value: ExprId) -> ExprId {
         let zero = self.zero();
         let (relation, function) = match end {
@@ -47,7 +47,7 @@ impl Exprs {
         self.if_else(condition, value, none)
     }
 
-    /// A value that is [`Exprs::guarded`], also where its range was widened ([`Exprs::widened`]).
+    /// Recognises a value built by [`Exprs::guarded`], even if its range was widened ([`Exprs::widened`]).
     pub fn as_guarded(&self, id: ExprId) -> Option<Guarded> {
         let Node::If(condition, value, none) = self.node(id) else {
             return None;
@@ -72,7 +72,7 @@ impl Exprs {
         })
     }
 
-    /// A guarded value with another margin and another value within its range.
+    /// Returns a guarded value with another margin and another value within its range.
     pub fn guarded_with(&mut self, id: ExprId, margin: ExprId, value: ExprId) -> ExprId {
         let Node::If(condition, ..) = *self.node(id) else {
             unreachable!("invariant: a guarded value is a choice")
@@ -89,7 +89,7 @@ impl Exprs {
         self.if_else(condition, value, none)
     }
 
-    /// A guarded value that goes on beyond its end, until the margin is below minus this power of ten.
+    /// Returns a guarded value that continues beyond its boundary, until the margin is below minus this power of ten.
     pub fn widened(&mut self, guarded: Guarded, exponent: i32) -> ExprId {
         let power = BigRational::from(BigInt::from(10).pow(exponent.unsigned_abs()));
         let bound = self.number(if exponent < 0 { -power.recip() } else { -power });
@@ -98,7 +98,7 @@ impl Exprs {
         self.if_else(condition, guarded.value, none)
     }
 
-    /// The rate of a guarded value from that within its range: what multiplies it is 1 there, and no number beyond.
+    /// Returns the rate of a guarded value: the rate within its range, times a factor that is 1 within the range and NaN beyond.
     pub(super) fn guarded_rate(&mut self, id: ExprId, rate: ExprId) -> ExprId {
         let Node::If(condition, _, none) = *self.node(id) else {
             unreachable!("invariant: a guarded value is a choice")
@@ -111,7 +111,7 @@ impl Exprs {
         self.mul(rate, gate)
     }
 
-    /// Whether a choice is a guarded value whose margin is not negative by its form, as after something was put into it.
+    /// Returns true if a choice is a guarded value whose margin is nonnegative by its form, for example after a substitution.
     pub(super) fn is_always_within(&self, condition: ExprId, none: ExprId) -> bool {
         let (Node::Relation(Relation::GreaterEqual, margin, bound), Node::Call(Function::Sqrt, list)) =
             (self.node(condition), self.node(none))
@@ -122,7 +122,7 @@ impl Exprs {
         is_guard && self.is_never_negative(*margin)
     }
 
-    /// Whether an expression has no negative values by its form.
+    /// Returns true if an expression is nonnegative by its form.
     fn is_never_negative(&self, id: ExprId) -> bool {
         let found = self.fold(&[id], |_, node, of: &dyn Fn(ExprId) -> bool| {
             Ok::<_, Infallible>(match node {

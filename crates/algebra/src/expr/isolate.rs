@@ -1,10 +1,9 @@
 //! Solving one equation for one symbol in closed form.
 //!
-//! Only steps that have exactly one real solution wherever they have any are taken, so that the solution is the law read the
-//! other way round and never one branch of several: affine functions, odd powers, exponentials and their kin, `x*abs(x)`, and
-//! compositions of these.
+//! Only steps with exactly one real solution, wherever a solution exists, are taken. The solution is therefore the inverse of the law and
+//! never one of several branches: affine functions, odd powers, exponentials and similar functions, `x*abs(x)`, and compositions of these.
 //!
-//! Where a function does not take all values, as a root is never negative, its inverse has none beyond them: what is squared is
+//! If a function has a bounded range, such as a root, its inverse is undefined outside it: the squared value is
 //! [guarded](super::guard).
 
 use super::Exprs;
@@ -15,8 +14,8 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
 impl Exprs {
-    /// The expression that `symbol` must be for `residual` to be zero; none where there is no closed form, or none
-    /// that is the only solution.
+    /// Returns the expression that `symbol` must equal for `residual` to be zero; `None` if no closed form exists, or if it is not the only
+    /// solution.
     pub fn isolate(&mut self, residual: ExprId, symbol: SymbolId) -> Option<ExprId> {
         if !self.depends_on(residual, symbol) {
             return None;
@@ -29,7 +28,7 @@ impl Exprs {
             return Some(self.div(minus, coefficient));
         }
         let (mut at, mut right) = (residual, self.zero());
-        // Each step takes the outermost operation of `at = right` to the other side.
+        // Each step moves the outermost operation of `at = right` to the other side.
         loop {
             (at, right) = match self.node(at).clone() {
                 Node::Symbol(found) if found == symbol => return Some(right),
@@ -42,7 +41,7 @@ impl Exprs {
         }
     }
 
-    /// Whether a symbol occurs in an expression.
+    /// Returns true if a symbol occurs in an expression.
     pub fn depends_on(&self, id: ExprId, symbol: SymbolId) -> bool {
         self.reachable(&[id])
             .into_iter()
@@ -56,7 +55,7 @@ impl Exprs {
         if let [only] = held[..] {
             return Some((only, right));
         }
-        // Several terms are one where all are multiples of the same thing.
+        // Several terms are combined if all are multiples of the same expression.
         let mut factors = Vec::with_capacity(held.len());
         let mut common = None;
         for term in held {
@@ -97,7 +96,7 @@ impl Exprs {
         self.odd_composition(&varying, right)
     }
 
-    /// A root of a product as the root of the factors that hold a symbol, and that of the others.
+    /// Splits the root of a product into the root of the factors that contain a symbol, and the root of the others.
     fn split_root(&mut self, id: ExprId, symbol: SymbolId) -> (ExprId, Option<ExprId>) {
         if let Node::Call(Function::Sqrt, list) = self.node(id).clone()
             && let Node::Product(factors) = self.node(list[0]).clone()
@@ -113,7 +112,7 @@ impl Exprs {
         (id, None)
     }
 
-    /// `sign(E) f(abs(E)) = right` and `E abs(E)^n = right`, by the sign and the size of the right side.
+    /// Solves `sign(E) f(abs(E)) = right` and `E abs(E)^n = right`, by the sign and the magnitude of the right-hand side.
     fn odd_composition(&mut self, held: &[ExprId], right: ExprId) -> Option<(ExprId, ExprId)> {
         let [a, b] = *held else { return None };
         for (odd, even) in [(a, b), (b, a)] {
@@ -147,7 +146,8 @@ impl Exprs {
         None
     }
 
-    /// The size of a product as the product of sizes: squares of one variable with several coefficients are like terms so.
+    /// Returns the magnitude of a product as the product of magnitudes, so that squares of one variable with several coefficients become
+    /// like terms.
     fn size(&mut self, id: ExprId) -> ExprId {
         match self.node(id).clone() {
             Node::Product(list) => {
@@ -178,7 +178,7 @@ impl Exprs {
         symbol: SymbolId,
     ) -> Option<(ExprId, ExprId)> {
         if self.depends_on(exponent, symbol) {
-            // b^x of a positive number b.
+            // b^x for a positive number b.
             let positive = self
                 .as_number(base)
                 .is_some_and(|number| number.is_positive() && !number.is_one());
@@ -205,8 +205,8 @@ impl Exprs {
             let root = self.rational_power(size, power.recip());
             return Some((base, self.mul(sign, root)));
         }
-        // Other powers have positive bases only, where they are monotone; so are their values. A power that is not whole sees to that
-        // by itself.
+        // Other powers have only positive bases, for which they are monotone; so are their values. A fractional power ensures this by
+        // itself.
         let inverse = self.rational_power(right, power.recip());
         let end = if power.is_positive() { End::Within } else { End::Beyond };
         Some(match power.recip().is_integer() {
@@ -253,20 +253,20 @@ impl Exprs {
         })
     }
 
-    /// pi/2
+    /// Returns `pi/2`.
     fn quarter(&mut self) -> ExprId {
         let (pi, two) = (self.pi(), self.integer(2));
         self.div(pi, two)
     }
 
-    /// `pi^2/4 - angle^2`, which bends nowhere.
+    /// Returns `pi^2/4 - angle^2`, which has no kink.
     fn within_quarter(&mut self, angle: ExprId) -> ExprId {
         let (quarter, two) = (self.quarter(), self.integer(2));
         let (most, square) = (self.power(quarter, two), self.power(angle, two));
         self.sub(most, square)
     }
 
-    /// `1 - x` in the place of `-(x - 1)`.
+    /// Builds `1 - x` instead of `-(x - 1)`.
     fn with_factors_inside(&mut self, id: ExprId) -> ExprId {
         let Node::Product(list) = self.node(id).clone() else {
             return id;
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use crate::expr::SymbolKind;
 
-    /// Solves `law(x) = y` for x, and puts the solution back.
+    /// Solves `law(x) = y` for x, and substitutes the solution.
     fn round_trip(law: impl Fn(&mut Exprs, ExprId) -> ExprId, at: &[f64]) {
         let mut exprs = Exprs::default();
         let x = exprs.new_symbol("x", SymbolKind::Measure);
@@ -332,7 +332,7 @@ mod tests {
             },
             &[-2.0, 0.0, 1.5],
         );
-        // The coefficient may stand under the root.
+        // The coefficient may be under the root.
         round_trip(
             |exprs, x| {
                 let (sign, size) = (exprs.call(Function::Sign, [x]), exprs.call(Function::Abs, [x]));
@@ -392,7 +392,7 @@ mod tests {
                     );
                 }
             }
-            // Of what is in the range by its form, there is nothing to guard.
+            // Arguments that are within the range by their form need no guard.
             let square = exprs.call(Function::Exp, [wanted]);
             let replaced = exprs.substitute(&[inverse], |symbol| (symbol == y).then_some(square))[0];
             assert_eq!(exprs.as_guarded(replaced).is_none(), function == Function::Sqrt);

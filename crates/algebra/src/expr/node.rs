@@ -1,4 +1,4 @@
-//! What expressions are made of.
+//! The nodes of expressions.
 
 use num_rational::BigRational;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ pub struct ExprId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SymbolId(pub u32);
 
-/// What a symbol stands for.
+/// The meaning of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SymbolKind {
     /// A `param`, or one entry of a vector or matrix `param`.
@@ -33,13 +33,13 @@ pub enum SymbolKind {
 /// A symbol's name and kind.
 #[derive(Clone, Debug)]
 pub struct Symbol {
-    /// The user's name, `K[1, 2]` for an entry.
+    /// The user's name; `K[1, 2]` for an entry.
     pub name: Arc<str>,
-    /// What it stands for.
+    /// The meaning of the symbol.
     pub kind: SymbolKind,
 }
 
-/// Functions of the language that stay in expressions.
+/// Functions of the language that remain in expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Function {
@@ -62,21 +62,21 @@ pub enum Function {
     Min,
     Max,
     Floor,
-    /// `step(t0)`: 0 before t0, 1 from then on. The last argument of this and of the two that follow is the time, which nobody
-    /// writes: what depends on it is seen to do so.
+    /// `step(t0)`: 0 before t0, 1 from then on. The last argument of this function and of the next two is the time, which is not written in
+    /// the source.
     Step,
     /// `pulse(t0, width)`
     Pulse,
     /// `ramp(t0)`: 0 before t0, time - t0 after.
     Ramp,
-    /// `int(e)` of a measure expression.
+    /// `int(e)` of a measured expression.
     Int,
-    /// `der(e)` of a measure expression.
+    /// `der(e)` of a measured expression.
     Der,
 }
 
 impl Function {
-    /// All of them with their names in the language and the numbers of arguments that are written (`None`: one or more).
+    /// All functions with their names in the language and their numbers of written arguments (`None`: one or more).
     pub const ALL: [(Function, &'static str, Option<usize>); 24] = [
         (Function::Sin, "sin", Some(1)),
         (Function::Cos, "cos", Some(1)),
@@ -104,12 +104,12 @@ impl Function {
         (Function::Der, "der", Some(1)),
     ];
 
-    /// Whether the time is its last argument, which is not written.
+    /// Returns true if the last argument is the time, which is not written.
     pub fn is_of_time(self) -> bool {
         matches!(self, Function::Step | Function::Pulse | Function::Ramp)
     }
 
-    /// Those of its arguments that are written.
+    /// Returns the written arguments.
     pub fn written(self, arguments: &[ExprId]) -> &[ExprId] {
         match self.is_of_time() {
             true => &arguments[..arguments.len() - 1],
@@ -117,7 +117,7 @@ impl Function {
         }
     }
 
-    /// Its name in the language.
+    /// Returns the name in the language.
     pub fn name(self) -> &'static str {
         Function::ALL
             .iter()
@@ -150,9 +150,9 @@ pub enum Node {
     Pi,
     /// A named quantity.
     Symbol(SymbolId),
-    /// A sum of at least two terms; none is itself a sum; at most one number, last.
+    /// A sum of at least two terms, which are not sums; at most one number, in last position.
     Sum(Box<[ExprId]>),
-    /// A product of at least two factors; none is itself a product; at most one number, first.
+    /// A product of at least two factors, which are not products; at most one number, in first position.
     Product(Box<[ExprId]>),
     /// A power; division is the power -1.
     Power(ExprId, ExprId),
@@ -167,7 +167,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The ids of the node's children.
+    /// Returns the ids of the node's children.
     pub fn children(&self) -> impl Iterator<Item = ExprId> + '_ {
         let (slice, fixed): (&[ExprId], [Option<ExprId>; 3]) = match self {
             Node::Number(_) | Node::Pi | Node::Symbol(_) => (&[], [None; 3]),

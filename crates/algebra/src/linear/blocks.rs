@@ -1,18 +1,18 @@
-//! The block triangular form of a sparse square matrix: a pivot for each row by matching, then the strongly connected
-//! parts in the order in which their unknowns can be found. All without recursion, in nearly linear time.
+//! The block triangular form of a sparse square matrix: a pivot for each row by matching, then the strongly connected components in the
+//! order in which their unknowns can be computed. Neither step is recursive, and both take nearly linear time.
 
 use crate::linear::connected::strongly_connected;
 use crate::linear::row::{Row, Singular};
 
 /// Rows and columns of one diagonal block, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct DiagonalBlock {
     pub(crate) rows: Vec<u32>,
     pub(crate) columns: Vec<u32>,
 }
 
-/// The diagonal blocks, each depending on unknowns of earlier ones only.
-pub(crate) fn blocks<E>(matrix: &[Row<E>]) -> Result<Vec<Block>, Singular> {
+/// Returns the diagonal blocks; each depends only on unknowns of earlier blocks.
+pub(crate) fn blocks<E>(matrix: &[Row<E>]) -> Result<Vec<DiagonalBlock>, Singular> {
     let column_of = matching(matrix)?;
     let mut row_of = vec![0u32; matrix.len()];
     for (row, column) in column_of.iter().enumerate() {
@@ -30,20 +30,20 @@ pub(crate) fn blocks<E>(matrix: &[Row<E>]) -> Result<Vec<Block>, Singular> {
             rows.sort_unstable();
             let mut columns: Vec<u32> = rows.iter().map(|row| column_of[*row as usize]).collect();
             columns.sort_unstable();
-            Block { rows, columns }
+            DiagonalBlock { rows, columns }
         })
         .collect())
 }
 
 const NONE: u32 = u32::MAX;
 
-/// A column for each row, by augmenting paths in phases; rows visited in a phase are not visited again in it.
+/// Assigns a column to each row, by augmenting paths in phases; each row is visited at most once per phase.
 fn matching<E>(matrix: &[Row<E>]) -> Result<Vec<u32>, Singular> {
     let n = matrix.len();
     let mut column_of = vec![NONE; n];
     let mut row_of = vec![NONE; n];
     for (row, entries) in matrix.iter().enumerate() {
-        // The diagonal first, where it is there: then most matrices are matched already.
+        // The diagonal is tried first: most matrices are then already matched.
         let diagonal = entries.binary_search_by_key(&(row as u32), |entry| entry.0).is_ok();
         let free = diagonal
             .then_some(row as u32)
@@ -86,7 +86,7 @@ fn matching<E>(matrix: &[Row<E>]) -> Result<Vec<u32>, Singular> {
     }
 }
 
-/// Finds an augmenting path from a row without a column, and takes it.
+/// Finds an augmenting path from a row without a column, and applies it.
 fn augment<E>(
     matrix: &[Row<E>],
     start: u32,
@@ -95,7 +95,7 @@ fn augment<E>(
     visited: &mut [u32],
     phase: u32,
 ) -> bool {
-    // Each entry: a row and the place in it of the column that the path goes through.
+    // Each entry is a row and the index, in the row, of the column that the path goes through.
     let mut path: Vec<(u32, usize)> = vec![(start, 0)];
     visited[start as usize] = phase;
     loop {
@@ -103,7 +103,7 @@ fn augment<E>(
             return false;
         };
         let entries = &matrix[*row as usize];
-        // Columns before the place led nowhere; that at the place is seen as visited when the path comes back to it.
+        // Columns before the current one were dead ends; the current one counts as visited when the path returns to it.
         let next = entries[*place..].iter().position(|entry| {
             let owner = row_of[entry.0 as usize];
             owner == NONE || visited[owner as usize] != phase
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn augmenting_paths_undo_greedy_choices() {
-        // Row 0 takes its diagonal, which row 2 needs; a path through row 1 makes room.
+        // Row 0 takes its diagonal, which row 2 needs; a path through row 1 frees it.
         let matrix = pattern(&[&[0, 1], &[1, 2], &[0]]);
         assert!(blocks(&matrix).is_ok());
         let matrix = pattern(&[&[1], &[0, 1], &[1, 2]]);
@@ -179,7 +179,7 @@ mod tests {
         let n = 200_000u32;
         let mut matrix: Vec<Row<()>> = (0..n).map(|i| vec![(i, ()), (i + 1, ())]).collect();
         matrix.push(vec![(0, ())]);
-        // Only one matching exists, found by one path through all rows; by it the matrix is triangular.
+        // Only one matching exists, and one path through all rows finds it; it makes the matrix triangular.
         assert_eq!(blocks(&matrix).unwrap().len(), n as usize + 1);
         matrix[n as usize].push((n, ()));
         assert_eq!(blocks(&matrix).unwrap().len(), 1);

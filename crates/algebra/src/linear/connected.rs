@@ -1,9 +1,9 @@
-//! Sets of graphs: strongly connected ones, and those that edges join.
+//! Strongly connected components and disjoint sets.
 
 const NEW: u32 = u32::MAX;
 
-/// The strongly connected sets of a graph; a set comes after all that it leads to (Tarjan 1972), without recursion. `next` gives the k-th node,
-/// from 0, that a node leads to, and none behind the last one.
+/// Returns the strongly connected components of a graph, each after all components that it leads to (Tarjan 1972), without recursion.
+/// `next` returns the k-th node, from 0, that a node leads to, and `None` after the last one.
 pub fn strongly_connected(nodes: usize, next: impl Fn(usize, usize) -> Option<usize>) -> Vec<Vec<usize>> {
     let mut number = vec![NEW; nodes];
     let mut low = vec![0u32; nodes];
@@ -47,28 +47,28 @@ pub fn strongly_connected(nodes: usize, next: impl Fn(usize, usize) -> Option<us
     sets
 }
 
-/// Disjoint sets of places that are joined pair by pair (union-find). The first place of a set stands for it.
+/// Disjoint sets of positions that are joined pair by pair (union-find). The first position represents a set.
 #[derive(Clone, Debug, Default)]
 pub struct DisjointSets {
-    /// A place of the same set that is not behind: itself for the first one.
+    /// For each position, an earlier one in its set, or itself for the first one.
     above: Vec<u32>,
 }
 
 impl DisjointSets {
-    /// So many places, each a set of its own.
+    /// Creates one set for each of `places` positions.
     pub fn new(places: usize) -> DisjointSets {
         let mut sets = DisjointSets::default();
         sets.grow(places);
         sets
     }
 
-    /// Adds places, each a set of its own, until there are so many.
+    /// Adds positions in separate sets, up to this number.
     pub fn grow(&mut self, places: usize) {
         self.above
             .extend(self.above.len() as u32..places.max(self.above.len()) as u32);
     }
 
-    /// The first place of the set of a place.
+    /// Returns the first position in the set of a position.
     pub fn root(&mut self, mut at: usize) -> usize {
         while self.above[at] as usize != at {
             // Path halving keeps the trees flat without recursion.
@@ -78,13 +78,13 @@ impl DisjointSets {
         at
     }
 
-    /// Makes one set of those of two places.
+    /// Joins the sets of two positions.
     pub fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         self.above[a.max(b)] = a.min(b) as u32;
     }
 
-    /// The first place of the set of each place.
+    /// Returns, for each position, the first position in its set.
     pub fn roots(mut self) -> Vec<usize> {
         (0..self.above.len()).map(|at| self.root(at)).collect()
     }

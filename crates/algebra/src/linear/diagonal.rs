@@ -1,15 +1,14 @@
-//! Linear systems whose every equation belongs to an unknown of its own.
+//! Linear systems in which each equation belongs to one unknown.
 
 use super::sparse::{divide_row, subtract_all};
 use crate::Field;
 use crate::linear::row::Row;
 
-/// Solves `A X = B` with pivots on the diagonal alone, those of the shortest rows first; none where a diagonal entry that is needed
-/// vanishes.
+/// Solves `A X = B` with pivots only on the diagonal, the shortest rows first; `None` if a required diagonal entry vanishes.
 ///
 /// A mass matrix is symmetric and positive definite, and stays so when its rows are eliminated in any order: no pivot on its diagonal
-/// vanishes at any configuration. One off the diagonal may, as `cos(q1 - q2)` does, though it is not zero in general; pivots that
-/// are chosen for little fill alone are therefore not fit for expressions that are evaluated at configurations to come.
+/// vanishes at any configuration. A pivot off the diagonal may vanish, as `cos(q1 - q2)` does, though it is nonzero in general. Pivots
+/// chosen only for low fill-in are therefore unsafe for expressions that are evaluated at later configurations.
 pub fn solve_on_diagonal<F: Field>(
     field: &mut F,
     mut rows: Vec<Row<F::Element>>,
@@ -26,7 +25,7 @@ pub fn solve_on_diagonal<F: Field>(
         });
         let (_, at) = fit.min()?;
         let own = left.swap_remove(at);
-        // What is left of the row belongs to unknowns that are found before this one.
+        // The rest of the row belongs to unknowns that are computed before this one.
         let position = place(&rows[own], own)?;
         let (_, pivot) = rows[own].remove(position);
         let (source, source_right) = (std::mem::take(&mut rows[own]), std::mem::take(&mut right[own]));

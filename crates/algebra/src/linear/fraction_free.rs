@@ -9,14 +9,14 @@ use crate::rational::rational_function::RationalFunction;
 use crate::rational::rational_functions::RationalFunctions;
 use std::collections::BTreeSet;
 
-/// Solves one block `A X = B` over rational functions. Rows are cleared of denominators first; elimination then is
-/// polynomial arithmetic with the common content of each row removed, and fractions come back with the unknowns.
+/// Solves one block `A X = B` over rational functions. Rows are first cleared of denominators; elimination is then polynomial arithmetic
+/// with the common content of each row removed. Fractions reappear in the unknowns.
 pub fn solve_rational_functions(
     field: &mut RationalFunctions,
     matrix: Vec<Row<RationalFunction>>,
     right: Vec<Row<RationalFunction>>,
 ) -> Result<Vec<Row<RationalFunction>>, Singular> {
-    // Polynomials in roots and sines can vanish by their relations, which only the field knows.
+    // Polynomials in roots and sines can vanish by their relations, which only the field contains.
     let related = matrix
         .iter()
         .chain(&right)
@@ -42,9 +42,9 @@ pub fn solve_rational_functions(
     Ok(solution)
 }
 
-/// Eliminates unknowns from equations, each a row that adds up to zero: the first columns are the unknowns, and as many rows
-/// determine them. Returned are the other rows without the unknowns, over the columns that are left (from 0), as polynomials
-/// without a common factor; none if the allowance does not suffice, or if entries hold roots or sines, whose polynomials can vanish.
+/// Eliminates unknowns from equations, which are rows whose sum is zero: the first columns are the unknowns, determined by the same number
+/// of rows. Returns the other rows without the unknowns, over the remaining columns (from 0), as polynomials without a common factor.
+/// `None` if the allowance is exhausted, or if entries contain roots or sines, whose polynomials can vanish.
 pub fn eliminate_unknowns(
     field: &mut RationalFunctions,
     unknowns: usize,
@@ -112,7 +112,7 @@ impl PolynomialRows<'_> {
         row
     }
 
-    /// The unknown of a pivot, those of later pivots being known.
+    /// Returns the unknown of a pivot from the unknowns of later pivots.
     fn unknown(
         &mut self,
         row: &Row<Polynomial>,
@@ -150,7 +150,7 @@ impl PolynomialRows<'_> {
         result
     }
 
-    /// `(side - sum of factor*value)/pivot`; none where the budget is used up.
+    /// Computes `(side - sum of factor*value)/pivot`; `None` if the budget is exhausted.
     fn quotient_of_sum(
         &mut self,
         side: Option<&Polynomial>,
@@ -162,8 +162,8 @@ impl PolynomialRows<'_> {
             common = self.least_common_multiple(&common, &value.denominator);
         }
         let budget = &mut self.field.budget;
-        // What the pivot shares with all numerators goes before anything is multiplied out: in a chain of unknowns
-        // that is mostly the whole pivot.
+        // Common factors of the pivot and all numerators are removed before multiplication; in a chain of unknowns this is usually the
+        // whole pivot.
         let mut numerators: Vec<Polynomial> = values.iter().map(|(_, value)| value.numerator.clone()).collect();
         let mut list = numerators.clone();
         list.extend(side.cloned());
@@ -186,7 +186,7 @@ impl PolynomialRows<'_> {
         if budget.exhausted() {
             return None;
         }
-        // Mostly the pivot divides what is above it, as in Cramer's rule.
+        // The pivot usually divides the numerator, as in Cramer's rule.
         if let Some(quotient) = budget.divide(&top, &pivot) {
             return Some(self.field.quotient(&quotient, &common)).filter(|_| !self.exhausted());
         }

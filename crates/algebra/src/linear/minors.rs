@@ -1,18 +1,18 @@
-//! Linear systems whose entries pass zero while the solution goes on.
+//! Linear systems whose entries pass through zero while the solution stays continuous.
 //!
-//! Elimination divides by its pivots, so where one of them passes zero along a motion, an expression that holds it has no value, though
-//! the solution has. What may be divided by everywhere is eliminated; what is left is solved by Cramer's rule, block by block: it
-//! divides by the determinant of each block alone, and where that is zero, there is no solution to be had.
+//! Elimination divides by its pivots. If a pivot passes through zero along a motion, an expression that contains it has no value, although
+//! the solution does. Unknowns whose pivots never vanish are eliminated. The rest is solved block by block with Cramer's rule, which
+//! divides only by the determinant of each block; if that is zero, no solution exists.
 
 use super::solve::{entry, solve};
 use super::sparse::{Sharing, divide_row, eliminate, subtract_all};
 use crate::Field;
 use crate::linear::row::{Row, Singular};
 
-/// The largest block that is solved by its minors, of which there are two to the power of its size.
+/// The largest block solved by its minors, whose number is two to the power of its size.
 const LARGEST: usize = 6;
 
-/// Solves one block: entries that cannot vanish are eliminated, and the rest, which may fall apart, is solved by minors.
+/// Solves one block: entries that cannot vanish are eliminated, and the rest, which may split into blocks, is solved by minors.
 pub(crate) fn solve_away_from_zero<F: Field>(
     field: &mut F,
     mut matrix: Vec<Row<F::Element>>,
@@ -53,7 +53,7 @@ pub(crate) fn solve_away_from_zero<F: Field>(
     Ok(solution)
 }
 
-/// The entry of least fill (Markowitz), then of least cost, among those that cannot vanish.
+/// Returns the entry with the least fill-in (Markowitz), then the least cost, among those that cannot vanish.
 fn safest<F: Field>(field: &F, matrix: &[Row<F::Element>], is_left: &[bool]) -> Option<(usize, u32)> {
     let rows = || (0..matrix.len()).filter(|row| is_left[*row]);
     let mut counts = vec![0_u64; matrix.len()];
@@ -112,7 +112,7 @@ fn solve_rest<F: Field>(
     Ok(solution)
 }
 
-/// Cramer's rule; elimination where the block is too large for it.
+/// Applies Cramer's rule, or elimination if the block is too large.
 fn by_minors<F: Field>(
     field: &mut F,
     matrix: Vec<Row<F::Element>>,
@@ -133,7 +133,7 @@ fn by_minors<F: Field>(
     for column in 0..size {
         let mut cofactors: Vec<F::Element> = Vec::with_capacity(size);
         for row in 0..size {
-            // By the rows above and below, which share the other columns among them (Laplace).
+            // Expands along the rows above and below, which divide the other columns between them (Laplace).
             let mut sum = field.zero();
             for upper in (0..=full).filter(|set| set.count_ones() as usize == row && set >> column & 1 == 0) {
                 let lower = full & !upper & !(1 << column);
@@ -147,7 +147,7 @@ fn by_minors<F: Field>(
                     false => field.add(&sum, &product),
                 };
             }
-            // Minors of the rows below were put together from the last row upwards.
+            // Minors of the rows below were assembled from the last row upwards.
             let reversed = (size - 1 - row) * (size - 1 - row).saturating_sub(1) / 2;
             cofactors.push(if reversed % 2 == 1 { field.neg(&sum) } else { sum });
         }
@@ -158,7 +158,7 @@ fn by_minors<F: Field>(
     Ok(solution)
 }
 
-/// How many pairs of a column above and one below stand the wrong way round.
+/// Returns the number of inversions between the two halves of a column.
 fn inversions(upper: usize, lower: usize) -> usize {
     let places = |set: usize| (0..usize::BITS).filter(move |place| set >> place & 1 == 1);
     places(upper)
@@ -166,7 +166,7 @@ fn inversions(upper: usize, lower: usize) -> usize {
         .sum()
 }
 
-/// The minors of the first rows in the order given, as many as there are columns in the set, by the sets of columns.
+/// Returns the minors of the first rows in the given order, by the sets of columns; a minor has equal numbers of rows and columns.
 fn minors<F: Field>(field: &mut F, matrix: &[Row<F::Element>], order: impl Iterator<Item = usize>) -> Vec<F::Element> {
     let size = matrix.len();
     let mut found = vec![field.zero(); 1 << size];
@@ -180,7 +180,7 @@ fn minors<F: Field>(field: &mut F, matrix: &[Row<F::Element>], order: impl Itera
                     continue;
                 }
                 let product = field.mul(rest, value);
-                // The new row is the last one; columns behind its own stand between.
+                // The new row is the last one, so the columns after its own add inversions.
                 let behind = (set >> column).count_ones() - 1;
                 sum = match behind % 2 {
                     1 => field.sub(&sum, &product),
@@ -198,7 +198,7 @@ mod tests {
     use super::{by_minors, solve_away_from_zero};
     use crate::{Field, PrimeField, Row, solve};
 
-    /// Numbers modulo the prime, of which the small ones count as entries that may vanish.
+    /// Numbers modulo the prime; small ones count as entries that may vanish.
     struct Cautious;
 
     impl Field for Cautious {

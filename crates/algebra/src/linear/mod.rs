@@ -1,4 +1,4 @@
-//! Linear systems over any field: sparse, in blocks, without fractions.
+//! Linear systems over any field: sparse, in blocks, fraction-free.
 
 pub(crate) mod blocks;
 pub(crate) mod connected;

@@ -1,9 +1,9 @@
 //! Rows of sparse matrices.
 
-/// A sparse row: columns ascending with their entries.
+/// A sparse row: columns, ascending, with their entries.
 pub type Row<E> = Vec<(u32, E)>;
 
-/// A matrix is singular: a row and a column that are left without a pivot.
+/// The matrix is singular: a row and a column remain without a pivot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Singular {
     /// The row, from 0.

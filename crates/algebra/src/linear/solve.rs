@@ -1,15 +1,15 @@
-//! Sparse linear systems over any field, block by block, with pivots chosen for little fill.
+//! Sparse linear systems over any field, block by block, with pivots chosen for low fill-in.
 
 use super::blocks::blocks;
 use super::sparse::{Sharing, divide_row, eliminate, subtract_all};
-use crate::field::{Block, Field};
+use crate::field::{BlockSolution, Field};
 use crate::linear::row::{Row, Singular};
 use std::collections::BTreeSet;
 
 /// Solves `A X = B` for a square sparse A; the rows of X belong to the columns of A.
 ///
-/// The matrix is brought to block triangular form first, so that a million small blocks take linear time; each block
-/// goes to [`Field::solve_block`].
+/// The matrix is first permuted to block triangular form, so that a million small blocks take linear time; each block goes to
+/// [`Field::solve_block`].
 pub fn solve<F: Field>(
     field: &mut F,
     matrix: Vec<Row<F::Element>>,
@@ -18,9 +18,9 @@ pub fn solve<F: Field>(
     blockwise(field, matrix, right, None)
 }
 
-/// [`solve`] with long rows of the solution shared; blocks are eliminated in the field's own operations.
+/// Like [`solve`], but shares long rows of the solution; blocks are eliminated in the field's own operations.
 ///
-/// Where the sharing is exceeded, what is returned is worthless.
+/// If the limit of sharing is exceeded, the result is invalid.
 pub fn solve_sharing<F: Field>(
     field: &mut F,
     matrix: Vec<Row<F::Element>>,
@@ -81,8 +81,8 @@ fn blockwise<F: Field>(
             eliminate(field, inner, sides, sharing).map_err(singular)?
         } else {
             let solution = match field.solve_block(inner, sides) {
-                Block::Solved(solution) => solution,
-                Block::ByElimination(inner, sides) => eliminate(field, inner, sides, &mut Sharing::nothing()),
+                BlockSolution::Solved(solution) => solution,
+                BlockSolution::ByElimination(inner, sides) => eliminate(field, inner, sides, &mut Sharing::nothing()),
             };
             solution.map_err(singular)?
         };
@@ -94,21 +94,21 @@ fn blockwise<F: Field>(
     Ok(solution)
 }
 
-/// What elimination does with rows; columns from the matrix's size on belong to the right sides.
+/// The row operations of elimination; columns from the matrix size on belong to the right-hand sides.
 pub(crate) trait Rows {
     type Element: Clone;
 
-    /// How bad a pivot is.
+    /// Returns the cost of a pivot; lower is better.
     fn cost(&self, pivot: &Self::Element) -> f64;
-    /// The target row with its entry in the pivot's column eliminated.
+    /// Returns the target row with its entry in the pivot's column eliminated.
     fn combine(&mut self, target: Row<Self::Element>, source: &Row<Self::Element>, column: u32) -> Row<Self::Element>;
-    /// Whether to stop.
+    /// Returns true to stop.
     fn exhausted(&self) -> bool;
 }
 
-/// Eliminates below pivots; the pivots' rows and columns in order, each row holding only columns of later pivots
-/// besides its own. Rows beyond the matrix's size are no pivots: all of its columns are eliminated from them. Cut short where
-/// work is exhausted.
+/// Eliminates below pivots. Returns the rows and columns of the pivots in order; each row contains, besides its own column, only columns of
+/// later pivots. Rows beyond the matrix size are not pivots: all columns of the matrix are eliminated from them. Stops early if the work
+/// limit is exhausted.
 pub(crate) fn eliminate_rows<R: Rows>(
     operations: &mut R,
     size: usize,
@@ -140,7 +140,7 @@ pub(crate) fn eliminate_rows<R: Rows>(
     Ok(order)
 }
 
-/// The rows and columns without a pivot, by their counts of entries.
+/// The rows and columns without a pivot, by entry count.
 struct Active {
     size: usize,
     row_done: Vec<bool>,
@@ -152,7 +152,7 @@ struct Active {
     by_column_count: BTreeSet<(u32, u32)>,
 }
 
-/// How many of the shortest rows and columns are searched for a pivot.
+/// The number of shortest rows and columns searched for a pivot.
 const SEARCHED: usize = 4;
 
 impl Active {
@@ -180,15 +180,16 @@ impl Active {
         row.iter().take_while(move |entry| (entry.0 as usize) < size)
     }
 
-    /// The pivot of least fill (Markowitz), then of least cost, among the shortest rows and columns; one of infinite cost
-    /// only where there is no other.
+    /// Returns the pivot with the least fill-in (Markowitz), then the least cost, among the shortest rows and columns; a pivot of infinite
+    /// cost only if no other exists.
     fn choose<R: Rows>(&mut self, operations: &R, rows: &[Row<R::Element>]) -> Result<(u32, u32), Singular> {
         let mut best: Option<(bool, u64, f64, u32, u32)> = None;
         let mut consider = |row: u32, column: u32, value: &R::Element| {
             let length = rows[row as usize].len() as u64 - 1;
             let fill = length * (u64::from(self.column_count[column as usize]) - 1);
             let cost = operations.cost(value);
-            // An entry of infinite cost vanishes where it matters; every row has another, or the matrix is singular there.
+            // An entry of infinite cost vanishes at the values used later; every row has another entry, or the matrix is singular at these
+            // values.
             let last_resort = cost == f64::INFINITY;
             let better = best.is_none_or(|(resort, least, lowest, ..)| {
                 (last_resort, fill) < (resort, least) || ((last_resort, fill) == (resort, least) && cost < lowest)
@@ -204,7 +205,7 @@ impl Active {
                 consider(*row, *column, value);
             }
             if !any {
-                // The column is one that no row is left for, or any other that is left.
+                // Reports a column without remaining rows, or else any remaining column.
                 let column = self.by_column_count.first().map_or(0, |entry| entry.1);
                 return Err(Singular { row: *row, column });
             }
@@ -245,7 +246,7 @@ impl Active {
         }
     }
 
-    /// Notes fill and cancellation in a row; its entry in the pivot's column is gone.
+    /// Records fill-in and cancellation in a row whose entry in the pivot's column was removed.
     fn update<E>(&mut self, row: u32, before: &[u32], after: &Row<E>) {
         if (row as usize) < self.size {
             self.by_row_count.remove(&(before.len() as u32, row));
@@ -286,13 +287,13 @@ impl Active {
     }
 }
 
-/// The place of a column that the row has.
+/// Returns the index of an existing column in a row.
 pub(crate) fn entry<E>(row: &Row<E>, column: u32) -> usize {
     row.binary_search_by_key(&column, |entry| entry.0)
         .expect("invariant: the row has an entry in the pivot's column")
 }
 
-/// The rows of a matrix with their right sides behind, in columns from the size on.
+/// Returns the rows of a matrix followed by their right-hand sides, in columns from the matrix size on.
 pub(crate) fn augmented<E>(matrix: Vec<Row<E>>, right: Vec<Row<E>>) -> Vec<Row<E>> {
     let size = matrix.len() as u32;
     matrix

@@ -1,38 +1,38 @@
 //! Gaussian elimination of one sparse block.
 //!
-//! Only the matrix is eliminated. Right sides are put together afterwards, from the multipliers that elimination noted, so that a
-//! row that many others are subtracted from (the balance at a hub) is not copied for each of them: the work is in
-//! proportion to the entries that arise, times a logarithm.
+//! Only the matrix is eliminated. Right-hand sides are assembled afterwards, from the recorded multipliers. A row that is subtracted from
+//! many others (the balance at a hub) is therefore not copied for each of them. The work is proportional to the number of entries that
+//! arise, times a logarithm.
 
 use crate::Field;
 use crate::linear::row::{Row, Singular};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Columns from here on are shared rows; all others are below.
+/// Columns from this number on are shared rows; all others are below.
 pub const SHARED: u32 = 1 << 30;
 
-/// Rows that get a column of their own instead of being written out wherever they are used.
+/// Rows that get their own column instead of being expanded at each use.
 ///
-/// Equations around a hub without storage are short as long as the hub's variable is one of them, and as many as the
-/// square of the branches when it is written out in each.
+/// Equations around a hub without storage are short while the hub's variable is one of them; expanded in each equation, their length grows
+/// with the square of the number of branches.
 #[derive(Clone, Debug)]
 pub struct Sharing<E> {
-    /// The shared rows, over other columns and those of earlier shared rows; the k-th has the column `SHARED + k`.
+    /// The shared rows, over other columns and the columns of earlier shared rows; the k-th has the column `SHARED + k`.
     pub rows: Vec<Row<E>>,
     /// Rows with more entries than this are shared.
     longest: usize,
-    /// How many entries may still be written out.
+    /// The remaining number of entries that may be expanded.
     budget: usize,
 }
 
 impl<E: Clone> Sharing<E> {
-    /// Everything is written out.
+    /// Shares no rows.
     pub fn nothing() -> Sharing<E> {
         Sharing::up_to(usize::MAX)
     }
 
-    /// Everything is written out as long as rows have no more entries than this together.
+    /// Shares no rows, and limits the total number of entries.
     pub fn up_to(budget: usize) -> Sharing<E> {
         Sharing {
             rows: Vec::new(),
@@ -41,7 +41,7 @@ impl<E: Clone> Sharing<E> {
         }
     }
 
-    /// Rows with more entries than this are shared.
+    /// Shares rows with more entries than this.
     pub fn beyond(longest: usize) -> Sharing<E> {
         Sharing {
             longest,
@@ -49,25 +49,25 @@ impl<E: Clone> Sharing<E> {
         }
     }
 
-    /// Whether nothing is shared, and nothing counted.
+    /// Returns true if no row is shared and no entries are counted.
     pub fn is_idle(&self) -> bool {
         self.longest == usize::MAX && self.budget == usize::MAX
     }
 
-    /// Whether more entries were made than was allowed; rows are worthless from then on, and cheap.
+    /// Returns true if the entry limit was exceeded; from then on operations are fast, and rows are invalid.
     pub fn is_exceeded(&self) -> bool {
         self.budget == 0
     }
 
-    /// Counts a row that was made.
+    /// Counts a new row.
     pub fn count(&mut self, row: &Row<E>) {
         if self.budget < usize::MAX {
             self.budget = self.budget.saturating_sub(row.len());
         }
     }
 
-    /// Takes the shared rows, renumbered: those that nothing uses are dropped, and those with one use stand where they
-    /// are used. `users` are all rows that may hold shared columns.
+    /// Returns the shared rows, renumbered: unused rows are dropped, and rows with a single use are expanded there. `users` are all rows
+    /// that may contain shared columns.
     pub fn finish<F: Field<Element = E>>(self, field: &mut F, users: &mut [&mut Vec<Row<E>>]) -> Vec<Row<E>>
     where
         E: std::fmt::Debug,
@@ -79,7 +79,7 @@ impl<E: Clone> Sharing<E> {
             }
         };
         users.iter().flat_map(|rows| rows.iter()).for_each(&mut note);
-        // A row's users stand behind it, so that its own uses count only where it is used itself.
+        // A row's users come after it, so its own uses count only if it is used itself.
         for index in (0..self.rows.len()).rev() {
             if uses[index] > 0 {
                 for (column, _) in self.rows[index].iter().rev().take_while(|entry| entry.0 >= SHARED) {
@@ -88,7 +88,7 @@ impl<E: Clone> Sharing<E> {
             }
         }
         let mut kept: Vec<Row<E>> = Vec::new();
-        // What stands for each shared column: its new column, or its row.
+        // The replacement of each shared column: its new column, or its row.
         let mut place: Vec<Row<E>> = Vec::with_capacity(self.rows.len());
         for (row, uses) in self.rows.into_iter().zip(uses) {
             let row = replace_shared(field, row, &place);
@@ -107,7 +107,7 @@ impl<E: Clone> Sharing<E> {
         kept
     }
 
-    /// A row that others will be made of: itself where it is short, the column that it got where it is long.
+    /// Prepares a row for use in other rows: a short row is returned unchanged, a long one is replaced by its new shared column.
     pub fn keep<F: Field<Element = E>>(&mut self, field: &F, row: Row<E>) -> Row<E> {
         self.count(&row);
         if row.len() <= self.longest {
@@ -118,7 +118,7 @@ impl<E: Clone> Sharing<E> {
     }
 }
 
-/// The row with what stands for its shared columns.
+/// Returns the row with its shared columns replaced.
 fn replace_shared<F: Field>(field: &mut F, mut row: Row<F::Element>, place: &[Row<F::Element>]) -> Row<F::Element> {
     let first = row.partition_point(|entry| entry.0 < SHARED);
     if first == row.len() {
@@ -192,14 +192,14 @@ pub fn eliminate<F: Field>(
     Ok(solution)
 }
 
-/// `row / divisor`
+/// Computes `row / divisor`.
 pub(crate) fn divide_row<F: Field>(field: &mut F, row: &Row<F::Element>, divisor: &F::Element) -> Row<F::Element> {
     row.iter()
         .map(|(column, value)| (*column, field.div(value, divisor)))
         .collect()
 }
 
-/// `target - sum of factor*source`, entry by entry in the order of the sources; what cancels is dropped.
+/// Computes `target - sum of factor*source`, entry by entry in the order of the sources; cancelled entries are dropped.
 pub(crate) fn subtract_all<'a, F: Field>(
     field: &mut F,
     target: Row<F::Element>,
@@ -213,7 +213,7 @@ where
         return target;
     }
     let mut sum = target;
-    // Columns ascend in a short sum; a long one finds them by a table, and is sorted in the end.
+    // A short sum keeps its columns in ascending order; a long one uses a hash table, and is sorted at the end.
     let mut places: Option<FxHashMap<u32, u32>> = None;
     for (factor, source) in parts {
         if places.is_none() && sum.len() + source.len() > WIDE {
@@ -246,7 +246,7 @@ where
     sum
 }
 
-/// In a field that rounds, a difference that is nothing but rounding error stands for 0.
+/// Returns true if a difference is only round-off and counts as 0; never true in an exact field.
 pub(crate) fn cancelled<F: Field>(field: &F, before: &F::Element, after: &F::Element) -> bool {
     match (field.magnitude(before), field.magnitude(after)) {
         (Some(before), Some(after)) => after <= 4.0 * f64::EPSILON * before,
@@ -254,20 +254,20 @@ pub(crate) fn cancelled<F: Field>(field: &F, before: &F::Element, after: &F::Ele
     }
 }
 
-/// Rows with more entries than this find them by a table.
+/// Rows with more entries than this use a hash table.
 const WIDE: usize = 32;
 
 /// A row of the matrix under elimination.
 struct Line<E> {
-    /// Columns and values in no order.
+    /// Columns and values, unordered.
     entries: Vec<(u32, E)>,
-    /// The place of each column in a wide row; empty until the row is wide.
+    /// The index of each column in a wide row; empty until the row is wide.
     places: FxHashMap<u32, u32>,
-    /// The largest magnitude, or more: what has left the row may still count.
+    /// An upper bound of the largest magnitude: removed entries may still count.
     largest: f64,
-    /// Whether `largest` is exact.
+    /// True if `largest` is exact.
     is_exact: bool,
-    /// Which steps' rows were subtracted, and how many times.
+    /// The steps whose rows were subtracted, with their multipliers.
     subtracted: Vec<(u32, E)>,
     done: bool,
 }
@@ -304,28 +304,28 @@ impl<E> Line<E> {
     }
 }
 
-/// A matrix under elimination: the rows and columns without a pivot, by their counts of entries.
+/// A matrix under elimination: the rows and columns without a pivot, by entry count.
 struct Elimination<E> {
     lines: Vec<Line<E>>,
     column_done: Vec<bool>,
     column_count: Vec<u32>,
     /// Rows that have, or once had, an entry in the column.
     rows_of: Vec<Vec<u32>>,
-    /// Ordered by count, and where counts agree by no order in particular: rows of a grid that are taken one after the other
-    /// fill up a front as wide as the grid.
+    /// Ordered by count; ties are in pseudo-random order, because taking the rows of a grid one after the other fills a front as wide as
+    /// the grid.
     by_row_count: BTreeSet<(u32, u32, u32)>,
     by_column_count: BTreeSet<(u32, u32, u32)>,
 }
 
-/// The place of a row or column in an order by count.
+/// Returns the rank of a row or column in an order by count.
 fn rank(count: u32, index: u32) -> (u32, u32, u32) {
     (count, index.wrapping_mul(0x9E37_79B1), index)
 }
 
-/// How many of the shortest rows and columns are searched for a pivot.
+/// The number of shortest rows and columns searched for a pivot.
 const SEARCHED: usize = 4;
 
-/// How much smaller than the largest entry of its row a pivot may be, where small pivots must be avoided.
+/// The smallest acceptable pivot, relative to the largest entry of its row (threshold pivoting; 0.1 is customary).
 const THRESHOLD: f64 = 0.1;
 
 impl<E: Clone> Elimination<E> {
@@ -367,14 +367,14 @@ impl<E: Clone> Elimination<E> {
         }
     }
 
-    /// The pivot of least fill (Markowitz), then of least cost, among the shortest rows and columns; one of infinite cost
-    /// only where there is no other.
+    /// Returns the pivot with the least fill-in (Markowitz), then the least cost, among the shortest rows and columns; a pivot of infinite
+    /// cost only if no other exists.
     fn choose<F: Field<Element = E>>(&mut self, field: &F) -> Result<(u32, u32), Singular> {
         let mut best: Option<Candidate> = None;
         let rows: Vec<u32> = self.by_row_count.iter().take(SEARCHED).map(|entry| entry.2).collect();
         for row in rows {
             if self.lines[row as usize].entries.is_empty() {
-                // The column is one that no row is left for, or any other that is left.
+                // Reports a column without remaining rows, or else any remaining column.
                 let column = self.by_column_count.first().map_or(0, |entry| entry.2);
                 return Err(Singular { row, column });
             }
@@ -400,13 +400,13 @@ impl<E: Clone> Elimination<E> {
         if let Some(best) = best {
             return Ok((best.row, best.column));
         }
-        // Doubles overflowed: of entries that are no number none is the largest, and nothing can be solved for.
+        // Doubles overflowed: NaN entries have no largest one, so no unknown can be solved for.
         let row = self.by_row_count.first().expect("invariant: a row is left").2;
         let column = self.lines[row as usize].entries[0].0;
         Err(Singular { row, column })
     }
 
-    /// Takes an entry for the pivot where it is better than the best so far.
+    /// Makes an entry the pivot candidate if it is better than the best so far.
     fn consider<F: Field<Element = E>>(&mut self, field: &F, row: u32, place: usize, best: &mut Option<Candidate>) {
         let line = &self.lines[row as usize];
         let (column, value) = &line.entries[place];
@@ -414,13 +414,14 @@ impl<E: Clone> Elimination<E> {
         let length = line.entries.len() as u64 - 1;
         let fill = length * (u64::from(self.column_count[column as usize]) - 1);
         let cost = field.pivot_cost(value);
-        // An entry of infinite cost vanishes where it matters; every row has another, or the matrix is singular there.
+        // An entry of infinite cost vanishes at the values used later; every row has another entry, or the matrix is singular at these
+        // values.
         let last_resort = cost == f64::INFINITY;
         let better = best.as_ref().is_none_or(|best| {
             let (now, known) = ((last_resort, fill), (best.last_resort, best.fill));
             now < known || (now == known && cost < best.cost)
         });
-        // Looked at last: to know the largest entry of a long row may take long.
+        // Checked last, because finding the largest entry of a long row may be slow.
         if better && self.is_large(field, row, place) {
             *best = Some(Candidate {
                 row,
@@ -432,7 +433,7 @@ impl<E: Clone> Elimination<E> {
         }
     }
 
-    /// Whether an entry is no smaller than a pivot may be.
+    /// Returns true if an entry is large enough for a pivot.
     fn is_large<F: Field<Element = E>>(&mut self, field: &F, row: u32, place: usize) -> bool {
         let line = &mut self.lines[row as usize];
         let Some(size) = field.magnitude(&line.entries[place].1) else {
@@ -446,7 +447,7 @@ impl<E: Clone> Elimination<E> {
         size >= THRESHOLD * line.largest
     }
 
-    /// Eliminates a column from all rows but its pivot's.
+    /// Eliminates a column from all rows except the pivot's.
     fn pivot<F: Field<Element = E>>(&mut self, field: &mut F, (row, column): (u32, u32), step: u32) {
         let entries = std::mem::take(&mut self.lines[row as usize].entries);
         self.lines[row as usize].done = true;
@@ -462,7 +463,7 @@ impl<E: Clone> Elimination<E> {
             .iter()
             .position(|entry| entry.0 == column)
             .expect("invariant: a pivot row holds its pivot");
-        // Where dividing is dear, one inverse does for all rows.
+        // If division is expensive, one inverse serves all rows.
         let mut inverse = None;
         for target in std::mem::take(&mut self.rows_of[column as usize]) {
             let line = &mut self.lines[target as usize];

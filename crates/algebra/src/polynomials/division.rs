@@ -1,17 +1,17 @@
-//! Exact division of polynomials, with a heap of pending products so that each term is touched once.
+//! Exact division of polynomials, with a heap of pending products so that each term is visited once.
 
 use super::integer::Integer;
 use super::polynomial::{Exponents, GUARD, Polynomial};
 use std::borrow::Cow;
 
 impl Polynomial {
-    /// The quotient, if the divisor (not zero) divides the polynomial over the integers.
+    /// Returns the quotient if the nonzero divisor divides the polynomial over the integers.
     pub fn divide_exact(&self, divisor: &Polynomial) -> Option<Polynomial> {
         let mut allowance = u64::MAX;
         self.divide_within(divisor, &mut allowance)
     }
 
-    /// The same within an allowance of products of terms; none, and nothing left of it, where it does not suffice.
+    /// Divides within an allowance of term products; if the allowance is insufficient, returns `None` and sets it to zero.
     pub(crate) fn divide_within(&self, divisor: &Polynomial, allowance: &mut u64) -> Option<Polynomial> {
         assert!(!divisor.is_zero(), "a nonzero divisor was promised");
         if self.is_zero() {
@@ -38,7 +38,7 @@ impl Polynomial {
         if divisor.term_count() == 1 {
             return self.divide_by_term(&divisor);
         }
-        // The least terms of both must divide as the greatest ones do: a cheap way to say no.
+        // The least terms of both must divide like the greatest ones, which is a cheap test.
         let (last, divisor_last) = (self.term_count() - 1, divisor.term_count() - 1);
         quotient_words(self.words(last), divisor.words(divisor_last))?;
         self.coefficients[last].divide_exact(&divisor.coefficients[divisor_last])?;
@@ -130,7 +130,7 @@ impl Polynomial {
     }
 }
 
-/// The packed quotient of two monomials, if the second divides the first.
+/// Returns the packed quotient of two monomials, if the second divides the first.
 fn quotient_words(a: &[u64], b: &[u64]) -> Option<Exponents> {
     a.iter()
         .zip(b)
@@ -141,7 +141,7 @@ fn quotient_words(a: &[u64], b: &[u64]) -> Option<Exponents> {
         .collect()
 }
 
-/// For each term of the quotient, its next product with a term of the divisor; the greatest monomial on top.
+/// For each term of the quotient, its next product with a term of the divisor; the greatest monomial is on top.
 struct Products {
     stride: usize,
     /// The monomial of each quotient term's pending product.
@@ -161,7 +161,7 @@ impl Products {
         self.key(self.heap[0])
     }
 
-    /// Starts on a new quotient term, past the product with the leading term of the divisor.
+    /// Starts a new quotient term, after the product with the leading term of the divisor.
     fn start(&mut self, quotient: &Polynomial, divisor: &Polynomial, index: usize) {
         let words = quotient.words(index).iter().zip(divisor.words(1)).map(|(a, b)| a + b);
         self.keys.extend(words);
@@ -178,7 +178,7 @@ impl Products {
         }
     }
 
-    /// Takes the top product, as its quotient and divisor terms, and puts the next one in its place.
+    /// Removes the top product, returned as its quotient and divisor terms, and inserts the next one.
     fn advance(&mut self, quotient: &Polynomial, divisor: &Polynomial) -> (usize, usize) {
         let index = self.heap[0];
         let taken = self.next[index];

@@ -1,11 +1,10 @@
 //! Greatest common divisors of polynomials over the integers.
 //!
-//! Polynomials of physical networks are of low degree, mostly 1, in most of their variables. So the degrees of
-//! the common divisor in each variable are read off images over a prime field first. An image degree of 0 is a
-//! proof that the divisor does not contain the variable; it is then a divisor of all coefficients, in fewer
-//! variables. Where the degree is that of one operand, the divisor is that operand's primitive part, up to
-//! contents in fewer variables, and one exact division is the proof. What is left (a proper common factor in
-//! every variable at once) goes to a remainder sequence.
+//! Polynomials of physical networks have a low degree, usually 1, in most of their variables. The degrees of the common divisor in each
+//! variable are therefore computed first, from images over a prime field. An image degree of 0 proves that the divisor does not contain the
+//! variable; the divisor then divides all coefficients, which have fewer variables. If the degree equals that of one operand, the divisor
+//! is that operand's primitive part, up to contents in fewer variables, and one exact division proves it. The remaining case, a proper
+//! common factor in every variable at once, uses a remainder sequence.
 
 use super::images::{Image, image_gcd, images};
 use super::integer::Integer;
@@ -14,22 +13,22 @@ use crate::{Field, PrimeField};
 use lgm_source::cancellation::Cancellation;
 use num_bigint::BigInt;
 
-/// An allowance of work, in operations on terms.
+/// A work allowance, in operations on terms.
 ///
-/// Where it is used up, operations answer cheaply: a greatest common divisor is 1, a product 0.
+/// If it is exhausted, operations return cheap results: a greatest common divisor is 1, a product 0.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// How many term operations are left.
+    /// The number of remaining term operations.
     pub remaining: u64,
-    /// The longest polynomial that may come about.
+    /// The maximum length of a polynomial.
     pub maximum_terms: usize,
     exhausted: bool,
-    /// Work that is to end has no allowance.
+    /// Cancelled work has no allowance.
     cancellation: Cancellation,
 }
 
 impl Budget {
-    /// An allowance of term operations, for polynomials of at most so many terms.
+    /// Creates an allowance of term operations, for polynomials up to `maximum_terms` terms.
     pub fn new(operations: u64, maximum_terms: usize) -> Budget {
         Budget {
             remaining: operations,
@@ -39,27 +38,27 @@ impl Budget {
         }
     }
 
-    /// The same allowance, which is also exhausted once the work is asked to end.
+    /// Returns the allowance, which is also exhausted when the work is cancelled.
     pub fn until(self, cancellation: Cancellation) -> Budget {
         Budget { cancellation, ..self }
     }
 
-    /// An allowance that nothing uses up.
+    /// Creates an unlimited allowance.
     pub fn unlimited() -> Budget {
         Budget::new(u64::MAX, usize::MAX)
     }
 
-    /// Whether more was asked for than there was.
+    /// Returns true if more was requested than was left.
     pub fn exhausted(&self) -> bool {
         self.exhausted
     }
 
-    /// Uses up all that is left.
+    /// Uses up the rest of the allowance.
     pub fn give_up(&mut self) {
         self.exhausted = true;
     }
 
-    /// Takes some of the allowance; whether there was enough.
+    /// Deducts from the allowance; returns true if enough was left.
     pub fn charge(&mut self, operations: u64) -> bool {
         match self.remaining.checked_sub(operations) {
             Some(rest) if !self.exhausted && !self.cancellation.is_cancelled() => self.remaining = rest,
@@ -68,13 +67,13 @@ impl Budget {
         !self.exhausted
     }
 
-    /// a * b, or 0 when the allowance or a limit is passed.
+    /// Computes a * b, or 0 if the allowance or a limit is exceeded.
     pub fn mul(&mut self, a: &Polynomial, b: &Polynomial) -> Polynomial {
         if a.is_one() || b.is_one() {
             return if a.is_one() { b.clone() } else { a.clone() };
         }
         let (m, n) = (a.term_count() as u64, b.term_count() as u64);
-        // A product of words of long coefficients takes a small part of what a term does.
+        // A product of the words of long coefficients costs a small part of a term operation.
         let words = a.long_words().saturating_mul(b.long_words()) / 64;
         if !self.charge(m.saturating_mul(n).saturating_add(1 + words)) || !a.is_safe_factor() || !b.is_safe_factor() {
             self.exhausted = true;
@@ -87,7 +86,7 @@ impl Budget {
         product
     }
 
-    /// a / b of a divisor of a, or a when the allowance is passed.
+    /// Computes a / b for a divisor b of a, or a if the allowance is exceeded.
     pub fn quotient(&mut self, a: &Polynomial, b: &Polynomial) -> Polynomial {
         if b.is_one() || self.exhausted {
             return a.clone();
@@ -101,7 +100,7 @@ impl Budget {
         }
     }
 
-    /// a / b where it is exact and within the allowance.
+    /// Computes a / b if it is exact and within the allowance.
     pub fn divide(&mut self, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
         let words = a.long_words().saturating_mul(b.long_words()) / 64;
         if !self.charge(a.term_count() as u64 + 1 + words) {
@@ -113,8 +112,8 @@ impl Budget {
     }
 }
 
-/// The greatest common divisor, with a positive leading coefficient; 0 of two zeros. When the budget runs out,
-/// some common divisor instead.
+/// Returns the greatest common divisor, with a positive leading coefficient; 0 for two zeros. If the budget runs out, returns some common
+/// divisor instead.
 pub fn gcd(a: &Polynomial, b: &Polynomial, budget: &mut Budget) -> Polynomial {
     if a.is_one() || b.is_one() || budget.exhausted() {
         return Polynomial::one();
@@ -127,7 +126,7 @@ pub fn gcd(a: &Polynomial, b: &Polynomial, budget: &mut Budget) -> Polynomial {
             other.clone()
         };
     }
-    // The divisor of two long numbers takes a pass over their words for each of their bits.
+    // The divisor of two long numbers requires one pass over their words per bit.
     let longest = a.longest_words().max(b.longest_words());
     if !budget.charge((a.term_count() + b.term_count()) as u64 + longest.saturating_mul(longest)) {
         return Polynomial::one();
@@ -148,7 +147,7 @@ pub fn gcd(a: &Polynomial, b: &Polynomial, budget: &mut Budget) -> Polynomial {
     content.mul(&gcd_primitive(&a, &b, budget))
 }
 
-/// The product of powers that divides both.
+/// Returns the product of powers that divides both.
 fn common_monomial(a: &Polynomial, b: &Polynomial) -> Polynomial {
     let other = b.monomial_content();
     let factors: Vec<(Variable, u32)> = a
@@ -162,7 +161,7 @@ fn common_monomial(a: &Polynomial, b: &Polynomial) -> Polynomial {
     Polynomial::monomial(&factors)
 }
 
-/// The greatest common divisor of a list; 0 of zeros.
+/// Returns the greatest common divisor of a list; 0 for zeros.
 pub fn gcd_list(mut list: Vec<Polynomial>, budget: &mut Budget) -> Polynomial {
     // The shortest first: most lists are settled after one or two.
     list.retain(|polynomial| !polynomial.is_zero());
@@ -177,7 +176,7 @@ pub fn gcd_list(mut list: Vec<Polynomial>, budget: &mut Budget) -> Polynomial {
     common
 }
 
-/// Of two polynomials with content 1, without monomial factors and with positive leading coefficients.
+/// Computes the divisor of two polynomials with content 1, without monomial factors and with positive leading coefficients.
 fn gcd_primitive(a: &Polynomial, b: &Polynomial, budget: &mut Budget) -> Polynomial {
     if a.is_constant() || b.is_constant() {
         return Polynomial::one();
@@ -233,7 +232,7 @@ fn gcd_primitive(a: &Polynomial, b: &Polynomial, budget: &mut Budget) -> Polynom
     gcd_by_remainders(a, b, budget)
 }
 
-/// The greatest common divisor, known not to contain some variables of either, as that of all coefficients.
+/// Computes the greatest common divisor as the divisor of all coefficients, if it is known not to contain some variables.
 fn gcd_of_coefficients(
     a: &Polynomial,
     from_a: &[u32],
@@ -252,7 +251,7 @@ fn gcd_of_coefficients(
     gcd_list(list, budget)
 }
 
-/// Greatest common divisors of the images in each variable; none where a sampled point is unlucky.
+/// Returns the greatest common divisors of the images in each variable; `None` if a sampled point is unlucky.
 fn common_images(a: &Polynomial, b: &Polynomial, variables: &[u32], seed: u64) -> Option<Vec<Image>> {
     images(a, variables, seed)
         .into_iter()
@@ -261,7 +260,7 @@ fn common_images(a: &Polynomial, b: &Polynomial, variables: &[u32], seed: u64) -
         .collect()
 }
 
-/// The greatest common divisor where its degree in some variable is that of an operand, verified by division.
+/// Computes the greatest common divisor if its degree in some variable equals the degree of an operand; verified by division.
 fn gcd_by_primitive_part(a: &Polynomial, b: &Polynomial, common: &[Image], budget: &mut Budget) -> Option<Polynomial> {
     let (degrees_a, degrees_b) = (a.degrees(), b.degrees());
     let full = |degrees: &[u32]| {
@@ -275,7 +274,7 @@ fn gcd_by_primitive_part(a: &Polynomial, b: &Polynomial, common: &[Image], budge
             return Some(divisor.clone());
         }
     }
-    // Of the variables that qualify, the one that splits its operand into the shortest coefficients.
+    // Among the qualifying variables, prefers the one that splits its operand into the shortest coefficients.
     let mut candidates: Vec<(usize, bool, u32)> = Vec::new();
     for (position, image) in common.iter().enumerate() {
         let variable = a.variables[position];
@@ -311,7 +310,7 @@ fn shortest_coefficient(polynomial: &Polynomial, variable: u32) -> usize {
     counts.into_iter().filter(|count| *count > 0).min().unwrap_or(0)
 }
 
-/// The univariate divisor from its monic image, if its coefficients are below the prime; verified by division.
+/// Lifts the univariate divisor from its monic image, if its coefficients are below the prime; verified by division.
 fn lift_univariate(a: &Polynomial, b: &Polynomial, image: &Image, budget: &mut Budget) -> Option<Polynomial> {
     let mut field = PrimeField;
     let variable = Variable(*a.variables.first()?);
@@ -334,7 +333,7 @@ fn lift_univariate(a: &Polynomial, b: &Polynomial, image: &Image, budget: &mut B
     Some(candidate)
 }
 
-/// The greatest common divisor by a primitive remainder sequence in the variable of least degree.
+/// Computes the greatest common divisor by a primitive remainder sequence in the variable of least degree.
 fn gcd_by_remainders(a: &Polynomial, b: &Polynomial, budget: &mut Budget) -> Polynomial {
     let (degrees_a, degrees_b) = (a.degrees(), b.degrees());
     let variable = (0..a.variables.len())
@@ -381,7 +380,7 @@ fn make_primitive(coefficients: &mut [Polynomial], budget: &mut Budget) -> Polyn
     content
 }
 
-/// A multiple of `a` by a power of the divisor's leading coefficient, reduced below the divisor's degree.
+/// Returns a multiple of `a` by a power of the divisor's leading coefficient, reduced below the divisor's degree.
 fn pseudo_remainder(mut a: Vec<Polynomial>, divisor: &[Polynomial], budget: &mut Budget) -> Vec<Polynomial> {
     let (leading, rest) = divisor
         .split_last()

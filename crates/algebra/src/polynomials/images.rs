@@ -1,20 +1,20 @@
-//! Images of polynomials in one variable over the prime field, where degrees of common divisors show cheaply.
+//! Univariate images of polynomials over the prime field, which show the degrees of common divisors cheaply.
 
 use super::polynomial::{Polynomial, Variable};
 use crate::{Field, PrimeField};
 
-/// A polynomial in one variable over the prime field: coefficients from the constant one up, the last not zero.
+/// A univariate polynomial over the prime field: coefficients in ascending order, the last one nonzero.
 pub type Image = Vec<u64>;
 
-/// Leaves no coefficient 0 at the end.
+/// Removes zero coefficients at the end.
 fn trim(image: &mut Image) {
     while image.last() == Some(&0) {
         image.pop();
     }
 }
 
-/// For each of the variables, the image of the polynomial with all other variables at sampled values; `None`
-/// where the leading coefficient vanishes there, so that the image would lie about the degree.
+/// Returns, for each variable, the image of the polynomial with all other variables at sampled values; `None` if the leading coefficient
+/// vanishes there, because the image would have the wrong degree.
 pub(crate) fn images(polynomial: &Polynomial, variables: &[u32], seed: u64) -> Vec<Option<Image>> {
     let mut field = PrimeField;
     let value = |variable: Variable| PrimeField.sample(u64::from(variable.0), seed);
@@ -31,7 +31,7 @@ pub(crate) fn images(polynomial: &Polynomial, variables: &[u32], seed: u64) -> V
     let absent: Vec<usize> = (0..variables.len())
         .filter(|index| polynomial.position(variables[*index]).is_none())
         .collect();
-    // Products of the factors before and after each one give the product without it, division-free.
+    // Products of the factors before and after each one yield the product without it, without division.
     let mut factors: Vec<(usize, u32, u64)> = Vec::new();
     let mut before: Vec<u64> = Vec::new();
     for term in 0..polynomial.term_count() {
@@ -74,7 +74,7 @@ pub(crate) fn images(polynomial: &Polynomial, variables: &[u32], seed: u64) -> V
         .collect()
 }
 
-/// The quotient and the remainder over the prime field; the divisor is not 0.
+/// Returns the quotient and the remainder over the prime field; the divisor is nonzero.
 pub fn image_division(mut dividend: Image, divisor: &Image) -> (Image, Image) {
     let mut field = PrimeField;
     let leading = divisor
@@ -97,7 +97,7 @@ pub fn image_division(mut dividend: Image, divisor: &Image) -> (Image, Image) {
     (quotient, dividend)
 }
 
-/// The monic greatest common divisor over the prime field.
+/// Returns the monic greatest common divisor over the prime field.
 pub fn image_gcd(a: &Image, b: &Image) -> Image {
     let mut field = PrimeField;
     let (mut a, mut b) = (a.clone(), b.clone());

@@ -1,13 +1,14 @@
-//! Integers that stay in a machine word while they fit, which nearly all coefficients here do.
+//! Integers stored in a machine word if they fit, as nearly all coefficients do.
 
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_traits::{Signed, ToPrimitive, Zero};
 
-/// The Mersenne prime 2^61 - 1, the modulus of [`PrimeField`](crate::PrimeField).
-pub(crate) const PRIME: u64 = (1 << 61) - 1;
+/// The modulus of [`PrimeField`](crate::PrimeField): a prime, 3 modulo 4, one less than a multiple of [`WHOLE_TURN`](crate::rotations),
+/// modulo which 2 and all odd primes below 79 are squares.
+pub(crate) const PRIME: u64 = 4_610_326_955_571_136_799;
 
-/// An integer; `Big` only where `Small` does not hold it, so that equality is structural.
+/// An integer; `Big` only if it does not fit `Small`, so that equality is structural.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Integer {
     Small(i64),
@@ -42,7 +43,7 @@ impl Integer {
         }
     }
 
-    /// How many words the integer takes, 0 where it fits one.
+    /// Returns the number of words of the integer, 0 if it fits one word.
     pub(crate) fn long_words(&self) -> u64 {
         match self {
             Integer::Small(_) => 0,
@@ -93,7 +94,7 @@ impl Integer {
         }
     }
 
-    /// The quotient of a nonzero divisor, if it is an integer.
+    /// Divides by a nonzero divisor; `None` if the quotient is not an integer.
     pub(crate) fn divide_exact(&self, divisor: &Integer) -> Option<Integer> {
         match (self, divisor) {
             (Integer::Small(a), Integer::Small(b)) => {
@@ -107,7 +108,7 @@ impl Integer {
         }
     }
 
-    /// The greatest common divisor, not negative.
+    /// Returns the nonnegative greatest common divisor.
     pub(crate) fn gcd(&self, other: &Integer) -> Integer {
         match (self, other) {
             (Integer::Small(a), Integer::Small(b)) => {

@@ -1,4 +1,4 @@
-//! Polynomials taken apart by variables, differentiated and evaluated.
+//! Polynomials split by variables, differentiated and evaluated.
 
 use super::integer::Integer;
 use super::polynomial::{Polynomial, Variable, lane};
@@ -8,7 +8,7 @@ use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 
 impl Polynomial {
-    /// The derivative with respect to one variable.
+    /// Returns the derivative with respect to one variable.
     pub fn derivative(&self, variable: Variable) -> Polynomial {
         let Some(position) = self.position(variable.0) else {
             return Polynomial::zero();
@@ -31,8 +31,8 @@ impl Polynomial {
         result.trim()
     }
 
-    /// Terms grouped by their exponents in the given variables (ascending): one polynomial in the others for
-    /// each combination, with the combination itself.
+    /// Groups terms by their exponents in the given variables (ascending). Returns one polynomial in the other variables for each
+    /// combination of exponents.
     pub(crate) fn split(&self, variables: &[u32]) -> Vec<(Vec<u32>, Polynomial)> {
         let positions: Vec<usize> = variables
             .iter()
@@ -59,7 +59,7 @@ impl Polynomial {
                 list.len() - 1
             });
             let group = &mut list[index].1;
-            // Terms of one group differ in the other exponents only, so they stay sorted.
+            // Terms of one group differ only in the other exponents, so they stay sorted.
             group
                 .exponents
                 .extend(self.words(term).iter().zip(&mask).map(|(word, mask)| word & mask));
@@ -68,7 +68,7 @@ impl Polynomial {
         list.into_iter().map(|(key, group)| (key, group.trim())).collect()
     }
 
-    /// The coefficients of the powers of one variable, from the constant one to the leading one.
+    /// Returns the coefficients of the powers of one variable, in ascending order.
     pub fn coefficients_in(&self, variable: Variable) -> Vec<Polynomial> {
         let mut list = vec![Polynomial::zero(); self.degree(variable) as usize + 1];
         for (key, group) in self.split(&[variable.0]) {
@@ -77,7 +77,7 @@ impl Polynomial {
         list
     }
 
-    /// The polynomial with the given coefficients of the powers of a variable that they do not contain.
+    /// Builds the polynomial with the given coefficients of the powers of a variable, which the coefficients do not contain.
     pub fn from_coefficients_in(variable: Variable, coefficients: &[Polynomial]) -> Polynomial {
         let list: Vec<Polynomial> = coefficients
             .iter()
@@ -87,7 +87,7 @@ impl Polynomial {
         Polynomial::sum(&list)
     }
 
-    /// The value in the prime field.
+    /// Returns the value in the prime field.
     pub fn evaluate_prime(&self, value: impl Fn(Variable) -> u64) -> u64 {
         let mut field = PrimeField;
         let powers = self.power_table(value, &1, |a, b| PrimeField.mul(a, b));
@@ -102,7 +102,7 @@ impl Polynomial {
         sum
     }
 
-    /// The value over the rational numbers.
+    /// Returns the value over the rational numbers.
     pub fn evaluate(&self, value: impl Fn(Variable) -> BigRational) -> BigRational {
         let powers = self.power_table(value, &BigRational::one(), |a, b| a * b);
         let mut sum = BigRational::zero();
@@ -119,7 +119,7 @@ impl Polynomial {
         sum
     }
 
-    /// Powers of each variable's value up to its degree.
+    /// Returns the powers of each variable's value up to its degree.
     pub(crate) fn power_table<T: Clone>(
         &self,
         value: impl Fn(Variable) -> T,

@@ -1,9 +1,8 @@
 //! Sparse multivariate polynomials with integer coefficients.
 //!
-//! A polynomial lists the variables it really depends on, ascending, and its terms in descending lexicographic
-//! order (the variable of least index weighs most), so that equal polynomials are equal values. Exponents are
-//! packed four to a word, the first variable in the highest bits: a monomial product is an addition of words,
-//! and comparing words compares monomials.
+//! A polynomial lists its variables in ascending order, and its terms in descending lexicographic order (the variable with the least index
+//! weighs most). Equal polynomials are therefore equal values. Exponents are packed four to a word, the first variable in the highest bits:
+//! a monomial product is an addition of words, and comparing words compares monomials.
 
 use super::integer::Integer;
 use num_bigint::BigInt;
@@ -18,13 +17,13 @@ pub struct Variable(pub u32);
 /// The highest bit of each packed exponent, never set: room for a borrow when monomials are divided.
 pub(crate) const GUARD: u64 = 0x8000_8000_8000_8000;
 
-/// Ascending; up to four without memory of their own, as in the local entries of a sparse system.
+/// Ascending; up to four without a heap allocation, as in the local entries of a sparse system.
 pub(crate) type Variables = SmallVec<[u32; 4]>;
 
-/// Packed words, a stride per term.
+/// Packed words, `stride` per term.
 pub(crate) type Exponents = SmallVec<[u64; 2]>;
 
-/// One per term.
+/// One coefficient per term.
 pub(crate) type Coefficients = SmallVec<[Integer; 1]>;
 
 /// A polynomial over the integers.
@@ -38,7 +37,7 @@ pub struct Polynomial {
 impl Clone for Polynomial {
     fn clone(&self) -> Polynomial {
         Polynomial {
-            // Words are copied at once; the derived clone goes from one to the next.
+            // Copies words as a block; a derived clone would copy word by word.
             variables: Variables::from_slice(&self.variables),
             exponents: Exponents::from_slice(&self.exponents),
             coefficients: self.coefficients.clone(),
@@ -46,23 +45,23 @@ impl Clone for Polynomial {
     }
 }
 
-/// The place of a variable in the packed words: word and shift.
+/// Returns the position of a variable in the packed words: word and shift.
 pub(crate) fn lane(position: usize) -> (usize, u32) {
     (position / 4, 48 - 16 * (position % 4) as u32)
 }
 
 impl Polynomial {
-    /// 0
+    /// Returns 0.
     pub fn zero() -> Polynomial {
         Polynomial::default()
     }
 
-    /// 1
+    /// Returns 1.
     pub fn one() -> Polynomial {
         Polynomial::from_integer(Integer::ONE)
     }
 
-    /// A constant.
+    /// Creates a constant.
     pub fn constant(value: impl Into<BigInt>) -> Polynomial {
         Polynomial::from_integer(Integer::from(value.into()))
     }
@@ -78,15 +77,15 @@ impl Polynomial {
         }
     }
 
-    /// A variable.
+    /// Creates the polynomial of a variable.
     pub fn variable(variable: Variable) -> Polynomial {
         Polynomial::monomial(&[(variable, 1)])
     }
 
-    /// A product of powers with the coefficient 1; variables may come in any order, each once.
+    /// Creates a product of powers with the coefficient 1; the variables may be in any order, each at most once.
     ///
     /// # Panics
-    /// When an exponent is 2^15 or more.
+    /// If an exponent is 2^15 or more.
     pub fn monomial(factors: &[(Variable, u32)]) -> Polynomial {
         let mut factors: SmallVec<[(Variable, u32); 4]> =
             factors.iter().copied().filter(|factor| factor.1 > 0).collect();
@@ -105,7 +104,7 @@ impl Polynomial {
         }
     }
 
-    /// The sum of the terms given as products of powers with their coefficients.
+    /// Returns the sum of terms, given as products of powers with their coefficients.
     pub fn from_terms(terms: impl IntoIterator<Item = (Vec<(Variable, u32)>, BigInt)>) -> Polynomial {
         let list: Vec<Polynomial> = terms
             .into_iter()
@@ -114,7 +113,7 @@ impl Polynomial {
         Polynomial::sum(&list)
     }
 
-    /// The sum of a list, by halves, so that no term is moved more than log(list) times.
+    /// Returns the sum of a list, by halves, so that no term is moved more than log(list) times.
     pub fn sum(list: &[Polynomial]) -> Polynomial {
         match list {
             [] => Polynomial::zero(),
@@ -126,7 +125,7 @@ impl Polynomial {
         }
     }
 
-    /// Words per monomial.
+    /// Returns the number of words per monomial.
     pub(crate) fn stride(&self) -> usize {
         self.variables.len().div_ceil(4)
     }
@@ -145,17 +144,17 @@ impl Polynomial {
         self.variables.binary_search(&variable).ok()
     }
 
-    /// Number of terms.
+    /// Returns the number of terms.
     pub fn term_count(&self) -> usize {
         self.coefficients.len()
     }
 
-    /// Whether it depends on a variable.
+    /// Returns true if the polynomial depends on a variable.
     pub(crate) fn contains(&self, variable: Variable) -> bool {
         self.position(variable.0).is_some()
     }
 
-    /// Whether a variable stands in one term alone, and there to the first power.
+    /// Returns true if some variable occurs in only one term, to the first power.
     pub(crate) fn has_variable_of_one_term(&self) -> bool {
         (0..self.variables.len()).any(|position| {
             let mut exponents = (0..self.term_count()).map(|term| self.exponent(term, position));
@@ -164,7 +163,7 @@ impl Polynomial {
         })
     }
 
-    /// The factors of a term, variables ascending; terms count from 0, lexicographically greatest first.
+    /// Returns the factors of a term, variables ascending; terms are numbered from 0, lexicographically greatest first.
     pub fn factors(&self, term: usize) -> Vec<(Variable, u32)> {
         (0..self.variables.len())
             .map(|position| (Variable(self.variables[position]), self.exponent(term, position)))
@@ -172,37 +171,37 @@ impl Polynomial {
             .collect()
     }
 
-    /// The coefficient of a term.
+    /// Returns the coefficient of a term.
     pub fn coefficient(&self, term: usize) -> BigInt {
         self.coefficients[term].big()
     }
 
-    /// The variables that the polynomial depends on, ascending.
+    /// Returns the variables that the polynomial depends on, ascending.
     pub fn variables(&self) -> impl Iterator<Item = Variable> + '_ {
         self.variables.iter().map(|variable| Variable(*variable))
     }
 
-    /// Whether it is 0.
+    /// Returns true if the polynomial is 0.
     pub fn is_zero(&self) -> bool {
         self.coefficients.is_empty()
     }
 
-    /// Whether it is 1.
+    /// Returns true if the polynomial is 1.
     pub fn is_one(&self) -> bool {
         self.is_constant() && self.coefficients.first().is_some_and(Integer::is_one)
     }
 
-    /// Whether it depends on no variable.
+    /// Returns true if the polynomial depends on no variable.
     pub fn is_constant(&self) -> bool {
         self.variables.is_empty()
     }
 
-    /// The sign of the leading coefficient is minus.
+    /// Returns true if the leading coefficient is negative.
     pub fn is_negative(&self) -> bool {
         self.coefficients.first().is_some_and(Integer::is_negative)
     }
 
-    /// The degree in one variable; 0 of the zero polynomial.
+    /// Returns the degree in one variable; 0 for the zero polynomial.
     pub fn degree(&self, variable: Variable) -> u32 {
         self.position(variable.0).map_or(0, |position| {
             (0..self.term_count())
@@ -212,7 +211,7 @@ impl Polynomial {
         })
     }
 
-    /// The degrees in each of the polynomial's own variables.
+    /// Returns the degree in each of the polynomial's variables.
     pub(crate) fn degrees(&self) -> Vec<u32> {
         let mut degrees = vec![0; self.variables.len()];
         for term in 0..self.term_count() {
@@ -223,7 +222,7 @@ impl Polynomial {
         degrees
     }
 
-    /// The greatest sum of exponents of a term.
+    /// Returns the greatest sum of exponents in a term.
     pub fn total_degree(&self) -> u32 {
         (0..self.term_count())
             .map(|term| self.factors(term).iter().map(|factor| factor.1).sum())
@@ -231,12 +230,12 @@ impl Polynomial {
             .unwrap_or(0)
     }
 
-    /// All exponents are below 2^14, so that a product of two such polynomials is safe.
+    /// Returns true if all exponents are below 2^14, so that a product of two such polynomials is safe.
     pub(crate) fn is_safe_factor(&self) -> bool {
         self.exponents.iter().all(|word| word & (GUARD | (GUARD >> 1)) == 0)
     }
 
-    /// The same terms over another ascending list of variables, which contains all of its own.
+    /// Returns the same terms over another ascending list of variables, which must contain all variables of the polynomial.
     pub(crate) fn repack(&self, variables: &[u32]) -> Polynomial {
         let map: SmallVec<[(usize, u32); 4]> = self
             .variables
@@ -263,7 +262,7 @@ impl Polynomial {
         }
     }
 
-    /// Forgets variables that no term depends on any more.
+    /// Removes variables that no term depends on any more.
     pub(crate) fn trim(mut self) -> Polynomial {
         let stride = self.stride();
         let mut used: Exponents = smallvec![0; stride];
@@ -294,7 +293,7 @@ impl Polynomial {
         self
     }
 
-    /// Both polynomials over one list of variables.
+    /// Returns both polynomials over one list of variables.
     pub(crate) fn unify<'a>(a: &'a Polynomial, b: &'a Polynomial) -> (Cow<'a, Polynomial>, Cow<'a, Polynomial>) {
         if a.variables == b.variables {
             return (Cow::Borrowed(a), Cow::Borrowed(b));
@@ -312,7 +311,7 @@ impl Polynomial {
         (over(a), over(b))
     }
 
-    /// The sum or difference of polynomials over one list of variables, not trimmed.
+    /// Returns the sum or difference of polynomials over one list of variables, not trimmed.
     fn merge(a: &Polynomial, b: &Polynomial, minus: bool) -> Polynomial {
         let (m, n) = (a.term_count(), b.term_count());
         let mut result = Polynomial {
@@ -357,7 +356,7 @@ impl Polynomial {
         result
     }
 
-    /// a + b
+    /// Computes a + b.
     pub fn add(&self, other: &Polynomial) -> Polynomial {
         if self.is_zero() {
             return other.clone();
@@ -369,7 +368,7 @@ impl Polynomial {
         Polynomial::merge(&a, &b, false).trim()
     }
 
-    /// a - b
+    /// Computes a - b.
     pub fn sub(&self, other: &Polynomial) -> Polynomial {
         if other.is_zero() {
             return self.clone();
@@ -378,7 +377,7 @@ impl Polynomial {
         Polynomial::merge(&a, &b, true).trim()
     }
 
-    /// -a
+    /// Computes -a.
     pub fn neg(&self) -> Polynomial {
         Polynomial {
             variables: self.variables.clone(),
@@ -401,7 +400,7 @@ impl Polynomial {
         }
     }
 
-    /// The product with one term over the same list of variables.
+    /// Returns the product with one term over the same list of variables.
     fn times_term(&self, words: &[u64], factor: &Integer) -> Polynomial {
         let mut exponents = self.exponents.clone();
         if !words.is_empty() {
@@ -423,10 +422,10 @@ impl Polynomial {
         }
     }
 
-    /// a * b
+    /// Computes a * b.
     ///
     /// # Panics
-    /// When an exponent of the product is 2^15 or more.
+    /// If an exponent of the product is 2^15 or more.
     pub fn mul(&self, other: &Polynomial) -> Polynomial {
         if self.is_zero() || other.is_zero() {
             return Polynomial::zero();
@@ -451,7 +450,7 @@ impl Polynomial {
         product
     }
 
-    /// a^n
+    /// Computes a^n.
     pub fn power(&self, exponent: u32) -> Polynomial {
         let mut result = Polynomial::one();
         let mut base = Cow::Borrowed(self);
@@ -468,17 +467,17 @@ impl Polynomial {
         result
     }
 
-    /// The words of all coefficients that do not fit one, together.
+    /// Returns the total number of words of the coefficients that do not fit one word.
     pub(crate) fn long_words(&self) -> u64 {
         self.coefficients.iter().map(Integer::long_words).sum()
     }
 
-    /// The words of the longest coefficient, 0 where each fits one.
+    /// Returns the number of words of the longest coefficient, 0 if each fits one word.
     pub(crate) fn longest_words(&self) -> u64 {
         self.coefficients.iter().map(Integer::long_words).max().unwrap_or(0)
     }
 
-    /// The greatest common divisor of the coefficients, positive; 0 of the zero polynomial.
+    /// Returns the positive greatest common divisor of the coefficients; 0 for the zero polynomial.
     pub(crate) fn integer_content(&self) -> Integer {
         let mut content = Integer::Small(0);
         for coefficient in &self.coefficients {
@@ -490,12 +489,12 @@ impl Polynomial {
         content
     }
 
-    /// The greatest common divisor of the coefficients, positive; 0 of the zero polynomial.
+    /// Returns the positive greatest common divisor of the coefficients; 0 for the zero polynomial.
     pub fn content(&self) -> BigInt {
         self.integer_content().big()
     }
 
-    /// All coefficients divided by an integer that divides them.
+    /// Divides all coefficients by an integer that divides them.
     pub(crate) fn divide_integer(&self, divisor: &Integer) -> Option<Polynomial> {
         if divisor.is_one() {
             return Some(self.clone());
@@ -512,7 +511,7 @@ impl Polynomial {
         })
     }
 
-    /// The polynomial divided by its content, with a positive leading coefficient.
+    /// Returns the polynomial divided by its content, with a positive leading coefficient.
     pub fn primitive_part(&self) -> Polynomial {
         if self.is_zero() {
             return Polynomial::zero();
@@ -523,7 +522,7 @@ impl Polynomial {
             .expect("invariant: the content divides every coefficient")
     }
 
-    /// The packed least exponents over all terms.
+    /// Returns the packed minimum exponents over all terms.
     fn least_words(&self) -> Vec<u64> {
         if self.is_zero() {
             return Vec::new();
@@ -544,7 +543,7 @@ impl Polynomial {
         least
     }
 
-    /// The product of powers that divides every term.
+    /// Returns the product of powers that divides every term.
     pub fn monomial_content(&self) -> Vec<(Variable, u32)> {
         let least = self.least_words();
         (0..self.variables.len())
@@ -559,7 +558,7 @@ impl Polynomial {
             .collect()
     }
 
-    /// The polynomial divided by its monomial content.
+    /// Returns the polynomial divided by its monomial content.
     pub fn without_monomial_content(&self) -> Polynomial {
         let least = self.least_words();
         if least.iter().all(|word| *word == 0) {
@@ -575,7 +574,7 @@ impl Polynomial {
     }
 }
 
-/// The sum of the products of a range of terms with a whole polynomial, by halves.
+/// Returns the sum of the products of a range of terms with a whole polynomial, by halves.
 fn products(few: &Polynomial, many: &Polynomial, from: usize, to: usize) -> Polynomial {
     if to - from == 1 {
         return many.times_term(few.words(from), &few.coefficients[from]);

@@ -1,7 +1,7 @@
-//! Normal forms by symbolica, through its published interface alone.
+//! Normal forms by symbolica, using only its published interface.
 //!
-//! Compiled with the cargo feature `symbolica` only. The library's licence and its limits without a licence key are
-//! described in README.md; nothing of it runs before the first normal form is asked for.
+//! Compiled only with the cargo feature `symbolica`. The library's licence and its limits without a licence key are described in README.md;
+//! none of its code runs before the first normal form is requested.
 
 use crate::expr::{ExprId, Exprs, Node, SymbolId};
 use num_bigint::BigInt;
@@ -13,13 +13,13 @@ use symbolica::atom::{Atom, AtomCore, AtomView, FunctionBuilder, Symbol};
 use symbolica::domains::integer::Integer;
 use symbolica::symbol;
 
-/// The most products of terms that one sum or product may take before it is cancelled.
+/// The maximum number of term products in one sum or product before cancellation.
 const LARGEST_STEP: usize = 100_000;
-/// The same for all steps together: some seconds.
+/// The maximum number for all steps together: some seconds.
 const ALL_STEPS: usize = 5_000_000;
-/// Longer results are left expanded: nobody reads them, and factors are dear to find.
+/// Results longer than this stay expanded: they are unreadable, and factors are expensive to find.
 const LONGEST_TO_FACTOR: usize = 200;
-/// Powers beyond this are no polynomials that anybody reads.
+/// The largest power that is expanded to a polynomial.
 const HIGHEST_POWER: i64 = 64;
 
 /// The normal forms found so far; none for an expression whose normal form would be too large.
@@ -30,7 +30,7 @@ pub(crate) struct Atoms {
 }
 
 impl Atoms {
-    /// The expression in lowest terms, factored where it is short.
+    /// Returns the expression in lowest terms, factored if it is short.
     pub(crate) fn normal_form(&mut self, exprs: &mut Exprs, root: ExprId) -> Option<ExprId> {
         let mut stack = vec![root];
         while let Some(&id) = stack.last() {
@@ -54,7 +54,7 @@ impl Atoms {
         Some(express(exprs, atom.as_view()))
     }
 
-    /// The normal form of one node, those of its parts being known.
+    /// Returns the normal form of one node from the normal forms of its parts.
     fn combine(&mut self, exprs: &Exprs, id: ExprId) -> Option<Atom> {
         match exprs.node(id) {
             Node::Number(value) => Some(number(value)),
@@ -99,7 +99,7 @@ impl Atoms {
         atoms.pop()
     }
 
-    /// Whether a step of this size may still be taken; it then counts.
+    /// Returns true if a step of this size is within the limit; the step is then counted.
     fn afford(&mut self, step: Option<usize>) -> bool {
         let step = step.unwrap_or(usize::MAX);
         self.steps = self.steps.saturating_add(step.min(LARGEST_STEP));
@@ -107,13 +107,13 @@ impl Atoms {
     }
 }
 
-/// The exponent of a power that is a rational function of its base.
+/// Returns the exponent of a power that is a rational function of its base.
 fn whole_power(exprs: &Exprs, exponent: ExprId) -> Option<i64> {
     let exponent = exprs.as_number(exponent).filter(|value| value.is_integer())?;
     exponent.to_i64().filter(|power| power.abs() <= HIGHEST_POWER)
 }
 
-/// The parts of an expression that its normal form is computed from.
+/// Returns the parts of an expression from which its normal form is computed.
 fn parts(exprs: &Exprs, id: ExprId) -> &[ExprId] {
     match exprs.node(id) {
         Node::Sum(list) | Node::Product(list) => list,
@@ -122,20 +122,19 @@ fn parts(exprs: &Exprs, id: ExprId) -> &[ExprId] {
     }
 }
 
-/// The function whose value at the number of an expression stands for it: one name in the library's global table, and
-/// none of the user's.
+/// Returns the function that represents an expression by its number: one name in the library's global table, and no user's name.
 fn node_function() -> Symbol {
     symbol!("lgm::node")
 }
 
-/// What stands for an expression that is a symbol, or counts as one.
+/// Returns the symbol for an expression that is a symbol, or counts as one.
 fn variable(id: ExprId) -> Atom {
     FunctionBuilder::new(node_function())
         .add_arg(Atom::num(i64::from(id.0)))
         .finish()
 }
 
-/// A number of ours as one of the library's.
+/// Converts a number to the library's type.
 fn number(value: &BigRational) -> Atom {
     let whole = |value: &BigInt| match value.to_i64() {
         Some(small) => Atom::num(small),
@@ -146,20 +145,20 @@ fn number(value: &BigRational) -> Atom {
     whole(value.numer()) / whole(value.denom())
 }
 
-/// One of the library's numbers as one of ours.
+/// Converts a number from the library's type.
 fn as_number(view: AtomView) -> BigRational {
     let text = view.to_canonical_string();
     text.parse()
         .unwrap_or_else(|_| panic!("invariant: `{text}` is a rational number"))
 }
 
-/// At most how many terms numerator and denominator have together once they are expanded.
+/// Returns an upper bound for the number of terms of numerator and denominator together, after expansion.
 fn size(view: AtomView) -> usize {
     let (numerator, denominator) = terms(view);
     numerator.saturating_add(denominator)
 }
 
-/// At most how many terms the numerator and the denominator of a normal form have once they are expanded.
+/// Returns upper bounds for the numbers of terms of the numerator and the denominator of a normal form, after expansion.
 fn terms(view: AtomView) -> (usize, usize) {
     match view {
         AtomView::Add(sum) => {
@@ -180,7 +179,7 @@ fn terms(view: AtomView) -> (usize, usize) {
     }
 }
 
-/// Back to an expression: terms and factors in the order of declaration, positive terms first.
+/// Converts back to an expression: terms and factors in the order of declaration, positive terms first.
 fn express(exprs: &mut Exprs, view: AtomView) -> ExprId {
     match view {
         AtomView::Num(_) => exprs.number(as_number(view)),
@@ -213,18 +212,18 @@ fn express(exprs: &mut Exprs, view: AtomView) -> ExprId {
     }
 }
 
-/// The sum of the terms in the order that people write.
+/// Returns the sum of the terms in the customary order.
 fn ordered_sum(exprs: &mut Exprs, mut terms: Vec<ExprId>) -> ExprId {
     terms.sort_by_cached_key(|id| order(exprs, *id));
     exprs.sum(terms)
 }
 
-/// Whether the expression is a negative number.
+/// Returns true if the expression is a negative number.
 fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
     exprs.as_number(id).is_some_and(|number| number.is_negative())
 }
 
-/// Whether a term is a negative number, or begins with one.
+/// Returns true if a term is a negative number, or begins with one.
 fn takes_away(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Product(list) => is_negative(exprs, list[0]),
@@ -232,8 +231,7 @@ fn takes_away(exprs: &Exprs, id: ExprId) -> bool {
     }
 }
 
-/// Whether some terms of a sum add and some take away, so that a sign in front is better written inside: `b - a`, not
-/// `-(a - b)`.
+/// Returns true if a sum has positive and negative terms, so that a sign is better written inside: `b - a`, not `-(a - b)`.
 fn has_mixed_signs(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Sum(list) => {
@@ -244,7 +242,7 @@ fn has_mixed_signs(exprs: &Exprs, id: ExprId) -> bool {
     }
 }
 
-/// A sum times -1, term by term.
+/// Returns a sum times -1, term by term.
 fn opposite_sum(exprs: &mut Exprs, id: ExprId) -> ExprId {
     let Node::Sum(list) = exprs.node(id).clone() else {
         return exprs.neg(id);
@@ -253,7 +251,7 @@ fn opposite_sum(exprs: &mut Exprs, id: ExprId) -> ExprId {
     ordered_sum(exprs, terms)
 }
 
-/// Where a factor belongs in a product: symbols in the order of declaration, then sums, then everything else. The second part is
+/// Returns the rank of a factor in a product: symbols in the order of declaration, then sums, then other expressions. The second part is
 /// the exponent, so that higher powers come first.
 fn place(exprs: &Exprs, id: ExprId) -> (u64, i64) {
     const SUMS: u64 = 1 << 32;
@@ -269,7 +267,7 @@ fn place(exprs: &Exprs, id: ExprId) -> (u64, i64) {
     (place, -exponent)
 }
 
-/// Where a term belongs in a sum: positive ones first, then by its factors.
+/// Returns the rank of a term in a sum: positive terms first, then by factors.
 fn order(exprs: &Exprs, id: ExprId) -> (bool, Vec<(u64, i64)>) {
     let factors = match exprs.node(id) {
         Node::Product(list) => list,

@@ -1,4 +1,4 @@
-//! From rational functions back to expressions, in the form that a person would write.
+//! Conversion of rational functions to readable expressions.
 
 use super::rational_function::RationalFunction;
 use crate::expr::{ExprId, Exprs, Function};
@@ -13,12 +13,12 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use std::borrow::Cow;
 
-/// Longer polynomials are left as they are: nobody reads them, and factors are dear to find.
+/// Polynomials longer than this are unchanged: they are unreadable, and factors are expensive to find.
 const LONGEST_TO_FACTOR: usize = 200;
 
 impl RationalFunctions {
-    /// The expression that a person would write: a common sign, number and monomial in front, factors that show
-    /// without search apart, terms and factors in the order of declaration, positive terms first.
+    /// Returns a readable expression. A common sign, number and monomial are in front, and factors are separated if they are found without
+    /// a search. Terms and factors are in the order of declaration, positive terms first.
     pub fn to_expression(&self, exprs: &mut Exprs, f: &RationalFunction) -> ExprId {
         if let Some(number) = f.as_number() {
             return exprs.number(number);
@@ -37,7 +37,7 @@ impl RationalFunctions {
         exprs.product(product)
     }
 
-    /// The same of a term over a term, as most entries of a sparse system are: nothing can be factored.
+    /// Converts a quotient of two single terms, as most entries of a sparse system are: factoring is unnecessary.
     fn of_monomials(&self, exprs: &mut Exprs, f: &RationalFunction) -> ExprId {
         let number = BigRational::new(f.numerator.coefficient(0), f.denominator.coefficient(0));
         let mut product = vec![exprs.number(number)];
@@ -51,7 +51,7 @@ impl RationalFunctions {
         exprs.product(product)
     }
 
-    /// The polynomial with squared cosines replaced by squared sines, where that is shorter.
+    /// Returns the polynomial with squared cosines replaced by squared sines, if that is shorter.
     fn shortest<'p>(&self, polynomial: &'p Polynomial) -> Cow<'p, Polynomial> {
         let mut best = Cow::Borrowed(polynomial);
         for variable in polynomial.variables() {
@@ -100,7 +100,7 @@ struct Written {
 impl Written {
     fn new(polynomial: Cow<'_, Polynomial>) -> Written {
         let content = polynomial.integer_content();
-        // Only a sign that all terms share goes in front: `b - a` is better than `-(a - b)`.
+        // Only a sign common to all terms goes in front: `b - a` is better than `-(a - b)`.
         let negative = polynomial.coefficients.iter().all(Integer::is_negative);
         let content = if negative { content.neg() } else { content };
         let monomial = polynomial.monomial_content();
@@ -113,8 +113,7 @@ impl Written {
         if !rest.is_one() {
             let mut budget = Budget::new(100_000, usize::MAX);
             factor(rest.clone(), &mut factors, &mut budget);
-            // Factors come with positive leading coefficients; the sign that is left goes back into the first one
-            // of them with mixed signs, or in front.
+            // Factors have positive leading coefficients; the remaining sign goes into the first factor with mixed signs, or in front.
             let is_whole = match &factors[..] {
                 [(only, 1)] => *only == rest,
                 _ => {
@@ -139,7 +138,7 @@ impl Written {
         }
     }
 
-    /// Appends the factors, raised to a sign, the polynomial of the scale divided by its number.
+    /// Appends the factors, raised to `sign`, with the polynomial of the scale divided by its number.
     fn push_factors(&self, kernels: &Kernels, exprs: &mut Exprs, scale: &Scale, sign: i64, product: &mut Vec<ExprId>) {
         for (variable, exponent) in &self.monomial {
             let base = kernels.expression(exprs, *variable);
@@ -159,14 +158,15 @@ impl Written {
     }
 }
 
-/// Splits a primitive polynomial without monomial content into factors that show without search: those that do not
-/// contain some variable, and repeated ones.
+/// Splits a primitive polynomial without monomial content into factors that are found without a search: those that do not contain some
+/// variable, and repeated ones.
 fn factor(polynomial: Polynomial, list: &mut Vec<(Polynomial, u32)>, budget: &mut Budget) {
     if polynomial.is_one() {
         return;
     }
     let may_split = polynomial.term_count() > 2 && polynomial.term_count() <= LONGEST_TO_FACTOR;
-    // A factor without a variable that one term alone has, and once, would divide that term and all others: there is none.
+    // A factor without a variable that occurs in only one term, to the first power, would divide that term and all others, which is
+    // impossible.
     if may_split && !polynomial.has_variable_of_one_term() {
         for variable in polynomial.variables() {
             let mut parts = polynomial.coefficients_in(variable);
@@ -198,7 +198,7 @@ fn factor(polynomial: Polynomial, list: &mut Vec<(Polynomial, u32)>, budget: &mu
     list.sort_by(|a, b| a.0.variables.cmp(&b.0.variables));
 }
 
-/// The sum of the terms over a number, positive ones first.
+/// Returns the sum of the terms over a number, positive ones first.
 fn terms(kernels: &Kernels, exprs: &mut Exprs, polynomial: &Polynomial, divisor: &BigInt) -> ExprId {
     let mut positive = Vec::new();
     let mut negative = Vec::new();
@@ -221,14 +221,13 @@ fn terms(kernels: &Kernels, exprs: &mut Exprs, polynomial: &Polynomial, divisor:
     exprs.sum(positive.into_iter().chain(negative))
 }
 
-/// A number that one of the factors is written divided by, so that decimals look as they were typed.
+/// A number by which one of the factors is divided, so that decimals look as typed.
 struct Scale {
     factor: usize,
     divisor: BigInt,
 }
 
-/// Chooses whether decimals are best written inside a sum, `0.5*k1 + 9.81*m`, rather than over a common number,
-/// `(50*k1 + 981*m)/100`; the number in front changes accordingly.
+/// Chooses between decimals inside a sum, `0.5*k1 + 9.81*m`, and a common denominator, `(50*k1 + 981*m)/100`; adapts the number in front.
 fn best_scale(number: &mut BigRational, factors: &[(Polynomial, u32)], inverse: bool) -> Scale {
     let none = Scale {
         factor: usize::MAX,
@@ -268,7 +267,7 @@ fn best_scale(number: &mut BigRational, factors: &[(Polynomial, u32)], inverse: 
     }
 }
 
-/// The greatest divisor of the form 2^a 5^b.
+/// Returns the greatest divisor of the form 2^a 5^b.
 fn smooth_part(value: &BigInt) -> BigInt {
     let mut smooth = BigInt::one();
     if value.is_zero() {
@@ -285,7 +284,7 @@ fn smooth_part(value: &BigInt) -> BigInt {
     smooth
 }
 
-/// About how many characters a coefficient takes; none where it is 1.
+/// Returns the approximate number of characters of a coefficient; 0 if it is 1.
 fn length(value: &BigRational) -> usize {
     let value = value.abs();
     if value.is_one() {

@@ -1,4 +1,4 @@
-//! Rational functions of the parameters, and the expressions that they are written as.
+//! Rational functions of the parameters, and their conversion to expressions.
 
 #[cfg(feature = "symbolica")]
 pub(crate) mod atoms;

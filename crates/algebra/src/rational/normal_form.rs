@@ -1,7 +1,7 @@
-//! A second way to lowest terms, for expressions that outgrew [`RationalFunctions`](crate::RationalFunctions).
+//! A second method for lowest terms, for expressions that are too large for [`RationalFunctions`](crate::RationalFunctions).
 //!
-//! This is the one place where another algebra is joined: with the cargo feature `symbolica` it is that library, by
-//! default there is none, and nothing is computed here.
+//! This module connects another computer algebra library: `symbolica`, if the cargo feature of that name is enabled. By default there is
+//! none, and nothing is computed here.
 
 #[cfg(feature = "symbolica")]
 use super::atoms::Atoms;
@@ -16,14 +16,14 @@ pub struct NormalForms {
 }
 
 impl NormalForms {
-    /// The expression as a quotient in lowest terms; none where that would be too large to read, and always none by
-    /// default. Whatever is no rational function of symbols counts as a symbol.
+    /// Returns the expression as a quotient in lowest terms; `None` if that would be too large to read, and always `None` by default.
+    /// Expressions that are not rational functions of symbols count as symbols.
     pub fn normal_form(&mut self, exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
         #[cfg(feature = "symbolica")]
         let found = self.atoms.normal_form(exprs, id);
         #[cfg(not(feature = "symbolica"))]
         let found = {
-            // The arena and the expression are for those who have another algebra.
+            // The arena and the expression are used only with another algebra library.
             let _ = (exprs, id);
             None
         };
@@ -31,7 +31,7 @@ impl NormalForms {
         found
     }
 
-    /// Whether there was a normal form for everything that one was asked for; never by default.
+    /// Returns true if every request for a normal form succeeded; never true by default.
     pub fn complete(&self) -> bool {
         cfg!(feature = "symbolica") && !self.missed
     }

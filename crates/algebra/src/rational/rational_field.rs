@@ -2,7 +2,7 @@
 
 use super::rational_function::RationalFunction;
 use crate::Field;
-use crate::field::Block;
+use crate::field::BlockSolution;
 use crate::linear::fraction_free::solve_rational_functions;
 use crate::linear::row::Row;
 use crate::polynomials::gcd::gcd;
@@ -53,7 +53,7 @@ impl Field for RationalFunctions {
             return RationalFunction::one();
         }
         assert!(!a.is_zero(), "a nonzero element was promised");
-        RationalFunction::reduced(a.denominator.clone(), a.numerator.clone())
+        self.finish(RationalFunction::reduced(a.denominator.clone(), a.numerator.clone()))
     }
     fn pivot_cost(&self, a: &RationalFunction) -> f64 {
         let constant = a.numerator.is_constant() && a.denominator.is_constant();
@@ -70,8 +70,8 @@ impl Field for RationalFunctions {
         &mut self,
         matrix: Vec<Row<RationalFunction>>,
         right: Vec<Row<RationalFunction>>,
-    ) -> Block<RationalFunction> {
-        Block::Solved(solve_rational_functions(self, matrix, right))
+    ) -> BlockSolution<RationalFunction> {
+        BlockSolution::Solved(solve_rational_functions(self, matrix, right))
     }
     fn exhausted(&self) -> bool {
         self.budget.exhausted()

@@ -5,8 +5,8 @@ use crate::{Field, PrimeField};
 use num_rational::BigRational;
 use num_traits::Zero;
 
-/// A quotient of polynomials without a common factor, the denominator's leading coefficient positive: equal
-/// functions are equal values.
+/// A quotient of polynomials without a common factor and with a positive leading coefficient in the denominator: equal functions are equal
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RationalFunction {
     pub(crate) numerator: Polynomial,
@@ -14,17 +14,17 @@ pub struct RationalFunction {
 }
 
 impl RationalFunction {
-    /// 0
+    /// Returns 0.
     pub fn zero() -> RationalFunction {
         RationalFunction::from(Polynomial::zero())
     }
 
-    /// 1
+    /// Returns 1.
     pub fn one() -> RationalFunction {
         RationalFunction::from(Polynomial::one())
     }
 
-    /// A number.
+    /// Creates a number.
     pub fn number(value: &BigRational) -> RationalFunction {
         RationalFunction {
             numerator: Polynomial::constant(value.numer().clone()),
@@ -32,32 +32,32 @@ impl RationalFunction {
         }
     }
 
-    /// A variable.
+    /// Creates the function of a variable.
     pub fn variable(variable: Variable) -> RationalFunction {
         RationalFunction::from(Polynomial::variable(variable))
     }
 
-    /// The numerator.
+    /// Returns the numerator.
     pub fn numerator(&self) -> &Polynomial {
         &self.numerator
     }
 
-    /// The denominator, its leading coefficient positive.
+    /// Returns the denominator, which has a positive leading coefficient.
     pub fn denominator(&self) -> &Polynomial {
         &self.denominator
     }
 
-    /// The two, for a caller that goes on with polynomials.
+    /// Returns numerator and denominator, for a caller that continues with polynomials.
     pub fn into_parts(self) -> (Polynomial, Polynomial) {
         (self.numerator, self.denominator)
     }
 
-    /// Whether it is 0.
+    /// Returns true if the function is 0.
     pub fn is_zero(&self) -> bool {
         self.numerator.is_zero()
     }
 
-    /// The number that it is, if it depends on no variable.
+    /// Returns the value as a number if the function depends on no variable.
     pub fn as_number(&self) -> Option<BigRational> {
         if !self.numerator.is_constant() || !self.denominator.is_constant() {
             return None;
@@ -71,7 +71,7 @@ impl RationalFunction {
         ))
     }
 
-    /// The value over the rational numbers; none where the denominator vanishes.
+    /// Returns the value over the rational numbers; `None` if the denominator vanishes.
     pub fn evaluate(&self, value: impl Fn(Variable) -> BigRational) -> Option<BigRational> {
         let denominator = self.denominator.evaluate(&value);
         if denominator.is_zero() {
@@ -80,7 +80,7 @@ impl RationalFunction {
         Some(self.numerator.evaluate(&value) / denominator)
     }
 
-    /// The value over the prime field; none where the denominator vanishes.
+    /// Returns the value over the prime field; `None` if the denominator vanishes.
     pub fn evaluate_prime(&self, value: impl Fn(Variable) -> u64) -> Option<u64> {
         let denominator = self.denominator.evaluate_prime(&value);
         if denominator == 0 {
@@ -89,7 +89,7 @@ impl RationalFunction {
         Some(PrimeField.div(&self.numerator.evaluate_prime(&value), &denominator))
     }
 
-    /// A quotient that is known to be in lowest terms, but for the sign.
+    /// Creates a quotient that is known to be in lowest terms, except for the sign.
     pub(crate) fn reduced(numerator: Polynomial, denominator: Polynomial) -> RationalFunction {
         if numerator.is_zero() {
             return RationalFunction::zero();

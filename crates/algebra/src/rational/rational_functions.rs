@@ -1,50 +1,53 @@
-//! Rational functions of the parameters: their arithmetic, in lowest terms and within a budget.
+//! Arithmetic of rational functions of the parameters, in lowest terms and within a budget.
 
 use crate::expr::ExprId;
-use crate::kernels::Kernels;
+use crate::kernels::{Kernels, Meaning};
 use crate::polynomials::gcd::{Budget, gcd};
 use crate::polynomials::polynomial::{Polynomial, Variable};
-use crate::{Field, RationalFunction};
+use crate::{Field, RationalFunction, Sampled};
 use lgm_source::cancellation::Cancellation;
 use rustc_hash::FxHashMap;
 
 /// The field of rational functions, with the meaning of their variables and a limit on their size.
 ///
-/// Where the limit is passed ([`Field::exhausted`]) operations return quickly and their results are worthless.
-/// Square roots, sines and hyperbolic sines are variables too, whose squares are replaced by what they are equal to
-/// (`sqrt(x)^2 = x`, `sin(x)^2 = 1 - cos(x)^2`), so that a sum that vanishes by these rules is 0.
+/// If the limit is exceeded ([`Field::exhausted`]), operations return quickly and their results are invalid. Square roots, sines and
+/// hyperbolic sines are variables too. Their squares are replaced by equal expressions (`sqrt(x)^2 = x`, `sin(x)^2 = 1 - cos(x)^2`), so
+/// that a sum that vanishes by these rules is 0.
 #[derive(Clone, Debug)]
 pub struct RationalFunctions {
-    /// What is left of the limit.
+    /// The remaining budget.
     pub budget: Budget,
-    /// What the variables stand for.
+    /// The meaning of the variables.
     pub kernels: Kernels,
+    /// The point of the prime field at which vanishing elements are recognised, even without a relation between kernels.
+    pub(crate) images: Sampled,
     pub(crate) memo: FxHashMap<ExprId, RationalFunction>,
 }
 
 impl Default for RationalFunctions {
-    /// A limit that keeps any computation within a second or two.
+    /// Returns a field with a limit that keeps any computation within a second or two.
     fn default() -> RationalFunctions {
         RationalFunctions::new(RationalFunctions::DEFAULT_OPERATIONS, RationalFunctions::DEFAULT_TERMS)
     }
 }
 
 impl RationalFunctions {
-    /// Term operations that take about a second.
+    /// The number of term operations that take about a second.
     pub const DEFAULT_OPERATIONS: u64 = 10_000_000;
-    /// More terms than this in one entry nobody reads.
+    /// Entries with more terms than this are unreadable.
     pub const DEFAULT_TERMS: usize = 2_000;
 
-    /// A field with an allowance of term operations, for polynomials of at most so many terms.
+    /// Creates a field with an allowance of term operations, for polynomials of at most `maximum_terms` terms.
     pub fn new(operations: u64, maximum_terms: usize) -> RationalFunctions {
         RationalFunctions {
             budget: Budget::new(operations, maximum_terms),
             kernels: Kernels::default(),
+            images: Sampled::new(7),
             memo: FxHashMap::default(),
         }
     }
 
-    /// The same field, whose allowance is also exhausted once the work is asked to end.
+    /// Returns the field with an allowance that is also exhausted when the work is cancelled.
     pub fn until(self, cancellation: &Cancellation) -> RationalFunctions {
         RationalFunctions {
             budget: self.budget.until(cancellation.clone()),
@@ -52,7 +55,7 @@ impl RationalFunctions {
         }
     }
 
-    /// The quotient of two polynomials in lowest terms; the denominator is not zero.
+    /// Returns the quotient of two polynomials in lowest terms; the denominator is nonzero.
     pub fn quotient(&mut self, numerator: &Polynomial, denominator: &Polynomial) -> RationalFunction {
         if self.budget.exhausted() || numerator.is_zero() {
             return RationalFunction::zero();
@@ -65,8 +68,8 @@ impl RationalFunctions {
         self.apply_relations(reduced)
     }
 
-    /// The sum of products of coefficients with symbols, where its lowest terms show at once and are no longer than the products apart:
-    /// each coefficient is a product of other symbols, or 1, over the same denominator, whose coefficients have no common number.
+    /// Returns the sum of products of coefficients with symbols, if its lowest terms are obvious and no longer than the separate products.
+    /// Each coefficient must be a product of other symbols, or 1, over the same denominator, whose coefficients have no common number.
     pub fn at_once(&self, terms: &[(Variable, &RationalFunction)]) -> Option<RationalFunction> {
         let denominator = &terms.first()?.1.denominator;
         let is_plain = |f: &RationalFunction| {
@@ -86,7 +89,7 @@ impl RationalFunctions {
         {
             return None;
         }
-        // No factor of the denominator divides the coefficient of any of the symbols, which it has none of.
+        // No factor of the denominator divides the coefficient of a symbol, because the denominator contains none of the symbols.
         let products = terms
             .iter()
             .map(|(variable, f)| f.numerator.mul(&Polynomial::variable(*variable)));
@@ -96,7 +99,7 @@ impl RationalFunctions {
         })
     }
 
-    /// a^n; a is not zero where n is negative.
+    /// Computes a^n; a is nonzero if n is negative.
     pub fn power(&mut self, a: &RationalFunction, exponent: i32) -> RationalFunction {
         let base = if exponent < 0 { self.invert(a) } else { a.clone() };
         let mut result = RationalFunction::one();
@@ -109,7 +112,7 @@ impl RationalFunctions {
         result
     }
 
-    /// The derivative with respect to one variable (kernels are taken as independent of it).
+    /// Returns the derivative with respect to one variable; kernels are treated as independent of it.
     pub fn derivative(&mut self, f: &RationalFunction, variable: Variable) -> RationalFunction {
         let by_numerator = RationalFunction::from(f.numerator.derivative(variable));
         let by_denominator = RationalFunction::from(f.denominator.derivative(variable));
@@ -119,7 +122,7 @@ impl RationalFunctions {
         self.div(&top, &bottom)
     }
 
-    /// Whether a variable with a relation occurs.
+    /// Returns true if a variable with a relation occurs.
     pub(crate) fn mentions_relations(&self, f: &RationalFunction) -> bool {
         self.kernels.has_relations()
             && [&f.numerator, &f.denominator]
@@ -128,8 +131,67 @@ impl RationalFunctions {
                 .any(|variable| self.kernels.square(variable).is_some())
     }
 
-    /// Replaces squares of kernels by what they are equal to.
+    /// Replaces squares of kernels by equal expressions, and removes roots of numbers from numeric denominators.
     fn apply_relations(&mut self, f: RationalFunction) -> RationalFunction {
+        let mut f = self.apply_squares(f);
+        while let Some(conjugate) = self.conjugate(&f.denominator) {
+            let top = self.budget.mul(&f.numerator, &conjugate);
+            let bottom = self.budget.mul(&f.denominator, &conjugate);
+            if self.budget.exhausted() {
+                return RationalFunction::zero();
+            }
+            let common = gcd(&top, &bottom, &mut self.budget);
+            let (top, bottom) = (
+                self.budget.quotient(&top, &common),
+                self.budget.quotient(&bottom, &common),
+            );
+            f = self.apply_squares(RationalFunction::reduced(top, bottom));
+        }
+        if self.kernels.may_depend {
+            if self.vanishes(&f.denominator) {
+                self.budget.give_up();
+            }
+            if self.vanishes(&f.numerator) {
+                return RationalFunction::zero();
+            }
+        }
+        f
+    }
+
+    /// Returns true if a polynomial is 0 at the point of the prime field, and therefore everywhere.
+    fn vanishes(&self, polynomial: &Polynomial) -> bool {
+        let value = |variable: Variable| match self.kernels.meaning(variable) {
+            Meaning::Symbol(symbol) => Some(self.images.symbol(symbol)),
+            _ => self.kernels.image(variable),
+        };
+        polynomial.variables().all(|variable| value(variable).is_some())
+            && polynomial.evaluate_prime(|variable| value(variable).unwrap_or(0)) == 0
+    }
+
+    /// Returns the factor that removes the root of a number from a denominator: the root itself if it is a factor, and `a - b*k` for the
+    /// number `a + b*k`.
+    fn conjugate(&self, denominator: &Polynomial) -> Option<Polynomial> {
+        if !self.kernels.has_relations() || self.budget.exhausted() {
+            return None;
+        }
+        let roots = denominator
+            .variables()
+            .filter(|variable| self.kernels.is_root(*variable));
+        let root = roots.last()?;
+        if denominator.term_count() == 1 {
+            return Some(Polynomial::variable(root));
+        }
+        if !denominator.variables().all(|variable| self.kernels.is_root(variable)) {
+            return None;
+        }
+        let mut parts = denominator.coefficients_in(root);
+        let last = parts.get_mut(1)?;
+        *last = last.neg();
+        Some(Polynomial::from_coefficients_in(root, &parts))
+    }
+
+    /// Replaces squares of kernels by equal expressions.
+    fn apply_squares(&mut self, f: RationalFunction) -> RationalFunction {
         if !self.kernels.has_relations() {
             return f;
         }
@@ -149,11 +211,11 @@ impl RationalFunctions {
                 .clone();
             let (top, top_scale) = self.replace_squares(&f.numerator, variable, &square);
             let (bottom, bottom_scale) = self.replace_squares(&f.denominator, variable, &square);
-            // Each came out multiplied by a power of the relation's denominator.
+            // Each polynomial was multiplied by a power of the relation's denominator.
             let top = self.budget.mul(&top, &bottom_scale);
             let bottom = self.budget.mul(&bottom, &top_scale);
             if bottom.is_zero() {
-                // Roots that depend on each other, as sqrt(a), sqrt(b) and sqrt(a*b): not for this field.
+                // Roots that depend on each other, such as sqrt(a), sqrt(b) and sqrt(a*b), are not supported by this field.
                 self.budget.give_up();
             }
             if top.is_zero() || self.budget.exhausted() {
@@ -168,7 +230,7 @@ impl RationalFunctions {
         f
     }
 
-    /// A polynomial with k^2 replaced by P/Q, times the power of Q that is also returned.
+    /// Returns a polynomial with k^2 replaced by P/Q, times a power of Q, and that power.
     fn replace_squares(
         &mut self,
         polynomial: &Polynomial,

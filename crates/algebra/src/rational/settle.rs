@@ -1,4 +1,4 @@
-//! Arguments of functions and conditions in lowest terms, decided if they are the same for all parameters.
+//! Reduces arguments of functions and conditions to lowest terms, and decides them if they are the same for all parameters.
 
 use crate::equality::are_equal;
 use crate::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId, operations};
@@ -9,20 +9,20 @@ use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::convert::Infallible;
 
-/// Parts of more nodes than this stay as they are.
+/// Parts larger than this stay unchanged.
 const LARGE: u64 = 200;
 
-/// Term operations for one part.
+/// The maximum number of term operations for one part.
 const OPERATIONS: u64 = 20_000;
 
-/// The expression with the arguments of its functions in lowest terms: `cos(pi*L/L)` is -1. A comparison is decided where the
-/// difference of its sides has one sign, whatever the values of the symbols are: `0 < L` holds where L is among the symbols that
-/// are positive. So are the greatest and the least of several.
+/// Returns the expression with the arguments of its functions in lowest terms: `cos(pi*L/L)` is -1. A comparison is decided if the
+/// difference of its sides has the same sign for all values of the symbols: `0 < L` holds if L is among the positive symbols. The same
+/// applies to `max` and `min`.
 pub fn settled(exprs: &mut Exprs, root: ExprId, is_positive: &dyn Fn(SymbolId) -> bool) -> ExprId {
     settled_on(exprs, root, &mut FxHashMap::default(), is_positive)
 }
 
-/// The same for expressions that share their parts, one after another: `replaced` remembers what became of each part.
+/// Settles expressions that share parts, one after another: `replaced` caches the replacement of each part.
 pub fn settled_on(
     exprs: &mut Exprs,
     root: ExprId,
@@ -41,7 +41,7 @@ pub fn settled_on(
                 let list: Vec<ExprId> = list.iter().map(|argument| in_lowest_terms(exprs, *argument)).collect();
                 exprs.call(function, list)
             }
-            // Its margin stands in a condition and in a function, and is one thing.
+            // The margin occurs in a condition and in a function, and must stay the same in both.
             Node::If(condition, ..) if matches!(exprs.node(condition), Node::Relation(..)) => {
                 match exprs.as_guarded(id) {
                     Some(guarded) => {
@@ -59,7 +59,7 @@ pub fn settled_on(
     replaced[&root]
 }
 
-/// The expression in lowest terms, if that has fewer operations.
+/// Returns the expression in lowest terms, if that has fewer operations.
 pub fn in_lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
     match lowest_terms(exprs, id) {
         Some(lowest) if operations(exprs, lowest) < operations(exprs, id) => lowest,
@@ -77,7 +77,7 @@ fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     are_equal(exprs, id, lowest).then_some(lowest)
 }
 
-/// A comparison as the number 1 or 0, where it has the same result for all values.
+/// Decides a comparison as the number 1 or 0, if it has the same result for all values.
 fn decided(
     exprs: &mut Exprs,
     relation: Relation,
@@ -95,14 +95,14 @@ fn decided(
     Some(exprs.integer(i64::from(wanted(order))))
 }
 
-/// The order of two values, where it is the same for all values of the symbols.
+/// Returns the order of two values, if it is the same for all values of the symbols.
 fn compared(exprs: &mut Exprs, a: ExprId, b: ExprId, is_positive: &dyn Fn(SymbolId) -> bool) -> Option<Ordering> {
     let difference = exprs.sub(a, b);
     let difference = lowest_terms(exprs, difference).unwrap_or(difference);
     sign(exprs, difference, is_positive)
 }
 
-/// The sign of a value, as its order against 0.
+/// Returns the sign of a value, as its order relative to 0.
 fn sign(exprs: &Exprs, id: ExprId, is_positive: &dyn Fn(SymbolId) -> bool) -> Option<Ordering> {
     let found = exprs.fold(&[id], |_, node, of: &dyn Fn(ExprId) -> Option<Ordering>| {
         let above = |holds: bool| holds.then_some(Ordering::Greater);
@@ -132,7 +132,7 @@ fn sign(exprs: &Exprs, id: ExprId, is_positive: &dyn Fn(SymbolId) -> bool) -> Op
     found[0]
 }
 
-/// The greatest or the least without those that another one is never behind.
+/// Simplifies `max` or `min` by removing arguments that another argument always dominates.
 fn extreme(exprs: &mut Exprs, function: Function, list: &[ExprId], is_positive: &dyn Fn(SymbolId) -> bool) -> ExprId {
     let mut kept: Vec<ExprId> = Vec::with_capacity(list.len());
     for argument in list {
@@ -200,7 +200,7 @@ mod tests {
             let found = settled(&mut exprs, id, &|symbol| symbol == length);
             assert_eq!(text(&exprs, found), wanted);
         }
-        // A guarded value stays one.
+        // A guarded value stays guarded.
         let (half, square) = (exprs.div(pi, two), exprs.neg(x));
         let (first, second) = (exprs.power(half, two), exprs.power(square, two));
         let margin = exprs.sub(first, second);
@@ -211,7 +211,7 @@ mod tests {
             text(&exprs, found),
             "if pi^2/4 - x^2 >= 0 then x else sqrt(pi^2/4 - x^2)"
         );
-        // Nothing is known of the sign of x.
+        // The sign of x is unknown.
         assert_eq!(settled(&mut exprs, begin, &|_| false), begin);
     }
 }

@@ -2,14 +2,14 @@
 
 /// Exponents of the seven SI base units, in the order m, kg, s, A, K, mol, cd.
 ///
-/// Each exponent is a rational, stored as numerator and positive denominator in lowest terms.
+/// Each exponent is a rational number, stored as numerator and positive denominator in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dimension {
     /// m, kg, s, A, K, mol, cd.
     pub exponents: [(i16, i16); 7],
 }
 
-/// An exponent in lowest terms with a positive denominator; `None` beyond the range of an exponent.
+/// Reduces an exponent to lowest terms with a positive denominator; `None` if it is out of range.
 fn lowest(numerator: i64, denominator: i64) -> Option<(i16, i16)> {
     let divisor = num_integer::gcd(numerator, denominator).max(1);
     let sign = if denominator < 0 { -1 } else { 1 };
@@ -25,10 +25,10 @@ impl Dimension {
     /// The dimension of time.
     pub const TIME: Dimension = Dimension::integers([0, 0, 1, 0, 0, 0, 0]);
 
-    /// That of a temperature.
+    /// The dimension of temperature.
     pub const TEMPERATURE: Dimension = Dimension::integers([0, 0, 0, 0, 1, 0, 0]);
 
-    /// A dimension from whole exponents of m, kg, s, A, K, mol, cd.
+    /// Creates a dimension from integer exponents of m, kg, s, A, K, mol, cd.
     pub const fn integers(list: [i16; 7]) -> Dimension {
         let mut exponents = [(0, 1); 7];
         let mut at = 0;
@@ -39,13 +39,12 @@ impl Dimension {
         Dimension { exponents }
     }
 
-    /// Whether it is the dimension of a pure number.
+    /// Returns true for the dimension of a pure number.
     pub fn is_none(&self) -> bool {
         *self == Dimension::NONE
     }
 
-    /// The product of `self` and `other` to the power `numerator/denominator`; `None` when an exponent
-    /// leaves the range that a dimension can hold.
+    /// Returns the product of `self` and `other` to the power `numerator/denominator`; `None` if an exponent is out of range.
     pub fn times_power(&self, other: &Dimension, numerator: i64, denominator: i64) -> Option<Dimension> {
         let mut exponents = [(0, 1); 7];
         for (at, exponent) in exponents.iter_mut().enumerate() {
@@ -58,17 +57,17 @@ impl Dimension {
         Some(Dimension { exponents })
     }
 
-    /// The product of two dimensions.
+    /// Returns the product of two dimensions.
     pub fn times(&self, other: &Dimension) -> Option<Dimension> {
         self.times_power(other, 1, 1)
     }
 
-    /// The quotient of two dimensions.
+    /// Returns the quotient of two dimensions.
     pub fn over(&self, other: &Dimension) -> Option<Dimension> {
         self.times_power(other, -1, 1)
     }
 
-    /// A dimension to a rational power.
+    /// Raises a dimension to a rational power.
     pub fn power(&self, numerator: i64, denominator: i64) -> Option<Dimension> {
         Dimension::NONE.times_power(self, numerator, denominator)
     }

@@ -1,6 +1,6 @@
-//! Physical dimensions, and units as the language writes them.
+//! Physical dimensions, and units in the notation of the language.
 //!
-//! AFTER THIS POINT a unit is a [`Dimension`] and an exact factor to SI; the words of the user are gone.
+//! AFTER THIS POINT a unit is a [`Dimension`] and an exact factor to SI; the user's notation is gone.
 
 mod dimension;
 mod table;
@@ -12,8 +12,7 @@ use num_traits::{One, ToPrimitive};
 pub use dimension::Dimension;
 pub use table::{Unit, UnitFault, UnitPower, has_offset, joined_units, named_units, nearest_unit, unit_of};
 
-/// `value * factor`, where the factor holds pi to a power: computed with fifty digits of pi and rounded
-/// to a double once, and exact from there on.
+/// Computes `value * factor` for a factor with a power of pi: with fifty digits of pi, rounded once to a double, and exact from then on.
 fn times_pi_power(value: BigRational, power: i32) -> BigRational {
     if power == 0 {
         return value;
@@ -30,7 +29,7 @@ fn times_pi_power(value: BigRational, power: i32) -> BigRational {
 }
 
 impl Unit {
-    /// A value in this unit, in SI.
+    /// Converts a value in this unit to SI.
     pub fn to_si(&self, value: &BigRational) -> BigRational {
         if self.factor.is_one() && self.pi_power == 0 {
             return value.clone();

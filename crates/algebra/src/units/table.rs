@@ -1,4 +1,4 @@
-//! The units that the language knows, and their prefixes.
+//! The units of the language, and their prefixes.
 
 use crate::units::Dimension;
 use lgm_source::Span;
@@ -7,14 +7,14 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::One;
 
-/// What a unit expression means: a dimension, and an exact factor to SI that may hold a power of pi.
+/// The meaning of a unit expression: a dimension, and an exact factor to SI that may contain a power of pi.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Its dimension.
+    /// The dimension of the unit.
     pub dimension: Dimension,
-    /// One of the unit is this much in SI, times pi to the power below.
+    /// The value of one unit in SI, without the power of pi.
     pub factor: BigRational,
-    /// Power of pi in the factor: 1 for `deg` and `rpm`.
+    /// The power of pi in the factor: 1 for `deg` and `rpm`.
     pub pi_power: i32,
 }
 
@@ -25,16 +25,16 @@ pub struct UnitPower<'a> {
     pub name: &'a str,
     /// Exponent, numerator and positive denominator.
     pub exponent: (i32, i32),
-    /// Place of the name.
+    /// The location of the name.
     pub span: Span,
 }
 
-/// What is wrong with a unit expression.
+/// An error in a unit expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnitFault {
     /// No unit has this name.
     Unknown(String, Span),
-    /// The exponent is too large, or a factor to SI would not be rational.
+    /// The exponent is too large, or the factor to SI would be irrational.
     Exponent(String, Span),
 }
 
@@ -47,7 +47,7 @@ struct Known {
     /// Factor to SI as numerator and denominator.
     factor: (i64, i64),
     pi_power: i32,
-    /// Whether SI prefixes may stand in front.
+    /// True if SI prefixes are allowed.
     prefixed: bool,
 }
 
@@ -116,7 +116,7 @@ const KNOWN: &[Known] = &[
     scaled("atm", PRESSURE, (101_325, 1), false),
     scaled("L", VOLUME, (1, 1000), true),
     scaled("l", VOLUME, (1, 1000), true),
-    // Without prefixes: `ft` is no foot, and `pt` no pint.
+    // No prefixes: `ft` is rejected instead of being read as a femtotonne, and `pt` as a picotonne.
     scaled("t", MASS, (1000, 1), false),
     scaled("eV", ENERGY, (1_602_176_634, 1_000_000_000), true),
     scaled("percent", PURE, (1, 100), false),
@@ -144,7 +144,7 @@ const KNOWN: &[Known] = &[
     scaled("1", PURE, (1, 1), false),
 ];
 
-/// Every unit that has a name of its own, without prefixes, with what it measures.
+/// Returns every unit with its own name, without prefixes, and the dimension that it measures.
 pub fn named_units() -> impl Iterator<Item = (&'static str, Dimension)> {
     KNOWN.iter().map(|known| (known.name, derived(known.exponents)))
 }
@@ -175,7 +175,7 @@ const PREFIXES: &[(&str, i32)] = &[
     ("y", -24),
 ];
 
-/// Dimensions with the text that an engineer would write for them, tried in order.
+/// Dimensions with their customary units, tried in order.
 pub(super) const READABLE: &[(&str, Exponents)] = &[
     ("m", LENGTH),
     ("kg", MASS),
@@ -248,14 +248,14 @@ fn ten_to(power: i32) -> BigRational {
     BigRational::from_integer(BigInt::from(10)).pow(power)
 }
 
-/// One name, perhaps with a prefix: a known name wins over prefix plus unit.
+/// Returns the unit of a name, possibly with a prefix: a known name takes precedence over prefix plus unit.
 fn named(name: &str) -> Option<Unit> {
     let unit = |known: &Known, power: i32| Unit {
         dimension: derived(known.exponents),
         factor: BigRational::new(known.factor.0.into(), known.factor.1.into()) * ten_to(power),
         pi_power: known.pi_power,
     };
-    // The factor of the electronvolt does not fit a machine word with its power of ten.
+    // The factor of the electronvolt times its power of ten does not fit a machine word.
     let adjusted = |known: &Known, power: i32| {
         if known.name == "eV" {
             unit(known, power - 19)
@@ -273,7 +273,7 @@ fn named(name: &str) -> Option<Unit> {
     })
 }
 
-/// The meaning of a product of units.
+/// Returns the meaning of a product of units.
 pub fn unit_of<'a>(factors: impl IntoIterator<Item = UnitPower<'a>>) -> Result<Unit, UnitFault> {
     let mut unit = Unit {
         dimension: Dimension::NONE,
@@ -297,7 +297,7 @@ pub fn unit_of<'a>(factors: impl IntoIterator<Item = UnitPower<'a>>) -> Result<U
             unit.factor *= one.factor.pow(numerator);
             unit.pi_power += one.pi_power * numerator;
         } else if !one.factor.is_one() || one.pi_power != 0 {
-            // The root of a factor other than 1 is taken only where it is exact.
+            // The root of a factor other than 1 is taken only if it is exact.
             let root = exact_root(&one.factor, denominator).filter(|_| one.pi_power == 0);
             unit.factor *= root.ok_or_else(fault)?.pow(numerator);
         }
@@ -311,7 +311,7 @@ fn exact_root(value: &BigRational, degree: i32) -> Option<BigRational> {
     (root.pow(degree) == *value).then_some(root)
 }
 
-/// Whether a name is that of a temperature that is counted from a zero of its own, and so no multiple of the kelvin.
+/// Returns true for the name of a temperature scale with an offset, which is not a multiple of the kelvin.
 pub fn has_offset(name: &str) -> bool {
     const NAMES: [&str; 8] = [
         "degC",
@@ -326,10 +326,10 @@ pub fn has_offset(name: &str) -> bool {
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Prefixes that a misspelt name is likely to have, the likeliest first.
+/// Likely prefixes of a misspelt name, the likeliest first.
 const USUAL_PREFIXES: [&str; 9] = ["m", "k", "u", "n", "M", "p", "G", "c", "h"];
 
-/// The known unit whose name is nearest to a misspelt one, if one is near.
+/// Returns the known unit whose name is nearest to a misspelt one, if one is similar.
 pub fn nearest_unit(name: &str) -> Option<String> {
     const WORDS: &[(&str, &str)] = &[
         ("newton", "N"),
@@ -369,7 +369,7 @@ pub fn nearest_unit(name: &str) -> Option<String> {
         })
     };
     let all: Vec<String> = plain().chain(prefixed()).collect();
-    // `mh` is a wrong capital; `kohn` has one wrong character, which says something only of names long enough.
+    // `mh` has the wrong capitalisation; `kohn` has one wrong character, which is meaningful only for names that are long enough.
     let same = all.iter().find(|known| known.eq_ignore_ascii_case(name));
     let near = || {
         suggestion(name, all.iter().map(String::as_str))
@@ -383,14 +383,14 @@ const JOINED: [&str; 14] = [
     "N", "m", "s", "kg", "rad", "A", "V", "W", "J", "K", "h", "Pa", "Wb", "mol",
 ];
 
-/// The units that an unknown name is made of without dots, each with its exponent: `kgm2` is kg and m^2.
+/// Splits an unknown name into units without dots, each with its exponent: `kgm2` is kg and m^2.
 pub fn joined_units(name: &str) -> Option<Vec<(&str, i32)>> {
     let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let mut found: Vec<(&str, i32)> = Vec::new();
     let mut rest = letters;
     while !rest.is_empty() {
         let is_new = |unit: &str| JOINED.contains(&unit) && found.iter().all(|other| other.0 != unit);
-        // A prefix is likely in front of the whole alone: `kNm`.
+        // A prefix probably applies to the whole name: `kNm`.
         let is_prefixed = |unit: &str| {
             let mut prefixes = USUAL_PREFIXES.iter().filter_map(|prefix| unit.strip_prefix(prefix));
             found.is_empty() && prefixes.any(|unit| JOINED.contains(&unit))
@@ -400,7 +400,7 @@ pub fn joined_units(name: &str) -> Option<Vec<(&str, i32)>> {
         found.push((&rest[..end], 1));
         rest = &rest[end..];
     }
-    // `mh` and `KW` are slips of capitals, which `nearest_unit` knows.
+    // `mh` and `KW` have the wrong capitalisation, which `nearest_unit` corrects.
     let is_slip = match &found[..] {
         [one] => !JOINED.contains(&one.0),
         _ => matches!(found[0].0, "m" | "K"),

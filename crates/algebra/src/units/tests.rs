@@ -92,7 +92,7 @@ fn dimensions_are_written_as_engineers_write_them() {
 
 #[test]
 fn every_readable_text_names_its_own_dimension() {
-    // What is printed must be what the language reads back: factors joined by `.`, one quotient.
+    // The printed text must be valid in the language: factors joined by `.`, and one quotient.
     for (text, exponents) in super::table::READABLE {
         let (top, bottom) = text.split_once('/').unwrap_or((text, ""));
         let mut factors = Vec::new();

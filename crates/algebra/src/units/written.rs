@@ -3,7 +3,7 @@
 use crate::units::{Dimension, table};
 
 impl Dimension {
-    /// The dimension as a readable SI unit: `N/m`, `ohm`, `kg.m^2`, `1` for a pure number.
+    /// Formats the dimension as a readable SI unit: `N/m`, `ohm`, `kg.m^2`, `1` for a pure number.
     pub fn text(&self) -> String {
         if self.is_none() {
             return "1".to_string();
@@ -11,7 +11,7 @@ impl Dimension {
         if let Some(name) = table::READABLE.iter().find(|entry| table::derived(entry.1) == *self) {
             return name.0.to_string();
         }
-        // A named unit times or over a few base units, where that takes fewer factors: `V.s/m`.
+        // A named unit times or divided by a few base units, if that requires fewer factors: `V.s/m`.
         let mut best = (base_factors(self).len(), base_text(self));
         for (name, exponents) in table::PREFERRED {
             let unit = table::derived(*exponents);
@@ -20,7 +20,7 @@ impl Dimension {
                     continue;
                 };
                 let count = base_factors(&rest).len() + 1;
-                // `V^2` is readable by itself; mixed with other factors it is not.
+                // `V^2` is readable by itself, but not mixed with other factors.
                 if count < best.0 && (power.abs() == 1 || count == 1) {
                     best = (count, with_head(name, power, &rest));
                 }

@@ -1,22 +1,22 @@
-//! Expressions at a point where they may bend: the one-sided expressions, to be compared.
+//! One-sided expressions near possible kinks, for comparison at a point.
 //!
-//! What bends depends on the sign of something: `abs(x)` on that of x, `a < b` and `min(a, b)` on that of a - b. Everything that depends
-//! on the sign of one thing that is zero at the point is taken on the same side of it at once, so that `x*abs(x)` is seen to
-//! be smooth.
+//! Each kink depends on the sign of a quantity: `abs(x)` on the sign of x, `a < b` and `min(a, b)` on the sign of a - b. If the quantity is
+//! zero at the point, all expressions that depend on its sign are evaluated on the same side. As a result, `x*abs(x)` is recognised as
+//! smooth.
 
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId};
 use num_rational::BigRational;
 use num_traits::Zero;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is this small beside its terms is zero.
-const ROUNDING: f64 = 1e-12;
+/// An argument below this fraction of its terms is zero.
+const ZERO_ARGUMENT: f64 = 1e-12;
 
-/// What one node becomes: which group its sign belongs to, and how it is written on either side.
+/// The form of one node: the group of its sign, and its expression on either side.
 #[derive(Clone, Copy, Debug)]
 struct Tie {
     group: usize,
-    /// Whether the node depends on the negative of the group's expression.
+    /// True if the node depends on the negative of the group's expression.
     reversed: bool,
     kind: Kind,
 }
@@ -25,37 +25,37 @@ struct Tie {
 enum Kind {
     /// `abs`, `sign`, or a relation of two values.
     Plain,
-    /// `floor` of a value beside this integer.
+    /// `floor` of a value near this integer.
     Floor(i64),
-    /// `min` or `max`, where two arguments are equal: their places.
+    /// `min` or `max` with two equal arguments: their indices.
     Choice(usize, usize),
 }
 
-/// What a node is on the side of its bend on which the point lies.
+/// The form of a node on the side of its kink that contains the point.
 #[derive(Clone, Copy, Debug)]
 enum Taken {
-    /// The argument at this place.
+    /// The argument with this index.
     Argument(usize),
     /// The negative of the only argument.
     Negative,
     Number(i64),
 }
 
-/// Everything in some expressions that may bend at one point.
+/// All kinks of some expressions at one point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ties {
     /// For each group, the expression to show.
     pub(super) shown: Vec<ExprId>,
-    /// The conditions and choices that are decided at the point.
+    /// The conditions and choices that are constant near the point.
     decided: FxHashMap<ExprId, bool>,
-    /// What `abs`, `sign`, `min` and `max` of something that moves are about the point, where they do not bend.
+    /// The local forms of `abs`, `sign`, `min` and `max` away from their kinks.
     taken: FxHashMap<ExprId, Taken>,
     nodes: FxHashMap<ExprId, Tie>,
     signs: Vec<ExprId>,
 }
 
 impl Ties {
-    /// Looks for all that may bend at the point, where the values of `moving` may change.
+    /// Finds all possible kinks at the point if the values of `moving` vary.
     pub(super) fn find(
         exprs: &mut Exprs,
         roots: &[ExprId],
@@ -81,7 +81,8 @@ impl Ties {
                 }
                 Node::Call(Function::Floor, list) => {
                     let nearest = at[&list[0]].round();
-                    if (at[&list[0]] - nearest).abs() <= ROUNDING * nearest.abs().max(1.0) && nearest.abs() < 1e15 {
+                    if (at[&list[0]] - nearest).abs() <= ZERO_ARGUMENT * nearest.abs().max(1.0) && nearest.abs() < 1e15
+                    {
                         let number = exprs.integer(nearest as i64);
                         let sign = exprs.sub(list[0], number);
                         ties.add(exprs, id, sign, Kind::Floor(nearest as i64));
@@ -135,8 +136,8 @@ impl Ties {
         self.nodes.insert(node, Tie { group, reversed, kind });
     }
 
-    /// The roots with every group on one side: true where its expression is positive. Conditions that do not change at the
-    /// point are decided.
+    /// Returns the roots with every group on one side: true for a positive expression. Conditions that do not change at the point are
+    /// replaced by their values.
     pub(super) fn one_sided(&self, exprs: &mut Exprs, roots: &[ExprId], above: &[bool]) -> Vec<ExprId> {
         let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in exprs.reachable(roots) {
@@ -150,7 +151,7 @@ impl Ties {
         roots.iter().map(|id| replaced[id]).collect()
     }
 
-    /// A node that does not bend: relations and conditions at their values at the point, limits as they hold there.
+    /// Replaces a node without a kink: relations and conditions by their values at the point, limits by the active branch.
     fn decide(&self, exprs: &mut Exprs, id: ExprId, node: &Node, replaced: &FxHashMap<ExprId, ExprId>) -> ExprId {
         if let (Node::Call(_, list), Some(taken)) = (node, self.taken.get(&id)) {
             return match *taken {
@@ -205,7 +206,7 @@ impl Ties {
     }
 }
 
-/// The place of the least or greatest argument.
+/// Returns the index of the least or greatest argument.
 fn chosen(function: Function, list: &[ExprId], at: &FxHashMap<ExprId, f64>) -> usize {
     let mut best = 0;
     for k in 1..list.len() {
@@ -219,19 +220,19 @@ fn chosen(function: Function, list: &[ExprId], at: &FxHashMap<ExprId, f64>) -> u
 
 fn equal(at: &FxHashMap<ExprId, f64>, a: ExprId, b: ExprId) -> bool {
     let (a, b) = (at[&a], at[&b]);
-    (a - b).abs() <= ROUNDING * a.abs().max(b.abs())
+    (a - b).abs() <= ZERO_ARGUMENT * a.abs().max(b.abs())
 }
 
-/// Whether a value is zero, or as small as the rounding of its terms.
+/// Returns true if a value is zero to within the round-off of its terms.
 fn is_zero(exprs: &Exprs, at: &FxHashMap<ExprId, f64>, id: ExprId) -> bool {
     let terms: f64 = match exprs.node(id) {
         Node::Sum(list) => list.iter().map(|term| at[term].abs()).sum(),
         _ => 0.0,
     };
-    at[&id].abs() <= ROUNDING * terms
+    at[&id].abs() <= ZERO_ARGUMENT * terms
 }
 
-/// A number as an exact expression: the shortest decimal that reads back as it.
+/// Converts a number to an exact expression: the shortest decimal that reads back as the same double.
 pub(super) fn decimal(exprs: &mut Exprs, value: f64) -> ExprId {
     let exact: BigRational = lgm_equations::shortest_decimal(value);
     exprs.number(exact)

@@ -1,4 +1,4 @@
-//! Points that equations determine: solutions of algebraic loops, and equilibria by Newton's method.
+//! Points determined by equations: solutions of algebraic loops, and equilibria by Newton's method.
 
 use crate::linearize::linearization::{Fault, Linearization};
 use lgm_algebra::expr::{ExprId, GradientRow, SymbolId};
@@ -11,11 +11,11 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 
-/// More states and unknowns than this are too many for Newton's iteration on a dense matrix.
+/// The maximum number of states and unknowns for Newton's iteration on a dense matrix.
 const DENSE: usize = 600;
 
 impl Linearization<'_> {
-    /// Values and dense Jacobian of some roots by some symbols, which are set first.
+    /// Returns the values of some roots and their dense Jacobian with respect to some symbols, after setting these symbols.
     fn linearised(&self, roots: &[ExprId], rows: &[GradientRow], columns: &[SymbolId], at: &[f64]) -> Linearised {
         let mut values = self.point.values.clone();
         values.extend(columns.iter().copied().zip(at.iter().copied()));
@@ -40,7 +40,7 @@ impl Linearization<'_> {
         Some((found[..roots.len()].to_vec(), jacobian))
     }
 
-    /// Solves the loops with the states at their values.
+    /// Solves the loops for the given values of the states.
     pub(super) fn solve_loops(&mut self) -> Result<(), Fault> {
         let unknowns = self.roots.unknowns.clone();
         if unknowns.is_empty() {
@@ -71,11 +71,11 @@ impl Linearization<'_> {
             )
             .label(self.model.heading.span, "in this model")
             .note(format!("at {}", self.state_words()))
-            .help("choose another point with `--at`, or look for an equilibrium with `--equilibrium`"),
+            .help("choose another point with `--at`, or find an equilibrium with `--equilibrium`"),
         ))
     }
 
-    /// Moves states and unknowns to where all derivatives are zero.
+    /// Moves states and unknowns to a point at which all derivatives are zero.
     pub(super) fn equilibrium(&mut self) -> Result<(), Fault> {
         let states: Vec<SymbolId> = self.system.states.iter().map(|state| state.symbol).collect();
         let mut symbols = states.clone();
@@ -83,7 +83,7 @@ impl Linearization<'_> {
         if symbols.len() > DENSE {
             return Err(self.too_large(symbols.len()));
         }
-        // The loops at the guess are a help, not a need.
+        // The loop solution at the guess helps but is not required.
         if self.solve_loops().is_err() {
             let guesses = self.system.first_unknowns(0.0);
             self.point
@@ -133,19 +133,19 @@ impl Linearization<'_> {
         self.diagnostics.push(
             Diagnostic::information(Code::LGM0707, format!("the equilibrium does not determine {names}"))
                 .label(self.model.heading.span, "in this model")
-                .help("the values nearest to those given are taken: choose them with `--at`"),
+                .help("the nearest values are used; choose others with `--at`"),
         );
     }
 
-    /// Names of states in a sentence.
+    /// Formats the names of states for a message.
     fn quoted(&self, states: &[usize]) -> String {
         let names = states.iter().map(|at| format!("`{}`", self.system.states[*at].name));
         names.collect::<Vec<_>>().join(", ")
     }
 
     fn too_large(&self, count: usize) -> Fault {
-        let words = format!("an equilibrium of {count} unknowns is too large to be searched for");
-        let help = format!("give the point with `--at`; at most {DENSE} unknowns are looked for");
+        let words = format!("an equilibrium with {count} unknowns is too large to compute");
+        let help = format!("give the point with `--at`; an equilibrium may have at most {DENSE} unknowns");
         Box::new(
             Diagnostic::error(Code::LGM0704, words)
                 .label(self.model.heading.span, "in this model")
@@ -161,15 +161,15 @@ impl Linearization<'_> {
         self.diagnostics.push(
             Diagnostic::information(
                 Code::LGM0707,
-                format!("the equilibrium does not hold {names}: nothing else depends on it"),
+                format!("the equilibrium leaves {names} free: nothing else depends on it"),
             )
             .label(self.model.heading.span, "in this model")
-            .help("it goes on changing at a constant rate from the value that it is given"),
+            .help("it keeps changing at a constant rate"),
         );
     }
 
-    /// Combinations of states that the equations keep constant, one vector each: an angle and the moment of the spring that it
-    /// winds, where both are states. An equilibrium that the starts can lead to keeps them.
+    /// Returns the combinations of states that the equations keep constant, one vector each. An example is an angle and the moment of the
+    /// spring that it winds, if both are states. An equilibrium reachable from the initial values has the same combinations.
     fn invariants(&self, derivatives: &[ExprId]) -> Vec<Vec<f64>> {
         let symbols: Vec<SymbolId> = self
             .system
@@ -188,15 +188,18 @@ impl Linearization<'_> {
         })
     }
 
-    /// What is reported where equilibria are there, but the starts lead to none of them.
+    /// Returns an error if equilibria exist but cannot be reached from the initial values.
     fn not_kept(&self, kept: &[Vec<f64>], starts: &[f64], at: &[f64]) -> Option<Fault> {
         let names = || self.system.states.iter().map(|state| &*state.name);
         let words = lgm_numerics::conserved::not_kept(kept, starts, at, names)?;
         Some(Box::new(
-            Diagnostic::error(Code::LGM0704, "no equilibrium can be reached from the starts")
+            Diagnostic::error(Code::LGM0704, "no equilibrium can be reached from the initial values")
                 .label(self.model.heading.span, "in this model")
                 .note(words)
-                .help("give the states other starts, or hold what runs away with a spring or a source"),
+                .help(
+                    "give the states other initial values, or restrain the drifting states with a spring or a \
+                    source",
+                ),
         ))
     }
 
@@ -214,7 +217,7 @@ impl Linearization<'_> {
                 self.state_words()
             )),
             Some((row, _)) if row >= count + self.roots.unknowns.len() => fault.note(format!(
-                "what the equations keep constant from the starts on cannot be kept at {}",
+                "quantities that the equations conserve cannot keep their initial values at {}",
                 self.state_words()
             )),
             Some((row, _)) => fault.note(format!(
@@ -224,8 +227,9 @@ impl Linearization<'_> {
             )),
             None => fault.note(format!("the equations have no value at {}", self.state_words())),
         };
-        Box::new(
-            fault.help("give another guess or other inputs with `--at`; a system that keeps moving has no equilibrium"),
-        )
+        Box::new(fault.help(
+            "give another guess or other inputs with `--at`; a system that keeps moving has no \
+                equilibrium",
+        ))
     }
 }

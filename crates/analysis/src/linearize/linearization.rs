@@ -1,4 +1,4 @@
-//! A system while it is linearised: its right sides, the point, and what is reported of both.
+//! The system during linearisation: its right-hand sides, the operating point, and the diagnostics of both.
 
 use crate::linearize::point::Point;
 use lgm_algebra::expr::{ExprId, Gradient, GradientRow, Node, SymbolId};
@@ -9,7 +9,7 @@ use lgm_source::diagnostic::{Diagnostic, six_digits};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// All right sides without assignments.
+/// All right-hand sides, with assignments substituted.
 #[derive(Clone, Debug)]
 pub(crate) struct Roots {
     /// Derivatives, then outputs, then residuals.
@@ -40,7 +40,7 @@ impl Roots {
     }
 }
 
-/// The system, its point and its right sides, and what is reported of them.
+/// The system, the point, the right-hand sides, and their diagnostics.
 pub(crate) struct Linearization<'a> {
     pub(crate) model: &'a Model,
     pub(crate) system: StateSystem,
@@ -51,7 +51,7 @@ pub(crate) struct Linearization<'a> {
 
 pub(crate) type Fault = Box<Diagnostic>;
 
-/// Whether an expression is the number zero.
+/// Returns true if an expression is the number zero.
 pub(crate) fn is_zero_number(system: &StateSystem, id: ExprId) -> bool {
     matches!(system.exprs.node(id), Node::Number(_)) && system.exprs.is_zero(id)
 }
@@ -66,7 +66,7 @@ impl Linearization<'_> {
                 Err(_) => {
                     let fault = Diagnostic::error(Code::LGM0706, format!("{} has no derivative", self.row_name(at)))
                         .label(self.model.heading.span, "in this model")
-                        .help("declare what it integrates as a state of its own: `state z = int(..);`");
+                        .help("declare the integral as a separate state: `state z = int(..);`");
                     return Err(Box::new(fault));
                 }
             }
@@ -97,7 +97,7 @@ impl Linearization<'_> {
             .evaluate_unchecked(roots, &|symbol| point.value(symbol))
     }
 
-    /// States, inputs, their rates, and unknowns of loops.
+    /// Returns the states, the inputs, their rates, and the unknowns of loops.
     pub(crate) fn columns(&self) -> Vec<SymbolId> {
         let system = &self.system;
         let states = system.states.iter().map(|state| state.symbol);
@@ -114,7 +114,7 @@ impl Linearization<'_> {
         self.system.exprs.symbol_info(symbol).name.clone()
     }
 
-    /// A root in words, with the element that it belongs to.
+    /// Describes a root in words, with the element to which it belongs.
     pub(crate) fn row_name(&self, row: usize) -> String {
         let system = &self.system;
         let outputs = row.wrapping_sub(system.states.len());
@@ -133,7 +133,7 @@ impl Linearization<'_> {
         }
     }
 
-    /// `theta = 0, joint.w = 1`, the first few states.
+    /// Formats the first few states: `theta = 0, joint.w = 1`.
     pub(crate) fn state_words(&self) -> String {
         let states = &self.system.states;
         let shown = states.iter().take(8).map(|state| {

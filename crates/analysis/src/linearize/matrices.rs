@@ -1,4 +1,4 @@
-//! A..F at a point, in numbers and over the parameters, and the equations that they make.
+//! A..F at a point, as numbers and in terms of the parameters, and the equations that they define.
 
 use super::corners::decimal;
 use crate::linearize::linearization::{Fault, Linearization, is_zero_number};
@@ -13,10 +13,10 @@ use nalgebra::DMatrix;
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 
-/// Term operations that loops may take before A..F stay numbers.
+/// The maximum number of term operations for loops; beyond it A..F remain numeric.
 const OPERATIONS: u64 = 400_000;
 
-/// Matrices of more entries than this are in numbers only.
+/// Matrices with more entries than this are only numeric.
 const ENTRIES: usize = 2_500;
 
 /// A..F.
@@ -25,7 +25,7 @@ pub(super) struct Form {
     pub(super) numeric: LinearForm<f64>,
 }
 
-/// A..F of the roots at the point.
+/// Computes A..F of the roots at the point.
 pub(super) fn at_point(linearization: &mut Linearization<'_>, roots: &[ExprId], symbolic: bool) -> Result<Form, Fault> {
     let columns = linearization.columns();
     let rows = linearization.rows(roots, &columns)?;
@@ -44,7 +44,7 @@ pub(super) fn at_point(linearization: &mut Linearization<'_>, roots: &[ExprId], 
     };
     let system = &linearization.system;
     let form = counts.split(&expressions, &|id| is_zero_number(system, *id));
-    // The numbers of the entries as they are written: exact, and rounded once.
+    // The exact values of the entries as written, rounded once.
     let values = parameter_values(system);
     let numeric = counts.split(
         &expressions
@@ -80,7 +80,7 @@ fn exact_value(system: &StateSystem, values: &FxHashMap<SymbolId, BigRational>, 
     found.ok().map(|list| to_f64(&list[0]))
 }
 
-/// How many states, inputs and outputs there are.
+/// The counts of states, inputs and outputs.
 #[derive(Clone, Copy)]
 struct Counts {
     states: usize,
@@ -105,7 +105,7 @@ impl Counts {
         self.width() * (self.states + self.outputs)
     }
 
-    /// Dense rows of states and outputs as sparse matrices.
+    /// Converts dense rows of states and outputs to sparse matrices.
     fn split<T: Clone>(self, rows: &[Vec<T>], is_zero: &dyn Fn(&T) -> bool) -> LinearForm<T> {
         let part = |rows: &[Vec<T>], from: usize, columns: usize| SparseMatrix {
             columns,
@@ -133,7 +133,7 @@ impl Counts {
     }
 }
 
-/// Dense rows of derivatives and outputs in numbers, loops resolved.
+/// Returns dense numeric rows of derivatives and outputs, with loops resolved.
 fn numeric_rows(
     linearization: &Linearization<'_>,
     rows: &[GradientRow],
@@ -151,7 +151,7 @@ fn numeric_rows(
                     Diagnostic::error(
                         Code::LGM0706,
                         format!(
-                            "{} has no finite derivative by `{name}` at this point",
+                            "{} has no finite derivative with respect to `{name}` at this point",
                             linearization.row_name(row)
                         ),
                     )
@@ -189,7 +189,7 @@ fn numeric_rows(
     Ok((0..shown).map(list).collect())
 }
 
-/// An unknown that the residuals do not determine at the point.
+/// Returns an unknown that the residuals do not determine at the point.
 fn undetermined_unknown(linearization: &Linearization<'_>, residuals: &[GradientRow], width: usize) -> Option<usize> {
     let unknowns = &linearization.roots.unknowns;
     let entries: Vec<(usize, usize, ExprId)> = residuals
@@ -230,7 +230,7 @@ fn singular_loop(linearization: &Linearization<'_>, unknown: usize) -> Fault {
     )
 }
 
-/// The same over the parameters, the point put in; none where that is too large.
+/// Returns the same rows in terms of the parameters, with the point substituted; `None` if they are too large.
 fn symbolic_rows(
     linearization: &mut Linearization<'_>,
     rows: &[GradientRow],
@@ -304,7 +304,7 @@ fn symbolic_rows(
     Some(dense)
 }
 
-/// The rates at the point, which are left over where it is no equilibrium; the outputs count from their values there.
+/// Sets the rates at the point, which are nonzero unless it is an equilibrium; outputs are deviations from their values there.
 pub(super) fn set_offsets(linearization: &mut Linearization<'_>, offsets: &[f64]) {
     let exact = linearization.point.exact.clone();
     let system = &mut linearization.system;
@@ -340,7 +340,7 @@ pub(super) fn set_offsets(linearization: &mut Linearization<'_>, offsets: &[f64]
     system.matrices.symbolic = Some(form);
 }
 
-/// Derivatives and outputs as sums of the matrices' entries times the variables.
+/// Writes derivatives and outputs as sums of matrix entries times the variables.
 pub(super) fn set_equations(system: &mut StateSystem) {
     let exprs = &mut system.exprs;
     let form = match (&system.matrices.symbolic, &system.matrices.numeric) {

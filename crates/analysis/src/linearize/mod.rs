@@ -1,8 +1,8 @@
-//! The equations near a point: A..F as the derivatives of the right sides there.
+//! Linearisation about a point: A..F are the derivatives of the right-hand sides there.
 //!
-//! Derivatives are exact, by the rules of [`lgm_algebra::expr`] through all assignments. The unknowns z of algebraic loops `r(x, u, z) = 0` follow
-//! the states and inputs by the theorem of implicit functions, `dz = -r_z^-1 (r_x dx + r_u du)`. What is linearised is
-//! smooth there: where something bends, the derivatives on both sides are compared, and a difference is an error.
+//! Derivatives are exact, by the rules of [`lgm_algebra::expr`] through all assignments. The unknowns z of algebraic loops `r(x, u, z) = 0`
+//! are eliminated by the implicit function theorem, `dz = -r_z^-1 (r_x dx + r_u du)`. The equations must be smooth at the point: at a kink,
+//! the derivatives on both sides are compared, and a difference is an error.
 //!
 //! The variables of the result are deviations from the point.
 
@@ -24,27 +24,27 @@ use lgm_source::diagnostic::{Diagnostic, has_errors};
 use point::Point;
 use std::sync::Arc;
 
-/// Two derivatives that differ by less than this, beside the larger of them, are one.
+/// Derivatives with a relative difference below this value are equal.
 const AGREEMENT: f64 = 1e-9;
 
-/// What an equilibrium is nearer to its guess than this is the guess itself, which may be exact.
+/// An equilibrium closer to its guess than this is the guess itself, which may be exact.
 const AT_THE_GUESS: f64 = 1e-12;
 
-/// Values of outputs with longer expressions are shown as numbers.
+/// Output values with expressions longer than this are shown as numbers.
 const SHOWN: usize = 60;
 
-/// What is asked for.
+/// Options of the linearisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinearizeRequest {
-    /// Whether the point is an equilibrium, looked for from the values given.
+    /// True if the point is an equilibrium, searched for from the given values.
     pub equilibrium: bool,
-    /// Whether A..F over the parameters are wanted.
+    /// True if A..F are also computed in terms of the parameters.
     pub symbolic: bool,
 }
 
-/// The equations linearised at the starts of the states, at the values that the model's options give, or at an equilibrium near these.
+/// Linearises the equations at the initial values, at the values given by the model's options, or at an equilibrium near these.
 ///
-/// Inputs have the values of their signals at time 0 unless an option says otherwise, and do not change.
+/// Unless an option sets them, inputs are constant with the values of their signals at time 0.
 pub fn linearize(
     model: &Model,
     system: &StateSystem,
@@ -102,7 +102,7 @@ impl Linearization<'_> {
         self.write(form, &smooth, request)
     }
 
-    /// Equilibria that are where the guess was keep its exact value, others get a parameter with their number.
+    /// Keeps the exact values of equilibria that coincide with the guess, and creates numeric parameters for the others.
     fn name_equilibrium(&mut self, guesses: &[f64]) {
         for (at, guess) in guesses.iter().copied().enumerate() {
             let (symbol, name, unit) = {
@@ -133,7 +133,7 @@ impl Linearization<'_> {
         }
     }
 
-    /// A parameter that stands for a value of the point which has no expression.
+    /// Creates a parameter for a value of the point that has no expression.
     fn new_parameter(&mut self, of: SymbolId, name: &str, unit: Option<SiUnit>, value: f64) {
         let mut fresh = format!("{name}_0");
         while self.system.parameters.iter().any(|parameter| *parameter.name == *fresh) {
@@ -150,6 +150,7 @@ impl Linearization<'_> {
             entries: vec![ParameterEntry {
                 symbol,
                 derived: None,
+                exact: None,
                 value: lgm_equations::shortest_decimal(value),
             }],
             unit,
@@ -160,7 +161,7 @@ impl Linearization<'_> {
         });
     }
 
-    /// The roots on one side of everything that bends at the point; an error where the sides have different derivatives.
+    /// Returns the roots on one side of all kinks at the point; reports an error if the sides have different derivatives.
     fn smooth_roots(&mut self) -> Result<Vec<ExprId>, Fault> {
         let moving = self.columns();
         let point = &self.point;
@@ -189,7 +190,7 @@ impl Linearization<'_> {
         Ok(smooth)
     }
 
-    /// A value and all its derivatives.
+    /// Returns a value and all its derivatives.
     fn side(&mut self, root: ExprId) -> Result<Vec<f64>, Fault> {
         let columns = self.columns();
         let rows = self.rows(&[root], &columns)?;
@@ -207,7 +208,7 @@ impl Linearization<'_> {
             Diagnostic::error(
                 Code::LGM0703,
                 format!(
-                    "{} has a corner at this point, and no derivative there",
+                    "{} has a kink at this point and no derivative there",
                     self.row_name(row)
                 ),
             )
@@ -217,7 +218,7 @@ impl Linearization<'_> {
         )
     }
 
-    /// The outputs at the point, over the parameters where these expressions are short.
+    /// Returns the outputs at the point, in terms of the parameters if these expressions are short.
     fn output_values(&mut self, roots: &[ExprId], numbers: &[f64]) -> Vec<(ExprId, f64)> {
         let mut found = Vec::with_capacity(numbers.len());
         for (root, number) in roots.iter().copied().zip(numbers) {
@@ -235,7 +236,7 @@ impl Linearization<'_> {
         found
     }
 
-    /// Enters the matrices, the equations that they make and the point.
+    /// Writes the matrices, the equations that they define, and the point.
     fn write(
         &mut self,
         form: Option<matrices::Form>,

@@ -1,29 +1,29 @@
-//! The point that equations are looked at: values of states, inputs and time, exact where they were given so.
+//! The point at which equations are examined: values of states, inputs and time, exact if they were given exactly.
 
 use super::corners::decimal;
 use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
 use lgm_model::SiUnit;
 use lgm_model::system::StateSystem;
-use lgm_model::{Given, Model};
+use lgm_model::{GivenValue, Model};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use rustc_hash::FxHashMap;
 
-/// Values for all symbols of the equations but assignments.
+/// Values of all symbols of the equations except assignments.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
-    /// In numbers.
+    /// Numeric values.
     pub(super) values: FxHashMap<SymbolId, f64>,
-    /// Over the parameters, for states, inputs, their rates and time; not for unknowns of loops.
+    /// Values in terms of the parameters, for states, inputs, their rates and time; not for unknowns of loops.
     pub(super) exact: FxHashMap<SymbolId, ExprId>,
-    /// What `step` and its kin are evaluated at.
+    /// The arguments of `step` and similar functions.
     pub(super) time: f64,
 }
 
 impl Point {
-    /// The starts of the states and the values of the inputs at time 0, and what the options say instead.
+    /// Returns the initial values of the states and the values of the inputs at time 0, overridden by the options.
     pub(super) fn asked_for(model: &Model, system: &mut StateSystem, diagnostics: &mut Vec<Diagnostic>) -> Point {
         let mut values: FxHashMap<SymbolId, f64> = system
             .parameters
@@ -36,7 +36,7 @@ impl Point {
             exact.insert(state.symbol, state.start);
         }
         let mut given: Vec<SymbolId> = Vec::new();
-        // The model may have been given values after the equations were made: their arena does not hold these.
+        // The model may have received values after the equations were derived, so the arena of the equations does not contain them.
         let mut copied: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for entry in &model.point {
             match symbol_of(system, &entry.name) {
@@ -53,7 +53,7 @@ impl Point {
                                 format!("`{}` is given in {found}, but is in {wanted}", entry.name),
                             )
                             .label(entry.span, format!("this is in {found}"))
-                            .help("leave the unit out for SI, or write a unit of the same dimension"),
+                            .help("omit the unit for SI, or write a unit of the same dimension"),
                         );
                     }
                     given.push(symbol);
@@ -72,7 +72,7 @@ impl Point {
                 continue;
             }
             let signal = signal.unwrap_or(zero);
-            // A signal that changes with time counts with its value at the instant.
+            // A signal that changes with time is evaluated at the instant.
             let steady = is_steady(system, signal);
             let value = if steady {
                 signal
@@ -110,7 +110,7 @@ fn is_steady(system: &StateSystem, id: ExprId) -> bool {
     })
 }
 
-/// The symbol of a state, an input or time, and its unit.
+/// Returns the symbol of a state, an input or time, and its unit.
 fn symbol_of(system: &StateSystem, name: &str) -> Option<(SymbolId, Option<SiUnit>)> {
     if name == "time" {
         return Some((system.time, Some(SiUnit::second())));
@@ -129,14 +129,14 @@ fn worded(dimension: Dimension) -> String {
     }
 }
 
-fn unknown(system: &StateSystem, entry: &Given) -> Diagnostic {
+fn unknown(system: &StateSystem, entry: &GivenValue) -> Diagnostic {
     let states = system.states.iter().map(|state| &*state.name);
     let names = states.chain(system.declared_inputs().map(|input| &*input.name));
     let fault = Diagnostic::error(
         Code::LGM0929,
         format!("`{}` has no state and no input `{}`", system.model, entry.name),
     )
-    .label(entry.name_span, "this option gives nothing a value");
+    .label(entry.name_span, "this option sets nothing");
     match did_you_mean(&entry.name, names) {
         Some(help) => fault.help(help),
         None => fault,

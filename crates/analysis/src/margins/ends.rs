@@ -1,37 +1,38 @@
-//! The two ends of the frequencies, below all zeros and poles and above them, where a curve comes as near to a level as rounding allows.
+//! The two ends of the frequency axis, below and above all zeros and poles. There a curve approaches a level to within round-off.
 //!
-//! There the curve less the level is a power series in the frequency over the size of the nearest root, or in its inverse.
-//! Leading coefficients that are zero to rounding are zero: then the curve reaches the level at the end, and does not cross it. Without
-//! these, the series has a first term that is not small beside its others.
+//! There the curve minus the level is a power series in the frequency over the magnitude of the nearest root, or in its inverse. Leading
+//! coefficients below round-off are zero: the curve then reaches the level at the end and does not cross it. The first remaining term is
+//! not small compared with the others.
 
 use super::roots::{Curve, Range, whole_range};
 use crate::transfer::Factored;
 use num_complex::Complex;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// The distance of an end from the nearest root, as a ratio.
+/// The smallest ratio between an end of the frequency range and the nearest root.
 const APART: f64 = 4.0;
 
-/// Terms of a series; what is left out is less than `APART^-40`.
+/// The number of terms of a series; the omitted rest is below `APART^-40`.
 const TERMS: i32 = 40;
 
-/// Sums that are smaller than this beside their terms are zero.
+/// Sums below this fraction of their terms are zero.
 const ZERO: f64 = 1e-11;
 
-/// Zeros and poles that mirror each other to this, beside their size, make no magnitude.
+/// Zeros and poles that mirror each other to this relative distance cancel in the magnitude (all-pass).
 const MIRRORED: f64 = 1e-9;
 
-/// The most intervals that are looked at.
+/// The maximum number of intervals examined.
 const INTERVALS: usize = 20_000;
 
-/// An end: with the roots over the nearest one, or the nearest one over the roots.
+/// An end of the frequency axis, with the roots relative to the nearest one or its reciprocal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Low,
     High,
 }
 
-/// The frequencies, ascending, where the curve of the magnitude or of the phase crosses a level. None if there are too many to be told apart.
+/// Returns the frequencies, ascending, at which the curve of the magnitude or of the phase crosses a level. `None` if there are too many to
+/// be distinguished.
 pub(super) fn all_crossings(curve: Curve, of: &Factored, level: f64) -> Option<Vec<f64>> {
     let (from, to) = whole_range(of);
     let sizes = of.zeros.iter().chain(&of.poles).map(|root| root.norm());
@@ -77,7 +78,7 @@ fn is_on_level(of: &Factored, level: f64) -> bool {
     is_constant && (of.gain.abs().ln() - level).abs() <= ZERO
 }
 
-/// The limit of the curve at an end; none if the magnitude goes to zero or without bound.
+/// Returns the limit of the curve at an end; `None` if the magnitude goes to zero or infinity.
 fn constant(curve: Curve, of: &Factored, end: End) -> Option<f64> {
     let turned = if of.gain < 0.0 { PI } else { 0.0 };
     let at_rest = |root: &Complex<f64>| match root.norm() == 0.0 {
@@ -96,7 +97,7 @@ fn constant(curve: Curve, of: &Factored, end: End) -> Option<f64> {
     }
 }
 
-/// The crossings of an end.
+/// Returns the crossings at an end.
 fn of_end(curve: Curve, of: &Factored, constant: f64, end: End, nearest: f64) -> Option<Vec<f64>> {
     let found = zeros_of(&series(curve, of, constant, end, nearest), 1.0 / APART)?;
     let omega = |t: f64| match end {
@@ -106,8 +107,8 @@ fn of_end(curve: Curve, of: &Factored, constant: f64, end: End, nearest: f64) ->
     Some(found.into_iter().map(omega).collect())
 }
 
-/// The curve less the level over powers of t, the frequency over the size of the nearest root or its inverse; coefficients that are zero
-/// are left out at the start. Empty if all of them are zero.
+/// Returns the curve minus the level as coefficients of powers of t, the frequency over the magnitude of the nearest root, or its inverse.
+/// Leading zero coefficients are omitted. Empty if all are zero.
 fn series(curve: Curve, of: &Factored, constant: f64, end: End, nearest: f64) -> Vec<f64> {
     let ratio = |root: &Complex<f64>| match end {
         End::High => *root / nearest,
@@ -143,7 +144,7 @@ fn series(curve: Curve, of: &Factored, constant: f64, end: End, nearest: f64) ->
     list.skip_while(|value| *value == 0.0).collect()
 }
 
-/// The zeros of a polynomial between 0, which is none, and a number. None if there are too many to be told apart.
+/// Returns the zeros of a polynomial between 0, which is excluded, and `most`. `None` if there are too many to be distinguished.
 fn zeros_of(coefficients: &[f64], most: f64) -> Option<Vec<f64>> {
     let derivative: Vec<f64> = (1..coefficients.len()).map(|k| k as f64 * coefficients[k]).collect();
     let value = |t: f64| coefficients.iter().rev().fold(0.0, |sum, each| sum * t + each);
@@ -172,7 +173,7 @@ fn zeros_of(coefficients: &[f64], most: f64) -> Option<Vec<f64>> {
     Some(found)
 }
 
-/// Bounds of a polynomial between two numbers that are not negative.
+/// Returns bounds of a polynomial between two nonnegative numbers.
 fn range(coefficients: &[f64], low: f64, high: f64) -> Range {
     let (mut sum, mut powers) = (Range { low: 0.0, high: 0.0 }, (1.0, 1.0));
     for value in coefficients {

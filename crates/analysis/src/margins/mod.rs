@@ -1,4 +1,4 @@
-//! Margins of a loop and peaks of a response, exactly: not from values on a grid.
+//! Exact stability margins of a loop and peaks of a response, without a frequency grid.
 
 mod ends;
 mod roots;
@@ -9,12 +9,12 @@ use num_complex::Complex;
 use roots::{Curve, whole_range};
 use std::f64::consts::{PI, TAU};
 
-/// The stability margins of a loop `H` with negative feedback. Where there are several crossovers, those of the smallest margins count.
+/// The stability margins of a loop `H` with negative feedback. With several crossovers, the smallest margins count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Margins {
-    /// The factor that brings the loop to the border of stability; none if the phase does not cross -180 degrees.
+    /// The gain factor that makes the loop marginally stable; none if the phase does not cross -180 degrees.
     pub gain: Option<f64>,
-    /// The lag in degrees that does so; none if the magnitude does not cross 1.
+    /// The phase lag in degrees that makes the loop marginally stable; none if the magnitude does not cross 1.
     pub phase: Option<f64>,
     /// The frequency at which the phase crosses -180 degrees, in rad/s.
     pub phase_crossover: Option<f64>,
@@ -25,25 +25,25 @@ pub struct Margins {
 /// A maximum of the magnitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
-    /// In rad/s.
+    /// The frequency in rad/s.
     pub omega: f64,
     /// abs(H)
     pub magnitude: f64,
 }
 
-/// Roots that are nearer to the imaginary axis than this, beside their size, are on it to rounding.
+/// Roots within this relative distance of the imaginary axis are on it.
 const ON_AXIS: f64 = 1e-12;
 
-/// So near to such a root, beside its size, its own rounding turns the phase.
-const BESIDE: f64 = 1e-6;
+/// Within this relative distance of a root on the axis, its round-off determines the phase.
+const PHASE_UNRELIABLE: f64 = 1e-6;
 
-/// H(jw)
+/// Computes H(jw).
 fn value(of: &Factored, omega: f64) -> Complex<f64> {
     let log = Curve::LogMagnitude.value(of, 0.0, omega);
     Complex::from_polar(log.exp(), Curve::Phase.value(of, 0.0, omega))
 }
 
-/// The margins of a loop. None if there are more crossings than can be told apart.
+/// Returns the margins of a loop; `None` if there are more crossings than can be distinguished.
 pub fn margins(of: &Factored) -> Option<Margins> {
     let mut found = Margins::default();
     if of.gain == 0.0 {
@@ -61,10 +61,10 @@ pub fn margins(of: &Factored) -> Option<Margins> {
         let frequencies = all_crossings(Curve::Phase, of, level)?;
         crossovers.extend(frequencies.into_iter().map(|omega| (omega, value(of, omega).norm())));
     }
-    // At a root on the imaginary axis H is zero, or without bound, to rounding, and its phase jumps.
+    // At a root on the imaginary axis H is zero or unbounded to within round-off, and its phase jumps.
     let is_on_axis = |omega: f64| {
         let mut roots = of.zeros.iter().chain(&of.poles);
-        roots.any(|root| root.re.abs() <= ON_AXIS * omega && (root.im - omega).abs() <= BESIDE * omega)
+        roots.any(|root| root.re.abs() <= ON_AXIS * omega && (root.im - omega).abs() <= PHASE_UNRELIABLE * omega)
     };
     let ratios = crossovers
         .iter()
@@ -84,8 +84,8 @@ pub fn margins(of: &Factored) -> Option<Margins> {
     Some(found)
 }
 
-/// The maxima of the magnitude between two frequencies, ascending; a pole on the imaginary axis is a maximum without bound. Frequency 0
-/// stands for one far below all zeros and poles. None if there are more maxima than can be told apart.
+/// Returns the maxima of the magnitude between two frequencies, ascending; a pole on the imaginary axis is an unbounded maximum. Frequency
+/// 0 means far below all zeros and poles. `None` if there are more maxima than can be distinguished.
 pub fn peaks(of: &Factored, from: f64, to: f64) -> Option<Vec<Peak>> {
     let mut found: Vec<Peak> = Vec::new();
     let from = if from > 0.0 { from } else { whole_range(of).0.min(to) };
@@ -100,7 +100,7 @@ pub fn peaks(of: &Factored, from: f64, to: f64) -> Option<Vec<Peak>> {
     for omega in Curve::Slope.crossings(of, 0.0, from, to)? {
         let step = 1e-6 * omega;
         let is_near_pole = found.iter().any(|peak| (peak.omega - omega).abs() < step);
-        // A maximum where the slope falls through zero.
+        // The slope falls through zero at a maximum.
         let (before, after) = (
             Curve::Slope.value(of, 0.0, omega - step),
             Curve::Slope.value(of, 0.0, omega + step),
@@ -116,14 +116,14 @@ pub fn peaks(of: &Factored, from: f64, to: f64) -> Option<Vec<Peak>> {
     Some(found)
 }
 
-/// A range of frequencies in rad/s that shows everything that happens: from a decade below the smallest of zeros and poles to one above
-/// the largest.
+/// Returns a range of frequencies in rad/s that covers all features: from a decade below the smallest nonzero root to a decade above the
+/// largest.
 pub fn shown_range(list: &[Factored]) -> (f64, f64) {
     let roots = list.iter().flat_map(|of| of.zeros.iter().chain(&of.poles));
     range_about(roots.map(|root| root.norm()))
 }
 
-/// From a decade below the smallest of sizes to one above the largest; zeros do not count.
+/// Returns the range from a decade below the smallest size to a decade above the largest; zeros are ignored.
 pub(crate) fn range_about(sizes: impl Iterator<Item = f64>) -> (f64, f64) {
     let sizes: Vec<f64> = sizes.filter(|size| *size > 0.0).collect();
     let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
@@ -217,7 +217,7 @@ mod tests {
         );
     }
 
-    /// A gyroscope whose phase comes to -180 degrees just where its magnitude comes to nothing.
+    /// A gyroscope whose phase reaches -180 degrees exactly where its magnitude vanishes.
     #[test]
     fn a_phase_that_turns_at_a_zero_has_no_gain_margin() {
         let zero = 15f64.sqrt();

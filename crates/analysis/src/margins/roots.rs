@@ -1,26 +1,26 @@
-//! Curves over the frequency, as sums with a term for each zero and each pole, and the places where they are zero.
+//! Curves over the frequency, as sums with one term for each zero and each pole, and their roots.
 //!
-//! Each term has known bounds on any interval, and so has its slope. An interval on which the sum of bounds leaves out zero holds no root;
-//! one on which the slope does not change its sign holds one at most. So no root is missed, however narrow a resonance is.
+//! Each term and its slope have known bounds on any interval. If the sum of bounds excludes zero, the interval contains no root; if the
+//! slope keeps its sign, the interval contains at most one. No root is therefore missed, however narrow a resonance is.
 
 use crate::transfer::Factored;
 use num_complex::Complex;
 
-/// A curve that is made of zeros and poles.
+/// A curve given by zeros and poles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Curve {
     /// ln abs(H)
     LogMagnitude,
-    /// The derivative of that.
+    /// The derivative of ln abs(H).
     Slope,
-    /// arg(H) in radians, continuous but for roots on the imaginary axis.
+    /// arg(H) in radians, continuous except at roots on the imaginary axis.
     Phase,
 }
 
-/// The most intervals that are looked at.
+/// The maximum number of intervals examined.
 const INTERVALS: usize = 200_000;
 
-/// Intervals that are narrower than this, beside their frequency, are not divided.
+/// Intervals narrower than this fraction of their frequency are not divided: a few units of round-off.
 const NARROW: f64 = 1e-14;
 
 /// Lower and upper bound.
@@ -44,29 +44,29 @@ impl Range {
     }
 
     pub(super) fn holds_zero(self) -> bool {
-        // Rounding of long sums, beside their terms, is not known here: bounds that touch zero hold it.
+        // The round-off of long sums relative to their terms is unknown here: bounds that touch zero contain it.
         !(self.low > 0.0 || self.high < 0.0)
     }
 }
 
 impl Curve {
-    /// The term of one root at a frequency.
+    /// Returns the term of one root at a frequency.
     pub(super) fn term(self, root: Complex<f64>, omega: f64) -> f64 {
         let distance = omega - root.im;
         match self {
             Curve::LogMagnitude => root.re.hypot(distance).ln(),
-            // Without squares, which underflow far below all roots.
+            // Squares are avoided because they underflow far below all roots.
             Curve::Slope => {
                 let size = root.re.hypot(distance);
                 distance / size / size
             }
-            // Without a jump where the root lies beside the axis.
+            // Avoids a jump if the root is close to the axis.
             Curve::Phase if root.re > 0.0 => std::f64::consts::PI - distance.atan2(root.re),
             Curve::Phase => distance.atan2(-root.re),
         }
     }
 
-    /// The bounds of that term between two frequencies.
+    /// Returns the bounds of the term between two frequencies.
     fn term_range(self, root: Complex<f64>, from: f64, to: f64) -> Range {
         let ends = [self.term(root, from), self.term(root, to)];
         let inside = |omega: f64| from < omega && omega < to;
@@ -86,13 +86,13 @@ impl Curve {
             Curve::Phase if width == 0.0 && inside(root.im) => {
                 values.extend([-std::f64::consts::FRAC_PI_2, std::f64::consts::FRAC_PI_2]);
             }
-            // Monotone between the ends.
+            // The term is monotone between the ends.
             Curve::LogMagnitude | Curve::Phase => {}
         }
         Range::of(&values)
     }
 
-    /// The bounds of the term's slope between two frequencies.
+    /// Returns the bounds of the term's slope between two frequencies.
     fn slope_range(self, root: Complex<f64>, from: f64, to: f64) -> Range {
         let slope = |omega: f64| {
             let distance = omega - root.im;
@@ -121,7 +121,7 @@ impl Curve {
         Range::of(&values)
     }
 
-    /// The contribution of the factor in front.
+    /// Returns the contribution of the constant factor.
     fn constant(self, of: &Factored) -> f64 {
         match self {
             Curve::LogMagnitude => of.gain.abs().ln(),
@@ -130,7 +130,7 @@ impl Curve {
         }
     }
 
-    /// The value of the curve, less the level.
+    /// Returns the value of the curve minus the level.
     pub(super) fn value(self, of: &Factored, level: f64, omega: f64) -> f64 {
         let zeros: f64 = of.zeros.iter().map(|root| self.term(*root, omega)).sum();
         let poles: f64 = of.poles.iter().map(|root| self.term(*root, omega)).sum();
@@ -158,14 +158,14 @@ impl Curve {
         sum
     }
 
-    /// Lower and upper bound of the curve between two frequencies.
+    /// Returns a lower and an upper bound of the curve between two frequencies.
     pub(super) fn bounds(self, of: &Factored, from: f64, to: f64) -> (f64, f64) {
         let range = self.sum_of_ranges(of, from, to, false);
         (range.low + self.constant(of), range.high + self.constant(of))
     }
 
-    /// The frequencies, ascending, where the curve crosses a level between two positive frequencies. None if there are too many to be told
-    /// apart.
+    /// Returns the frequencies, ascending, at which the curve crosses a level between two positive frequencies. `None` if there are too
+    /// many to be distinguished.
     pub(super) fn crossings(self, of: &Factored, level: f64, from: f64, to: f64) -> Option<Vec<f64>> {
         let mut open = vec![(from, to)];
         let mut found = Vec::new();
@@ -182,7 +182,7 @@ impl Curve {
             let (first, last) = (self.value(of, level, low), self.value(of, level, high));
             let slopes = self.sum_of_ranges(of, low, high, true);
             let middle = low.sqrt() * high.sqrt();
-            // From the middle the curve goes no further than its slopes take it. One that stays on the level does not cross it.
+            // From the midpoint the curve goes no further than its slopes allow. A curve that stays on the level does not cross it.
             let reach = slopes.high.abs().max(slopes.low.abs()) * (high - low);
             if reach == 0.0 || self.value(of, level, middle).abs() > 1.001 * reach {
                 continue;
@@ -194,7 +194,7 @@ impl Curve {
                 continue;
             }
             if high - low <= NARROW * high || middle <= low || middle >= high {
-                // Where roots lie on the imaginary axis, the curve jumps past the level, and does not cross it.
+                // If roots lie on the imaginary axis, the curve jumps past the level without crossing it.
                 let is_jump = first.is_finite() && last.is_finite() && (last - first).abs() > 0.1;
                 if first * last < 0.0 && !is_jump {
                     found.push(middle);
@@ -225,7 +225,7 @@ impl Curve {
     }
 }
 
-/// Frequencies far below and far above everything that happens.
+/// Returns frequencies far below and far above all features.
 pub(super) fn whole_range(of: &Factored) -> (f64, f64) {
     let sizes = of
         .zeros
@@ -236,7 +236,7 @@ pub(super) fn whole_range(of: &Factored) -> (f64, f64) {
     let range = Range::of(&sizes.collect::<Vec<_>>());
     let degree = f64::from(of.relative_degree());
     if !range.low.is_finite() {
-        // Powers of s alone: where the magnitude is 1.
+        // Only powers of s: the frequency at which the magnitude is 1.
         let centre = if degree == 0.0 {
             1.0
         } else {
@@ -244,7 +244,7 @@ pub(super) fn whole_range(of: &Factored) -> (f64, f64) {
         };
         return (1e-3 * centre, 1e3 * centre);
     }
-    // Where it crosses 1 beyond all roots, it does so by its outermost slopes.
+    // Beyond all roots, the outermost slopes of the curve determine whether it crosses 1.
     let outer = |value: f64| if value.is_finite() && value > 0.0 { value } else { 1.0 };
     let above = outer((of.gain.abs()).powf(1.0 / degree.max(1.0))).max(range.high);
     let origin = |roots: &[Complex<f64>]| roots.iter().filter(|root| root.norm() == 0.0).count() as f64;

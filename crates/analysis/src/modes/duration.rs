@@ -1,35 +1,34 @@
-//! How long a run is to be, so that its slowest mode is seen.
+//! The run duration that shows the slowest mode.
 
 use super::poles::poles;
 use lgm_model::system::SparseMatrix;
 use num_complex::Complex;
 
-/// Beyond this many states, poles take longer than a person waits who has not asked for them.
+/// The maximum number of states for which poles are computed without a request: more take too long.
 pub const MOST_STATES: usize = 300;
 
-/// Time constants that a decay is followed for: it has come to less than a hundredth then.
+/// The duration in time constants of the slowest decay, after which it is below 1 %.
 const TIME_CONSTANTS: f64 = 5.0;
 
-/// Periods that a vibration is followed for.
+/// The duration in periods of the slowest oscillation.
 const PERIODS: f64 = 10.0;
 
-/// A pole that is this small beside the largest one is an integral, which rounding has moved away from 0.
+/// A pole below this fraction of the largest is an integral that round-off has moved away from 0.
 const INTEGRAL: f64 = 1e-9;
 
-/// A length of time, and the mode that it was chosen for.
+/// A duration and the mode from which it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duration {
-    /// In seconds: 1, 2 or 5 times a power of ten.
+    /// The duration in seconds: 1, 2 or 5 times a power of ten.
     pub seconds: f64,
     /// The pole of the slowest mode.
     pub pole: Complex<f64>,
-    /// Whether its periods were counted, and not its time constants.
+    /// True if the duration was chosen from periods instead of time constants.
     pub counts_periods: bool,
 }
 
-/// How long it takes until the slowest mode has been seen: the longest of five time constants of each mode, or ten of its
-/// periods if those are less, rounded up. None if there is no mode that takes a time of its own, only integrals, or if
-/// there are too many states to look for modes.
+/// Returns the duration that shows the slowest mode. For each mode it covers five time constants, or ten periods if those are shorter; the
+/// longest is rounded up. `None` if there are only integrals, or too many states to search for modes.
 pub fn duration(a: &SparseMatrix<f64>) -> Option<Duration> {
     if a.rows.len() > MOST_STATES {
         return None;
@@ -51,7 +50,7 @@ pub fn duration(a: &SparseMatrix<f64>) -> Option<Duration> {
     })
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is not less, but for rounding.
+/// Rounds up to 1, 2 or 5 times a power of ten, with a tolerance for round-off.
 fn round_up(seconds: f64) -> f64 {
     let decade = 10f64.powi(seconds.log10().floor() as i32);
     let factors = [1.0, 2.0, 5.0].into_iter();
@@ -59,7 +58,7 @@ fn round_up(seconds: f64) -> f64 {
         .map(|factor| factor * decade)
         .find(|value| *value * (1.0 + 1e-9) >= seconds);
     let rounded = fits.unwrap_or(10.0 * decade);
-    // The double nearest to the decimal, which the power of ten may have missed by rounding.
+    // Parsing gives the double nearest to the decimal, which the power of ten may miss.
     format!("{rounded:.0e}").parse().unwrap_or(rounded)
 }
 
@@ -91,10 +90,10 @@ mod tests {
             let found = of(&[&[-damping, -omega], &[omega, -damping]]).unwrap();
             assert_eq!((found.seconds, found.counts_periods), (10.0, true));
         }
-        // With much damping it is over sooner.
+        // With strong damping the motion ends sooner.
         let found = of(&[&[-omega, -omega], &[omega, -omega]]).unwrap();
         assert_eq!((found.seconds, found.counts_periods), (1.0, false));
-        // What grows is followed as long as what decays.
+        // Growing modes get the same duration as decaying ones.
         assert_eq!(of(&[&[1e-7]]).unwrap().seconds, 5e7);
     }
 

@@ -13,17 +13,17 @@ use lgm_source::diagnostic::Diagnostic;
 use num_complex::Complex;
 use std::sync::Arc;
 
-/// Up to this many states all poles are found, and the nearest ones chosen from them.
+/// Up to this number of states, all poles are computed and the nearest ones selected.
 const DENSE: usize = 400;
 
 /// A request for poles.
 #[derive(Clone, Debug, Default)]
 pub struct ModeRequest {
-    /// True if shapes and energies are wanted.
+    /// True if shapes and energies are requested.
     pub shapes: bool,
-    /// Only the poles whose distance from 0 is nearest to so many rad/s, and how many of them.
+    /// Only the poles whose distance from 0 is closest to this value in rad/s, and their number.
     pub near: Option<(f64, usize)>,
-    /// Parameters whose influence is wanted.
+    /// Parameters with respect to which sensitivities are requested.
     pub sensitivity: Vec<SymbolId>,
     /// The outputs that were added for storage.
     pub storage: Vec<StorageOutputs>,
@@ -32,17 +32,17 @@ pub struct ModeRequest {
 /// A pole and its motion.
 #[derive(Clone, Debug)]
 pub struct Mode {
-    /// In 1/s; exactly 0 for a free motion.
+    /// The pole in 1/s; exactly 0 for a free motion.
     pub pole: Complex<f64>,
-    /// The states of the motion, scaled so that the largest of them is 1; empty where shapes are not wanted.
+    /// The state vector of the motion, scaled so that its largest entry is 1; empty if shapes are not requested.
     pub shape: Vec<Complex<f64>>,
-    /// The share of each storage element in the stored energy, on average over a period; they add up to 1. Empty where nothing is stored.
+    /// The fraction of the stored energy in each storage element, averaged over a period; the sum is 1. Empty if no energy is stored.
     pub energy: Vec<(Arc<str>, f64)>,
-    /// The derivative of the pole with respect to each of the parameters asked for; none where it has none.
+    /// The derivative of the pole with respect to each requested parameter; none if it does not exist.
     pub sensitivity: Vec<Option<Complex<f64>>>,
 }
 
-/// The modes of a system, by the distance of the pole from 0, or from what is asked for.
+/// Returns the modes of a system, sorted by the distance of the pole from 0 or from a requested value.
 pub fn modes(
     system: &StateSystem,
     request: &ModeRequest,
@@ -59,7 +59,7 @@ pub fn modes(
     if !request.shapes && request.sensitivity.is_empty() {
         return Ok(list);
     }
-    // Lower poles of pairs have the conjugates of the upper ones.
+    // The lower poles of pairs have the conjugate vectors of the upper ones.
     let upper: Vec<usize> = (0..found.len()).filter(|at| found[*at].im >= 0.0).collect();
     let poles: Vec<Complex<f64>> = upper.iter().map(|at| found[*at]).collect();
     let vectors = vectors(&form.a, &poles).ok_or_else(|| without_poles(system.equations.linear))?;
@@ -118,9 +118,9 @@ fn poles_asked_for(
         }
         let (found, is_certain) = poles_near(a, omega, count)?;
         if !is_certain {
-            let message = format!("there may be further poles whose distance from 0 is as near to {omega} rad/s");
+            let message = format!("there may be further poles at a similar distance from {omega} rad/s");
             let warning = Diagnostic::warning(Code::LGM0931, message);
-            diagnostics.push(warning.help("ask for fewer poles, or for more to see which belong to the range"));
+            diagnostics.push(warning.help("request fewer poles, or more to see which belong to the range"));
         }
         return Some(found);
     }
@@ -131,7 +131,7 @@ fn poles_asked_for(
     };
     let distance = |pole: &Complex<f64>| (pole.norm() - omega).abs();
     all.sort_by(|a, b| distance(a).total_cmp(&distance(b)).then(b.im.total_cmp(&a.im)));
-    // Conjugates have the same distance; a pair is not divided.
+    // Conjugates have the same distance; a pair is not split.
     let is_divided = count > 0 && count < all.len() && all[count - 1].im != 0.0 && all[count] == all[count - 1].conj();
     all.truncate(if is_divided { count + 1 } else { count });
     Some(all)
@@ -140,11 +140,13 @@ fn poles_asked_for(
 fn without_poles(is_linear: bool) -> Box<Diagnostic> {
     let fault = match is_linear {
         true => Diagnostic::error(Code::LGM0930, "the model has no poles")
-            .note("poles belong to coefficients whose values are finite")
-            .help("look at `lgm equations` for a value out of range"),
-        false => Diagnostic::error(Code::LGM0930, "the model is not linear, so that it has no poles of its own").help(
-            "write `--linearize` for the poles of small motions about the start, or `--equilibrium` for those about the state of rest",
-        ),
+            .note("poles require finite coefficients")
+            .help("check `lgm equations` for a value out of range"),
+        false => Diagnostic::error(
+            Code::LGM0930,
+            "the model is nonlinear, so it has no poles without a point of linearisation",
+        )
+        .help("use `--linearize` for the poles at the initial values, or `--equilibrium` for those at the equilibrium"),
     };
     Box::new(fault)
 }
@@ -153,7 +155,7 @@ fn without_derivatives() -> Box<Diagnostic> {
     let fault = Diagnostic::error(Code::LGM0934, "the derivatives of the poles are not known");
     Box::new(
         fault
-            .note("they follow from A over the parameters, which is too long here or has no derivative")
+            .note("they require A in terms of the parameters, which is too long here or has no derivative")
             .help("compare `lgm modes --set NAME=VALUE` at two values, or declare other parameters as `const`"),
     )
 }

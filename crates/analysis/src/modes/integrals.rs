@@ -1,4 +1,4 @@
-//! Integrals of outputs, whose poles at 0 are no motions of the system alone.
+//! Integrals of outputs, whose poles at 0 do not belong to the system itself.
 
 use lgm_algebra::expr::SymbolId;
 use lgm_model::Model;
@@ -6,7 +6,7 @@ use lgm_model::system::{StateSystem, StateVariable};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// The names of the states that outputs added for their integrals and that nothing depends on. Each has a pole at 0.
+/// Returns the names of states that outputs added for their integrals and that no other equation uses. Each has a pole at 0.
 pub fn integrals_of_outputs(model: &Model, system: &StateSystem) -> Vec<Arc<str>> {
     let declared: FxHashSet<SymbolId> = model.integrals.iter().map(|integral| integral.symbol).collect();
     let mut read = vec![false; system.states.len()];

@@ -1,4 +1,4 @@
-//! Poles with their shapes, energies and sensitivities, and how long a motion takes.
+//! Poles with their shapes, energies and sensitivities, and the duration of a motion.
 
 pub mod duration;
 mod find;

@@ -1,21 +1,21 @@
-//! Poles that lie several times at one place, which rounding spreads over a circle around it.
+//! Multiple poles, which round-off spreads over a circle around their common value.
 //!
-//! A pole of multiplicity k moves by the k-th root of the rounding: four times -10 is found as -9.9991, -10 + 0.0009j, -10 - 0.0009j and
-//! -10.0009. Their mean moves by the rounding alone. Multiplicities follow from the characteristic polynomial over a prime field, and
-//! so hold for the exact values of the parameters.
+//! A pole of multiplicity k moves by the k-th root of the round-off: a fourfold pole at -10 is computed as -9.9991, -10 + 0.0009j, -10 -
+//! 0.0009j and -10.0009. Their mean moves only by the round-off. Multiplicities follow from the characteristic polynomial over a prime
+//! field, and are therefore valid for the exact parameter values.
 
 use crate::prime::{Rows, add_multiple};
 use lgm_algebra::{Field, Image, PrimeField, image_division, image_gcd};
 use num_complex::Complex;
 
-/// Poles whose distance is a smaller part of their size may be one.
+/// Poles within this relative distance are candidates for one multiple pole.
 const NEAR: f64 = 0.05;
 
-/// The poles of one place are so much nearer to each other than to the other poles.
+/// The poles of a cluster are closer to each other than to other poles by at least this factor.
 const APART: f64 = 4.0;
 
-/// The poles with those at one place in their mean, if the exact matrix has multiple poles. Poles whose places are too close to be told
-/// apart stay as they are.
+/// Returns the poles with each multiple pole at its mean, if the exact matrix has multiple poles. Poles that are too close to be
+/// distinguished remain unchanged.
 pub(super) fn with_multiple_poles(mut poles: Vec<Complex<f64>>, exact: &Rows) -> Vec<Complex<f64>> {
     let has_neighbours = (0..poles.len()).any(|at| {
         let is_near = |other: &Complex<f64>| (poles[at] - other).norm() <= NEAR * poles[at].norm();
@@ -44,7 +44,8 @@ pub(super) fn with_multiple_poles(mut poles: Vec<Complex<f64>>, exact: &Rows) ->
     poles
 }
 
-/// The poles, so many, that are closest to each other beside the distance to all others; none if the others are as close.
+/// Returns the `multiplicity` poles with the smallest mutual distances relative to their distance from all others; `None` if the others are
+/// equally close.
 fn closest(poles: &[Complex<f64>], open: &[usize], multiplicity: usize) -> Option<Vec<usize>> {
     let around = |at: &usize| {
         let distance = |other: &usize| (poles[*other] - poles[*at]).norm();
@@ -59,7 +60,7 @@ fn closest(poles: &[Complex<f64>], open: &[usize], multiplicity: usize) -> Optio
     best.map(|(_, cluster)| cluster)
 }
 
-/// The numbers of places by multiplicity, in ascending order: degrees of the factors of a polynomial that have simple roots (Yun's algorithm).
+/// Returns the number of distinct roots of each multiplicity, in ascending order: degrees of the square-free factors (Yun's algorithm).
 fn places_by_multiplicity(polynomial: &Image) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut shared = image_gcd(polynomial, &derivative(polynomial));
@@ -78,7 +79,7 @@ fn places_by_multiplicity(polynomial: &Image) -> Vec<(usize, usize)> {
     found
 }
 
-/// The characteristic polynomial, from the Hessenberg form of a matrix.
+/// Computes the characteristic polynomial from the Hessenberg form of a matrix.
 fn characteristic(matrix: &Rows) -> Image {
     let mut field = PrimeField;
     let hessenberg = hessenberg(matrix.clone());
@@ -100,7 +101,7 @@ fn characteristic(matrix: &Rows) -> Image {
     list.pop().unwrap_or_default()
 }
 
-/// A similar matrix without entries below the first subdiagonal.
+/// Returns a similar matrix without entries below the first subdiagonal.
 fn hessenberg(mut matrix: Rows) -> Rows {
     let mut field = PrimeField;
     for column in 0..matrix.len().saturating_sub(2) {
@@ -115,7 +116,7 @@ fn hessenberg(mut matrix: Rows) -> Rows {
                 continue;
             }
             let factor = field.mul(&matrix[row][column], &inverse);
-            // The change of its column changed it too.
+            // The column operation of the previous row changed this row too.
             let source = matrix[column + 1].clone();
             add_multiple(&mut matrix[row], field.neg(&factor), &source);
             for entries in &mut matrix {
@@ -138,7 +139,7 @@ fn derivative(polynomial: &Image) -> Image {
 mod tests {
     use super::*;
 
-    /// A triangular matrix with these poles, moved to another basis.
+    /// Returns a triangular matrix with these poles in another basis.
     fn matrix(poles: &[i64]) -> Rows {
         let entry = |row: usize, column: usize| match column as i64 - row as i64 {
             0 => PrimeField.reduce(&num_rational::BigRational::from_integer(poles[row].into())),
@@ -185,7 +186,7 @@ mod tests {
             "{poles:?}"
         );
         assert_eq!(poles[4], found[4]);
-        // Without multiple poles nothing moves.
+        // Without multiple poles, all poles stay unchanged.
         assert_eq!(
             with_multiple_poles(found.clone(), &matrix(&[-10, -3, -11, -9, -8])),
             found

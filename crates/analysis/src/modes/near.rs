@@ -1,8 +1,8 @@
 //! Poles near a circle about the origin, for large sparse systems: Arnoldi's method on `(A - shift)^-1`.
 //!
-//! About each shift the method finds the nearest poles, and so knows that a disc holds no others. A Krylov subspace has each multiple pole
-//! once: the method is run again on the complement of what was found until it finds nothing more in the disc. Shifts are added until discs
-//! cover all places on the circle where a pole could be nearer than those that were found.
+//! For each shift the method finds the nearest poles, which proves that a disc contains no others. A Krylov subspace contains each multiple
+//! pole once, so the method is repeated on the complement of the poles found until the disc contains no more. Shifts are added until discs
+//! cover the circle wherever a pole could be nearer than the poles found.
 
 use super::range::Range;
 use crate::response::SparseLu;
@@ -12,26 +12,26 @@ use num_complex::Complex;
 
 type Vector = DVector<Complex<f64>>;
 
-/// The most shifts; each takes a factorisation. Of large systems there are fewer, so that it takes seconds: what no disc covers then is
-/// reported as not certain.
+/// The maximum number of shifts; each requires a factorisation. Large systems get fewer shifts, to limit the run time to seconds; regions
+/// without a disc are then reported as uncertain.
 const SHIFTS: usize = 40;
 const FEWEST: usize = 2;
 const WORK: usize = 20_000;
 
-/// The largest subspace about one shift.
+/// The maximum dimension of the subspace for one shift.
 const SUBSPACE: usize = 160;
 
-/// A pole within this share of a radius shows itself in so many steps, since it is alone there.
+/// A pole within this fraction of the radius of convergence appears in [`SEEN`] steps.
 const INSIDE: f64 = 0.9;
 const SEEN: usize = 40;
 
-/// Poles of two shifts that are nearer to each other than this, beside their size, are one.
-const SAME: f64 = 1e-7;
+/// Poles of two shifts within this relative distance are equal.
+const EQUAL_POLES: f64 = 1e-7;
 
-/// So often a shift is moved to the nearest value that has not converged.
+/// The maximum number of times that a shift is moved to the nearest value that has not converged.
 const NEARER: usize = 3;
 
-/// The poles nearest to a shift, how far around it no other one is, and the nearest value that has not converged.
+/// The poles nearest to a shift, the radius without other poles, and the nearest value that has not converged.
 struct Around {
     poles: Vec<Complex<f64>>,
     radius: f64,
@@ -44,8 +44,8 @@ struct Disc {
     radius: f64,
 }
 
-/// The poles whose distance from the origin is nearest to `omega` in rad/s, as many as asked for, or one more, so that pairs are whole; and
-/// whether it is certain that none is missing. None if a factorisation or an iteration breaks down.
+/// Returns the requested number of poles whose distance from the origin is closest to `omega` in rad/s, or one more to complete a pair. The
+/// flag is true if the set is certain to be complete. `None` if a factorisation or an iteration breaks down.
 pub(super) fn poles_near(a: &SparseMatrix<f64>, omega: f64, count: usize) -> Option<(Vec<Complex<f64>>, bool)> {
     let wanted = count + 2;
     let mut discs: Vec<Disc> = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn poles_near(a: &SparseMatrix<f64>, omega: f64, count: usize) -> Opt
     while let Some(angle) = next.filter(|_| discs.len() < shifts) {
         let mut shift = Complex::from_polar(omega, angle);
         let mut about = around(a, shift, unit, wanted)?;
-        // Beside a line of poles that are nearer to each other than to the shift, none converges; on the line they do.
+        // Poles on a line do not converge if they are closer to each other than to the shift; they do if the shift is on the line.
         for _ in 0..NEARER {
             if let (true, Some(guess)) = (about.poles.is_empty(), about.guess) {
                 shift = guess;
@@ -67,11 +67,11 @@ pub(super) fn poles_near(a: &SparseMatrix<f64>, omega: f64, count: usize) -> Opt
         }
         let Around { poles, radius, .. } = about;
         discs.push(Disc { centre: shift, radius });
-        // Conjugates have the same place; of a multiple pole there are as many as one shift has found.
+        // Conjugates have the same distance; a multiple pole is listed with the multiplicity found from one shift.
         let mut own: Vec<Complex<f64>> = Vec::new();
         for pole in poles.into_iter().filter(|pole| pole.im >= -1e-9 * pole.norm()) {
             let upper = Complex::new(pole.re, pole.im.abs());
-            let same = |known: &&Complex<f64>| (*known - upper).norm() <= SAME * upper.norm().max(1e-6 * unit);
+            let same = |known: &&Complex<f64>| (*known - upper).norm() <= EQUAL_POLES * upper.norm().max(1e-6 * unit);
             own.push(upper);
             if found.iter().filter(same).count() < own.iter().filter(same).count() {
                 found.push(upper);
@@ -99,8 +99,8 @@ fn distance(pole: &Complex<f64>, omega: f64) -> f64 {
     (pole.norm() - omega).abs()
 }
 
-/// The angle of a place on the upper half circle where poles may be, and about which no disc holds all that could be nearer than the poles
-/// found; none if there is no such place.
+/// Returns the angle of a point on the upper half circle that no disc covers sufficiently and that may be near a pole; `None` if no such
+/// point exists.
 fn uncovered(discs: &[Disc], found: &[Complex<f64>], range: &Range, (omega, count): (f64, usize)) -> Option<f64> {
     if omega == 0.0 {
         return None;
@@ -111,9 +111,9 @@ fn uncovered(discs: &[Disc], found: &[Complex<f64>], range: &Range, (omega, coun
         distances.extend(std::iter::repeat_n(distance(pole, omega), copies));
     }
     distances.sort_by(f64::total_cmp);
-    // As long as there are too few, all places count that are as near as 0 is.
+    // While too few poles are found, all regions count that are as close as 0 is.
     let reach = distances.get(count.saturating_sub(1)).copied().unwrap_or(omega);
-    // Poles of a stable system are on the left; the right half is looked at last.
+    // Poles of a stable system are on the left; the right half is examined last.
     const PLACES: usize = 2000;
     let is_free = |angle: &f64| {
         [(omega - reach).max(0.0), omega, omega + reach].iter().any(|radius| {
@@ -128,16 +128,16 @@ fn uncovered(discs: &[Disc], found: &[Complex<f64>], range: &Range, (omega, coun
     };
     let angles = (0..=PLACES).map(|k| std::f64::consts::PI * (PLACES - k) as f64 / PLACES as f64);
     let free: Vec<f64> = angles.filter(is_free).collect();
-    // The middle of the longest run of such places.
+    // The middle of the longest run of such points.
     let step = 1.5 * std::f64::consts::PI / PLACES as f64;
     let runs = free.chunk_by(|a, b| (a - b).abs() <= step);
     let longest = runs.max_by_key(|run| run.len())?;
     Some(0.5 * (longest[0] + longest[longest.len() - 1]))
 }
 
-/// The poles nearest to a shift, multiple ones as often as they are, and how far around it no other one is.
+/// Returns the poles nearest to a shift with their multiplicities, and the radius without further poles.
 fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) -> Option<Around> {
-    // A shift on a pole has no inverse; one that is a little beside it converges all the faster.
+    // A shift on a pole has no inverse; a shift slightly off the pole converges even faster.
     let shift = shift + Complex::new(0.6, 0.8) * (1e-9 * unit);
     let mut rows: Vec<Vec<(u32, Complex<f64>)>> = Vec::with_capacity(a.rows.len());
     for (at, entries) in a.rows.iter().enumerate() {
@@ -162,7 +162,7 @@ fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) 
     let mut poles: Vec<Complex<f64>> = Vec::new();
     let (mut radius, mut guess) = (f64::INFINITY, None);
     for run in 0..wanted + 2 {
-        // Later runs look only whether anything is left inside.
+        // Later runs only check whether poles remain inside.
         let found = match run {
             0 => search.run(wanted, run, None)?,
             _ => search.run(0, run, Some(radius))?,
@@ -171,22 +171,22 @@ fn around(a: &SparseMatrix<f64>, shift: Complex<f64>, unit: f64, wanted: usize) 
         guess = guess.or(found.guess);
         radius = radius.min(found.radius);
         poles.extend(found.poles);
-        if nearest.is_none_or(|nearest| nearest > radius * (1.0 + SAME)) || search.known.len() >= size {
+        if nearest.is_none_or(|nearest| nearest > radius * (1.0 + EQUAL_POLES)) || search.known.len() >= size {
             break;
         }
-        // The pole found last may not be the last of its kind.
+        // The pole found last may have a higher multiplicity.
         if run + 1 == wanted + 2 {
-            radius = radius.min(nearest.unwrap_or(radius)) * (1.0 - SAME);
+            radius = radius.min(nearest.unwrap_or(radius)) * (1.0 - EQUAL_POLES);
         }
     }
     Some(Around { poles, radius, guess })
 }
 
-/// Arnoldi's method about one shift.
+/// Arnoldi's method for one shift.
 struct Search<'a> {
     factors: &'a SparseLu,
     shift: Complex<f64>,
-    /// An orthonormal basis of the subspace of all poles that were found.
+    /// An orthonormal basis of the subspace of all poles found.
     known: Vec<Vector>,
     limit: usize,
 }
@@ -196,14 +196,15 @@ struct Run {
     poles: Vec<Complex<f64>>,
     /// No further pole of this run is nearer to the shift.
     radius: f64,
-    /// The distance of the nearest pole; none where there is nothing.
+    /// The distance of the nearest pole; none if no pole was found.
     nearest: Option<f64>,
     /// The nearest value that has not converged.
     guess: Option<Complex<f64>>,
 }
 
 impl Search<'_> {
-    /// Takes off what lies in the subspace of known poles and in a basis; twice, so that the rest is orthogonal to rounding.
+    /// Removes the components in the subspace of known poles and in a basis. This is done twice, so that the rest is orthogonal to within
+    /// round-off.
     fn orthogonal(&self, vector: &mut Vector, basis: &[Vector], mut part: impl FnMut(usize, Complex<f64>)) {
         let one = Complex::new(1.0, 0.0);
         for _ in 0..2 {
@@ -219,8 +220,8 @@ impl Search<'_> {
         }
     }
 
-    /// A run on the complement of what is known, until so many poles have converged; or until it is seen that nothing is left within most of
-    /// a radius.
+    /// Iterates on the complement of the known vectors until `wanted` poles have converged, or until the rest of the radius is proved
+    /// empty.
     fn run(&mut self, wanted: usize, run: usize, inside: Option<f64>) -> Option<Run> {
         let size = self.factors.size();
         let limit = self.limit.min(size - self.known.len().min(size));
@@ -255,7 +256,7 @@ impl Search<'_> {
             let is_whole = norm <= 1e-13 * before || used + self.known.len() == size;
             let is_last = is_whole || used == limit;
             if is_last || used >= look {
-                // To look takes the cube of the steps: as they grow, it is done more rarely.
+                // The cost of a check grows with the cube of the number of steps, so checks become less frequent.
                 look = used + (used / 2).max(10);
                 let found = ritz(&projected, used, self.shift, if is_whole { 0.0 } else { norm })?;
                 if let Some(radius) = inside.map(|radius| INSIDE * radius)
@@ -276,7 +277,7 @@ impl Search<'_> {
         Some(nothing())
     }
 
-    /// Keeps the vectors of what was found.
+    /// Keeps the vectors of the poles found.
     fn finished(&mut self, found: Ritz, basis: &[Vector], is_whole: bool) -> Run {
         for vector in &found.vectors {
             let mut whole = Vector::zeros(basis[0].len());
@@ -301,15 +302,15 @@ impl Search<'_> {
 
 /// Poles of the projected matrix.
 struct Ritz {
-    /// Those that have converged, the nearest first, up to the first that has not.
+    /// The converged poles, the nearest first, up to the first one that has not converged.
     poles: Vec<Complex<f64>>,
-    /// Their vectors in the basis.
+    /// The vectors of these poles in the basis.
     vectors: Vec<Vector>,
-    /// The distance from the shift within which there is no other pole.
+    /// The distance from the shift within which no other pole exists.
     radius: f64,
     /// The largest value that has not converged, 1 over a distance; 0 if all have.
     next: f64,
-    /// The pole that it stands for.
+    /// The pole for that value.
     guess: Option<Complex<f64>>,
 }
 
@@ -332,9 +333,9 @@ fn ritz(projected: &DMatrix<Complex<f64>>, used: usize, shift: Complex<f64>, res
             vector[row] = sum / gap;
         }
         let turned = &turn * &vector / Complex::new(vector.norm(), 0.0);
-        // The last entry of the eigenvector says how far the Ritz value is from an eigenvalue.
+        // The last entry of the eigenvector measures the distance of the Ritz value from an eigenvalue.
         if residual * turned[used - 1].norm() > 1e-10 * value.norm() {
-            // The next one is only as far as is known of those that converged.
+            // The radius extends at most to the last converged pole, and to the first value that has not converged.
             let last = poles.last().map_or(0.0, |pole: &Complex<f64>| (pole - shift).norm());
             return Some(Ritz {
                 radius: last.min(1.0 / value.norm()),
@@ -361,7 +362,7 @@ fn ritz(projected: &DMatrix<Complex<f64>>, used: usize, shift: Complex<f64>, res
 mod tests {
     use super::*;
 
-    /// Pairs of states that swing with the frequencies given.
+    /// Returns pairs of states that oscillate at the given frequencies.
     fn oscillators(list: &[f64]) -> SparseMatrix<f64> {
         let rows = list.iter().enumerate().flat_map(|(at, omega)| {
             let (x, v) = (2 * at as u32, 2 * at as u32 + 1);
@@ -388,7 +389,7 @@ mod tests {
         assert!(poles.len() >= 10);
     }
 
-    /// The line of poles is 0.07 off the imaginary axis, and its poles are 1e-4 apart.
+    /// The poles are on a line 0.07 from the imaginary axis, 1e-4 apart.
     #[test]
     fn poles_of_a_dense_line_beside_the_shift_are_found() {
         let list: Vec<f64> = (0..4000).map(|at| 7.0 + 1e-4 * f64::from(at)).collect();

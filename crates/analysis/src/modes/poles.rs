@@ -7,16 +7,16 @@ use lgm_model::system::SparseMatrix;
 use nalgebra::{DMatrix, DVector};
 use num_complex::Complex;
 
-/// Real parts that are a smaller share of a pole are rounding.
+/// Real parts below this fraction of a pole are round-off.
 const UNDAMPED: f64 = 1e-14;
 
-/// The eigenvalues of a real matrix, by real part and then by the size of the imaginary part; conjugate pairs are
-/// exact conjugates, the one above the real axis first. None where the iteration does not converge.
+/// Returns the eigenvalues of a real matrix, sorted by real part and then by the magnitude of the imaginary part. Conjugate pairs are exact
+/// conjugates, the upper one first. `None` if the iteration does not converge.
 pub fn poles(a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     eigenvalues(dense(a))
 }
 
-/// The same of a matrix with all of its entries.
+/// Returns the eigenvalues of a dense matrix.
 pub(crate) fn eigenvalues(dense: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if !dense.iter().all(|value| value.is_finite()) {
         return None;
@@ -33,8 +33,8 @@ pub(crate) fn eigenvalues(dense: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     Some(list)
 }
 
-/// The rows of each diagonal block of a square matrix that is triangular in blocks, once its rows are in order: what is in a row leads to its
-/// column. Stages that do not act back on the stages before them are such blocks, and rounding in one moves no pole of another.
+/// Returns the rows of each diagonal block of a square matrix in block-triangular form: the entries of a row lead to its column. Stages
+/// without feedback to earlier stages are such blocks, and round-off in one block moves no pole of another.
 pub(super) fn diagonal_blocks(size: usize, is_entry: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
     let edges: Vec<Vec<usize>> = (0..size)
         .map(|row| (0..size).filter(|column| is_entry(row, *column)).collect())
@@ -44,7 +44,7 @@ pub(super) fn diagonal_blocks(size: usize, is_entry: impl Fn(usize, usize) -> bo
     blocks
 }
 
-/// The eigenvalues of a block, in no order but that of pairs.
+/// Returns the eigenvalues of a block; only pairs are adjacent.
 fn of_block(mut block: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     let size = block.nrows();
     match size {
@@ -55,7 +55,7 @@ fn of_block(mut block: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
         }
         _ => {}
     }
-    // Units spread the entries over many decades; balancing is a similarity by powers of two, so it is exact.
+    // Units spread the entries over many decades; balancing is a similarity transformation by powers of two, so it is exact.
     balance(&mut block);
     let triangular = triangular(block)?;
     let mut list = Vec::with_capacity(size);
@@ -74,11 +74,11 @@ fn of_block(mut block: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
             at += 1;
         }
     }
-    // A damping that is rounding is none.
+    // Damping at the level of round-off is set to zero.
     Some(list.into_iter().map(|pole| without_rounding(pole, UNDAMPED)).collect())
 }
 
-/// Schur's form. The iteration stands still at matrices that it turns into themselves; it is tried again from similar ones.
+/// Computes the Schur form. The iteration does not converge for matrices that it maps to themselves; it is repeated for similar ones.
 fn triangular(block: DMatrix<f64>) -> Option<DMatrix<f64>> {
     let size = block.nrows();
     let form = |matrix: DMatrix<f64>| Some(nalgebra::Schur::try_new(matrix, f64::EPSILON, 300 * size)?.unpack().1);
@@ -93,7 +93,7 @@ fn triangular(block: DMatrix<f64>) -> Option<DMatrix<f64>> {
     })
 }
 
-/// The eigenvalues of `[[a, b], [c, d]]`; the smaller real one from the product, which does not cancel.
+/// Returns the eigenvalues of `[[a, b], [c, d]]`; the smaller real one is computed from the product, which does not cancel.
 fn eigenvalues_of_pair(a: f64, b: f64, c: f64, d: f64) -> [Complex<f64>; 2] {
     let mean = 0.5 * (a + d);
     let half_difference = 0.5 * (a - d);
@@ -107,12 +107,12 @@ fn eigenvalues_of_pair(a: f64, b: f64, c: f64, d: f64) -> [Complex<f64>; 2] {
     [Complex::new(far, 0.0), Complex::new(near, 0.0)]
 }
 
-/// Scales columns, and rows by the reciprocals, by powers of two until their sizes agree within a factor of two; returned are the
-/// scales of the columns.
+/// Scales columns by powers of two, and rows by the reciprocals, until their sizes agree within a factor of two. Returns the scales of the
+/// columns.
 pub(crate) fn balance(matrix: &mut DMatrix<f64>) -> Vec<f64> {
     let size = matrix.nrows();
     let mut scales = vec![1.0; size];
-    // Each sweep lowers the norm; a bound keeps a pathological matrix from looping.
+    // Each sweep lowers the norm; the limit keeps a pathological matrix from looping.
     for _ in 0..100 {
         let mut changed = false;
         for (k, own) in scales.iter_mut().enumerate() {

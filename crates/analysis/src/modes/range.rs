@@ -1,13 +1,13 @@
 //! Bounds of the poles of a sparse matrix: Bendixson's theorem with Gershgorin's discs.
 //!
-//! The real parts of the poles lie between the least and the largest eigenvalue of the symmetric part of A, in any coordinates, and their
-//! imaginary parts are bounded by the skew part. In coordinates in which the stored energy is a sum of squares, the skew part is what exchanges
-//! energy and the symmetric part what loses it: the bounds are tight then.
+//! In any coordinates, the eigenvalues of the symmetric part of A bound the real parts of the poles, and the skew part bounds their
+//! imaginary parts. The bounds are tight if the stored energy is a sum of squares: the skew part then exchanges energy, and the symmetric
+//! part dissipates it.
 
 use lgm_model::system::SparseMatrix;
 use num_complex::Complex;
 
-/// Bounds of the real parts and of the size of the imaginary parts.
+/// Bounds of the real parts and of the magnitude of the imaginary parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     least: f64,
@@ -16,11 +16,11 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The bounds of a matrix.
+    /// Computes the bounds for a matrix.
     pub(super) fn of(a: &SparseMatrix<f64>) -> Range {
         let size = a.rows.len();
         let scales = energies(a);
-        // The sum of the sizes beside the diagonal in each row of the symmetric and of the skew part.
+        // The sum of the off-diagonal magnitudes in each row of the symmetric and of the skew part.
         let (mut symmetric, mut skew, mut diagonal) = (vec![0.0; size], vec![0.0; size], vec![0.0; size]);
         for (row, entries) in a.rows.iter().enumerate() {
             for (column, value) in entries {
@@ -31,7 +31,7 @@ impl Range {
                 }
                 let here = value * scales[row] / scales[column];
                 let there = a.get(column, row).copied().unwrap_or(0.0) * scales[column] / scales[row];
-                // An entry that has no partner counts in the row of its partner as well.
+                // An entry without a transposed partner counts in the partner's row as well.
                 let (half_sum, half_difference) = (0.5 * (here + there).abs(), 0.5 * (here - there).abs());
                 symmetric[row] += half_sum;
                 skew[row] += half_difference;
@@ -49,16 +49,16 @@ impl Range {
         }
     }
 
-    /// Returns false if no pole is within a distance of a place.
+    /// Returns false if no pole is within a distance of a point.
     pub(super) fn may_hold(&self, place: Complex<f64>, within: f64) -> bool {
-        // Rounding of the sums.
+        // Allows for round-off of the sums.
         let within = within + 1e-9 * place.norm();
         let is_outside = place.re + within < self.least || place.re - within > self.largest;
         !is_outside && place.im.abs() - within <= self.imaginary * (1.0 + 1e-9)
     }
 }
 
-/// Factors of the coordinates in which pairs of entries opposite to each other are of one size, as far as a forest of them reaches.
+/// Returns coordinate factors that make transposed pairs of entries equal in magnitude, along a spanning forest.
 fn energies(a: &SparseMatrix<f64>) -> Vec<f64> {
     let size = a.rows.len();
     let mut scales = vec![0.0; size];
@@ -77,7 +77,7 @@ fn energies(a: &SparseMatrix<f64>) -> Vec<f64> {
                 };
                 if scales[column] == 0.0 {
                     let ratio = (value / there).abs().sqrt();
-                    // Entries of many decades would leave the range of doubles.
+                    // The products of entries over many decades would leave the range of doubles.
                     scales[column] = (scales[row] * ratio).clamp(1e-150, 1e150);
                     open.push(column);
                 }

@@ -1,4 +1,4 @@
-//! Rounding in vectors, in units in which the entries of A are about alike.
+//! Round-off in vectors, in units in which the entries of A have similar magnitudes.
 
 use lgm_model::system::SparseMatrix;
 use nalgebra::{DMatrix, DVector};
@@ -7,13 +7,13 @@ use num_complex::Complex;
 /// A complex vector.
 pub(crate) type Vector = DVector<Complex<f64>>;
 
-/// An entry smaller than this beside the largest one is rounding.
+/// Entries of a vector below this fraction of its largest entry are round-off.
 pub(super) const ROUNDING: f64 = 1e-13;
 
-/// Sweeps of the units.
+/// Sweeps of the balancing of units.
 const SWEEPS: usize = 40;
 
-/// Units of the states in which rows and columns of A are about as large as each other.
+/// Returns units of the states in which the rows and columns of A have similar magnitudes.
 pub(super) fn units(a: &SparseMatrix<f64>) -> Vec<f64> {
     let size = a.rows.len();
     let mut units = vec![1.0_f64; size];
@@ -29,14 +29,14 @@ pub(super) fn units(a: &SparseMatrix<f64>) -> Vec<f64> {
             }
         }
         for (at, unit) in units.iter_mut().enumerate() {
-            // Half of the way, since all of them move at once.
+            // Half of the distance, because all units change simultaneously.
             let factor = (rows[at] / columns[at]).sqrt().sqrt();
             if factor.is_finite() && factor > 0.0 {
                 *unit *= factor;
             }
         }
     }
-    // A state on which nothing depends, such as an integral, is as large as its rate in the time of the system.
+    // For a state that no rate depends on, such as an integral, the unit is its rate times the time scale of the system.
     let largest = (0..size).filter(|at| columns[*at] > 0.0).map(|at| rows[at]);
     let largest = largest.fold(0.0, f64::max);
     for at in 0..size {
@@ -47,7 +47,7 @@ pub(super) fn units(a: &SparseMatrix<f64>) -> Vec<f64> {
     units
 }
 
-/// Sets entries to zero that are rounding beside the largest one of their column, in the units given.
+/// Sets entries to zero that are round-off relative to the largest entry of their column, in the given units.
 pub(super) fn clean(columns: &mut DMatrix<Complex<f64>>, unit: &dyn Fn(usize) -> f64) {
     for mut column in columns.column_iter_mut() {
         let sizes: Vec<f64> = column
@@ -64,14 +64,14 @@ pub(super) fn clean(columns: &mut DMatrix<Complex<f64>>, unit: &dyn Fn(usize) ->
     }
 }
 
-/// The number without the part that is rounding beside the other one.
+/// Removes the real or imaginary part if it is round-off relative to the other part.
 pub(super) fn without_rounding(value: Complex<f64>, share: f64) -> Complex<f64> {
     let least = share * value.norm();
     let part = |part: f64| if part.abs() <= least { 0.0 } else { part };
     Complex::new(part(value.re), part(value.im))
 }
 
-/// The same of all entries.
+/// Removes such parts from all entries.
 pub(super) fn parts_without_rounding(vector: &Vector) -> Vector {
     vector.map(|value| without_rounding(value, ROUNDING))
 }

@@ -9,7 +9,8 @@ use nalgebra::DMatrix;
 use num_complex::Complex;
 use rustc_hash::FxHashMap;
 
-/// dA/dp for the values of the parameters; parameters that follow from p follow it. None if A is not known over the parameters.
+/// Computes dA/dp for the values of the parameters, including parameters that depend on p. `None` if A is not available in terms
+/// of the parameters.
 pub(super) fn derivative_of_a(system: &StateSystem, parameter: SymbolId) -> Option<SparseMatrix<f64>> {
     let form = system.matrices.symbolic.as_ref()?;
     let mut exprs = system.exprs.clone();
@@ -34,7 +35,7 @@ pub(super) fn derivative_of_a(system: &StateSystem, parameter: SymbolId) -> Opti
     })
 }
 
-/// The values of parameters that follow from others, over those that do not.
+/// Returns the values of dependent parameters in terms of independent ones.
 fn derived_values(system: &StateSystem, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
     let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     for entry in system.parameters.iter().flat_map(|parameter| &parameter.entries) {
@@ -46,8 +47,8 @@ fn derived_values(system: &StateSystem, exprs: &mut Exprs) -> FxHashMap<SymbolId
     known
 }
 
-/// The derivatives of poles that share a subspace, given dA: those of a multiple pole are the eigenvalues of dA inside of it. None for
-/// a pole whose subspace has too few eigenvectors, where a small change moves it by a root of that change.
+/// Returns the derivatives of poles that share a subspace, given dA: for a multiple pole, the eigenvalues of dA within the subspace. `None`
+/// for a pole with too few eigenvectors, because a small change moves it by a root of that change.
 pub(super) fn derivatives(
     vectors: &[Vectors],
     poles: &[Complex<f64>],
@@ -59,7 +60,7 @@ pub(super) fn derivatives(
         let inner = left.adjoint() * right;
         let change = left.adjoint() * times(derivative, right);
         let inverse = inner.clone().try_inverse()?;
-        // Of a pole with fewer vectors than its multiplicity, left and right subspaces are nearly orthogonal.
+        // For a defective pole, left and right subspaces are nearly orthogonal.
         if !(inverse.norm() * inner.norm()).is_finite() || inverse.norm() * inner.norm() > 1e10 {
             return None;
         }
@@ -68,7 +69,7 @@ pub(super) fn derivatives(
             let is_together = vectors[other].together.as_ref().is_some_and(|pair| pair.0 == *right);
             other != at && is_together && (poles[other] - poles[at]).norm() <= 1e-9 * poles[at].norm()
         });
-        // Terms that cancel leave rounding.
+        // Cancelling terms leave round-off.
         let size = |matrix: &DMatrix<Complex<f64>>| matrix.map(|value| Complex::new(value.norm(), 0.0));
         let absolute = SparseMatrix {
             columns: derivative.columns,

@@ -16,22 +16,22 @@ enum Energy {
     Direct(DMatrix<f64>),
     /// `z' value^-1 z/2`
     Inverse(DMatrix<f64>),
-    /// From z and its conjugate w, the rate of what the law makes of z: a law that is not linear.
+    /// From z and its conjugate w, the rate of the law's value at z, for a nonlinear law.
     FromRate,
 }
 
-/// A storage element, and the outputs that are added for it.
+/// A storage element and the outputs added for it.
 #[derive(Clone, Debug)]
 pub struct StorageOutputs {
     pub(crate) id: ElementId,
     element: Arc<str>,
     energy: Energy,
-    /// The first of its outputs: all co-energy variables, then their conjugates if these are needed.
+    /// The index of its first output: all co-energy variables, then their conjugates if needed.
     pub(crate) first: usize,
     pub(crate) ports: usize,
 }
 
-/// The model with the co-energy variables of all storage as further outputs.
+/// Returns the model with the co-energy variables of all storage as further outputs.
 pub fn with_storage_outputs(model: &Model) -> (Model, Vec<StorageOutputs>) {
     let mut changed = model.clone();
     let values: FxHashMap<SymbolId, f64> = model
@@ -117,7 +117,7 @@ fn add(
     });
 }
 
-/// P of the stored energy `x' P x/2` over the states; none where a law that is not linear stores.
+/// Returns P of the stored energy `x' P x/2` over the states; `None` if storage has a nonlinear law.
 pub(crate) fn energy_matrix(form: &LinearForm<f64>, storage: &[StorageOutputs]) -> Option<SparseMatrix<f64>> {
     let size = form.a.rows.len();
     let mut rows: Vec<FxHashMap<u32, f64>> = vec![FxHashMap::default(); size];
@@ -149,8 +149,8 @@ pub(crate) fn energy_matrix(form: &LinearForm<f64>, storage: &[StorageOutputs]) 
     })
 }
 
-/// The share that each storage element has of the stored energy, on average over a period; elements of one name are added up. Empty if
-/// nothing is stored in the mode, or if a law that is not linear stores in a motion without a rate.
+/// Returns the fraction of the stored energy in each storage element, averaged over a period; elements with the same name are added up.
+/// Empty if the mode stores no energy, or if storage has a nonlinear law and the motion has no rate.
 pub(super) fn shares(
     system: &StateSystem,
     storage: &[StorageOutputs],

@@ -1,4 +1,4 @@
-//! Right and left eigenvectors, by inverse iteration with the subspaces of poles that are close together.
+//! Right and left eigenvectors, by inverse iteration with joint subspaces for poles that are close together.
 
 use super::rounding::{Vector, clean, units};
 use crate::response::SparseLu;
@@ -6,32 +6,31 @@ use lgm_model::system::SparseMatrix;
 use nalgebra::DMatrix;
 use num_complex::Complex;
 
-/// Poles nearer to each other than this, beside their size, share one subspace.
+/// Poles within this relative distance share one invariant subspace.
 const TOGETHER: f64 = 1e-5;
 
-/// The relative distance from the pole at which the inverse is taken. It is small enough to converge in a few steps, and large enough for
-/// an inverse to exist.
+/// The relative shift of inverse iteration: small enough for fast convergence, large enough for a regular matrix.
 const AWAY: f64 = 1e-7;
 
-/// Steps of the iteration; each gains five digits or so.
+/// Steps of the iteration; each gains about five digits.
 const STEPS: usize = 6;
 
-/// Right vectors of a subspace in the columns, and left ones.
+/// Right vectors of a subspace as columns, and left ones.
 pub(super) type Subspace = (DMatrix<Complex<f64>>, DMatrix<Complex<f64>>);
 
-/// Vectors of one pole.
+/// The vectors of one pole.
 #[derive(Clone, Debug)]
 pub(super) struct Vectors {
     /// `A v = pole v`
     pub(super) right: Vector,
-    /// The subspace of all poles that are together with this one: right vectors in the columns, and left ones.
+    /// The subspace of all poles close to this one: right vectors as columns, and left ones.
     pub(super) together: Option<Subspace>,
     /// The column of this pole.
     pub(super) column: usize,
 }
 
-/// The vectors of the poles given, which are some or all of those of A. Poles that are closer together than doubles separate have a
-/// basis of their subspace. None if the iteration breaks down.
+/// Returns the vectors of the given poles, which are some or all poles of A. Poles that doubles cannot separate share a basis of their
+/// subspace. `None` if the iteration breaks down.
 pub(super) fn vectors(a: &SparseMatrix<f64>, poles: &[Complex<f64>]) -> Option<Vec<Vectors>> {
     let scale = a.rows.iter().flatten().map(|entry| entry.1.abs()).fold(0.0, f64::max);
     let largest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
@@ -48,7 +47,7 @@ pub(super) fn vectors(a: &SparseMatrix<f64>, poles: &[Complex<f64>]) -> Option<V
         let shift = poles[first] + Complex::new(0.6, 0.8) * (AWAY * size);
         let right = subspace(a, shift, members.len(), false)?;
         let left = subspace(a, shift, members.len(), true)?;
-        // The right vectors inside of the subspace.
+        // The right vectors within the subspace.
         let small = right.adjoint() * times(a, &right);
         let inside = eigenvectors(small, &members.iter().map(|at| poles[*at]).collect::<Vec<_>>())?;
         let mut right = right * inside;
@@ -66,7 +65,7 @@ pub(super) fn vectors(a: &SparseMatrix<f64>, poles: &[Complex<f64>]) -> Option<V
     found.into_iter().collect()
 }
 
-/// Right vectors of a full matrix, and left vectors that span the same poles' left subspace, one each for a pole.
+/// Returns right vectors of a full matrix, and left vectors that span the left subspace of the same poles, one for each pole.
 pub(crate) fn vectors_of(a: &DMatrix<f64>, poles: &[Complex<f64>]) -> Option<(Vec<Vector>, Vec<Vector>)> {
     let row = |row: usize| {
         let entries = a.row(row);
@@ -98,7 +97,7 @@ pub(super) fn times(a: &SparseMatrix<f64>, x: &DMatrix<Complex<f64>>) -> DMatrix
     product
 }
 
-/// An orthonormal basis of what `A - shift` enlarges least, or its transpose.
+/// Returns an orthonormal basis of the subspace that `A - shift`, or its transpose, enlarges least.
 fn subspace(
     a: &SparseMatrix<f64>,
     shift: Complex<f64>,
@@ -126,7 +125,7 @@ fn subspace(
         }
     }
     let factors = SparseLu::factorise(&rows)?;
-    // Any start that is not orthogonal to what is looked for will do: quasi-random numbers are not.
+    // Any initial basis that is not orthogonal to the result is suitable, such as quasi-random numbers.
     let mut basis = DMatrix::from_fn(size, width, |row, column| {
         let turn = ((row * width + column + 1) as f64 * 0.618_033_988_749_894_9).fract();
         Complex::new(0.5 + turn, 1.0 - turn)
@@ -146,7 +145,8 @@ fn subspace(
     Some(basis)
 }
 
-/// Eigenvectors of a small matrix in the order of its eigenvalues given. Vectors that rounding does not tell apart are those of the basis.
+/// Returns the eigenvectors of a small matrix in the order of the given eigenvalues. Vectors that round-off cannot distinguish are replaced
+/// by basis vectors.
 fn eigenvectors(small: DMatrix<Complex<f64>>, poles: &[Complex<f64>]) -> Option<DMatrix<Complex<f64>>> {
     let size = small.nrows();
     if size == 1 {

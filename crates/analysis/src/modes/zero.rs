@@ -1,7 +1,7 @@
-//! Poles that are 0 exactly: rigid motions and conserved quantities, which rounding would move away from 0.
+//! Poles that are exactly 0: rigid motions and conserved quantities, which round-off would move away from 0.
 //!
-//! Where rows of A are combinations of others, over a prime field and so for the exact values, the states of these rows follow from the others
-//! and from what is conserved: they are eliminated, each with a pole that is 0. The remaining matrix has all other poles.
+//! Rows of A that are dependent over a prime field are dependent for the exact values. Their states follow from the others and from
+//! conserved quantities, and are eliminated, each with a pole at 0. The remaining matrix has all other poles.
 
 use super::multiple::with_multiple_poles;
 use super::poles::{balance, diagonal_blocks, eigenvalues, poles};
@@ -13,10 +13,11 @@ use lgm_model::system::{SparseMatrix, StateSystem};
 use nalgebra::DMatrix;
 use num_complex::Complex;
 
-/// More states than this take too long.
+/// The maximum number of states; more take too long.
 const MOST: usize = 400;
 
-/// All poles; for the values of the parameters, those that are 0 are 0 exactly, and those at one place are there. None where an iteration does not converge.
+/// Returns all poles. Poles that are 0 or multiple for the exact parameter values are so in the result. `None` if an iteration does not
+/// converge.
 pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if a.rows.len() > MOST || !a.rows.iter().flatten().all(|entry| entry.1.is_finite()) {
         return poles(a);
@@ -25,7 +26,7 @@ pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
         return poles(a);
     };
     let [exact, ..] = of_system(system, form, 0);
-    // A similar matrix has the same poles; one whose entries are of one size has the better pivots.
+    // A similar matrix has the same poles; entries of equal magnitude give better pivots.
     let mut numbers = dense(a);
     balance(&mut numbers);
     let mut all = Vec::with_capacity(exact.len());
@@ -42,15 +43,15 @@ pub(crate) fn poles_with_zeros(system: &StateSystem, a: &SparseMatrix<f64>) -> O
     Some(all)
 }
 
-/// The state space without what is conserved and no input reaches, and without what no output shows and depends on nothing else: poles that are
-/// 0 and are no part of the transfer functions; with the number of those poles left that are 0 for the values of the parameters.
+/// Returns the state space without conserved states that no input reaches, and without unobserved states that nothing else depends on.
+/// Their poles are 0 and in no transfer function. Also returns the number of remaining poles that are exactly 0.
 pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> (StateSpace, usize) {
     let (mut states, inputs, outputs) = (space.a.nrows(), space.b.ncols(), space.c.nrows());
     let Some(form) = system.matrices.numeric.as_ref().filter(|_| states <= MOST) else {
         return (space, 0);
     };
     let exact = of_system(system, form, inputs);
-    // The states with the inputs behind them, over the outputs.
+    // The columns of the states and inputs, over the rows of the states and outputs.
     let mut numbers = DMatrix::zeros(states + outputs, states + inputs);
     numbers.view_mut((0, 0), (states, states)).copy_from(&space.a);
     numbers.view_mut((0, states), (states, inputs)).copy_from(&space.b);
@@ -98,8 +99,8 @@ pub(crate) fn without_conserved(system: &StateSystem, space: StateSpace) -> (Sta
     (space, zeros)
 }
 
-/// The matrix without the states whose rows are combinations of others; none if there are no such rows. The rows and columns of the states
-/// are the first ones.
+/// Returns the matrix without the states whose rows are combinations of others; `None` if no such rows exist. The rows and columns of the
+/// states come first.
 fn eliminated(numbers: &DMatrix<f64>, exact: &[Vec<u64>], states: usize) -> Option<(DMatrix<f64>, Vec<Vec<u64>>)> {
     let (pivots, combinations, multiples) = echelon(&numbers.rows(0, states).into_owned(), &exact[..states]);
     let free: Vec<usize> = (0..states).filter(|row| !pivots.contains(row)).collect();
@@ -109,7 +110,7 @@ fn eliminated(numbers: &DMatrix<f64>, exact: &[Vec<u64>], states: usize) -> Opti
     let is_kept = |at: &usize| !free.contains(at);
     let rows: Vec<usize> = (0..numbers.nrows()).filter(is_kept).collect();
     let columns: Vec<usize> = (0..numbers.ncols()).filter(is_kept).collect();
-    // Row i is -sum of c_j times the pivot rows, and so is its state but for a constant.
+    // Row i is -sum of c_j times the pivot rows, and so is its state up to a constant.
     let mut field = PrimeField;
     let mut fewer = DMatrix::zeros(rows.len(), columns.len());
     let mut rest = vec![vec![0; columns.len()]; rows.len()];
@@ -128,8 +129,8 @@ fn eliminated(numbers: &DMatrix<f64>, exact: &[Vec<u64>], states: usize) -> Opti
     Some((fewer, rest))
 }
 
-/// Rows that are pivots, and for each other row the multiples of pivot rows that make it vanish when they are added: in numbers and over the
-/// prime field.
+/// Returns the pivot rows and, for each other row, the multiples of pivot rows that cancel it when added: in doubles and over the prime
+/// field.
 fn echelon(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> (Vec<usize>, DMatrix<f64>, Vec<Vec<u64>>) {
     let (size, columns) = numbers.shape();
     let mut field = PrimeField;
@@ -155,7 +156,7 @@ fn echelon(numbers: &DMatrix<f64>, exact: &[Vec<u64>]) -> (Vec<usize>, DMatrix<f
             let share = field.neg(&share);
             add_multiple(&mut entries[row], share, &source);
             add_multiple(&mut multiples[row], share, &source_multiples);
-            // An entry that vanishes exactly does so in numbers too.
+            // An entry that vanishes exactly is set to zero in doubles too.
             for at in 0..columns {
                 work[(row, at)] = match entries[row][at] {
                     0 => 0.0,
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn rigid_motions_and_their_displacements_are_counted() {
-        // Two masses 1 and 2 on a spring of 6, the displacement of the first, and a slow lag of its own: v1, v2, f, x1, y.
+        // Two masses 1 and 2 on a spring of 6, the displacement of the first, and a slow uncoupled lag: v1, v2, f, x1, y.
         let numbers = DMatrix::from_row_slice(
             5,
             5,

@@ -1,4 +1,4 @@
-//! A model seen from one domain: what lies behind its couplers as impedances and sources.
+//! A model seen from one domain: impedances and sources replace the networks on the far side of its couplers.
 
 use super::probe::Place;
 use super::without::without;
@@ -10,29 +10,29 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use rustc_hash::FxHashSet;
 
-/// A coupler that is gone through, and what it makes of the impedance behind it.
+/// A crossed coupler and its transformed impedance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Its name.
+    /// The coupler's name.
     pub coupler: String,
-    /// The impedance in front of it over the one behind it, Z: `r^2*Z`.
+    /// The impedance at the near port as a function of the impedance Z at the far port: `r^2*Z`.
     pub rule: String,
 }
 
-/// A branch of the domain with its impedance over the parameters, as coefficients of descending powers of s.
+/// A branch of the domain with its impedance in terms of the parameters, as coefficients of descending powers of s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
     /// The element.
     pub element: ElementId,
     /// The element's name.
     pub name: String,
-    /// Its ends; none is the reference.
+    /// The ends; `None` is the reference.
     pub ends: (Option<String>, Option<String>),
-    /// For a passive element what it is, and its value: C, L or R of the generic law, or 1 over it.
-    pub(crate) part: Option<Part>,
+    /// For a passive element, its kind and its value: C, L or R of the generic law, or the reciprocal.
+    pub(crate) part: Option<PassiveElement>,
     /// Numerator and denominator; none for a source.
     pub impedance: Option<(Vec<ExprId>, Vec<ExprId>)>,
-    /// For a source, whether it gives the across variable, and its value.
+    /// For a source, its value, and true if it sets the across variable.
     pub source: Option<(bool, ExprId)>,
 }
 
@@ -50,42 +50,42 @@ pub(crate) enum Kind {
 
 /// The kind and the value of a passive element of one domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct PassiveElement {
     pub(crate) kind: Kind,
     pub(crate) value: ExprId,
-    /// True if the value is 1 over that of the generic law.
+    /// True if the value is the reciprocal of the value in the generic law.
     pub(crate) is_inverse: bool,
 }
 
-/// The network behind one coupler: a model without the domain's own elements, and the ends from which it is seen.
+/// The network on the far side of one coupler: a model without the domain's own elements, and its end nodes.
 #[derive(Clone, Debug)]
 pub struct Behind {
     /// The coupler.
     pub element: ElementId,
-    /// Its port in the domain.
+    /// The coupler's port in the domain.
     pub port: PortId,
     /// True if the across variable of the port counts from the second end to the first.
     pub is_flipped: bool,
     /// The coupler's name.
     pub name: String,
-    /// Its ends in the domain.
+    /// The coupler's ends in the domain.
     pub ends: (Option<String>, Option<String>),
     /// The model.
     pub model: Model,
-    /// The place in that model.
+    /// The port in that model.
     pub place: Place,
 }
 
-/// A model in one domain, before what is behind the couplers is computed.
+/// A model in one domain, before the networks on the far side of the couplers are reduced.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     /// The domain's name.
     pub domain: String,
-    /// The couplers, those that are farthest away first.
+    /// The couplers, the farthest ones first.
     pub steps: Vec<Step>,
     /// The domain's own branches.
     pub branches: Vec<Branch>,
-    /// The networks behind its couplers.
+    /// The networks on the far side of the couplers.
     pub behind: Vec<Behind>,
     /// The model, whose arena has the expressions of the branches.
     pub model: Model,
@@ -95,7 +95,7 @@ fn refused(message: &str, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0718, message).help(help))
 }
 
-/// The domain of a port; of a bond's end at a node of a linear graph, that of the node.
+/// Returns the domain of a port; for a bond attached to a node of a linear graph, the domain of the node.
 pub(crate) fn domain_of(model: &Model, port: &Port) -> Option<DomainId> {
     port.domain.or_else(|| {
         let node = &model.graph.nodes[bonded_node(model, port)?.0.index()];
@@ -103,7 +103,7 @@ pub(crate) fn domain_of(model: &Model, port: &Port) -> Option<DomainId> {
     })
 }
 
-/// The node at the other end of a port's bond, and whether the bond leads to it.
+/// Returns the node at the other end of a port's bond, and true if the bond points to it.
 fn bonded_node(model: &Model, port: &Port) -> Option<(NodeId, bool)> {
     let Connection::Bond(bond) = port.connection else {
         return None;
@@ -123,7 +123,7 @@ pub(crate) fn is_across(model: &Model, port: PortId, variable: Variable) -> bool
     (variable == Variable::Effort) == effort_is_across
 }
 
-/// The parts of a model as they are seen from one of its domains.
+/// Returns the parts of a model as seen from one of its domains.
 pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnostic>> {
     let used: FxHashSet<DomainId> = model
         .graph
@@ -175,7 +175,7 @@ pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnos
                 let message = format!("`{}` has more than two scalar ports", model.element_name(id));
                 return Err(refused(
                     &message,
-                    "couplers with two scalar ports are converted, which join two domains",
+                    "only couplers with two scalar ports in different domains can be converted",
                 ));
             }
         }
@@ -183,18 +183,18 @@ pub fn conversion(model: &Model, domain: &str) -> Result<Conversion, Box<Diagnos
     if found.branches.is_empty() {
         return Err(refused(
             &format!("no element of the domain `{domain}` has two ends"),
-            "name a domain that has elements beside couplers",
+            "name a domain that has elements other than couplers",
         ));
     }
     found.steps = steps(&mut found.model, own);
     Ok(found)
 }
 
-/// An element with two ports, both of them in the domain. Domains that have no such element can be converted to.
+/// Reports an element with two ports that are both in the domain. Only domains without such elements can be converted to.
 fn within_domain(model: &Model, known: &[DomainId], own: DomainId, id: ElementId) -> Box<Diagnostic> {
     let (name, domain) = (model.element_name(id), &model.graph.domains[own.index()].name);
     let message =
-        format!("`{name}` joins two places of the domain `{domain}`, and what lies within the domain is not converted");
+        format!("`{name}` connects two points within the domain `{domain}`; only other domains are converted");
     let has_none = |domain: &DomainId| {
         (0..model.graph.elements.len() as u32).all(|index| {
             let ports = model.ports_of(ElementId(index));
@@ -208,8 +208,8 @@ fn within_domain(model: &Model, known: &[DomainId], own: DomainId, id: ElementId
     let others: Vec<String> = others
         .map(|domain| format!("`--to {}`", model.graph.domains[domain.index()].name))
         .collect();
-    let help = "write what is behind it over the variables of its other side: across variables over, and through variables times, \
-                its ratio";
+    let help = "refer the network behind it to the other side: divide across variables by the ratio, and multiply \
+        through variables by it";
     refused(
         &message,
         &match others.is_empty() {
@@ -230,17 +230,17 @@ pub(super) fn ends(model: &Model, port: PortId) -> Result<(Option<NodeId>, Optio
     }
     let found = bonded_node(model, port).map(|(node, is_head)| (&model.graph.nodes[node.index()], node, is_head));
     match found.filter(|found| found.0.is_graph_node) {
-        // The flow of a bond that leads to a junction of one flow is that of the junction; its port has the negative of it.
+        // The flow of a bond that leads to a junction of one flow is the flow of the junction; the bond's port has the negative flow.
         Some((kind, node, true)) if kind.kind == JunctionKind::One => Ok((None, Some(node))),
         Some((_, node, _)) => Ok((Some(node), None)),
         None => Err(refused(
             "the model has bonds between elements in this domain",
-            "conversion takes branches and bonds at the nodes of a linear graph",
+            "conversion requires branches and bonds at the nodes of a linear graph",
         )),
     }
 }
 
-/// An element of the domain as a branch.
+/// Converts an element of the domain to a branch.
 pub(super) fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<Branch, Box<Diagnostic>> {
     let (from, to) = ends(model, port)?;
     let effort_is_across = is_across(model, port, Variable::Effort);
@@ -250,7 +250,7 @@ pub(super) fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<B
     let mut source = None;
     let mut part = None;
     let mut of = |kind: Kind, value: ExprId, is_inverse: bool| {
-        part = Some(Part {
+        part = Some(PassiveElement {
             kind,
             value,
             is_inverse,
@@ -283,8 +283,8 @@ pub(super) fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<B
             None
         }
         _ => {
-            let message = format!("`{}` has a law that is not linear", model.element_name(id));
-            return Err(refused(&message, "conversion takes linear elements"));
+            let message = format!("`{}` has a nonlinear law", model.element_name(id));
+            return Err(refused(&message, "conversion requires linear elements"));
         }
     };
     Ok(Branch {
@@ -297,13 +297,13 @@ pub(super) fn branch(model: &mut Model, id: ElementId, port: PortId) -> Result<B
     })
 }
 
-/// The model without what the domain has beside one coupler.
+/// Returns the model without the domain's elements, except one coupler.
 fn behind(model: &Model, own: DomainId, coupler: ElementId, port: PortId) -> Result<Behind, Box<Diagnostic>> {
     if !matches!(model.graph.elements[coupler.index()].law, Law::Coupler { .. }) {
-        let message = format!("`{}` is no coupler without losses", model.element_name(coupler));
-        return Err(refused(&message, "conversion takes transformers and gyrators"));
+        let message = format!("`{}` is not a lossless coupler", model.element_name(coupler));
+        return Err(refused(&message, "conversion requires transformers and gyrators"));
     }
-    // A bond has no ends of its own: what it leads to is seen from its node.
+    // A bond has no end nodes: the network on its far side is attached to its node.
     let (from, to, is_flipped) = match (ends(model, port)?, &model.graph.ports[port.index()].connection) {
         ((None, to), Connection::Bond(_)) => (to, None, true),
         ((from, to), _) => (from, to, false),
@@ -323,7 +323,7 @@ fn behind(model: &Model, own: DomainId, coupler: ElementId, port: PortId) -> Res
     })
 }
 
-/// The couplers on the ways out of a domain, the farthest first, with what each makes of the impedance behind it.
+/// Returns the couplers on the paths out of a domain, the farthest first, each with the transformed impedance.
 fn steps(model: &mut Model, own: DomainId) -> Vec<Step> {
     let mut found: Vec<(usize, ElementId, PortId)> = Vec::new();
     let mut reached = vec![(own, 0)];
@@ -365,7 +365,7 @@ fn steps(model: &mut Model, own: DomainId) -> Vec<Step> {
     steps
 }
 
-/// The impedance that a coupler shows for the one behind it, across over through on both sides.
+/// Returns the impedance at the near port of a coupler in terms of the far one, across over through on both sides.
 fn rule(model: &mut Model, id: ElementId, near: PortId) -> String {
     let first = PortId(model.graph.elements[id.index()].ports.start);
     let Law::Coupler { input, output, matrix } = model.graph.elements[id.index()].law.clone() else {
@@ -377,7 +377,7 @@ fn rule(model: &mut Model, id: ElementId, near: PortId) -> String {
     let z = exprs.new_symbol("Z", SymbolKind::Parameter);
     let z = exprs.symbol(z);
     let two = exprs.integer(2);
-    // Both signs have one square.
+    // Both signs have the same square.
     let (m, minus) = (matrix.entries[0], exprs.neg(matrix.entries[0]));
     let shorter = if text(exprs, minus).len() < text(exprs, m).len() {
         minus
@@ -388,12 +388,12 @@ fn rule(model: &mut Model, id: ElementId, near: PortId) -> String {
     // y = m x, and the conjugate of x is -m times the conjugate of y.
     let is_y_near = near != first;
     let value = match (x, y) {
-        // Across by across, as in a transformer.
+        // Across to across: a transformer.
         (true, true) if is_y_near => exprs.mul(square, z),
         (true, true) => exprs.div(z, square),
         (false, false) if is_y_near => exprs.div(z, square),
         (false, false) => exprs.mul(square, z),
-        // Across by through, as in a gyrator.
+        // Across to through: a gyrator.
         (false, true) => exprs.div(square, z),
         (true, false) => {
             let one = exprs.one();

@@ -8,26 +8,26 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use std::sync::Arc;
 
-/// The variable that the source gives.
+/// The variable that the source sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EquivalentKind {
     /// The across variable, in series with the impedance.
     Across,
-    /// The through variable, in parallel with the impedance: the network has no across variable of its own when open.
+    /// The through variable, in parallel with the impedance, if the open-circuit across variable does not exist.
     Through,
 }
 
-/// Coefficients of descending powers of s, as expressions of the language or numbers.
+/// Coefficients of descending powers of s, as expressions of the language or as numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratio {
     /// Coefficients of the numerator.
     pub numerator: Vec<String>,
-    /// Coefficients of the denominator; one that is zero stands for infinity.
+    /// Coefficients of the denominator; a zero denominator means infinity.
     pub denominator: Vec<String>,
 }
 
 impl Ratio {
-    /// Returns true if it is zero.
+    /// Returns true if the ratio is zero.
     pub fn is_zero(&self) -> bool {
         let is_zero = |text: &String| matches!(text.as_str(), "0" | "0.0" | "-0.0");
         self.numerator.iter().all(is_zero)
@@ -41,25 +41,25 @@ pub struct Equivalent {
     pub impedance: Ratio,
     /// The source of each input that reaches the port.
     pub sources: Vec<(Arc<str>, Ratio)>,
-    /// The variable that the sources give.
+    /// The variable that the sources set.
     pub kind: EquivalentKind,
 }
 
-/// The equivalent of a network, from the equations with the test source as their last declared input.
+/// Computes the equivalent of a network from equations whose last declared input is the test source.
 pub fn equivalent(system: &StateSystem, test: Test, numeric: bool) -> Result<Equivalent, Box<Diagnostic>> {
     numeric_form(system, "equivalent")?;
     let count = system.declared_inputs().count();
     let inputs: Vec<usize> = (0..count).collect();
     let mut found = functions(system, &inputs, &[0], numeric).ok_or_else(|| {
-        let fault = Diagnostic::error(Code::LGM0718, "the equivalent is too long over the parameters");
-        Box::new(fault.help("ask for numbers with `--numeric`, or declare some of the parameters as `const`"))
+        let fault = Diagnostic::error(Code::LGM0718, "the equivalent is too long in terms of the parameters");
+        Box::new(fault.help("use `--numeric` for numbers, or declare some of the parameters as `const`"))
     })?;
     let own = count - 1;
     let (kind, impedance) = match test {
         Test::Through => (EquivalentKind::Across, own),
         Test::Across if found.is_zero(own) => (EquivalentKind::Through, own),
         Test::Across => {
-            // Of the current with the ends joined, the voltage of the open ends.
+            // The open-circuit voltage divided by the short-circuit current.
             for input in 0..own {
                 found.divide(input, own);
                 found.negate(input);
@@ -82,7 +82,7 @@ pub fn equivalent(system: &StateSystem, test: Test, numeric: bool) -> Result<Equ
     let mut sources = Vec::new();
     for (input, declared) in system.declared_inputs().take(own).enumerate() {
         if !found.is_zero(input) {
-            // A flow into the network at the first end is a flow out of its source.
+            // A flow into the network at the first end leaves the source there.
             if kind == EquivalentKind::Through {
                 found.negate(input);
             }
@@ -90,8 +90,8 @@ pub fn equivalent(system: &StateSystem, test: Test, numeric: bool) -> Result<Equ
         }
     }
     if found.is_exhausted() {
-        let fault = Diagnostic::error(Code::LGM0718, "the equivalent is too long over the parameters");
-        return Err(Box::new(fault.help("ask for numbers with `--numeric`")));
+        let fault = Diagnostic::error(Code::LGM0718, "the equivalent is too long in terms of the parameters");
+        return Err(Box::new(fault.help("use `--numeric` for numbers")));
     }
     Ok(Equivalent {
         impedance,

@@ -1,4 +1,4 @@
-//! A source at a port, to see the network from there.
+//! A source at a port, to analyse the network seen from there.
 
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
 use lgm_model::{ElementId, Input, Law, Measure, Model, NodeId, Output, PortId, Variable};
@@ -6,16 +6,16 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 
-/// The place from which the network is seen.
+/// The port of the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
-    /// The ends of an element, which is taken away; of a coupler the port, and all behind its other ports is taken away too.
+    /// The ends of an element, which is removed; for a coupler, one port, and the network at its other ports is removed too.
     Port(PortId),
-    /// Two nodes, the reference where there is none.
+    /// Two nodes; `None` is the reference.
     Nodes(Option<NodeId>, Option<NodeId>),
 }
 
-/// The variable that is given at the port.
+/// The variable set at the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
     /// The through variable into the network at the first end; the across variable is measured.
@@ -24,17 +24,17 @@ pub enum Test {
     Across,
 }
 
-/// A model with a source at the port as its last input, and what is measured there as its only output.
+/// A model with a source at the port as its last input, and the measured variable there as its only output.
 #[derive(Clone, Debug)]
 pub struct Probe {
     /// The model.
     pub model: Model,
-    /// The variable that is given.
+    /// The variable set by the source.
     pub test: Test,
 }
 
 impl Place {
-    /// The place that words name: `spring`, `piston.a`, `x`, or `x,y`.
+    /// Parses a port: `spring`, `piston.a`, `x`, or `x,y`.
     pub fn named(model: &Model, words: &str) -> Result<Place, Box<Diagnostic>> {
         let parts: Vec<&str> = words.split(',').map(str::trim).collect();
         if let [a, b] = parts[..] {
@@ -48,7 +48,7 @@ impl Place {
                 return match ports[..] {
                     [port] => Ok(Place::Port(port)),
                     _ => Err(refused(
-                        &format!("`{words}` has {} ports, and is seen from one of them", ports.len()),
+                        &format!("`{words}` has {} ports; name one of them", ports.len()),
                         "name a port of it, as in `ELEM.PORT`",
                     )),
                 };
@@ -68,7 +68,7 @@ pub(super) fn refused(message: &str, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0718, message).help(help))
 }
 
-/// `x`, or `q[1]` of a vector node.
+/// Returns `x`, or `q[1]` for a vector node.
 pub(super) fn node_name(model: &Model, node: &lgm_model::Node) -> String {
     let path = model.path_name(node.path);
     match node.entry {
@@ -103,7 +103,7 @@ fn node(model: &Model, name: &str) -> Result<Option<NodeId>, Box<Diagnostic>> {
     }))
 }
 
-/// The model with a source at a place, and outputs for what is measured elsewhere behind that of the port.
+/// Returns the model with a source at a port, and with outputs for other measured variables after the port's output.
 pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) -> Result<Probe, Box<Diagnostic>> {
     let mut changed = model.clone();
     let symbol = changed.exprs.new_symbol("test", SymbolKind::Input);
@@ -121,7 +121,7 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
     changed.inputs.insert(at, input);
     let minus = changed.exprs.neg(value);
     let zero = changed.exprs.zero();
-    // Of a source in the place of an element from a to b, the through variable leaves the network at a; one from b to a has it enter.
+    // A source replaces an element. From a to b, the through variable leaves the network at a; from b to a, it enters at a.
     let (port, is_forward) = match *place {
         Place::Port(port) => (port, true),
         Place::Nodes(a, b) => (add_branch(&mut changed, b, a)?, false),
@@ -146,7 +146,7 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
         )
     {
         return Err(refused(
-            "the element has a law that is not linear, and cannot be taken away",
+            "the element is nonlinear and cannot be removed",
             "name two nodes, or another element",
         ));
     }
@@ -168,8 +168,8 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
     Ok(Probe { model: changed, test })
 }
 
-/// The model with the values of both tests as its only outputs: the through variable into the network at the first end of a place, and the across
-/// variable from the first end to the second, as they are in the whole model.
+/// Returns the model with only two outputs, both as in the full model: the through variable into the network at the first end of a port,
+/// and the across variable from the first end to the second.
 pub fn observe(model: &Model, place: &Place) -> Result<Model, Box<Diagnostic>> {
     let mut changed = model.clone();
     let (port, is_forward) = match *place {
@@ -178,7 +178,7 @@ pub fn observe(model: &Model, place: &Place) -> Result<Model, Box<Diagnostic>> {
     };
     let across = across_of(&changed, port);
     if let Place::Nodes(..) = place {
-        // Nothing flows in a branch that is there to be measured.
+        // The measuring branch carries no flow.
         let zero = changed.exprs.zero();
         let element = changed.graph.ports[port.index()].element;
         changed.graph.elements[element.index()].law = Law::Source {
@@ -204,7 +204,7 @@ pub fn observe(model: &Model, place: &Place) -> Result<Model, Box<Diagnostic>> {
     Ok(changed)
 }
 
-/// The variable of a port that is its across variable.
+/// Returns the variable of a port that is its across variable.
 fn across_of(model: &Model, port: PortId) -> Variable {
     let domain = model.graph.ports[port.index()].domain;
     match domain.is_none_or(|domain| model.graph.domains[domain.index()].effort_is_across) {
@@ -213,7 +213,7 @@ fn across_of(model: &Model, port: PortId) -> Variable {
     }
 }
 
-/// The value of a port's variable, or its negative, as an expression of the model.
+/// Returns the value of a port's variable, or its negative, as an expression of the model.
 fn measured(model: &mut Model, port: PortId, variable: Variable, is_minus: bool) -> ExprId {
     let measure = match variable {
         Variable::Effort => Measure::PortEffort(port),
@@ -236,7 +236,7 @@ fn measured(model: &mut Model, port: PortId, variable: Variable, is_minus: bool)
     }
 }
 
-/// Outputs for what is measured.
+/// Adds outputs for the measured variables.
 fn add_outputs(model: &mut Model, measures: &[SymbolId]) {
     for (at, symbol) in measures.iter().enumerate() {
         let name = format!("measure{at}");
@@ -255,15 +255,20 @@ fn model_ports(model: &Model, element: ElementId) -> impl Iterator<Item = PortId
     model.ports_of(element)
 }
 
-/// A branch between two nodes of one domain.
+/// Adds a branch between two nodes of one domain.
 fn add_branch(model: &mut Model, from: Option<NodeId>, to: Option<NodeId>) -> Result<PortId, Box<Diagnostic>> {
     let domain = |node: Option<NodeId>| node.and_then(|node| model.graph.nodes[node.index()].domain);
     let (first, second) = (domain(from), domain(to));
     let domain = match (first, second) {
-        _ if from == to => return Err(refused("a port has two different ends", "name two nodes, as in `a,b`")),
+        _ if from == to => {
+            return Err(refused(
+                "the two ends of a port must be different",
+                "name two nodes, as in `a,b`",
+            ));
+        }
         (Some(a), Some(b)) if a != b => {
             return Err(refused(
-                "the two nodes are of different domains",
+                "the two nodes belong to different domains",
                 "name two nodes of one domain",
             ));
         }

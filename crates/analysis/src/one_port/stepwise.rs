@@ -1,4 +1,5 @@
-//! The reduction of a network to one branch in the steps of a textbook: series, parallel, source division, reflection (de Silva, section 3).
+//! The stepwise reduction of a network to one branch, as in a textbook: series, parallel, source division, reflection (de Silva, section
+//! 3).
 
 use super::conversion::{branch, ends, is_across};
 use super::equivalent::Ratio;
@@ -7,39 +8,40 @@ use crate::transfer::Functions;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
 use lgm_model::{ElementId, Law, Model, NodeId, PortId};
 
-/// Networks of more elements are not reduced step by step.
+/// The maximum number of elements for a stepwise reduction.
 const MOST: usize = 60;
 
-/// One step.
+/// One step of the reduction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduction {
     /// The textbook's name of the step.
     pub rule: Rule,
     /// The branches that are replaced: an element's name, or the number of an earlier step.
     pub of: Vec<String>,
-    /// The ends of the new branch; none is the reference. Its source counts from the first to the second.
+    /// The ends of the new branch; `None` is the reference. Its source counts from the first to the second.
     pub ends: (Option<String>, Option<String>),
-    /// Across over through of the new branch; none of an ideal through source.
+    /// Across over through of the new branch; none for an ideal through source.
     pub impedance: Option<Ratio>,
-    /// The source of the new branch, over the inputs too: across in series with the impedance, or through where there is none.
+    /// The source of the new branch as a function of the inputs: an across source in series with the impedance, or a through source if
+    /// there is none.
     pub source: Option<Ratio>,
 }
 
 /// The kinds of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// One through variable: impedances and across sources add up.
+    /// A common through variable: impedances and across sources add up.
     Series,
-    /// One across variable: admittances and through sources add up.
+    /// A common across variable: admittances and through sources add up.
     Parallel,
-    /// A branch with a source in parallel with one that has none.
+    /// A branch with a source, in parallel with one without a source.
     SourceDivision,
     /// The branch that closes one port of a coupler, seen from the other port.
     Reflection,
 }
 
 impl Rule {
-    /// The step in words.
+    /// Returns the name of the step.
     pub fn word(self) -> &'static str {
         match self {
             Rule::Series => "series",
@@ -50,10 +52,10 @@ impl Rule {
     }
 }
 
-/// An end of a branch; none is the reference.
+/// An end of a branch; `None` is the reference.
 type End = Option<NodeId>;
 
-/// `a*across = b*through + c`, from the first end to the second; `a` is 1, or 0 of an ideal through source.
+/// `a*across = b*through + c`, from the first end to the second; `a` is 1, or 0 for an ideal through source.
 #[derive(Clone, Debug)]
 struct Branch {
     name: String,
@@ -67,7 +69,7 @@ struct Branch {
 struct Coupler {
     name: String,
     ends: [(End, End); 2],
-    /// Of each port, whether the law joins its across variable.
+    /// For each port, true if the law uses its across variable.
     is_across: [bool; 2],
     ratio: ExprId,
 }
@@ -83,8 +85,8 @@ struct Network {
     steps: Vec<Reduction>,
 }
 
-/// The steps that make one branch of the network between the ends of a place; none where series, parallel and reflection do not do, or where
-/// bonds, controlled sources, or laws that are not linear are met.
+/// Returns the steps that reduce the network between the ends of a port to one branch. `None` if series, parallel and reflection are
+/// insufficient, or if the network contains bonds, controlled sources or nonlinear laws.
 pub fn stepwise(model: &Model, place: &Place) -> Option<Vec<Reduction>> {
     let mut network = Network::of(model, place)?;
     while network.step()? {}
@@ -99,7 +101,7 @@ pub fn stepwise(model: &Model, place: &Place) -> Option<Vec<Reduction>> {
 }
 
 impl Network {
-    /// The network that is reached from a place without going through the reference.
+    /// Returns the network reachable from a port without passing through the reference.
     fn of(model: &Model, place: &Place) -> Option<Network> {
         let ends = |port: PortId| ends(model, port).ok();
         let (place, left_out) = match *place {
@@ -139,8 +141,8 @@ impl Network {
         let (mut branches, mut couplers) = (Vec::new(), Vec::new());
         for id in found {
             match read(&mut model, id, s)? {
-                Part::Branch(one) => branches.push(one),
-                Part::Coupler(one) => couplers.push(one),
+                BranchOrCoupler::Branch(one) => branches.push(one),
+                BranchOrCoupler::Coupler(one) => couplers.push(one),
             }
         }
         let nodes = model.graph.nodes.iter().map(|node| node_name(&model, node)).collect();
@@ -155,7 +157,7 @@ impl Network {
         })
     }
 
-    /// One step, if there is one more; none where the branches cannot be joined.
+    /// Performs one step, if one is left; `None` if the branches cannot be joined.
     fn step(&mut self) -> Option<bool> {
         if let Some((first, second)) = self.parallel() {
             return self.join_parallel(first, second).map(|()| true);
@@ -178,10 +180,10 @@ impl Network {
         })
     }
 
-    /// A node inside, and the only two branches at it.
+    /// Returns an internal node and the only two branches at it.
     fn series(&self) -> Option<(End, usize, usize)> {
         let mut nodes: Vec<End> = self.branches.iter().flat_map(|one| [one.ends.0, one.ends.1]).collect();
-        // With couplers the reference stands for a node in each domain.
+        // With couplers, the reference represents one node in each domain.
         nodes.retain(|node| node.is_some() || self.couplers.is_empty());
         nodes.into_iter().find_map(|node| {
             let is_port = self
@@ -202,7 +204,7 @@ impl Network {
         })
     }
 
-    /// A coupler, its port that one branch closes, and that branch.
+    /// Returns a coupler, its port that a single branch closes, and that branch.
     fn reflection(&self) -> Option<(usize, usize, usize)> {
         for (at, coupler) in self.couplers.iter().enumerate() {
             for far in [0, 1] {
@@ -244,7 +246,7 @@ impl Network {
         let exprs = &mut self.exprs;
         let (a, b, c) = match (exprs.is_zero(first.a), exprs.is_zero(second.a)) {
             (true, true) => return None,
-            // A through source gives the through variable of all that is in series with it.
+            // A through source sets the through variable of all elements in series with it.
             (true, false) => (first.a, first.b, first.c),
             (false, true) => (second.a, second.b, second.c),
             (false, false) => (first.a, exprs.add(first.b, second.b), exprs.add(first.c, second.c)),
@@ -270,11 +272,11 @@ impl Network {
         };
         let (a, b, c) = match (exprs.is_zero(first.b), exprs.is_zero(second.b)) {
             (true, true) => return None,
-            // An across source gives the across variable of all that is in parallel with it.
+            // An across source sets the across variable of all elements in parallel with it.
             (true, false) => (first.a, first.b, first.c),
             (false, true) => (second.a, second.b, second.c),
             (false, false) => {
-                // through = (a/b)*across - c/b of each.
+                // through = (a/b)*across - c/b for each branch.
                 let mut admittance = |a, b| exprs.div(a, b);
                 let (y, z) = (admittance(first.a, first.b), admittance(second.a, second.b));
                 let (i, j) = (admittance(first.c, first.b), admittance(second.c, second.b));
@@ -284,7 +286,7 @@ impl Network {
         self.push(rule, of, ends, (a, b, c))
     }
 
-    /// The branch that closes a port, seen from the other port: with `y = m*x` and `x* = -m*y*` of the conjugate variables.
+    /// Transforms the branch that closes a port to the other port: with `y = m*x` and `x* = -m*y*` for the conjugate variables.
     fn reflect(&mut self, coupler: usize, far: usize, at: usize) -> Option<()> {
         let coupler = self.couplers.remove(coupler);
         let closing = self.branches.remove(at);
@@ -296,10 +298,10 @@ impl Network {
         let (m, (a, b, c)) = (coupler.ratio, (closing.a, closing.b, closing.c));
         let is_last = far == 1;
         let (up, down) = match (coupler.is_across, is_last) {
-            // Across by across, through by through: a transformer.
+            // Across to across, through to through: a transformer.
             ([true, true], true) | ([false, false], false) => (exprs.mul(a, m), exprs.div(b, m)),
             ([true, true], false) | ([false, false], true) => (exprs.div(a, m), exprs.mul(b, m)),
-            // Across by through: a gyrator, which exchanges the sides of the law.
+            // Across to through: a gyrator, which exchanges the sides of the law.
             ([true, false], _) => (exprs.mul(b, m), exprs.div(a, m)),
             ([false, true], _) => (exprs.div(b, m), exprs.mul(a, m)),
         };
@@ -320,7 +322,7 @@ impl Network {
         }
     }
 
-    /// Adds a branch that stands for others, and says so; none if its impedance is too long.
+    /// Adds a branch that replaces others, with a message; `None` if its impedance is too long.
     fn push(
         &mut self,
         rule: Rule,
@@ -340,7 +342,7 @@ impl Network {
         let c = exprs.div(c, unit);
         let name = (self.steps.len() + 1).to_string();
         let mut new = Branch { name, ends, a, b, c };
-        // Between the ends of the place, sources count as for what is seen from there; elsewhere towards the reference.
+        // Between the ends of the port, the source has the direction of the equivalent; elsewhere it points to the reference.
         let is_backward = ends.0.is_none() && ends.1.is_some();
         if ends == (self.place.1, self.place.0) || ends != self.place && is_backward {
             new = self.turned(new);
@@ -368,7 +370,7 @@ impl Network {
         Some(())
     }
 
-    /// A value over the parameters as coefficients of powers of s.
+    /// Converts a value in terms of the parameters to coefficients of powers of s.
     fn written(&self, value: ExprId) -> Option<Ratio> {
         let mut functions = Functions::of_expressions(&self.exprs, self.s, &[value])?;
         let (numerator, denominator) = functions.written(0);
@@ -380,13 +382,13 @@ fn touches(ends: (End, End), node: End) -> bool {
     ends.0 == node || ends.1 == node
 }
 
-enum Part {
+enum BranchOrCoupler {
     Branch(Branch),
     Coupler(Coupler),
 }
 
-/// An element as a branch or as a coupler.
-fn read(model: &mut Model, id: ElementId, s: ExprId) -> Option<Part> {
+/// Converts an element to a branch or a coupler.
+fn read(model: &mut Model, id: ElementId, s: ExprId) -> Option<BranchOrCoupler> {
     let ports: Vec<PortId> = model.ports_of(id).collect();
     match ports[..] {
         [port] => {
@@ -407,7 +409,7 @@ fn read(model: &mut Model, id: ElementId, s: ExprId) -> Option<Part> {
                 return None;
             }
             let name = part.name;
-            Some(Part::Branch(Branch { name, ends, a, b, c }))
+            Some(BranchOrCoupler::Branch(Branch { name, ends, a, b, c }))
         }
         [first, last] => {
             let Law::Coupler { input, output, matrix } = model.graph.elements[id.index()].law.clone() else {
@@ -416,7 +418,7 @@ fn read(model: &mut Model, id: ElementId, s: ExprId) -> Option<Part> {
             if !is_given(&model.exprs, &matrix.entries) {
                 return None;
             }
-            Some(Part::Coupler(Coupler {
+            Some(BranchOrCoupler::Coupler(Coupler {
                 name: model.element_name(id),
                 ends: [ends(model, first).ok()?, ends(model, last).ok()?],
                 is_across: [is_across(model, first, input), is_across(model, last, output)],
@@ -427,7 +429,7 @@ fn read(model: &mut Model, id: ElementId, s: ExprId) -> Option<Part> {
     }
 }
 
-/// Returns true if expressions depend on parameters and inputs only.
+/// Returns true if the expressions depend only on parameters and inputs.
 fn is_given(exprs: &Exprs, list: &[ExprId]) -> bool {
     let kinds = [SymbolKind::Parameter, SymbolKind::Input];
     let mut symbols = exprs.symbols_of(list).into_iter();

@@ -6,7 +6,7 @@ use lgm_model::{BondEnd, BondId, Connection, DomainId, ElementId, Law, Measure, 
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
-/// Places of the parts of a model in the model without the elements; none where they are gone.
+/// The new indices of a model's parts after some elements are removed; none for removed parts.
 pub(crate) struct Places {
     pub(crate) ports: Vec<Option<PortId>>,
     pub(crate) elements: Vec<Option<ElementId>>,
@@ -14,7 +14,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The measured quantity in the model without the elements; none if it is gone. Junctions keep their places.
+    /// Returns the measured quantity in the reduced model; `None` if it was removed. Junctions keep their indices.
     pub(crate) fn measure(&self, measure: Measure) -> Option<Measure> {
         match measure {
             Measure::PortEffort(port) => self.ports[port.index()].map(Measure::PortEffort),
@@ -26,8 +26,7 @@ impl Places {
     }
 }
 
-/// The model without some of its elements of a domain, and without what is measured of them; an error where what is left is controlled by
-/// them.
+/// Returns the model without some elements of a domain and without their measurements; an error if these control the rest.
 pub(super) fn without(
     model: &Model,
     domain: DomainId,
@@ -55,7 +54,7 @@ pub(super) fn without(
         let mut symbols = model.exprs.symbols_of(roots).into_iter();
         symbols.any(|symbol| gone.contains(&symbol))
     };
-    // The integral of a part that is gone is gone too.
+    // The integral of a removed part is removed too.
     loop {
         let is_lost = |integral: &lgm_model::Integral, gone: &FxHashSet<SymbolId>| {
             let owner = integral.owner.map(|owner| places.elements[owner.index()]);
@@ -85,14 +84,14 @@ pub(super) fn without(
     });
     match is_controlled {
         true => Err(refused(
-            "what is behind a coupler is controlled by variables of the domain",
-            "conversion takes networks that act on each other by couplers alone",
+            "the network behind a coupler is controlled by variables of the domain",
+            "conversion requires networks that interact only through couplers",
         )),
         false => Ok(rest),
     }
 }
 
-/// Takes elements, and the bonds at them, out of a copy of the model.
+/// Removes elements, and the bonds at them, from a copy of the model.
 pub(crate) fn elements_and_bonds(model: &Model, rest: &mut Model, is_removed: &dyn Fn(ElementId) -> bool) -> Places {
     let mut places = Places {
         ports: vec![None; model.graph.ports.len()],

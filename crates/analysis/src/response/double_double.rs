@@ -1,4 +1,4 @@
-//! Sums of products in twice the working precision, for residuals and for outputs that nearly cancel.
+//! Sums of products in twice the working precision, for residuals and for outputs with strong cancellation.
 
 use num_complex::Complex;
 
@@ -47,7 +47,7 @@ impl ComplexSum {
         self.im.add_product(a.im, b.re);
     }
 
-    /// The sum, rounded once.
+    /// Returns the sum, rounded once.
     pub(super) fn value(self) -> Complex<f64> {
         Complex::new(self.re.value(), self.im.value())
     }
@@ -65,7 +65,7 @@ mod tests {
         sum.add_product(one, one);
         sum.add_product(Complex::new(-1e16, 0.0), one);
         assert_eq!(sum.value(), one);
-        // (1 + 2^-30)^2 - 1 - 2^-29 = 2^-60, which the rounded square does not hold.
+        // (1 + 2^-30)^2 - 1 - 2^-29 = 2^-60, which is lost when the square is rounded.
         let mut sum = ComplexSum::default();
         let near_one = Complex::new(1.0 + 2f64.powi(-30), 0.0);
         sum.add_product(near_one, near_one);

@@ -1,4 +1,4 @@
-//! Accurate solutions of one complex linear system: scaling, factorisation, iterative refinement.
+//! Accurate solution of a complex linear system: scaling, factorisation, iterative refinement.
 
 use super::double_double::ComplexSum;
 use super::sparse_lu::SparseLu;
@@ -15,10 +15,9 @@ enum Factors {
 
 /// A factorised square matrix that solves to nearly full precision.
 ///
-/// Physical units spread entries over many decades, so rows and columns are first scaled by powers of two,
-/// which is exact. Residuals are formed in twice the working precision and the solution is kept as an
-/// unevaluated sum of two vectors; where the refinement does not converge, the matrix is singular as far as
-/// doubles can resolve.
+/// Physical units spread entries over many decades, so rows and columns are first scaled by powers of two, which is exact. Residuals are
+/// formed in twice the working precision and the solution is kept as an unevaluated sum of two vectors; if the refinement does not
+/// converge, the matrix is singular in double precision.
 pub(super) struct Solver {
     rows: Vec<Vec<(u32, Complex<f64>)>>,
     row_scale: Vec<f64>,
@@ -30,12 +29,12 @@ pub(super) struct Solver {
 pub(super) struct Solution {
     /// The solution, rounded.
     pub(super) high: Vec<Complex<f64>>,
-    /// What rounding took away.
+    /// The low-order digits.
     pub(super) low: Vec<Complex<f64>>,
 }
 
 impl Solver {
-    /// Factorises; none where the matrix is singular.
+    /// Factorises the matrix; returns `None` if it is singular.
     pub(super) fn new(matrix: &[Vec<(u32, Complex<f64>)>]) -> Option<Solver> {
         let (row_scale, column_scale) = scales(matrix);
         let rows: Vec<Vec<(u32, Complex<f64>)>> = matrix
@@ -73,7 +72,7 @@ impl Solver {
 
     fn solve_once(&self, right_side: &[Complex<f64>]) -> Option<Vec<Complex<f64>>> {
         match &self.factors {
-            // The library's triangles have at least one row.
+            // The library's triangular matrices have at least one row.
             _ if right_side.is_empty() => Some(Vec::new()),
             Factors::Sparse(factors) => Some(factors.solve(right_side)),
             Factors::Dense(factors) => factors
@@ -82,7 +81,7 @@ impl Solver {
         }
     }
 
-    /// Solves for a right side given as the sum of two vectors; none where the refinement does not converge.
+    /// Solves for a right-hand side given as the sum of two vectors; `None` if the refinement does not converge.
     pub(super) fn solve(&self, high: &[Complex<f64>], low: &[Complex<f64>]) -> Option<Solution> {
         let scaled = |side: &[Complex<f64>]| -> Vec<Complex<f64>> {
             side.iter()
@@ -96,7 +95,7 @@ impl Solver {
             low: vec![Complex::default(); high.len()],
         };
         let mut last_change = f64::INFINITY;
-        // Each step gains as many digits as the condition number leaves; ten is far beyond what is needed.
+        // The number of digits gained per step depends on the condition number; ten steps are far more than needed.
         for _ in 0..10 {
             let change = self.solve_once(&self.residual(&right_high, &right_low, &solution))?;
             let size_of_change = largest(&change);
@@ -105,7 +104,7 @@ impl Solver {
                 return None;
             }
             if size_of_change >= 0.5 * last_change {
-                // No further gain: all there is to gain, or the factors are worthless.
+                // The refinement has converged, or the factors are useless.
                 if last_change > 1e-8 * size {
                     return None;
                 }
@@ -155,11 +154,11 @@ fn largest(vector: &[Complex<f64>]) -> f64 {
         .fold(0.0, |a, b| if a > b { a } else { b })
 }
 
-/// Powers of two that bring the largest entry of every row and column near 1.
+/// Returns powers of two that scale the largest entry of every row and column to nearly 1.
 fn scales(matrix: &[Vec<(u32, Complex<f64>)>]) -> (Vec<f64>, Vec<f64>) {
     let mut row_exponent = vec![0i32; matrix.len()];
     let mut column_exponent = vec![0i32; matrix.len()];
-    // Exponents of the entries; the scaling works on logarithms, so nothing can overflow on the way.
+    // Exponents of the entries; scaling their logarithms cannot overflow.
     let exponents: Vec<Vec<(usize, i32)>> = matrix
         .iter()
         .map(|row| {
@@ -180,7 +179,7 @@ fn scales(matrix: &[Vec<(u32, Complex<f64>)>]) -> (Vec<f64>, Vec<f64>) {
                 let exponent = exponent + row_exponent[row] + column_exponent[*column];
                 column_largest[*column] = column_largest[*column].max(exponent);
             }
-            // Half of what the row asks for, so that the columns may take the other half (Ruiz's iteration).
+            // The row takes half of the scaling and leaves the other half to the columns (Ruiz's iteration).
             row_exponent[row] -= row_largest.map_or(0, |exponent| exponent.div_euclid(2));
         }
         for (column, exponent) in column_largest.into_iter().enumerate() {
@@ -236,7 +235,7 @@ mod tests {
     #[test]
     fn finds_that_a_matrix_is_singular() {
         let entry = |value: f64| Complex::new(value, 0.0);
-        // Rank 2, but rounding leaves a pivot of 1e-17 or so.
+        // Rank 2, but round-off leaves a pivot of about 1e-17.
         let rows = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]];
         let matrix: Vec<Vec<(u32, Complex<f64>)>> = rows
             .iter()

@@ -1,4 +1,4 @@
-//! Frequency response H(jw) from A..F in numbers.
+//! Frequency response H(jw) from numeric A..F.
 
 mod double_double;
 mod factor;
@@ -14,7 +14,7 @@ use lgm_source::diagnostic::Diagnostic;
 use num_complex::Complex;
 pub(crate) use sparse_lu::SparseLu;
 
-/// What is asked for.
+/// The frequencies, inputs and outputs of a frequency response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseRequest {
     /// Angular frequencies in rad/s.
@@ -26,7 +26,7 @@ pub struct ResponseRequest {
 }
 
 impl ResponseRequest {
-    /// All declared inputs to all outputs.
+    /// Returns a request for all declared inputs and all outputs.
     pub fn all(system: &StateSystem, omega: Vec<f64>) -> ResponseRequest {
         ResponseRequest {
             omega,
@@ -52,12 +52,12 @@ pub struct Curve {
     pub input: usize,
     /// Index of the output.
     pub output: usize,
-    /// One value a frequency; infinite where the response is unbounded.
+    /// One value per frequency; infinite if the response is unbounded.
     pub values: Vec<Complex<f64>>,
 }
 
-/// The group delay `-d arg H/d omega` of one output to one input, in seconds; one value a frequency, none where the response is zero
-/// or unbounded.
+/// Returns the group delay `-d arg H/d omega` of one output to one input, in seconds; one value per frequency, `None` if the response is
+/// zero or unbounded.
 pub fn group_delay(form: &LinearForm<f64>, omega: &[f64], input: usize, output: usize) -> Vec<Option<f64>> {
     let at = |omega: &f64| {
         let point = FrequencyPoint::new(form, *omega);
@@ -84,10 +84,10 @@ pub fn group_delay(form: &LinearForm<f64>, omega: &[f64], input: usize, output: 
     omega.iter().map(at).collect()
 }
 
-/// `H(jw) = C (jw I - A)^-1 (B + jw E) + D + jw F` at each frequency asked for.
+/// Computes `H(jw) = C (jw I - A)^-1 (B + jw E) + D + jw F` at each requested frequency.
 ///
-/// A linear system without numbers, or a nonlinear one, has no response: that is an error. A frequency at which
-/// an entry is unbounded (an undamped resonance, an integrator at 0) gives infinite values and a warning.
+/// A nonlinear system, or a linear one without numeric matrices, is an error. A frequency at which an entry is unbounded (an undamped
+/// resonance, an integrator at 0) yields infinite values and a warning.
 pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Response>, Vec<Diagnostic>) {
     let form = match numeric_form(system, "frequency response") {
         Ok(form) => form,
@@ -133,7 +133,7 @@ pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Resp
                     format!("the response at omega = {omega} rad/s is unbounded: a pole lies at this frequency"),
                 )
                 .note(format!("infinite for {}", unbounded.join(", ")))
-                .help("ask for a frequency beside it, or give the model some damping"),
+                .help("choose a frequency next to it, or add damping to the model"),
             );
         }
     }
@@ -144,7 +144,7 @@ pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Resp
     (Some(response), diagnostics)
 }
 
-/// The response of one output to one input at a frequency; none if it is unbounded.
+/// Returns the response of one output to one input at a frequency; `None` if it is unbounded.
 pub(crate) fn value_at(form: &LinearForm<f64>, omega: f64, input: usize, output: usize) -> Option<Complex<f64>> {
     let point = FrequencyPoint::new(form, omega);
     match point.state(input) {
@@ -153,11 +153,11 @@ pub(crate) fn value_at(form: &LinearForm<f64>, omega: f64, input: usize, output:
     }
 }
 
-/// Everything at one frequency.
+/// Matrices and factors at one frequency.
 struct FrequencyPoint<'a> {
     form: &'a LinearForm<f64>,
     omega: f64,
-    /// None where jw I - A is singular.
+    /// None if jw I - A is singular.
     solver: Option<Solver>,
 }
 
@@ -171,7 +171,7 @@ impl<'a> FrequencyPoint<'a> {
         }
     }
 
-    /// `B + jw E` of one input, as the sum of two vectors (the product is rounded).
+    /// Returns `B + jw E` of one input, as the sum of two vectors because the product is rounded.
     fn right_side(&self, input: usize, states: &[u32]) -> (Vec<Complex<f64>>, Vec<Complex<f64>>) {
         states
             .iter()
@@ -201,7 +201,7 @@ impl<'a> FrequencyPoint<'a> {
         sum.value()
     }
 
-    /// `D + jw F`
+    /// Returns `D + jw F`.
     fn direct(&self, output: usize, input: usize) -> ComplexSum {
         let mut sum = ComplexSum::default();
         if let Some(value) = self.form.d.get(output, input) {
@@ -213,8 +213,8 @@ impl<'a> FrequencyPoint<'a> {
         sum
     }
 
-    /// The same entry from those states alone that the input reaches and that reach the output: a pole elsewhere
-    /// (an integrator that nobody looks at) must not make this entry infinite.
+    /// Computes the entry only from states on paths from the input to the output: a pole elsewhere (an unobserved integrator) must not make
+    /// the entry infinite.
     fn reduced_to(&self, input: usize, output: usize) -> Option<Complex<f64>> {
         let count = self.form.a.rows.len();
         let excited = (0..count).filter(|state| {
@@ -247,7 +247,7 @@ impl<'a> FrequencyPoint<'a> {
     }
 }
 
-/// `jw I - A` over some of the states, in ascending order.
+/// Returns `jw I - A` restricted to some states, in ascending order.
 fn shifted(a: &SparseMatrix<f64>, omega: f64, states: &[u32]) -> Vec<Vec<(u32, Complex<f64>)>> {
     states
         .iter()

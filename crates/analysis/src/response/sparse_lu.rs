@@ -1,11 +1,11 @@
-//! Sparse LU factorisation of a complex matrix: columns in order of their count, rows by a threshold.
+//! Sparse LU factorisation of a complex matrix: columns ordered by entry count, rows by threshold pivoting.
 
 use num_complex::Complex;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A pivot may be this much smaller than the largest entry of its column, in favour of less fill.
+/// The smallest acceptable pivot, relative to the largest entry of its column (threshold pivoting; 0.1 is customary).
 const THRESHOLD: f64 = 0.1;
 
 /// One step of the elimination.
@@ -14,7 +14,7 @@ struct Step {
     row: u32,
     column: u32,
     pivot: Complex<f64>,
-    /// Rows below, with the multiple of the pivot row that was taken off them.
+    /// Rows below, with the multiple of the pivot row that was subtracted from each.
     below: Vec<(u32, Complex<f64>)>,
     /// The rest of the pivot row.
     right: Vec<(u32, Complex<f64>)>,
@@ -27,10 +27,10 @@ pub(crate) struct SparseLu {
 }
 
 impl SparseLu {
-    /// Factorises; none where a column has no pivot left, that is, where the matrix is singular.
+    /// Factorises the matrix; `None` if it is singular, that is, if a column has no pivot left.
     ///
-    /// Rows are hash tables, so that a row which many others are eliminated from (a mass that carries
-    /// thousands of springs) costs what is added to it, not its length, each time.
+    /// Rows are hash tables. Eliminating many other rows from one row (a mass with thousands of springs) then costs only the added entries
+    /// each time, not the row's length.
     pub(crate) fn factorise(matrix: &[Vec<(u32, Complex<f64>)>]) -> Option<SparseLu> {
         let size = matrix.len();
         let mut rows: Vec<FxHashMap<u32, Complex<f64>>> =
@@ -42,7 +42,7 @@ impl SparseLu {
             }
         }
         let mut count: Vec<usize> = rows_of_column.iter().map(Vec::len).collect();
-        // Counts change all the time; an entry of the heap that is out of date is skipped when it comes up.
+        // Counts change continually; an outdated heap entry is skipped when it comes up.
         let mut heap: BinaryHeap<Reverse<(usize, u32)>> = (0..size as u32)
             .map(|column| Reverse((count[column as usize], column)))
             .collect();
@@ -111,7 +111,7 @@ impl SparseLu {
         self.steps.len()
     }
 
-    /// Solves for one right side.
+    /// Solves for one right-hand side.
     pub(crate) fn solve(&self, right_side: &[Complex<f64>]) -> Vec<Complex<f64>> {
         let mut rest = right_side.to_vec();
         for step in &self.steps {
@@ -152,7 +152,7 @@ impl SparseLu {
         solution
     }
 
-    /// Number of stored entries of both factors.
+    /// Returns the number of stored entries of both factors.
     #[cfg(test)]
     fn stored(&self) -> usize {
         self.steps

@@ -5,7 +5,7 @@ use lgm_algebra::Field;
 /// Rows of entries.
 pub(super) type Rows<E> = Vec<Vec<E>>;
 
-/// `left * right`; `right` has the number of columns given.
+/// Computes `left * right`; `right` has `columns` columns.
 pub(super) fn product<F: Field>(
     field: &mut F,
     left: &Rows<F::Element>,
@@ -31,7 +31,7 @@ pub(super) fn product<F: Field>(
     rows
 }
 
-/// `left + sign*right`
+/// Computes `left + sign*right`.
 pub(super) fn combined<F: Field>(
     field: &mut F,
     left: &Rows<F::Element>,
@@ -49,7 +49,7 @@ pub(super) fn combined<F: Field>(
     rows
 }
 
-/// The transpose of a matrix with so many columns.
+/// Returns the transpose of a matrix with `columns` columns.
 pub(super) fn transposed<E: Clone>(rows: &Rows<E>, columns: usize) -> Rows<E> {
     (0..columns)
         .map(|column| rows.iter().map(|row| row[column].clone()).collect())
@@ -61,7 +61,7 @@ pub(super) fn is_zero<F: Field>(field: &F, rows: &Rows<F::Element>) -> bool {
     rows.iter().flatten().all(|value| field.is_zero(value))
 }
 
-/// Some X of `A X = B`, A with so many columns; none if there is none. Unknowns that are left open are zero.
+/// Returns one X with `A X = B`, for a given number of columns of A; `None` if no solution exists. Free unknowns are zero.
 pub(super) fn solution<F: Field>(
     field: &mut F,
     a: &Rows<F::Element>,

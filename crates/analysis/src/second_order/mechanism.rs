@@ -1,8 +1,8 @@
 //! Lagrange's equations of a mechanism: `M(q) v' + C(q, v) v + D v + g(q) = Q(q, u)`, with q' = v.
 //!
-//! M is that of the kinetic energy: masses that hang on others by transformers move with the velocities that are states. C follows from M by
-//! Christoffel's symbols, so that `M' - 2 C` is skew; D is what is linear in the velocities. At some points it is checked that nothing is
-//! left over.
+//! M is the matrix of the kinetic energy, including masses that transformers couple to the velocities that are states. C follows from M by
+//! the Christoffel symbols, so that `M' - 2 C` is skew; D contains the terms linear in the velocities. At some points the equations are
+//! checked for missing terms.
 
 use super::partition::partition;
 use super::{energies, moving};
@@ -17,14 +17,14 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Lagrange's equations over the parameters.
+/// Lagrange's equations in terms of the parameters.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
     /// The arena.
     pub exprs: Exprs,
     /// The velocities, states of the system.
     pub velocities: Vec<Arc<str>>,
-    /// The displacement of each; none where nothing depends on it.
+    /// The displacement of each velocity; none if no equation depends on it.
     pub displacements: Vec<Option<Arc<str>>>,
     /// M, symmetric.
     pub mass: Vec<Vec<ExprId>>,
@@ -38,16 +38,16 @@ pub struct Mechanism {
     pub forces: Vec<ExprId>,
 }
 
-/// More velocities than this have too many symbols of Christoffel.
+/// The maximum number of velocities; more require too many Christoffel symbols.
 const MOST: usize = 12;
 
-/// Tolerance of a residual beside its largest term.
+/// The largest residual of an identity, relative to its largest term: far above round-off, far below a missing term.
 const LEFT_OVER: f64 = 1e-8;
 
-/// Points at which the equations are checked.
+/// The number of points at which the equations are checked.
 const TRIED: u32 = 9;
 
-/// Term operations for the masses.
+/// The maximum number of term operations for the masses.
 const OPERATIONS: u64 = 2_000_000;
 
 fn no_mechanism(note: &str) -> Box<Diagnostic> {
@@ -55,14 +55,14 @@ fn no_mechanism(note: &str) -> Box<Diagnostic> {
         Code::LGM0715,
         "the equations are not Lagrange's equations of a mechanism",
     );
-    let help = "linearise the model with `--equilibrium` or `--at`, or read its equations from `lgm equations`";
+    let help = "linearise the model with `--equilibrium` or `--at`, or see its equations with `lgm equations`";
     Box::new(fault.note(note.to_string()).help(help))
 }
 
-/// The equations over the symbols of states, inputs and parameters: shared parts are written out.
+/// The equations over the symbols of states, inputs and parameters, with shared parts expanded.
 struct Written {
     exprs: Exprs,
-    /// The values of the shared parts of the rates and outputs, and of those of the equations over masses.
+    /// The values of the shared parts of the rates and outputs, and of the equations over masses.
     known: FxHashMap<SymbolId, ExprId>,
 }
 
@@ -73,8 +73,8 @@ impl Written {
     }
 }
 
-/// Lagrange's equations of a system whose outputs are those of [`with_storage_outputs`](crate::with_storage_outputs). States that are neither
-/// velocities nor displacements, as the forces of springs, stand in g.
+/// Derives Lagrange's equations of a system whose outputs are the outputs of [`with_storage_outputs`](crate::with_storage_outputs). States
+/// that are neither velocities nor displacements, such as spring forces, are in g.
 pub fn mechanism(
     model: &Model,
     system: &StateSystem,
@@ -142,10 +142,11 @@ impl Written {
     }
 }
 
-/// A matrix by rows.
+/// A matrix as rows.
 type Matrix = Vec<Vec<ExprId>>;
 
-/// The states that are velocities, and M: `J' m J` over all storage, where J has the co-energy variables over the velocities.
+/// Returns the states that are velocities, and M: `J' m J` summed over all storage, where J expresses the co-energy variables in the
+/// velocities.
 fn masses(
     model: &Model,
     system: &StateSystem,
@@ -155,7 +156,7 @@ fn masses(
     let symbols: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
     let mut gradient = Gradient::new(&mut written.exprs, &symbols);
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-    let too_long = || no_mechanism("the masses are too long to be written out");
+    let too_long = || no_mechanism("the masses are too long to write out");
     let mut c = SparseMatrix {
         rows: vec![Vec::new(); system.outputs.len()],
         columns: symbols.len(),
@@ -182,7 +183,7 @@ fn masses(
     let velocities: Vec<usize> = (0..symbols.len()).filter(is_velocity).collect();
     if velocities.is_empty() || velocities.len() > MOST {
         let note = format!(
-            "there are {} velocities of inertias, and 1 to {MOST} may be",
+            "there are {} velocities of inertias, but only 1 to {MOST} are supported",
             velocities.len()
         );
         return Err(no_mechanism(&note));
@@ -191,7 +192,10 @@ fn masses(
         .iter()
         .find(|state| !system.states[**state].variable.is_co_energy())
     {
-        let note = format!("`{}` is no velocity of a linear inertia", system.states[*state].name);
+        let note = format!(
+            "`{}` is not the velocity of a linear inertia",
+            system.states[*state].name
+        );
         return Err(no_mechanism(&note));
     }
     let rows = energies(
@@ -213,7 +217,7 @@ fn masses(
     Ok((velocities, rows))
 }
 
-/// The states whose rates are the velocities; the masses depend on nothing else.
+/// Returns the states whose rates are the velocities; the masses depend on no other states.
 fn displacements(
     system: &StateSystem,
     velocities: &[usize],
@@ -229,7 +233,7 @@ fn displacements(
     for (at, rate) in system.equations.derivatives.iter().enumerate() {
         let rate = written.whole(*rate);
         if let Node::Symbol(velocity) = written.exprs.node(rate) {
-            // Of several integrals of a velocity, M depends on the one that counts.
+            // If a velocity has several integrals, M depends on the relevant one.
             let is_needed = depends.contains(&system.states[at].symbol);
             match displaced.contains_key(velocity) && !is_needed {
                 true => {}
@@ -244,8 +248,10 @@ fn displacements(
         Some(symbol) => {
             let name = written.exprs.symbol_info(*symbol).name.clone();
             let note = match system.equations.loops.iter().any(|each| each.unknowns.contains(symbol)) {
-                true => format!("M depends on `{name}`, which follows from the equation of a closed chain"),
-                false => format!("M depends on `{name}`, whose rate is none of the velocities"),
+                true => {
+                    format!("M depends on `{name}`, which is determined by the position equation of a closed chain")
+                }
+                false => format!("M depends on `{name}`, whose rate is not one of the velocities"),
             };
             Err(no_mechanism(&note))
         }
@@ -253,9 +259,9 @@ fn displacements(
     }
 }
 
-/// M, and what it times the accelerations is.
+/// Returns M, and the product of M and the accelerations.
 ///
-/// Equations over masses that have these masses, or multiples, are taken as they are. Elsewhere M is multiplied by the rates.
+/// Equations over masses that contain these masses, or multiples of them, are used unchanged. Otherwise M is multiplied by the rates.
 fn equations(
     system: &StateSystem,
     velocities: &[usize],
@@ -281,7 +287,7 @@ fn equations(
         };
         let right = lowest_terms(&mut written.exprs, right);
         if is_large(&written.exprs, right) {
-            return Err(no_mechanism("the forces are too long to be written out"));
+            return Err(no_mechanism("the forces are too long to write out"));
         }
         rights.push(right);
     }
@@ -301,7 +307,7 @@ fn equations(
     }
 }
 
-/// The equation of a state in the form over masses: coefficients of all accelerations, and the right side.
+/// Returns a state's equation in mass-matrix form: the coefficients of all accelerations, and the right-hand side.
 fn row_of_form(
     system: &StateSystem,
     velocities: &[usize],
@@ -317,7 +323,8 @@ fn row_of_form(
     Some((own, written.whole(equation.right)))
 }
 
-/// The right side of a row of M, from an equation that is a multiple of it; none if it is not. Of equal masses those of the equation are kept.
+/// Returns the right-hand side of a row of M from an equation that is a multiple of it; `None` if it is not. If masses are equal, the form
+/// in the equation is kept.
 fn right_of_row(
     mass: &mut Vec<ExprId>,
     own: &[ExprId],
@@ -343,7 +350,7 @@ fn right_of_row(
     Some(exprs.mul(right, ratio))
 }
 
-/// `C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k/2`
+/// Computes `C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k/2`.
 fn christoffel(
     exprs: &mut Exprs,
     mass: &[Vec<ExprId>],
@@ -387,7 +394,7 @@ fn christoffel(
 }
 
 impl Mechanism {
-    /// Checks at some points that M is symmetric and that all forces are there.
+    /// Checks at some points that M is symmetric and that no force is missing.
     fn check(&mut self, system: &StateSystem, rights: &[ExprId], v: &[SymbolId]) -> Result<(), Box<Diagnostic>> {
         let count = v.len();
         let parameters = crate::values::parameter_values(system);
@@ -397,7 +404,7 @@ impl Mechanism {
         let mut checked = 0;
         for point in 1..=TRIED {
             let value = |symbol: SymbolId| {
-                // Fractions of multiples of an irrational number lie everywhere.
+                // Fractional parts of multiples of an irrational number are evenly distributed.
                 let place = (f64::from(symbol.0 + 1) * 0.618_033_988_749_894_9 * f64::from(point)).fract();
                 parameters.get(&symbol).copied().or(Some(place - 0.35))
             };
@@ -415,21 +422,19 @@ impl Mechanism {
                     terms.extend([entry(1, row, column) * speed, entry(2, row, column) * speed]);
                     let skew = entry(0, row, column) - entry(0, column, row);
                     if skew.abs() > LEFT_OVER * (entry(0, row, row).abs() + entry(0, column, column).abs()) {
-                        return Err(no_mechanism("the masses are not symmetric"));
+                        return Err(no_mechanism("the mass matrix is not symmetric"));
                     }
                 }
                 let largest = terms.iter().map(|value| value.abs()).fold(0.0, f64::max);
                 if terms.iter().sum::<f64>().abs() > LEFT_OVER * largest {
                     return Err(no_mechanism(
-                        "some forces are no inertial forces, and not linear in the velocities",
+                        "some forces are neither inertial forces nor linear in the velocities",
                     ));
                 }
             }
         }
         match checked {
-            0 => Err(no_mechanism(
-                "the equations have no finite values where they were tried",
-            )),
+            0 => Err(no_mechanism("the equations have no finite values at the points tried")),
             _ => Ok(()),
         }
     }

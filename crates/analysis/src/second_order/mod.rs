@@ -1,9 +1,9 @@
 //! Equations of second order: `M s^2 X + B s X + K X = (input + input_integral/s + input_derivative s) U`.
 //!
-//! The states are the flows of the inertias, `s z_p = A_pp z_p + A_pq z_q + B_p u`, and the efforts of the compliances, likewise. With S such
-//! that `A_pq A_qq = S A_pq` the efforts are eliminated: `(s - S)(s z_p - A_pp z_p - B_p u) = A_pq A_qp z_p + A_pq B_q u`, where
-//! `z_p = s X`. Multiplied by the inertias, M and K are symmetric. The other way round the displacements of the compliances are left
-//! (Wang and Ren, equations 6 to 9).
+//! The states are the flows of the inertias, `s z_p = A_pp z_p + A_pq z_q + B_p u`, and the efforts of the compliances, likewise. With S
+//! such that `A_pq A_qq = S A_pq` the efforts are eliminated: `(s - S)(s z_p - A_pp z_p - B_p u) = A_pq A_qp z_p + A_pq B_q u`, where `z_p
+//! = s X`. Multiplied by the inertias, M and K are symmetric. Conversely, the displacements of the compliances can be kept (Wang and Ren,
+//! equations 6 to 9).
 
 mod matrix;
 mod mechanism;
@@ -26,30 +26,30 @@ use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Parts of a matrix in numbers that are a smaller share of it are rounding.
-const ROUNDING: f64 = 1e-14;
+/// Symmetric or skew parts of a numeric matrix below this fraction of it are round-off.
+const SKEW_NOISE: f64 = 1e-14;
 
-/// Term operations that the elimination may take.
+/// The maximum number of term operations for the elimination.
 const OPERATIONS: u64 = 20_000_000;
 
-/// More states than this are too many for full matrices over the parameters.
+/// The maximum number of states for full matrices in terms of the parameters.
 const MOST: usize = 60;
 
-/// The displacements that are left out.
+/// The displacements that are omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eliminated {
-    /// Those of the compliances: the coordinates are displacements of the inertias.
+    /// The displacements of the compliances: the coordinates are displacements of the inertias.
     Compliances,
-    /// Those of the inertias.
+    /// The displacements of the inertias.
     Inertias,
 }
 
-/// Equations of second order over the parameters.
+/// Equations of second order in terms of the parameters.
 #[derive(Clone, Debug)]
 pub struct SecondOrder {
     /// The arena.
     pub exprs: Exprs,
-    /// The elements whose displacements the coordinates are.
+    /// The elements whose displacements are the coordinates.
     pub coordinates: Vec<Arc<str>>,
     /// k-by-k.
     pub mass: Vec<Vec<ExprId>>,
@@ -57,9 +57,9 @@ pub struct SecondOrder {
     pub damping: Vec<Vec<ExprId>>,
     /// k-by-k, with the circulatory part.
     pub stiffness: Vec<Vec<ExprId>>,
-    /// The skew part of the damping, which takes no power.
+    /// The skew part of the damping, which dissipates no power.
     pub gyroscopic: Vec<Vec<ExprId>>,
-    /// The skew part of the stiffness, which no energy belongs to.
+    /// The skew part of the stiffness, which has no potential energy.
     pub circulatory: Vec<Vec<ExprId>>,
     /// k-by-m, of the inputs.
     pub input: Vec<Vec<ExprId>>,
@@ -71,7 +71,7 @@ pub struct SecondOrder {
 
 type Entry = RationalFunction;
 
-/// The parts of A, B and E that belong to the coordinates that are kept (k) and to those that are left out (o).
+/// The parts of A, B and E for the kept coordinates (k) and the omitted ones (o).
 struct Parts {
     kk: Rows<Entry>,
     ko: Rows<Entry>,
@@ -84,8 +84,8 @@ struct Parts {
     inputs: usize,
 }
 
-/// The equations of a linear system in power variables, whose outputs are those of
-/// [`with_storage_outputs`](crate::with_storage_outputs); over the parameters, or for their values.
+/// Derives the second-order equations of a linear system in power variables, in terms of the parameters or for their values. The outputs
+/// must be the outputs of [`with_storage_outputs`](crate::with_storage_outputs).
 pub fn second_order(
     model: &Model,
     system: &StateSystem,
@@ -99,13 +99,13 @@ pub fn second_order(
         .filter(|_| system.equations.linear && system.states.len() <= MOST);
     let Some(form) = form else {
         return Err(refused(
-            "the system has no matrices over the parameters, of up to 60 states",
+            "the system has no symbolic matrices; these are limited to 60 states",
             "linearise it with `--equilibrium` or `--at`, or compile it with fewer sections",
         ));
     };
     let mut exprs = system.exprs.clone();
     let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-    // Numbers are exact on the way: which entries vanish hangs on no rounding.
+    // Intermediate numbers are exact, so that no vanishing entry depends on round-off.
     let numbers = is_numeric.then(|| exact_form(system)).flatten();
     let values = parameter_numbers(system);
     let values = numbers.is_some().then_some(&values);
@@ -116,7 +116,7 @@ pub fn second_order(
             try_map(&written, |id| field.from_expression(&exprs, *id).ok())
         }
     };
-    let form = read.ok_or_else(|| refused("the matrices have no values", "look at `lgm equations`"))?;
+    let form = read.ok_or_else(|| refused("the matrices have no values", "see `lgm equations`"))?;
     let Classes {
         inertias,
         compliances,
@@ -127,7 +127,7 @@ pub fn second_order(
         true => Eliminated::Compliances,
         false => Eliminated::Inertias,
     };
-    // Displacements that forces depend on are left out as those of compliances are.
+    // Displacements that forces depend on are omitted like the displacements of compliances.
     let springs = [&compliances[..], &displacements].concat();
     let first = wanted.unwrap_or(fewer);
     let mut of = |eliminated: Eliminated| {
@@ -136,13 +136,13 @@ pub fn second_order(
             Eliminated::Inertias => (&compliances, &inertias),
         };
         if kept.is_empty() {
-            return Err("there is no storage of the kind whose displacements are asked for".into());
+            return Err("there is no storage with the requested displacements".into());
         }
         if eliminated == Eliminated::Inertias && !displacements.is_empty() {
-            return Err("forces depend on displacements that are states of no storage".into());
+            return Err("forces depend on displacements that are not states of storage elements".into());
         }
         let parts = Parts::of(&form, kept, others, system.declared_inputs().count());
-        // A displacement of a compliance is its own, and not that of others that follow it.
+        // A displacement belongs to one compliance and not to others that follow it.
         let owners = kept.iter().map(|state| system.states[*state].element.clone());
         let owners = (eliminated == Eliminated::Inertias).then(|| owners.collect::<Vec<_>>());
         let own = (kept.as_slice(), owners.as_deref());
@@ -167,8 +167,8 @@ pub fn second_order(
     let whole = [&mass, &damping, &stiffness, &input, &input_integral, &input_derivative];
     if whole.into_iter().flatten().flatten().any(|id| is_large(&exprs, *id)) {
         return Err(refused(
-            "the entries are too long to be written out",
-            "write `--numeric` for their values, or declare some of the parameters as `const`",
+            "the entries are too long to write out",
+            "use `--numeric` for their values, or declare some of the parameters as `const`",
         ));
     }
     Ok(SecondOrder {
@@ -185,7 +185,7 @@ pub fn second_order(
     })
 }
 
-/// The equations of the first kind, or of the other one if no kind was asked for and the first has none.
+/// Derives the equations for the first kind, or for the other kind if none was requested and the first has no such equations.
 fn of_either<T>(
     first: Eliminated,
     wanted: Option<Eliminated>,
@@ -197,7 +197,7 @@ fn of_either<T>(
             (Ok(_), Some(_)) => Err(refused(reason, first.other().help())),
             (Err(Fault::OfKind(_)), _) => Err(refused(
                 reason,
-                "the displacements of the other kind have none either; `lgm equations` has those of first order",
+                "neither do the other displacements; `lgm equations` prints the first-order equations",
             )),
             (Err(Fault::Whole(fault)), _) => Err(fault),
         },
@@ -206,13 +206,13 @@ fn of_either<T>(
     }
 }
 
-/// The values of all parameters.
+/// Returns the values of all parameters.
 fn parameter_numbers(system: &StateSystem) -> FxHashMap<SymbolId, BigRational> {
     let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
     entries.map(|entry| (entry.symbol, entry.value.clone())).collect()
 }
 
-/// The matrices with the terms that they share written out, since nothing else of the result names these.
+/// Returns the matrices with shared terms expanded, because nothing else in the result defines them.
 fn without_assignments(exprs: &mut Exprs, system: &StateSystem, form: &LinearForm<ExprId>) -> LinearForm<ExprId> {
     let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     for assignment in &system.equations.assignments {
@@ -223,7 +223,7 @@ fn without_assignments(exprs: &mut Exprs, system: &StateSystem, form: &LinearFor
     try_map(form, |id| Some(whole(id))).expect("invariant: every entry has a value")
 }
 
-/// The skew part of a square matrix.
+/// Returns the skew part of a square matrix.
 fn skew(field: &mut RationalFunctions, rows: &Rows<Entry>) -> Rows<Entry> {
     let turned = transposed(rows, rows.len());
     let two = field.add(&field.one(), &field.one());
@@ -234,7 +234,7 @@ fn skew(field: &mut RationalFunctions, rows: &Rows<Entry>) -> Rows<Entry> {
     difference.iter().map(|row| halved(field, row)).collect()
 }
 
-/// The entries in their shortest form.
+/// Returns the entries in their shortest form.
 fn written(exprs: &mut Exprs, field: &RationalFunctions, rows: &Rows<Entry>) -> Vec<Vec<ExprId>> {
     let mut entry = |value: &Entry| {
         let id = field.to_expression(exprs, value);
@@ -243,12 +243,12 @@ fn written(exprs: &mut Exprs, field: &RationalFunctions, rows: &Rows<Entry>) -> 
     rows.iter().map(|row| row.iter().map(&mut entry).collect()).collect()
 }
 
-/// Numbers that are no more than rounding beside the largest one of a matrix as 0: values at a point of linearisation are rounded.
+/// Sets numbers to 0 that are round-off relative to the largest entry of the matrix: values at a linearisation point are rounded.
 fn without_rounding(part: Rows<Entry>, whole: &Rows<Entry>) -> Rows<Entry> {
     let size = |value: &Entry| value.as_number().map(|number| to_f64(&number).abs());
     let largest = whole.iter().flatten().filter_map(size).fold(0.0, f64::max);
     let cleaned = |value: Entry| match size(&value) {
-        Some(size) if size <= ROUNDING * largest => RationalFunction::zero(),
+        Some(size) if size <= SKEW_NOISE * largest => RationalFunction::zero(),
         _ => value,
     };
     part.into_iter()
@@ -272,9 +272,9 @@ impl Eliminated {
     }
 }
 
-/// The reason why there are no equations.
+/// The reason why no such equations exist.
 enum Fault {
-    /// For the displacements of one kind; those of the other kind may have them.
+    /// Fails for the displacements of one kind; the other kind may succeed.
     OfKind(&'static str),
     Whole(Box<Diagnostic>),
 }
@@ -289,15 +289,15 @@ fn refused(message: &str, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0715, message).help(help))
 }
 
-/// The states by what they are in equations of second order.
+/// The classes of states in second-order equations.
 struct Classes {
     inertias: Vec<usize>,
     compliances: Vec<usize>,
-    /// States of no storage that others depend on, such as the angle of a pendulum.
+    /// States without storage that others depend on, such as the angle of a pendulum.
     displacements: Vec<usize>,
 }
 
-/// The classes of the states. Integrals that nothing else depends on are in none.
+/// Returns the classes of the states. Integrals that no other equation uses are in no class.
 fn classes(model: &Model, system: &StateSystem, form: &LinearForm<Entry>, storage: &[StorageOutputs]) -> Classes {
     let moving = moving(model, &form.c, storage);
     let (mut inertias, mut compliances, mut integrals) = (Vec::new(), Vec::new(), Vec::new());
@@ -335,9 +335,9 @@ fn classes(model: &Model, system: &StateSystem, form: &LinearForm<Entry>, storag
     }
 }
 
-/// The states that co-energy variables of storage follow, with what these are; flows if there are both.
+/// Returns the states that co-energy variables of storage follow, with the kind of these variables; flows if both kinds occur.
 ///
-/// The velocity of a displacement that moduli depend on is such a state without a storage of its own.
+/// The velocity of a displacement that moduli depend on is such a state without its own storage.
 fn moving(model: &Model, c: &SparseMatrix<Entry>, storage: &[StorageOutputs]) -> FxHashMap<u32, Variable> {
     let mut found: FxHashMap<u32, Variable> = FxHashMap::default();
     for each in storage {
@@ -355,7 +355,7 @@ fn moving(model: &Model, c: &SparseMatrix<Entry>, storage: &[StorageOutputs]) ->
     found
 }
 
-/// The co-energy variables of a storage.
+/// Returns the co-energy variables of a storage element.
 fn variables(law: &Law, ports: usize) -> Vec<Variable> {
     match law {
         Law::Storage { co_energy, .. } => vec![*co_energy; ports],
@@ -364,7 +364,8 @@ fn variables(law: &Law, ports: usize) -> Vec<Variable> {
     }
 }
 
-/// The energies of the kept states as a matrix W: `z' W z/2`, with what storage without a state has of them; or those of some elements alone.
+/// Returns the energies of the kept states as a matrix W, `z' W z/2`, including the energy of dependent storage; optionally only for some
+/// elements.
 fn energies(
     model: &Model,
     field: &mut RationalFunctions,
@@ -379,7 +380,7 @@ fn energies(
             continue;
         }
         let count = each.ports;
-        // The co-energy variables of the element over the kept states.
+        // The co-energy variables of the element in terms of the kept states.
         let rows: Rows<Entry> = (each.first..each.first + count)
             .map(|output| {
                 let get = |state: &usize| c.get(output, *state).cloned().unwrap_or(Entry::zero());
@@ -394,8 +395,8 @@ fn energies(
         } = &model.graph.elements[each.id.index()].law
         else {
             return Err(refused(
-                &format!("the storage `{name}` is not linear, and follows these displacements"),
-                "equations of second order hold linear inertias and compliances alone",
+                &format!("the storage `{name}` is nonlinear and depends on these displacements"),
+                "second-order equations require linear inertias and compliances",
             ));
         };
         let mut values: Rows<Entry> = Vec::new();
@@ -411,14 +412,14 @@ fn energies(
                         .map(|value| RationalFunction::number(&value)),
                     None => field.from_expression(exprs, entry).ok(),
                 };
-                list.push(read.ok_or_else(|| refused("a value of storage is infinite", "look at the parameters"))?);
+                list.push(read.ok_or_else(|| refused("a value of storage is infinite", "check the parameters"))?);
             }
             values.push(list);
         }
         let weighted = match entered {
             StorageForm::Direct => product(field, &values, &rows, kept.len()),
             StorageForm::Inverse => solution(field, &values, &rows, count)
-                .ok_or_else(|| refused("a stiffness is singular", "look at the parameters"))?,
+                .ok_or_else(|| refused("a stiffness is singular", "check the parameters"))?,
         };
         let part = product(field, &transposed(&rows, kept.len()), &weighted, kept.len());
         sum = combined(field, &sum, &part, false);
@@ -447,7 +448,7 @@ impl Parts {
         }
     }
 
-    /// M, B, K, and the matrices of inputs, their integrals and their rates.
+    /// Returns M, B, K, and the matrices of inputs, their integrals and their rates.
     fn eliminated(
         &self,
         field: &mut RationalFunctions,
@@ -464,7 +465,7 @@ impl Parts {
         } else {
             let found = solution(field, &transposed(&self.ko, others), &transposed(&right, others), kept);
             let found = found.ok_or(
-                "these displacements alone have no equations of second order: what is left out has losses or states of its own",
+                "these displacements alone have no second-order equations: the eliminated part has losses or states",
             )?;
             transposed(&found, kept)
         };
@@ -487,7 +488,7 @@ impl Parts {
             combined(field, &self.b_k, &both, false)
         };
         match eliminated {
-            // Flows are rates of displacements: all is divided by s, and multiplied by the inertias.
+            // Flows are rates of displacements: all terms are divided by s, and multiplied by the inertias.
             Eliminated::Compliances => Ok([
                 energy.clone(),
                 product(field, energy, &damping, kept),

@@ -1,5 +1,5 @@
-//! Equations of first order in two parts: momenta p of inertias and displacements q of compliances, with inputs that are efforts (e) or
-//! flows (f).
+//! First-order equations in two parts: momenta p of inertias and displacements q of compliances, with effort inputs (e) and flow inputs
+//! (f).
 
 use lgm_model::system::{SparseMatrix, StateSystem};
 use lgm_model::{ElementId, Law, Model, Variable};
@@ -13,31 +13,31 @@ pub struct Partition {
     pub p: Vec<usize>,
     /// States of compliances.
     pub q: Vec<usize>,
-    /// States of no storage.
+    /// States without storage.
     pub x: Vec<usize>,
-    /// Inputs that are given as efforts alone.
+    /// Inputs that occur only as efforts.
     pub e: Vec<usize>,
-    /// Inputs that are given as flows alone.
+    /// Inputs that occur only as flows.
     pub f: Vec<usize>,
     /// Other inputs.
     pub u: Vec<usize>,
 }
 
 impl Partition {
-    /// The kinds of states with their names, those that there are.
+    /// Returns the nonempty kinds of states with their names.
     pub fn states(&self) -> Vec<(&'static str, &[usize])> {
         let all: [(&str, &[usize]); 3] = [("p", &self.p), ("q", &self.q), ("x", &self.x)];
         all.into_iter().filter(|kind| !kind.1.is_empty()).collect()
     }
 
-    /// The kinds of inputs with their names, those that there are.
+    /// Returns the nonempty kinds of inputs with their names.
     pub fn inputs(&self) -> Vec<(&'static str, &[usize])> {
         let all: [(&str, &[usize]); 3] = [("e", &self.e), ("f", &self.f), ("u", &self.u)];
         all.into_iter().filter(|kind| !kind.1.is_empty()).collect()
     }
 }
 
-/// Sorts the states and inputs of a system by what holds them in the model.
+/// Classifies the states and inputs of a system by their elements in the model.
 pub fn partition(model: &Model, system: &StateSystem) -> Partition {
     let ids = (0..model.graph.elements.len() as u32).map(ElementId);
     let elements: FxHashMap<String, ElementId> = ids.map(|id| (model.element_name(id), id)).collect();
@@ -76,7 +76,7 @@ pub fn partition(model: &Model, system: &StateSystem) -> Partition {
     found
 }
 
-/// Some rows and columns of a matrix; none where nothing is.
+/// Returns some rows and columns of a matrix, with `None` for absent entries.
 pub fn block<T: Clone>(matrix: &SparseMatrix<T>, rows: &[usize], columns: &[usize]) -> Vec<Vec<Option<T>>> {
     let row = |row: &usize| {
         columns

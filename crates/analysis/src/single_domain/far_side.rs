@@ -1,4 +1,4 @@
-//! The coupler behind which each part of a model lies, as seen from one domain.
+//! Maps each part of a model outside a domain to the coupler that leads to it from this domain.
 
 use crate::one_port::domain_of;
 use lgm_algebra::DisjointSets;
@@ -6,18 +6,18 @@ use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::{BondEnd, Connection, DomainId, ElementId, Law, Measure, Model, NodeId};
 use rustc_hash::FxHashMap;
 
-/// Sets of elements and nodes that hang together without the domain.
+/// Connected sets of elements and nodes outside the domain.
 pub(super) struct FarSide<'m> {
     model: &'m Model,
     own: DomainId,
-    /// The elements, then the nodes.
+    /// The elements, followed by the nodes.
     sets: DisjointSets,
-    /// The first place of the set of each.
+    /// For each element and node, the first index in its set.
     roots: Vec<usize>,
 }
 
 impl<'m> FarSide<'m> {
-    /// The parts of a model beside one of its domains.
+    /// Finds the connected parts of a model outside one of its domains.
     pub(super) fn of(model: &'m Model, own: DomainId) -> FarSide<'m> {
         let count = model.graph.elements.len() + model.graph.nodes.len();
         let mut side = FarSide {
@@ -70,7 +70,7 @@ impl<'m> FarSide<'m> {
         ports.all(|port| domain_of(self.model, &self.model.graph.ports[port.index()]) == Some(self.own))
     }
 
-    /// The place of an end of a bond, unless it is in the domain.
+    /// Returns the set index of a bond's end; `None` if it is in the domain.
     fn place(&self, end: BondEnd) -> Option<usize> {
         match end {
             BondEnd::Node(node) if self.is_own_node(node) => None,
@@ -82,7 +82,7 @@ impl<'m> FarSide<'m> {
         }
     }
 
-    /// The place of what is measured, unless that is in the domain.
+    /// Returns the set index of a measurement; `None` if it is in the domain.
     fn place_of(&self, measure: Measure) -> Option<usize> {
         match measure {
             Measure::PortEffort(port) | Measure::PortFlow(port) => self.place(BondEnd::Port(port)),
@@ -94,19 +94,19 @@ impl<'m> FarSide<'m> {
         }
     }
 
-    /// Returns true if two elements hang together without the domain.
+    /// Returns true if two elements are connected outside the domain.
     pub(super) fn hang_together(&self, a: ElementId, b: ElementId) -> bool {
         self.roots[a.index()] == self.roots[b.index()]
     }
 
-    /// The place of the first coupler that hangs together with a measure.
+    /// Returns the index of the first coupler connected to a measurement outside the domain.
     pub(super) fn owner(&self, measure: Measure, couplers: &[ElementId]) -> Option<usize> {
         let place = self.roots[self.place_of(measure)?];
         couplers.iter().position(|coupler| self.roots[coupler.index()] == place)
     }
 }
 
-/// The expressions of a law that may hold measures.
+/// Returns the expressions of a law that may contain measurements.
 fn expressions(law: &Law) -> Vec<ExprId> {
     match law {
         Law::Source { values, .. } => values.clone(),

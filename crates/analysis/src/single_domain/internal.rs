@@ -1,4 +1,4 @@
-//! The network behind a port in state space: for networks that are no ladder, or whose inner variables an output shows.
+//! The network at a port in state space, for networks that are not ladders or whose inner variables are outputs.
 
 use super::names::sum;
 use crate::between::states_between;
@@ -7,8 +7,8 @@ use lgm_algebra::expr::{ExprId, Exprs, text};
 use lgm_equations::lowest_terms;
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 
-/// `z' = A z + B u`, `y = C z + D u + F u'` with `z = x - E u`, over the parameters or in numbers. The last input is the variable that
-/// is given at the port, the first output the other one.
+/// `z' = A z + B u`, `y = C z + D u + F u'` with `z = x - E u`, in terms of the parameters or as numbers. The last input is the variable
+/// set at the port, and the first output is the port's other variable.
 pub(super) struct Internal {
     exprs: Exprs,
     a: Vec<Vec<(u32, ExprId)>>,
@@ -16,18 +16,18 @@ pub(super) struct Internal {
     c: Vec<Vec<(u32, ExprId)>>,
     d: Vec<Vec<(u32, ExprId)>>,
     f: Vec<Vec<(u32, ExprId)>>,
-    /// The input that is given at the port.
+    /// The input that is set at the port.
     test: u32,
 }
 
-/// Fractions of more letters are nobody's own numbers.
+/// Fractions with more characters than this are written as decimals.
 const LONG: usize = 20;
 
-/// Values of elements at the port, and their inverses.
+/// The value of an element at the port, and its reciprocal.
 pub(super) type Value = (String, String);
 
 impl Internal {
-    /// The equations of a system; none if it has no matrices.
+    /// Derives the equations of a system; `None` if it has no matrices.
     pub(super) fn new(system: &StateSystem, is_numeric: bool) -> Option<Internal> {
         let mut exprs = system.exprs.clone();
         let form: LinearForm<ExprId> = match (&system.matrices.symbolic, is_numeric) {
@@ -81,7 +81,7 @@ impl Internal {
         self.a.len()
     }
 
-    /// An expression, or a number as a decimal if its fraction is long.
+    /// Formats an expression; a long fraction becomes a decimal.
     fn written(&self, id: ExprId) -> String {
         let shown = text(&self.exprs, id);
         match self.exprs.as_number(id) {
@@ -101,13 +101,13 @@ impl Internal {
         Some((self.written(value), self.written(inverse)))
     }
 
-    /// The direct response of the port: the factor of the given variable, if it is not 0.
+    /// Returns the direct response of the port, the factor of the set variable; `None` if it is 0.
     pub(super) fn direct(&mut self) -> Option<Value> {
         let row = self.d[0].clone();
         self.value(&row)
     }
 
-    /// The factor of the given variable's rate, if it is not 0.
+    /// Returns the factor of the set variable's rate; `None` if it is 0.
     pub(super) fn rate(&mut self) -> Option<Value> {
         let row = self.f[0].clone();
         self.value(&row)
@@ -118,14 +118,14 @@ impl Internal {
         row.iter().map(term).collect()
     }
 
-    /// The rate of a state over names of the states, and of the inputs with the given variable last.
+    /// Formats the rate of a state in terms of the names of states and inputs; the set variable is the last input.
     pub(super) fn state_rate(&self, state: usize, states: &[String], inputs: &[String]) -> String {
         let mut terms = self.terms(&self.a[state], states);
         terms.extend(self.terms(&self.b[state], inputs));
         sum(terms)
     }
 
-    /// An output; that of the port is without the parts of the given variable, which are elements of their own.
+    /// Formats an output. The port's output omits the direct parts of the set variable, which are separate elements.
     pub(super) fn output(&self, output: usize, states: &[String], inputs: &[String]) -> String {
         let is_shown = |entry: &&(u32, ExprId)| output > 0 || entry.0 != self.test;
         let of = |row: &[(u32, ExprId)]| row.iter().filter(is_shown).copied().collect::<Vec<_>>();
@@ -137,7 +137,7 @@ impl Internal {
     }
 }
 
-/// A row with `through E` added.
+/// Formats a row with `through E` added.
 fn with_rates(
     exprs: &mut Exprs,
     direct: &[(u32, ExprId)],

@@ -1,33 +1,33 @@
-//! Impedances as ladders of elements in series and in parallel.
+//! Impedances as ladders of series and parallel elements.
 //!
-//! The part of an impedance or an admittance at infinity or at 0 is taken off, piece by piece. A pole there is a storage element, a value
-//! there a dissipator (Cauer's forms, mixed). Poles are always taken off; for values there is a choice, and the first sequence of choices
-//! counts in which no element is negative.
+//! The part of an impedance or an admittance at infinity or at 0 is removed, piece by piece. A pole there becomes a storage element, a
+//! value there a dissipator (Cauer's forms, mixed). Poles are always removed; for values there is a choice, and the first sequence of
+//! choices without a negative element is used.
 
 use crate::one_port::Kind;
 use lgm_algebra::{Field, Rationals};
 use num_rational::BigRational;
 use num_traits::Signed;
 
-/// A piece that is taken off.
+/// A piece that is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pull {
-    /// Off the impedance, and so in series; else off the admittance, in parallel.
+    /// True if the piece is removed from the impedance, in series; false for the admittance, in parallel.
     pub(super) is_series: bool,
-    /// The kind of its element.
+    /// The kind of the piece's element.
     pub(super) kind: Kind,
-    /// True if it is read off at s = 0, else at infinity.
+    /// True if the piece is evaluated at s = 0; false for infinity.
     is_at_zero: bool,
 }
 
-/// Coefficients of the powers of s, from the constant one up: across over through.
+/// Coefficients of the powers of s, in ascending order: across over through.
 #[derive(Clone, Debug)]
 pub(super) struct Impedance<E> {
     pub(super) above: Vec<E>,
     pub(super) below: Vec<E>,
 }
 
-/// More sequences than this are not tried.
+/// The maximum number of steps tried.
 const TRIED: usize = 20_000;
 
 fn trim<F: Field>(field: &F, list: &mut Vec<F::Element>) {
@@ -37,12 +37,12 @@ fn trim<F: Field>(field: &F, list: &mut Vec<F::Element>) {
 }
 
 impl<E: Clone> Impedance<E> {
-    /// Returns true if nothing is left: a short circuit, or open ends.
+    /// Returns true if nothing remains: a short circuit or an open circuit.
     fn is_done(&self) -> bool {
         self.above.is_empty() || self.below.is_empty()
     }
 
-    /// Takes a piece off; the value of its element, C, L or R, or none if there is no such piece.
+    /// Removes a piece; returns the value of its element, C, L or R, or `None` if no such piece exists.
     fn pull<F: Field<Element = E>>(&mut self, field: &mut F, pull: Pull) -> Option<E> {
         let (p, q) = match pull.is_series {
             true => (&mut self.above, &mut self.below),
@@ -77,7 +77,7 @@ impl<E: Clone> Impedance<E> {
         }
         trim(field, p);
         if pull.kind == Kind::DType && pull.is_at_zero {
-            // Both have lost nothing else; a common factor s cannot be there.
+            // Neither has lost any other term, so a common factor s is impossible.
             debug_assert!(p.first().is_none_or(|value| field.is_zero(value)));
         }
         // In series X is L, 1/C or R; in parallel C, 1/L or 1/R.
@@ -104,7 +104,7 @@ fn subtract<F: Field>(field: &mut F, p: &mut Vec<F::Element>, factor: &F::Elemen
     }
 }
 
-/// The poles at 0 and infinity, which are taken off first, and else the values there.
+/// Returns the poles at 0 and infinity, which are removed first, or else the values there.
 fn choices(impedance: &Impedance<BigRational>) -> Vec<Pull> {
     let field = Rationals;
     let (above, below) = (&impedance.above, &impedance.below);
@@ -143,7 +143,7 @@ fn choices(impedance: &Impedance<BigRational>) -> Vec<Pull> {
     ]
 }
 
-/// A sequence of pieces with positive values that the impedance consists of; none if none is found.
+/// Returns a sequence of pieces with positive values that make up the impedance; `None` if the search finds no such sequence.
 pub(super) fn search(impedance: &Impedance<BigRational>) -> Option<Vec<Pull>> {
     let mut tried = 0;
     let mut found = Vec::new();
@@ -172,8 +172,8 @@ fn further(impedance: &Impedance<BigRational>, found: &mut Vec<Pull>, tried: &mu
     false
 }
 
-/// The values of the pieces in a field; none if the field has no such pieces, as where a coefficient is 0 for some values of the
-/// parameters alone.
+/// Returns the values of the pieces in a field; `None` if the field has no such pieces, for example because a coefficient is 0 only for
+/// some parameter values.
 pub(super) fn values<F: Field>(
     field: &mut F,
     mut impedance: Impedance<F::Element>,

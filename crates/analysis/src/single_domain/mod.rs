@@ -1,7 +1,7 @@
-//! A model in one domain as a text: its own elements, and in the place of each coupler what is seen behind it.
+//! A model converted to one domain as a source text: its own elements, and an equivalent for each coupler.
 //!
-//! An impedance that is a ladder of positive elements becomes these ([`ladder`]), with its source in series or in parallel. Anything else,
-//! and what an output shows from the inside, becomes states behind a controlled source ([`internal`]).
+//! An impedance that is a ladder of positive elements becomes these elements ([`ladder`]), with its source in series or in parallel. Other
+//! impedances, and inner variables that are outputs, become states with a controlled source ([`internal`]).
 
 mod far_side;
 mod internal;
@@ -19,12 +19,12 @@ use lgm_model::Model;
 use lgm_source::diagnostic::Diagnostic;
 use writer::{Writer, separate};
 
-/// An error if two couplers lead to one network behind them: it has two ports, and is no impedance at either of them.
+/// Reports an error if two couplers lead to the same network. Such a network has two ports, and is not an impedance at either of them.
 pub fn one_port_each(model: &Model, conversion: &Conversion) -> Result<(), Box<Diagnostic>> {
     separate(model, conversion).map(|_| ())
 }
 
-/// A model in one domain with the inputs, the outputs and the transfer functions of a model.
+/// Writes a model in one domain with the inputs, the outputs and the transfer functions of the given model.
 pub fn single_domain(
     model: &Model,
     conversion: &Conversion,

@@ -1,20 +1,20 @@
-//! Names of a text that is written anew: each thing has one, and no two have the same.
+//! Unique names for a generated text.
 
 use rustc_hash::FxHashSet;
 
-/// The names that are taken.
+/// The names in use.
 #[derive(Default)]
 pub(super) struct Names {
     taken: FxHashSet<String>,
 }
 
 impl Names {
-    /// Takes a name as it is.
+    /// Reserves a name.
     pub(super) fn take(&mut self, name: &str) {
         self.taken.insert(name.to_string());
     }
 
-    /// A free name like this one, of letters, digits and `_`: `cell[2].c` becomes `cell_2_c`.
+    /// Returns an unused name similar to `like`, made of letters, digits and `_`: `cell[2].c` becomes `cell_2_c`.
     pub(super) fn fresh(&mut self, like: &str) -> String {
         let mut name = String::new();
         for letter in like.chars() {
@@ -38,7 +38,7 @@ impl Names {
     }
 }
 
-/// A sum of products `factor*variable`, each factor a text; what has the factor 0 is left out.
+/// Formats a sum of products `factor*variable` with text factors; terms with the factor 0 are omitted.
 pub(super) fn sum(terms: impl IntoIterator<Item = (String, String)>) -> String {
     let mut text = String::new();
     for (factor, variable) in terms {
@@ -62,7 +62,7 @@ pub(super) fn sum(terms: impl IntoIterator<Item = (String, String)>) -> String {
     if text.is_empty() { "0".to_string() } else { text }
 }
 
-/// Returns true if an expression is a sum, or a choice, outside of all brackets.
+/// Returns true if an expression is a sum or a conditional outside all brackets.
 pub(super) fn is_sum(text: &str) -> bool {
     let mut depth = 0;
     text.starts_with("if ")
@@ -76,7 +76,7 @@ pub(super) fn is_sum(text: &str) -> bool {
         })
 }
 
-/// Returns true if a text divides as it is: outside of all brackets, powers are its only binary operators.
+/// Returns true if a text can be divided without brackets: outside all brackets, powers are its only binary operators.
 fn is_factor(text: &str) -> bool {
     let mut depth = 0;
     !text.chars().any(|letter| {
@@ -89,7 +89,7 @@ fn is_factor(text: &str) -> bool {
     })
 }
 
-/// The words of a text that may be names.
+/// Returns the words of a text that may be names.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     text.split(move |letter| !is_part(letter))

@@ -1,10 +1,10 @@
-//! Branches and states as lines of a text.
+//! Branches and states as lines of source text.
 
 use crate::one_port::Kind;
 use lgm_model::Domain;
 
-/// Names of the elements of a domain in the standard library.
-struct Library {
+/// The names of a domain's elements in the standard library.
+struct ElementNames {
     domain: &'static str,
     /// A-type to the reference, and between nodes.
     a: [&'static str; 2],
@@ -16,8 +16,8 @@ struct Library {
     through: &'static str,
 }
 
-const LIBRARIES: [Library; 5] = [
-    Library {
+const LIBRARIES: [ElementNames; 5] = [
+    ElementNames {
         domain: "electrical",
         a: ["Capacitor", "Capacitor"],
         t: ("Inductor", false),
@@ -25,7 +25,7 @@ const LIBRARIES: [Library; 5] = [
         across: "VoltageSource",
         through: "CurrentSource",
     },
-    Library {
+    ElementNames {
         domain: "translational",
         a: ["Mass", "Inerter"],
         t: ("Spring", true),
@@ -33,7 +33,7 @@ const LIBRARIES: [Library; 5] = [
         across: "VelocitySource",
         through: "ForceSource",
     },
-    Library {
+    ElementNames {
         domain: "rotational",
         a: ["Inertia", "RotaryInerter"],
         t: ("TorsionSpring", true),
@@ -41,7 +41,7 @@ const LIBRARIES: [Library; 5] = [
         across: "AngularVelocitySource",
         through: "TorqueSource",
     },
-    Library {
+    ElementNames {
         domain: "fluid",
         a: ["FluidCapacitor", "FluidCapacitor"],
         t: ("Inertance", false),
@@ -49,7 +49,7 @@ const LIBRARIES: [Library; 5] = [
         across: "PressureSource",
         through: "FlowSource",
     },
-    Library {
+    ElementNames {
         domain: "thermal",
         a: ["ThermalCapacitor", "AType"],
         t: ("TType", false),
@@ -59,8 +59,8 @@ const LIBRARIES: [Library; 5] = [
     },
 ];
 
-/// Elements that take any domain.
-const GENERIC: Library = Library {
+/// Elements that work in any domain.
+const GENERIC: ElementNames = ElementNames {
     domain: "",
     a: ["AType", "AType"],
     t: ("TType", false),
@@ -71,7 +71,7 @@ const GENERIC: Library = Library {
 
 /// The lines so far.
 pub(super) struct Parts {
-    library: &'static Library,
+    library: &'static ElementNames,
     /// Name, element with its value, and ends.
     pub(super) branches: Vec<(String, String, (String, String))>,
     pub(super) states: Vec<String>,
@@ -92,7 +92,7 @@ impl Parts {
         !self.library.domain.is_empty()
     }
 
-    /// A passive element with the value C, L or R, and 1 over it.
+    /// Adds a passive element with the value C, L or R, and its reciprocal.
     pub(super) fn passive(&mut self, name: String, kind: Kind, value: &str, inverse: &str, ends: (String, String)) {
         let is_grounded = ends.0 == "gnd" || ends.1 == "gnd";
         let (element, is_inverse) = match kind {
@@ -104,7 +104,7 @@ impl Parts {
         self.branches.push((name, format!("{element}({value})"), ends));
     }
 
-    /// A source of the across variable, or of the through variable.
+    /// Adds a source of the across variable or of the through variable.
     pub(super) fn source(&mut self, name: String, is_across: bool, value: &str, ends: (String, String)) {
         let element = if is_across {
             self.library.across

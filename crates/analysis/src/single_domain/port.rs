@@ -1,4 +1,4 @@
-//! The relation of a network at its port, with the measures inside of it.
+//! The relation between the variables at a network's port, and the measurements inside the network.
 
 use super::ladder::{Impedance, Pull, search, values};
 use crate::one_port::Test;
@@ -9,7 +9,7 @@ use lgm_algebra::{Field, RationalFunction, RationalFunctions, Variable};
 use lgm_model::system::StateSystem;
 use num_rational::BigRational;
 
-/// Longer values are written in numbers.
+/// Values longer than this are written as numbers.
 const SHOWN: usize = 300;
 
 /// Functions of s: with p the across variable of the port and q the through variable into the network, `p = Z q + sum V u`.
@@ -17,15 +17,15 @@ pub(super) struct Port {
     field: RationalFunctions,
     exprs: Exprs,
     s: Variable,
-    /// Z; none where it is infinite.
+    /// Z; none if it is infinite.
     impedance: Option<RationalFunction>,
-    /// V of each input; where Z is infinite, q is `-sum V u`.
+    /// V of each input; if Z is infinite, q is `-sum V u`.
     sources: Vec<RationalFunction>,
-    /// Measures inside: factors of q, or of p where Z is infinite, and of each input.
+    /// Measurements inside: the factors of q, or of p if Z is infinite, and of each input.
     measures: Vec<(RationalFunction, Vec<RationalFunction>)>,
 }
 
-/// A measure as a constant relation to the variables of the port: `factor` times p or q, its integral or its rate, and the inputs.
+/// A measurement as a constant relation to the variables of the port: `factor` times p or q, its integral or its rate, and the inputs.
 pub(super) struct Static {
     pub(super) is_across: bool,
     pub(super) factor: String,
@@ -34,16 +34,16 @@ pub(super) struct Static {
     pub(super) inputs: Vec<String>,
 }
 
-/// Sources with constant factors of the inputs; 0 where an input has no part.
+/// Sources with constant factors of the inputs; 0 for inputs without influence.
 pub(super) struct Sources {
-    /// In series, giving the across variable from the first end on; else in parallel, giving the through variable from the first end to
-    /// the second.
+    /// True for a series source of the across variable, measured from the first end; false for a parallel source of the through variable
+    /// from the first end to the second.
     pub(super) is_series: bool,
     pub(super) factors: Vec<String>,
 }
 
 impl Port {
-    /// The functions of a system whose last input is the test, and whose outputs are the port and what is measured.
+    /// Computes the functions of a system whose last input is the test, and whose outputs are the port and the measurements.
     pub(super) fn new(system: &StateSystem, test: Test, is_numeric: bool) -> Option<Port> {
         let count = system.declared_inputs().count();
         let (inputs, outputs) = ((0..count).collect::<Vec<_>>(), system.outputs.len());
@@ -108,7 +108,7 @@ impl Port {
         }
     }
 
-    /// The pieces of the ladder that the impedance is for the values of the parameters; none without one, empty for open ends.
+    /// Returns the pieces of the ladder for the given parameter values; `None` if the impedance is not a ladder, empty for an open circuit.
     pub(super) fn ladder(&self) -> Option<Vec<Pull>> {
         let Some(impedance) = &self.impedance else {
             return Some(Vec::new());
@@ -123,12 +123,12 @@ impl Port {
         })
     }
 
-    /// Returns true if the ends are open, and not joined, where there are only sources.
+    /// Returns true for an open circuit and false for a short circuit, if the network has only sources.
     pub(super) fn is_open(&self) -> bool {
         self.impedance.is_none()
     }
 
-    /// The values of the pieces as text, with those of their inverses.
+    /// Returns the values of the pieces as text, with their reciprocals.
     pub(super) fn values(&mut self, pulls: &[Pull]) -> Option<Vec<(String, String)>> {
         let Some(impedance) = &self.impedance else {
             return Some(Vec::new());
@@ -143,7 +143,7 @@ impl Port {
         Some(texts)
     }
 
-    /// The text of what does not depend on s.
+    /// Formats a function that does not depend on s.
     fn text(&mut self, value: &RationalFunction) -> Option<String> {
         if self.depends_on_s(value) || self.field.exhausted() {
             return None;
@@ -164,7 +164,7 @@ impl Port {
         list.iter().map(|value| self.text(value)).collect()
     }
 
-    /// The sources, if their factors are constant in series or in parallel.
+    /// Returns the sources, if their factors are constant in series or in parallel.
     pub(super) fn constant_sources(&mut self) -> Option<Sources> {
         let sources = self.sources.clone();
         let is_series = self.impedance.is_some();
@@ -180,7 +180,7 @@ impl Port {
             }
             None => sources,
         };
-        // The flow into the network at its first end is less by the flow that the network gives out.
+        // The source's flow reduces the flow into the network at its first end.
         let negated: Vec<RationalFunction> = parallel.iter().map(|source| self.field.neg(source)).collect();
         let factors = self.texts(&negated)?;
         Some(Sources {
@@ -189,7 +189,7 @@ impl Port {
         })
     }
 
-    /// The measures as constant relations to the variables of the port.
+    /// Returns the measurements as constant relations to the variables of the port.
     pub(super) fn constant_measures(&mut self) -> Option<Vec<Static>> {
         let measures = self.measures.clone();
         measures.iter().map(|measure| self.constant_measure(measure)).collect()
@@ -201,7 +201,7 @@ impl Port {
         let inverse = self.field.invert(&s);
         for (order, operator) in [(0, &one), (-1, &inverse), (1, &s)] {
             for is_across in [false, true] {
-                // own q = operator factor p, with p = Z q + V u; or own p where Z is infinite.
+                // own q = operator factor p, with p = Z q + V u; or own p if Z is infinite.
                 let port = match (&self.impedance, is_across) {
                     (None, true) | (Some(_), false) => one.clone(),
                     (None, false) => continue,

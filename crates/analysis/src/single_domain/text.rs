@@ -1,4 +1,4 @@
-//! The whole text of a model in one domain.
+//! The complete text of a model in one domain.
 
 use super::names::words;
 use super::writer::{Writer, stand_in};
@@ -8,7 +8,7 @@ use lgm_model::{Parameter, SiUnit};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
-/// ` [N]`, or nothing.
+/// Formats ` [N]`; empty without a unit.
 fn unit(unit: &Option<SiUnit>) -> String {
     match unit {
         Some(unit) if !unit.is_empty() && &**unit != "1" => format!(" [{unit}]"),
@@ -16,7 +16,7 @@ fn unit(unit: &Option<SiUnit>) -> String {
     }
 }
 
-/// Scalars alone, and the entries of vectors together: `u[1], u[2]` are one vector `u`.
+/// Groups the entries of vectors and keeps scalars separate: `u[1], u[2]` are one vector `u`.
 fn gathered(names: &[&str]) -> Vec<(String, Vec<usize>)> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -40,7 +40,7 @@ fn of_places(places: &[usize], names: &[&str], texts: &[String]) -> String {
 }
 
 impl Writer<'_> {
-    /// The text, once all couplers are written.
+    /// Returns the text, after all couplers are written.
     pub(super) fn finished(mut self) -> String {
         let mut exprs = self.conversion.model.exprs.clone();
         let known = self.stand_ins(&mut exprs);
@@ -78,7 +78,7 @@ impl Writer<'_> {
         text
     }
 
-    /// Symbols that print each measure as it is written in the domain. Integrals keep their names, as far as they are names.
+    /// Returns symbols that print each measurement in the notation of the domain. Integrals keep their names if possible.
     fn stand_ins(&mut self, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
         let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         for (symbol, measure) in &self.model.measures {
@@ -98,7 +98,7 @@ impl Writer<'_> {
         known
     }
 
-    /// The sources of the domain itself.
+    /// Writes the sources of the domain itself.
     fn sources(&mut self, exprs: &mut Exprs, known: &FxHashMap<SymbolId, ExprId>) {
         for branch in &self.conversion.branches {
             let Some((is_across, value)) = branch.source else {
@@ -111,7 +111,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Declared states that sources and outputs hold.
+    /// Returns the declared states that appear in sources and outputs.
     fn integrals(&mut self, exprs: &mut Exprs, known: &FxHashMap<SymbolId, ExprId>) -> Vec<String> {
         let used: FxHashSet<SymbolId> = self.model.exprs.symbols_of(&self.roots()).into_iter().collect();
         let integrals = self.model.integrals.iter();
@@ -124,7 +124,7 @@ impl Writer<'_> {
         .collect()
     }
 
-    /// Everything behind parameters, inputs and nodes.
+    /// Writes all lines after parameters, inputs and nodes.
     fn body(&self, integrals: &[String], outputs: &[String]) -> String {
         let mut text = String::new();
         let nodes: Vec<&str> = self.nodes.iter().map(|node| &*node.1).collect();
@@ -154,7 +154,7 @@ impl Writer<'_> {
         text
     }
 
-    /// Parameters that the text needs, and all inputs.
+    /// Writes the parameters that the text needs, and all inputs.
     fn head(&self, exprs: &Exprs, known: &FxHashMap<SymbolId, ExprId>, body: &str) -> String {
         let mut inputs = String::new();
         let declared: Vec<_> = self.model.inputs.iter().filter(|input| !input.is_internal).collect();
@@ -226,13 +226,13 @@ impl Writer<'_> {
     }
 }
 
-/// An expression with all that is measured written in the domain.
+/// Formats an expression with all measurements in the notation of the domain.
 fn text_of(exprs: &mut Exprs, value: ExprId, known: &FxHashMap<SymbolId, ExprId>) -> String {
     let value = exprs.substitute(&[value], |symbol| known.get(&symbol).copied())[0];
     written(exprs, value)
 }
 
-/// A text without brackets around all of it.
+/// Removes brackets that enclose the whole text.
 fn plain(text: &str) -> String {
     let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else {
         return text.to_string();

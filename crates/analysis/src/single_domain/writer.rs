@@ -1,4 +1,4 @@
-//! The parts of the text, one by one.
+//! Writes the parts of the text one by one.
 
 use super::far_side::FarSide;
 use super::internal::Internal;
@@ -13,41 +13,41 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The equations of what is behind one of the couplers, with a test at the port and outputs for what is measured behind that of the
-/// port; none where such a test cannot be.
+/// Derives the equations of the network at one coupler, with a test at the port and outputs for its measurements. Returns `None` if such a
+/// test is impossible.
 pub type Probed<'a> = dyn FnMut(usize, Test, &[SymbolId]) -> Option<StateSystem> + 'a;
 
 fn refused(message: String, help: &str) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(Code::LGM0718, message).help(help))
 }
 
-/// The text as it comes about.
+/// The text under construction.
 pub(super) struct Writer<'a> {
     pub(super) model: &'a Model,
     pub(super) conversion: &'a Conversion,
     is_numeric: bool,
     pub(super) names: Names,
-    /// Elements of the domain under their new names.
+    /// The new names of the domain's elements.
     pub(super) elements: FxHashMap<ElementId, String>,
-    /// Nodes of the domain: their old and new names.
+    /// The old and new names of the domain's nodes.
     pub(super) nodes: Vec<(String, String)>,
     /// The texts for each coupler: across and through variable of its port.
     ports: FxHashMap<PortId, (String, String)>,
-    /// The measures behind couplers, as they are written in the domain.
+    /// The measurements on the far side of couplers, in the notation of the domain.
     pub(super) measures: FxHashMap<SymbolId, String>,
-    /// For each coupler what is measured behind it.
+    /// For each coupler, the measurements in its network.
     wanted: Vec<Vec<SymbolId>>,
     pub(super) parts: Parts,
-    /// A constant that is 1 and has no unit, if values are numbers.
+    /// A constant with the value 1 and without a unit, if values are numbers.
     pub(super) unit: Option<String>,
     /// Parameters that may be named, the model's first.
     pub(super) parameters: Vec<Parameter>,
-    /// Their texts where they follow from others.
+    /// The texts of dependent parameters.
     pub(super) derived: FxHashMap<String, String>,
 }
 
 impl<'a> Writer<'a> {
-    /// The domain's own elements.
+    /// Names the domain's own elements.
     pub(super) fn new(
         model: &'a Model,
         conversion: &'a Conversion,
@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
             .domains
             .iter()
             .find(|domain| *domain.name == *conversion.domain);
-        let domain = domain.ok_or_else(|| refused("the domain is not there".to_string(), "name another one"))?;
+        let domain = domain.ok_or_else(|| refused("there is no such domain".to_string(), "choose another one"))?;
         let mut writer = Writer {
             model,
             conversion,
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
         Ok(writer)
     }
 
-    /// Passive elements of the domain; sources follow once all that controls them has a name.
+    /// Writes the passive elements of the domain; sources follow after all variables that control them have names.
     fn own_elements(&mut self) {
         let mut exprs = self.conversion.model.exprs.clone();
         for branch in &self.conversion.branches {
@@ -117,7 +117,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A value over the parameters as text; in numbers where these are wanted.
+    /// Formats a value in terms of the parameters, or as a number if numbers are requested.
     fn constant(&self, exprs: &lgm_algebra::expr::Exprs, id: ExprId) -> String {
         if !self.is_numeric {
             return written(exprs, id);
@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
         found.map_or("gnd".to_string(), |known| known.1.clone())
     }
 
-    /// The expressions that the text will hold.
+    /// Returns the expressions that the text will contain.
     pub(super) fn roots(&self) -> Vec<ExprId> {
         let sources = self
             .conversion
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
         roots
     }
 
-    /// Sorts the measures by the coupler behind which they lie.
+    /// Sorts the measurements by the coupler whose network contains them.
     fn sort_measures(&mut self) -> Result<(), Box<Diagnostic>> {
         let Some((couplers, side)) = separate(self.model, self.conversion)? else {
             return Ok(());
@@ -178,7 +178,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes what is behind a coupler.
+    /// Writes the network at a coupler.
     pub(super) fn behind(&mut self, at: usize, probed: &mut Probed<'_>) -> Result<(), Box<Diagnostic>> {
         let behind = &self.conversion.behind[at];
         let (wanted, name) = (self.wanted[at].clone(), self.names.fresh(&behind.name));
@@ -190,8 +190,8 @@ impl<'a> Writer<'a> {
         };
         let unknown = || {
             refused(
-                format!("what is behind `{name}` could not be computed"),
-                "look at it with `lgm convert` without `--format lgm`, or in numbers with `--numeric`",
+                format!("the network behind `{name}` could not be computed"),
+                "use `lgm convert` without `--format lgm`, or `--numeric` for numbers",
             )
         };
         let (system, test) = match (&through, &across) {
@@ -203,7 +203,7 @@ impl<'a> Writer<'a> {
         if self.as_ladder(behind.port, &name, &ends, system, test, &wanted) {
             return Ok(());
         }
-        // The impedance at high frequencies says which of its sides may be given without a loop.
+        // The impedance at high frequencies determines which variable can be set without a loop.
         let mut internal = Internal::new(system, self.is_numeric).ok_or_else(unknown)?;
         let is_strictly_proper = internal.direct().is_none() && internal.rate().is_none();
         if test == Test::Through
@@ -219,7 +219,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Parameters that stand for values of an equilibrium are in the equations alone.
+    /// Adds parameters for equilibrium values, which occur only in the equations.
     fn know_parameters(&mut self, system: &StateSystem) {
         for parameter in &system.parameters {
             if let [entry] = &parameter.entries[..]
@@ -234,7 +234,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The inputs as factors. Beside numbers, which have no units, they have none either: a constant without a unit takes it away.
+    /// Returns the inputs as factors. If values are numbers without units, a constant removes the unit of an input as well.
     fn inputs(&self) -> Vec<String> {
         let declared = self.model.inputs.iter().filter(|input| !input.is_internal);
         declared.map(|input| self.without_unit(&input.name)).collect()
@@ -247,7 +247,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a ladder with a constant source, if it is one and all that is measured follows from its port.
+    /// Writes a ladder with a constant source, if the network is one and all measurements follow from its port.
     fn as_ladder(
         &mut self,
         port: PortId,
@@ -325,7 +325,7 @@ impl<'a> Writer<'a> {
         true
     }
 
-    /// Writes what is measured over the variables of the port.
+    /// Writes measurements in terms of the variables of the port.
     fn show(&mut self, wanted: &[SymbolId], shown: Vec<Static>, (p, q): (&str, &str), inputs: &[String]) {
         for (symbol, one) in wanted.iter().zip(shown) {
             let variable = if one.is_across { p } else { q };
@@ -346,7 +346,7 @@ impl<'a> Writer<'a> {
         name
     }
 
-    /// Writes states behind a source, with what acts at once as elements beside it.
+    /// Writes states with a source, and the instantaneous parts as elements next to it.
     fn as_states(
         &mut self,
         port: PortId,
@@ -412,7 +412,7 @@ impl<'a> Writer<'a> {
         self.know_port(port, p, q);
     }
 
-    /// Notes the texts for the across and through variables of a coupler's port.
+    /// Stores the texts of the across and through variables of a coupler's port.
     fn know_port(&mut self, port: PortId, p: String, q: String) {
         let mut behind = self.conversion.behind.iter();
         let is_flipped = behind.any(|behind| behind.port == port && behind.is_flipped);
@@ -423,7 +423,7 @@ impl<'a> Writer<'a> {
         self.ports.insert(port, (signed(p), signed(q)));
     }
 
-    /// The text of a measure in the domain, or at the port of a coupler.
+    /// Returns the text of a measurement in the domain, or at the port of a coupler.
     pub(super) fn own_measure(&self, measure: Measure) -> Option<String> {
         let of_port = |port: PortId, variable: Variable| {
             let is_across = is_across(self.model, port, variable);
@@ -448,7 +448,7 @@ impl<'a> Writer<'a> {
                 let variable = if is_effort { Variable::Effort } else { Variable::Flow };
                 match (bond.tail, bond.head) {
                     (_, BondEnd::Port(port)) => of_port(port, variable),
-                    // The flow of a bond that leaves a port is that which the port gives out.
+                    // The flow of a bond that leaves a port is the flow that the port delivers.
                     (BondEnd::Port(port), _) if !is_effort => Some(format!("(-{})", of_port(port, variable)?)),
                     (BondEnd::Port(port), _) => of_port(port, variable),
                     _ => None,
@@ -458,7 +458,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The across variable between two ends.
+/// Formats the across variable between two ends.
 fn across_of(ends: &(String, String)) -> String {
     let terms = [("1", &ends.0), ("-1", &ends.1)]
         .into_iter()
@@ -473,14 +473,14 @@ fn in_brackets(text: &str) -> String {
     }
 }
 
-/// A symbol that is printed as a text.
+/// Creates a symbol that prints as the given text.
 pub(super) fn stand_in(exprs: &mut lgm_algebra::expr::Exprs, text: &str) -> ExprId {
     let symbol = exprs.new_symbol(text, SymbolKind::Measure);
     exprs.symbol(symbol)
 }
 
-/// The couplers of a conversion and what lies behind them; an error where two of them lead to one network, which has two ports then. None
-/// without couplers.
+/// Returns the couplers of a conversion and the networks that they lead to. It is an error if two couplers lead to one network, which then
+/// has two ports. `None` without couplers.
 pub(super) fn separate<'m>(
     model: &'m Model,
     conversion: &Conversion,
@@ -499,8 +499,8 @@ pub(super) fn separate<'m>(
         if let Some(other) = before.find(|other| side.hang_together(**other, *coupler)) {
             let (one, two) = (model.element_name(*other), model.element_name(*coupler));
             return Err(refused(
-                format!("`{one}` and `{two}` lead to the same network, which has more than one port then"),
-                "convert to a domain that this network joins at one place",
+                format!("`{one}` and `{two}` lead to the same network, so it has more than one port"),
+                "convert to a domain that this network joins at one point",
             ));
         }
     }

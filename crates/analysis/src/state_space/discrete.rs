@@ -1,4 +1,4 @@
-//! Discrete equations that give the values at multiples of a period.
+//! Discrete equations for the values at multiples of a period.
 
 use super::matrices::{StateSpace, rate_matrix};
 use crate::values::{dense, numeric_form};
@@ -7,12 +7,12 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 
-/// The course of the inputs between the instants.
+/// The course of the inputs between samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// They keep their values.
+    /// Inputs keep their values.
     Zero,
-    /// They go straight from value to value.
+    /// Inputs are interpolated linearly.
     First,
     /// Tustin's rule: `s = 2/T (z - 1)/(z + 1)`.
     Tustin,
@@ -23,17 +23,17 @@ pub enum Hold {
 pub struct Discrete {
     /// The matrices.
     pub space: StateSpace,
-    /// Names of states that Tustin's rule adds: for each input whose rate is in an output, what it keeps of that input.
+    /// Names of states that Tustin's rule adds, one for each input whose rate is in an output.
     pub added: Vec<String>,
-    /// One for each state; none if all are zero.
+    /// The offsets of the states; none if all are zero.
     pub x_offset: Option<Vec<f64>>,
-    /// One for each output; none if all are zero.
+    /// The offsets of the outputs; none if all are zero.
     pub y_offset: Option<Vec<f64>>,
-    /// The states of the system over those of the discrete equations.
+    /// The states of the system in terms of the discrete states.
     pub states: StatesBehind,
 }
 
-/// The states of the system over those of the discrete equations: `factor x[k] + offset u[k] + constant`.
+/// The states of the system in terms of the discrete states: `factor x[k] + offset u[k] + constant`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatesBehind {
     /// None if it is the identity.
@@ -44,20 +44,18 @@ pub struct StatesBehind {
     pub constant: Option<Vec<f64>>,
 }
 
-/// The discrete equations with a period in seconds.
+/// Derives the discrete equations for a period in seconds.
 ///
-/// Where inputs act by their rates on the states (E), the states are those just before a step of the inputs, and the outputs those just
-/// after it. Outputs that hold rates of inputs (F) are impulses where inputs step: only Tustin's rule has values for them.
+/// If rates of inputs act on the states (E), the states are sampled just before a step of the inputs, and the outputs just after it.
+/// Outputs that depend on rates of inputs (F) are impulses at input steps: only Tustin's rule can represent them.
 pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discrete, Box<Diagnostic>> {
     let form = numeric_form(system, "discrete form")?;
     let inputs = system.declared_inputs().count();
     let rates = rate_matrix(form, inputs);
     if rates.is_some() && hold != Hold::Tustin {
         let message = match hold {
-            Hold::Zero => "outputs hold rates of inputs, which are impulses where inputs step from value to value",
-            _ => {
-                "outputs hold rates of inputs, which have two values where a straight line ends and the next one begins"
-            }
+            Hold::Zero => "outputs contain rates of inputs, which are impulses if inputs step from value to value",
+            _ => "outputs contain rates of inputs, which are discontinuous between two straight lines",
         };
         let fault = Diagnostic::error(Code::LGM0717, message);
         let named = system
@@ -69,12 +67,12 @@ pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discr
         return Err(Box::new(
             fault
                 .note(format!("these are {}", names.join(", ")))
-                .help("use `--hold tustin`, leave these outputs out, or filter the input"),
+                .help("use `--hold tustin`, remove these outputs, or filter the input"),
         ));
     }
     let mut space = StateSpace::of(form, inputs);
     let (n, p) = (space.a.nrows(), space.c.nrows());
-    // Constant terms are a further input that is 1.
+    // Constant terms are treated as another input with the value 1.
     let column = |offset: &Option<Vec<f64>>, rows: usize| match offset {
         Some(values) => DMatrix::from_column_slice(rows, 1, values),
         None => DMatrix::zeros(rows, 1),
@@ -86,7 +84,7 @@ pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discr
         Hold::Zero => zero_order(&space, period),
         Hold::First => first_order(&space, period),
         Hold::Tustin => tustin(&space, period).ok_or_else(|| {
-            let fault = Diagnostic::error(Code::LGM0717, "a pole lies at 2/T, where Tustin's rule has no value");
+            let fault = Diagnostic::error(Code::LGM0717, "a pole lies at 2/T, where Tustin's method is undefined");
             Box::new(fault.help("choose another period"))
         })?,
     };
@@ -109,7 +107,7 @@ pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discr
     });
     let all = [&found.a, &found.b, &found.c, &found.d];
     if !all.iter().all(|matrix| matrix.iter().all(|value| value.is_finite())) {
-        let fault = Diagnostic::error(Code::LGM0717, "the discrete equations leave the range of doubles");
+        let fault = Diagnostic::error(Code::LGM0717, "the discrete equations exceed the range of doubles");
         return Err(Box::new(fault.help(
             "choose a shorter period: an unstable pole grows too far within this one",
         )));
@@ -123,7 +121,7 @@ pub fn discretize(system: &StateSystem, period: f64, hold: Hold) -> Result<Discr
     })
 }
 
-/// The terms that the states of a hold leave out: `E u`, and the part of the inputs that each hold takes. The last input is 1.
+/// Returns the terms that the states of a hold omit: `E u`, and the part of the inputs that each hold adds. The last input is 1.
 fn states_behind(space: &StateSpace, e: &DMatrix<f64>, period: f64, hold: Hold) -> StatesBehind {
     let (n, m) = (space.a.nrows(), e.ncols());
     let (factor, part) = match hold {
@@ -148,14 +146,14 @@ fn states_behind(space: &StateSpace, e: &DMatrix<f64>, period: f64, hold: Hold) 
     }
 }
 
-/// Two matrices side by side.
+/// Joins two matrices side by side.
 fn joined(left: &DMatrix<f64>, right: &DMatrix<f64>) -> DMatrix<f64> {
     let mut both = left.clone().resize_horizontally(left.ncols() + right.ncols(), 0.0);
     both.columns_mut(left.ncols(), right.ncols()).copy_from(right);
     both
 }
 
-/// The blocks of `exp([A, B, 0, ..; 0, 0, I, ..; ..] T)` in the first rows: with inputs that are polynomials of the time.
+/// Returns the blocks in the first rows of `exp([A, B, 0, ..; 0, 0, I, ..; ..] T)`, for inputs that are polynomials of time.
 fn exponential_blocks(space: &StateSpace, period: f64, blocks: usize) -> Vec<DMatrix<f64>> {
     let (n, m) = (space.a.nrows(), space.b.ncols());
     let size = n + blocks * m;
@@ -175,7 +173,7 @@ fn exponential_blocks(space: &StateSpace, period: f64, blocks: usize) -> Vec<DMa
     found
 }
 
-/// The exponential of a matrix, balanced before by powers of two: units spread entries over many decades.
+/// Computes the exponential of a matrix after balancing by powers of two, because units spread entries over many decades.
 pub(super) fn exponential(mut matrix: DMatrix<f64>) -> DMatrix<f64> {
     if matrix.is_empty() {
         return matrix;
@@ -199,7 +197,7 @@ fn zero_order(space: &StateSpace, period: f64) -> StateSpace {
     }
 }
 
-/// The state is `x[k] - G2 u[k]`, so that the next value of the input is not needed.
+/// Converts to a first-order hold. The state is `x[k] - G2 u[k]`, so that the next value of the input is not needed.
 fn first_order(space: &StateSpace, period: f64) -> StateSpace {
     let blocks = exponential_blocks(space, period, 2);
     let (a, first, second) = (&blocks[0], &blocks[1], &blocks[2]);
@@ -230,7 +228,7 @@ fn tustin(space: &StateSpace, period: f64) -> Option<StateSpace> {
     })
 }
 
-/// `F u'` becomes `2/T F (u - 2 w)` with `w[k+1] = u[k] - w[k]`, a state for each input whose rate is there.
+/// Replaces `F u'` by `2/T F (u - 2 w)` with `w[k+1] = u[k] - w[k]`, a state for each input whose rate occurs.
 fn add_rates(space: &mut StateSpace, rates: &DMatrix<f64>, period: f64, mut added: impl FnMut(usize)) {
     for (input, column) in rates.column_iter().enumerate() {
         if column.iter().all(|value| *value == 0.0) {

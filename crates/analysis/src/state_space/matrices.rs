@@ -1,4 +1,4 @@
-//! State-space matrices with all of their entries, in which the derivatives of inputs are taken into the states.
+//! Dense state-space matrices, with derivatives of inputs absorbed into the states.
 
 use crate::values::dense;
 use lgm_model::system::LinearForm;
@@ -21,7 +21,7 @@ pub struct StateSpace {
 }
 
 impl StateSpace {
-    /// The transfer functions at an angular frequency in rad/s, p-by-m; none at a pole.
+    /// Returns the transfer functions at an angular frequency in rad/s, p-by-m; `None` at a pole.
     pub fn at(&self, omega: f64) -> Option<DMatrix<nalgebra::Complex<f64>>> {
         let complex = |matrix: &DMatrix<f64>| matrix.map(|entry| nalgebra::Complex::new(entry, 0.0));
         let direct = complex(&self.d);
@@ -36,13 +36,13 @@ impl StateSpace {
         Some(complex(&self.c) * states + direct)
     }
 
-    /// A range of frequencies in rad/s that shows all of its poles.
+    /// Returns a range of frequencies in rad/s that covers all poles.
     pub fn shown_range(&self) -> (f64, f64) {
         let poles = crate::modes::poles::eigenvalues(self.a.clone()).unwrap_or_default();
         crate::margins::range_about(poles.into_iter().map(|pole| pole.norm()))
     }
 
-    /// The matrices of a linear form for its first inputs, without F.
+    /// Returns the matrices of a linear form for its first inputs, without F.
     pub(crate) fn of(form: &LinearForm<f64>, inputs: usize) -> StateSpace {
         let (a, e, c) = (dense(&form.a), dense(&form.e), dense(&form.c));
         let b = dense(&form.b) + &a * &e;
@@ -56,15 +56,15 @@ impl StateSpace {
     }
 }
 
-/// F for the first inputs; none if it is zero.
+/// Returns F for the first inputs; `None` if it is zero.
 pub(crate) fn rate_matrix(form: &LinearForm<f64>, inputs: usize) -> Option<DMatrix<f64>> {
     let f = dense(&form.f).columns(0, inputs).into_owned();
     f.iter().any(|value| *value != 0.0).then_some(f)
 }
 
-/// X of `A X + X A' + Q = 0`, Q symmetric and A stable; none if an iteration does not converge.
+/// Solves `A X + X A' + Q = 0` for X, with Q symmetric and A stable; `None` if an iteration does not converge.
 ///
-/// Bartels and Stewart: with A triangular, the columns follow from the last to the first.
+/// Bartels and Stewart: with A triangular, the columns are computed from the last to the first.
 pub(crate) fn lyapunov(a: &DMatrix<f64>, q: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     let size = a.nrows();
     if size == 0 {

@@ -1,4 +1,4 @@
-//! State-space matrices: their structure, and their discrete and reduced forms.
+//! State-space matrices: structure, discretisation and order reduction.
 
 mod discrete;
 mod matrices;

@@ -1,9 +1,8 @@
-//! Models of lower order whose transfer functions agree with those of large sparse systems at given frequencies.
+//! Reduced-order models whose transfer functions agree with large sparse systems at given frequencies.
 //!
-//! The right vectors `(jw I - A)^-k B`, and the left ones `(jw I - A)^-k' C'` taken over by the energy, span the states that are kept
-//! (rational Krylov subspaces). The equations are projected so that the energy of the reduced model is that of the states it stands for: with
-//! `V' P V = I`, A becomes `V' P A V`. Where P is the stored energy and nothing in the system gives energy, the reduced model has no pole in the
-//! right half plane, whatever the frequencies are.
+//! The right vectors `(jw I - A)^-k B`, and the left ones `(jw I - A)^-k' C'` transformed by the energy matrix, span the kept states
+//! (rational Krylov subspaces). The projection preserves the energy of the kept states: with `V' P V = I`, A becomes `V' P A V`. If P is
+//! the stored energy and the system is passive, the reduced model has no pole in the right half-plane, for any frequencies.
 
 use super::matrices::{Matrix, StateSpace};
 use super::reduction::{balance, refused};
@@ -22,45 +21,45 @@ use num_complex::Complex;
 pub struct MomentRequest<'a> {
     /// The number of states kept.
     pub order: usize,
-    /// Angular frequencies about which the functions agree, in rad/s.
+    /// Angular frequencies at which the functions agree, in rad/s.
     pub omega: &'a [f64],
-    /// The number of outputs that count, from the first one on; behind them are those of storage.
+    /// The number of outputs that count, from the first one on; the outputs of storage follow.
     pub outputs: usize,
     /// The outputs that were added for storage.
     pub storage: &'a [StorageOutputs],
-    /// True if velocities and displacements, or voltages and charges, stay apart, so that the reduced model is of second order too.
+    /// True if velocities and displacements, or voltages and charges, are kept separate, so that the reduced model is second-order too.
     pub keeps_second_order: bool,
 }
 
 /// A reduced model.
 #[derive(Clone, Debug)]
 pub struct Moments {
-    /// Its matrices.
+    /// The matrices of the reduced model.
     pub space: StateSpace,
-    /// Of the states, how many stand for across variables, if second order is kept; the others follow.
+    /// The number of states for across variables, if second-order form is kept; the other states follow.
     pub first_kind: Option<usize>,
-    /// The largest difference of a transfer function over the largest value of that function, at the frequencies that were asked for and at
-    /// some beside them; ascending, in rad/s.
+    /// The largest error of a transfer function relative to its largest value, at the requested frequencies and at some others. In
+    /// ascending order of frequency, in rad/s.
     pub errors: Vec<(f64, f64)>,
-    /// A bound of the largest singular value of the error at any frequency; none where the system is too large for one.
+    /// A bound on the largest singular value of the error at any frequency; none if the system is too large.
     pub bound: Option<f64>,
 }
 
-/// Vectors that lose more than this to those before them are none of their own.
+/// A basis vector that keeps less than this fraction of its norm after orthogonalisation is linearly dependent.
 const DEPENDENT: f64 = 1e-9;
 
-/// Up to so many states there is a bound of the error.
+/// The maximum number of states for an error bound.
 const BOUNDED: usize = 300;
 
-/// An error below this share of the largest value is rounding.
+/// An error below this fraction of the largest value is round-off.
 const EXACT: f64 = 1e-12;
 
-/// Frequencies at which the error is measured.
+/// The number of additional frequencies at which the error is measured.
 const MEASURED: usize = 7;
 
 type Vector = DVector<f64>;
 
-/// Sparse matrices of the system without E.
+/// Sparse matrices of the system, with E absorbed.
 struct Large<'a> {
     form: &'a LinearForm<f64>,
     /// Columns of `B + A E`.
@@ -68,7 +67,7 @@ struct Large<'a> {
     /// Rows of C.
     c: Vec<Vec<(u32, f64)>>,
     d: Matrix,
-    /// The energy.
+    /// The energy matrix.
     p: SparseMatrix<f64>,
 }
 
@@ -91,8 +90,8 @@ impl<'a> Large<'a> {
         let has_rates = |row: &Vec<(u32, f64)>| row.iter().any(|entry| entry.1 != 0.0 && (entry.0 as usize) < inputs);
         if form.f.rows[..request.outputs].iter().any(has_rates) {
             return Err(refused(
-                "outputs hold rates of inputs, which matrices A to D cannot give",
-                "leave these outputs out, or measure what they are the rates of",
+                "outputs contain rates of inputs, which the matrices A to D cannot express",
+                "remove these outputs, or measure the quantities that they differentiate",
             ));
         }
         let column = |matrix: &SparseMatrix<f64>, input: usize| {
@@ -115,7 +114,7 @@ impl<'a> Large<'a> {
         };
         let mut p = energy_matrix(form, request.storage).unwrap_or_else(identity);
         for (at, row) in p.rows.iter_mut().enumerate() {
-            // A state that no storage holds, such as the integral of an output, has no energy.
+            // A state without storage, such as the integral of an output, has no energy.
             if row.iter().all(|entry| entry.1 == 0.0) {
                 *row = vec![(at as u32, 1.0)];
             }
@@ -123,7 +122,7 @@ impl<'a> Large<'a> {
         Ok(Large { form, b, c, d, p })
     }
 
-    /// The factors of `jw I - A`.
+    /// Returns the factors of `jw I - A`.
     fn shifted(&self, omega: f64) -> Result<SparseLu, Box<Diagnostic>> {
         let rows = self.form.a.rows.iter().enumerate().map(|(at, entries)| {
             let others = entries.iter().filter(|entry| entry.0 as usize != at);
@@ -137,13 +136,13 @@ impl<'a> Large<'a> {
         let rows: Vec<Vec<(u32, Complex<f64>)>> = rows.collect();
         SparseLu::factorise(&rows).ok_or_else(|| {
             refused(
-                &format!("a pole lies at {omega} rad/s, where the transfer functions have no values"),
+                &format!("a pole lies at {omega} rad/s, where the transfer functions are infinite"),
                 "choose another frequency",
             )
         })
     }
 
-    /// The transfer functions at the frequency of the factors.
+    /// Returns the transfer functions at the frequency of the factors.
     fn values(&self, factors: &SparseLu) -> DMatrix<Complex<f64>> {
         let mut found = self.d.map(|value| Complex::new(value, 0.0));
         for (input, column) in self.b.iter().enumerate() {
@@ -164,9 +163,9 @@ fn complex(vector: &Vector) -> DVector<Complex<f64>> {
 /// Vectors that are orthonormal in the energy.
 struct Basis<'a> {
     p: &'a SparseMatrix<f64>,
-    /// For each state, true if it belongs to the first kind; none if the kinds do not stay apart.
+    /// For each state, true if it belongs to the first kind; none if the kinds are not kept separate.
     kinds: Option<Vec<bool>>,
-    /// Each with its kind, and P times it.
+    /// Each vector with its kind, and its product with P.
     vectors: Vec<(bool, Vector, Vector)>,
     order: usize,
 }
@@ -182,7 +181,7 @@ impl Basis<'_> {
         for part in [0, 1] {
             let values = vector.iter().map(|value| if part == 0 { value.re } else { value.im });
             let real = Vector::from_iterator(vector.len(), values);
-            // The imaginary part of what is real is rounding.
+            // The imaginary part of a real value is round-off.
             if real.amax() <= DEPENDENT * largest {
                 continue;
             }
@@ -223,22 +222,25 @@ impl Basis<'_> {
     }
 }
 
-/// A model of lower order that agrees with a large one about some frequencies: its value at each of them, and as many derivatives as the
+/// Computes a reduced-order model that matches a large one at some frequencies: the value at each of them, and as many derivatives as the
 /// order allows.
 pub fn match_moments(system: &StateSystem, request: &MomentRequest<'_>) -> Result<Moments, Box<Diagnostic>> {
-    let form = numeric_form(system, "model of lower order")?;
+    let form = numeric_form(system, "reduced-order model")?;
     let large = Large::new(system, form, request)?;
     let size = form.a.rows.len();
     if large.b.is_empty() || large.c.is_empty() {
         return Err(refused(
-            "the system has no input or no output, and nothing to be kept",
+            "the system has no input or no output to preserve",
             "declare an input and an output",
         ));
     }
     if request.order == 0 || request.order >= size.max(1) {
         return Err(refused(
-            &format!("an order of {} is none for a system of {size} states", request.order),
-            "give an order of at least 1 and less than the number of states",
+            &format!(
+                "the order {} is out of range for a system of {size} states",
+                request.order
+            ),
+            "give an order from 1 to the number of states less one",
         ));
     }
     let vectors = krylov(system, &large, request)?;
@@ -256,7 +258,7 @@ pub fn match_moments(system: &StateSystem, request: &MomentRequest<'_>) -> Resul
     let scale = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     if poles.len() < order || poles.iter().any(|pole| pole.re > 1e-9 * scale) {
         return Err(refused(
-            "the reduced model would not be stable: the system gives energy, or is not stable itself",
+            "the reduced model would be unstable: the system is active or unstable",
             "choose another order or other frequencies, or keep the slowest poles with `--method modal`",
         ));
     }
@@ -276,7 +278,7 @@ pub fn match_moments(system: &StateSystem, request: &MomentRequest<'_>) -> Resul
     })
 }
 
-/// The vectors that are kept; those of the first kind stand in front.
+/// Returns the kept vectors; vectors of the first kind come first.
 fn krylov(
     system: &StateSystem,
     large: &Large<'_>,
@@ -307,8 +309,8 @@ fn krylov(
         .collect();
     let weights = SparseLu::factorise(&weights).ok_or_else(|| {
         refused(
-            "some combination of states stores no energy",
-            "look at `lgm reduce` for states that depend on each other",
+            "a combination of states stores no energy",
+            "check `lgm reduce` for states that depend on each other",
         )
     })?;
     let mut shifts = Vec::new();
@@ -357,7 +359,7 @@ fn dense_row(row: &[(u32, f64)], size: usize) -> Vector {
     dense
 }
 
-/// With the largest entry 1, so that high powers stay in range.
+/// Scales the largest entry to 1, so that high powers remain in range.
 fn scaled(mut vector: Vec<Complex<f64>>) -> Vec<Complex<f64>> {
     let largest = vector.iter().map(|value| value.norm()).fold(0.0, f64::max);
     if largest > 0.0 && largest.is_finite() {
@@ -366,10 +368,11 @@ fn scaled(mut vector: Vec<Complex<f64>>) -> Vec<Complex<f64>> {
     vector
 }
 
-/// The error at the frequencies that were asked for, and at some from below the lowest one to above the highest.
+/// Measures the error at the requested frequencies, and at some from below the lowest to above the highest.
 ///
-/// Each function is compared with its own largest value, for outputs of different units have none in common. The largest value is looked
-/// for at these frequencies and where the whole model resonates; one that is too large for its poles, where the reduced model does.
+/// Each function is compared with its own largest value, because outputs with different units are not comparable. The largest value is
+/// searched for at these frequencies and at the resonances of the whole model. If the whole model is too large to compute its poles, the
+/// resonances of the reduced model are used.
 fn measured(
     large: &Large<'_>,
     space: &StateSpace,
@@ -421,7 +424,7 @@ fn measured(
     Ok(differences.iter().map(|(omega, each)| (*omega, share(each))).collect())
 }
 
-/// Twice the sum of the Hankel singular values of the difference.
+/// Returns twice the sum of the Hankel singular values of the difference.
 fn bound(system: &StateSystem, large: &Large<'_>, space: &StateSpace) -> Option<f64> {
     let whole = StateSpace::of(large.form, system.declared_inputs().count());
     let (whole, zeros) = without_conserved(system, whole);
@@ -445,7 +448,7 @@ fn bound(system: &StateSystem, large: &Large<'_>, space: &StateSpace) -> Option<
         .copy_from(&whole.c.rows(0, space.c.nrows()));
     difference.c.columns_mut(n, r).copy_from(&(-&space.c));
     let poles = eigenvalues(difference.a.clone())?;
-    // Rounding does not decide on the side of a pole.
+    // Avoids deciding by round-off on which side of the axis a pole is.
     let scale = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     if poles.iter().any(|pole| pole.re >= -1e-13 * scale) {
         return None;

@@ -1,4 +1,4 @@
-//! Models of lower order with a bound of their error.
+//! Reduced-order models with an error bound.
 
 use super::matrices::{StateSpace, lyapunov, rate_matrix};
 use crate::modes::poles::{balance as balance_entries, eigenvalues};
@@ -10,69 +10,70 @@ use lgm_source::diagnostic::Diagnostic;
 use nalgebra::{DMatrix, SymmetricEigen};
 use num_complex::Complex;
 
-/// The method by which states are left out.
+/// The method that selects the omitted states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionMethod {
-    /// The states that are hardest to reach and show least in balanced coordinates.
+    /// Omits the states that are hardest to reach and to observe, in balanced coordinates.
     Balanced,
-    /// The poles that are farthest from 0.
+    /// Omits the poles that are farthest from 0.
     Modal,
 }
 
 /// A reduced model.
 #[derive(Clone, Debug)]
 pub struct Reduced {
-    /// Its matrices.
+    /// The matrices of the reduced model.
     pub space: StateSpace,
     /// The Hankel singular values of the system, descending; empty if it is not stable.
     pub hankel: Vec<f64>,
-    /// A bound of the largest singular value of the error at any frequency.
+    /// A bound on the largest singular value of the error at any frequency.
     pub bound: f64,
 }
 
-/// Hankel singular values below this, beside the largest one, are rounding: such states are in no minimal realisation.
-const ROUNDING: f64 = 1e-13;
+/// Hankel singular values below this fraction of the largest are round-off: such states are not minimal.
+const HANKEL_NOISE: f64 = 1e-13;
 
-/// The number of times that the units of the states are chosen anew.
+/// The number of times that the units of the states are rescaled.
 const SCALINGS: usize = 4;
 
-/// More states than this take too long.
+/// The maximum number of states; more take too long.
 const MOST: usize = 600;
 
-/// A model with fewer states: balanced truncation, or the poles nearest to 0; with the static gain kept, if `match_dc` is set.
+/// Computes a model with fewer states by balanced truncation, or from the poles nearest to 0. If `match_dc` is set, the static gain is
+/// kept.
 pub fn reduce_order(
     system: &StateSystem,
     order: usize,
     method: ReductionMethod,
     match_dc: bool,
 ) -> Result<Reduced, Box<Diagnostic>> {
-    let form = numeric_form(system, "model of lower order")?;
+    let form = numeric_form(system, "reduced-order model")?;
     let inputs = system.declared_inputs().count();
     let space = StateSpace::of(form, inputs);
     let size = space.a.nrows();
     if rate_matrix(form, inputs).is_some() {
         return Err(refused(
-            "outputs hold rates of inputs, which matrices A to D cannot give",
-            "leave these outputs out, or measure what they are the rates of",
+            "outputs contain rates of inputs, which the matrices A to D cannot express",
+            "remove these outputs, or measure the quantities that they differentiate",
         ));
     }
     if space.b.ncols() == 0 || space.c.nrows() == 0 {
         return Err(refused(
-            "the system has no input or no output, and nothing to be kept",
+            "the system has no input or no output to preserve",
             "declare an input and an output",
         ));
     }
     if order == 0 || order >= size.max(1) {
         return Err(refused(
-            &format!("an order of {order} is none for a system of {size} states"),
-            "give an order of at least 1 and less than the number of states",
+            &format!("the order {order} is out of range for a system of {size} states"),
+            "give an order from 1 to the number of states less one",
         ));
     }
     if size > MOST {
-        let message = format!("the system has {size} states, and their Gramians take too long beyond {MOST}");
+        let message = format!("the system has {size} states; Gramians are limited to {MOST}");
         return Err(refused(
             &message,
-            "name frequencies for `--method moments --at W,W`, which takes 100,000 states",
+            "give frequencies with `--method moments --at W,W`, which supports 100,000 states",
         ));
     }
     let (space, zeros) = without_conserved(system, space);
@@ -83,7 +84,7 @@ pub fn reduce_order(
     reduced(&space, order, method, match_dc)
 }
 
-/// A model of lower order of a system without poles that are 0.
+/// Reduces the order of a system without poles at 0.
 fn reduced(
     space: &StateSpace,
     order: usize,
@@ -97,7 +98,7 @@ fn reduced(
     };
     let is_stable = poles.iter().all(|pole| pole.re < 0.0);
     if size <= order {
-        // Conserved quantities were left out before, and there is nothing more to leave out.
+        // Conserved quantities were omitted before, so no more states can be omitted.
         return Ok(Reduced {
             space: space.clone(),
             hankel: hankel_values(space, is_stable),
@@ -107,14 +108,14 @@ fn reduced(
     match method {
         ReductionMethod::Modal if order > 0 => modal(space, poles, order, match_dc, is_stable),
         _ if !is_stable => Err(refused(
-            "the system is not stable: it has poles that do not lie in the left half plane",
-            "give it the damping that it has, or keep the poles nearest to 0 with `--method modal`",
+            "the system is unstable: not all of its poles lie in the left half-plane",
+            "add the missing damping, or keep the poles nearest to 0 with `--method modal`",
         )),
         _ => balanced(space, order, match_dc).ok_or_else(without_convergence),
     }
 }
 
-/// The poles that are 0 are kept as they are: free motions and integrals. The rest, in parallel to them, is reduced.
+/// Keeps zero poles, which are free motions and integrals, and reduces the rest in parallel to them.
 fn beside_zeros(
     space: &StateSpace,
     zeros: usize,
@@ -123,7 +124,7 @@ fn beside_zeros(
     match_dc: bool,
 ) -> Result<Reduced, Box<Diagnostic>> {
     if order < zeros {
-        let message = format!("{zeros} poles are 0, of free motions or integrals, and are kept");
+        let message = format!("{zeros} poles are 0 (free motions or integrals) and are kept");
         return Err(refused(&message, &format!("give an order of at least {zeros}")));
     }
     let (v, w) = zero_subspaces(&space.a, zeros).ok_or_else(without_convergence)?;
@@ -146,7 +147,7 @@ fn beside_zeros(
     })
 }
 
-/// Right and left bases of what moves with so many poles that are 0: the vectors that some power of A takes to 0.
+/// Returns right and left bases of the motions for a given number of zero poles: the vectors that a power of A maps to 0.
 fn zero_subspaces(a: &DMatrix<f64>, zeros: usize) -> Option<(DMatrix<f64>, DMatrix<f64>)> {
     let mut power = a.clone();
     for _ in 0..zeros {
@@ -169,7 +170,7 @@ fn zero_subspaces(a: &DMatrix<f64>, zeros: usize) -> Option<(DMatrix<f64>, DMatr
     None
 }
 
-/// The part of a system in a subspace with the left one that belongs to it, and the rest in parallel.
+/// Splits a system into the part in a subspace, given with its left subspace, and the rest in parallel.
 fn divided(space: &StateSpace, v: &DMatrix<f64>, w: &DMatrix<f64>) -> Option<(StateSpace, StateSpace)> {
     let inverse = (w.transpose() * v).try_inverse()?;
     let left = inverse * w.transpose();
@@ -179,7 +180,7 @@ fn divided(space: &StateSpace, v: &DMatrix<f64>, w: &DMatrix<f64>) -> Option<(St
         c: &space.c * v,
         d: space.d.clone(),
     };
-    // The subspace that the left vectors do not see is the rest.
+    // The rest is the subspace orthogonal to the left vectors.
     let size = space.a.nrows();
     let full = joined_basis(&w.clone().qr().q());
     let basis = full.columns(w.ncols(), size - w.ncols()).into_owned();
@@ -192,7 +193,7 @@ fn divided(space: &StateSpace, v: &DMatrix<f64>, w: &DMatrix<f64>) -> Option<(St
     Some((part, rest))
 }
 
-/// The same system in units of its states in which the entries of A are of one size.
+/// Rescales the states so that the entries of A have similar magnitudes.
 fn in_even_units(mut space: StateSpace) -> StateSpace {
     let scales = balance_entries(&mut space.a);
     for (at, scale) in scales.iter().enumerate() {
@@ -209,11 +210,11 @@ pub(super) fn refused(message: &str, help: &str) -> Box<Diagnostic> {
 fn without_convergence() -> Box<Diagnostic> {
     refused(
         "the coordinates of the reduced model could not be computed",
-        "look at `lgm modes` for poles that are multiple or out of range",
+        "check `lgm modes` for multiple poles or poles out of range",
     )
 }
 
-/// A factor L of a symmetric matrix that is not negative, `L L'`.
+/// Returns a factor L of a positive semidefinite symmetric matrix, `L L'`.
 fn factor(matrix: DMatrix<f64>) -> DMatrix<f64> {
     let SymmetricEigen {
         eigenvectors,
@@ -223,8 +224,8 @@ fn factor(matrix: DMatrix<f64>) -> DMatrix<f64> {
     eigenvectors * DMatrix::from_diagonal(&roots)
 }
 
-/// Powers of two as units of the states, in which these are reached about as far as they show, with the Gramians in these units. In units
-/// that spread the entries over many decades, rounding of the largest covers the smallest.
+/// Returns powers of two as units of the states, in which states are about as controllable as observable, and the Gramians in these units.
+/// In units that spread the entries over many decades, round-off of the largest would exceed the smallest.
 pub(super) fn scaled_gramians(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
     let size = space.a.nrows();
     let mut scales = balance_entries(&mut space.a.clone());
@@ -240,7 +241,7 @@ pub(super) fn scaled_gramians(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f
         }
         let reach = lyapunov(&a, &(&b * b.transpose()))?;
         let show = lyapunov(&a.transpose(), &(c.transpose() * &c))?;
-        // Beside rounding of the largest entries, small ones say nothing of a state.
+        // Entries below the round-off of the largest ones do not define a state.
         let least = |matrix: &DMatrix<f64>| f64::EPSILON * matrix.diagonal().amax();
         let of = |matrix: &DMatrix<f64>, at: usize| matrix[(at, at)].max(least(matrix));
         let steps: Vec<f64> = (0..size)
@@ -259,10 +260,10 @@ pub(super) fn scaled_gramians(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f
     found
 }
 
-/// The Hankel singular values, descending, with the coordinates that go with them: `W' V = I`.
+/// Returns the Hankel singular values, descending, and the corresponding coordinates: `W' V = I`.
 pub(super) fn balance(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMatrix<f64>)> {
     if space.a.nrows() == 0 {
-        // The pair of a system with two states is kept whole, and nothing is left.
+        // A system with only two states keeps both as a pair, and nothing remains.
         return Some((Vec::new(), DMatrix::zeros(0, 0), DMatrix::zeros(0, 0)));
     }
     let (scales, reach, show) = scaled_gramians(space)?;
@@ -273,7 +274,10 @@ pub(super) fn balance(space: &StateSpace) -> Option<(Vec<f64>, DMatrix<f64>, DMa
     places.sort_by(|a, b| svd.singular_values[*b].total_cmp(&svd.singular_values[*a]));
     let mut values: Vec<f64> = places.iter().map(|at| svd.singular_values[*at]).collect();
     let largest = values.first().copied().unwrap_or(0.0);
-    let kept = values.iter().take_while(|value| **value > ROUNDING * largest).count();
+    let kept = values
+        .iter()
+        .take_while(|value| **value > HANKEL_NOISE * largest)
+        .count();
     values[kept..].fill(0.0);
     let size = space.a.nrows();
     let (mut v, mut w) = (DMatrix::zeros(size, kept), DMatrix::zeros(size, kept));
@@ -311,7 +315,7 @@ fn balanced(space: &StateSpace, order: usize, match_dc: bool) -> Option<Reduced>
     Some(Reduced { space, hankel, bound })
 }
 
-/// The last states at rest, so that the static gain is kept.
+/// Sets the derivatives of the last states to zero, so that the static gain is kept.
 fn perturbed(space: &StateSpace, order: usize) -> Option<StateSpace> {
     let rest = space.a.nrows() - order;
     if rest == 0 {
@@ -331,7 +335,8 @@ fn perturbed(space: &StateSpace, order: usize) -> Option<StateSpace> {
     })
 }
 
-/// The poles nearest to 0, pairs whole. The rest is a system of its own, in parallel, whose Hankel singular values bound the error.
+/// Keeps the poles nearest to 0, without splitting pairs. The rest is a separate system in parallel, whose Hankel singular values bound the
+/// error.
 fn modal(
     space: &StateSpace,
     mut poles: Vec<Complex<f64>>,
@@ -345,7 +350,7 @@ fn modal(
     let (v, w) = kept_subspaces(&space.a, kept).ok_or_else(without_convergence)?;
     let (part, rest) = divided(space, &v, &w).ok_or_else(without_convergence)?;
     let is_rest_stable = poles[kept.len()..].iter().all(|pole| pole.re < 0.0);
-    // Beside an undamped pole that is left out, the error has no bound.
+    // If an undamped pole is omitted, the error has no bound.
     let mut bound = match is_rest_stable {
         true => 2.0 * balance(&rest).ok_or_else(without_convergence)?.0.iter().sum::<f64>(),
         false => f64::INFINITY,
@@ -364,7 +369,7 @@ fn modal(
     })
 }
 
-/// The Hankel singular values, descending; none of a system that is not stable.
+/// Returns the Hankel singular values, descending; empty for an unstable system.
 fn hankel_values(space: &StateSpace, is_stable: bool) -> Vec<f64> {
     match is_stable {
         true => balance(space).map_or_else(Vec::new, |found| found.0),
@@ -372,7 +377,7 @@ fn hankel_values(space: &StateSpace, is_stable: bool) -> Vec<f64> {
     }
 }
 
-/// Real bases of the right and left subspaces of some poles.
+/// Returns real bases of the right and left subspaces of some poles.
 fn kept_subspaces(a: &DMatrix<f64>, kept: &[Complex<f64>]) -> Option<(DMatrix<f64>, DMatrix<f64>)> {
     let upper: Vec<Complex<f64>> = kept.iter().copied().filter(|pole| pole.im >= 0.0).collect();
     let (right, left) = vectors_of(a, &upper)?;
@@ -389,11 +394,11 @@ fn kept_subspaces(a: &DMatrix<f64>, kept: &[Complex<f64>]) -> Option<(DMatrix<f6
     Some((real(right), real(left)))
 }
 
-/// An orthonormal basis whose first vectors span the columns.
+/// Returns an orthonormal basis whose first vectors span the columns.
 fn joined_basis(columns: &DMatrix<f64>) -> DMatrix<f64> {
     let (size, known) = (columns.nrows(), columns.ncols());
     let mut basis = columns.clone().resize_horizontally(size, 0.0);
-    // Each further vector is the unit vector that is least in the span so far.
+    // Each further vector is derived from the unit vector with the smallest projection on the span so far.
     for at in known..size {
         let length = |row: usize| basis.row(row).columns(0, at).norm_squared();
         let row = (0..size).min_by(|a, b| length(*a).total_cmp(&length(*b))).unwrap_or(0);
@@ -415,7 +420,7 @@ fn joined_basis(columns: &DMatrix<f64>) -> DMatrix<f64> {
 mod tests {
     use super::*;
 
-    /// A hydraulic servo: pressures of 1e5 Pa beside flows of 1e-5 m^3/s.
+    /// A hydraulic servo: pressures of 1e5 Pa and flows of 1e-5 m^3/s.
     #[test]
     fn hankel_values_do_not_depend_on_the_units_of_states() {
         let rows: [[f64; 4]; 4] = [

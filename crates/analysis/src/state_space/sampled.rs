@@ -1,12 +1,12 @@
-//! A loop with its controller: the exact discrete equations from one period to the next, where all sampled blocks have one period.
+//! A loop with its controller: the exact discrete equations from one period to the next, if all sampled blocks have the same period.
 
 use super::discrete::exponential;
 use crate::modes::poles::eigenvalues;
 use crate::values::dense;
-use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
+use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId};
 use lgm_equations::Options;
 use lgm_equations::switching::{Events, InModes};
-use lgm_model::switching::{Block, Target, Trigger};
+use lgm_model::switching::{EventBlock, Target, Trigger};
 use lgm_model::system::{LinearForm, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -16,8 +16,8 @@ use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Periods that differ by this share of them are one.
-const SAME: f64 = 1e-12;
+/// Periods with a relative difference below this value are equal.
+const EQUAL_PERIODS: f64 = 1e-12;
 
 /// A sampled loop from one period to the next, without its inputs.
 #[derive(Clone, Debug)]
@@ -26,20 +26,20 @@ pub struct Sampled {
     pub period: f64,
     /// Names of the states and of the discrete variables, in this order.
     pub names: Vec<Arc<str>>,
-    /// Their change over one period, from just before the first block of a period.
+    /// The matrix of one period, which begins just before the first block.
     pub matrix: DMatrix<f64>,
     /// The eigenvalues of the matrix: the poles in z.
     pub z: Vec<Complex<f64>>,
-    /// If blocks are not linear, so that the poles are those of small motions about the starts.
+    /// True if blocks are nonlinear, so that the poles describe small motions about the initial values.
     pub is_linearised: bool,
 }
 
-/// The sampled loop of a model in the modes of the start, whose equations are `first`, for small motions about the starts: a limit that is not met there has no part
-/// in it.
+/// Derives the sampled loop of a model in its initial modes, whose equations are `first`, for small motions about the initial values.
+/// Limits that are inactive there have no effect.
 ///
 /// # Errors
 ///
-/// LGM0945 where blocks have several periods, where conditions or nonlinear equations take part, or where there is no block.
+/// LGM0945 if blocks have several periods, if conditions or nonlinear equations occur, or if the model has no block.
 pub fn sampled(events: &Events, options: &Options, first: &StateSystem) -> Result<Sampled, Box<Diagnostic>> {
     let period = common_period(events.blocks())?;
     let modes = events.model().switching.first_modes();
@@ -91,8 +91,8 @@ pub fn sampled(events: &Events, options: &Options, first: &StateSystem) -> Resul
     }
     matrix = plant.flow(period - time) * matrix;
     let is_linearised = plant.is_linearised.get();
-    let z = eigenvalues(matrix.clone()).ok_or_else(|| Box::new(refusal("its eigenvalues were not found")))?;
-    // A value that a block overwrites before it is read is forgotten within one period: a pole at 0.
+    let z = eigenvalues(matrix.clone()).ok_or_else(|| Box::new(refusal("its eigenvalues could not be computed")))?;
+    // A value that a block overwrites before it is read is lost within one period: a pole at 0.
     let least = f64::EPSILON * matrix.norm() * (n + m) as f64;
     let z = z
         .into_iter()
@@ -115,13 +115,13 @@ fn refusal(why: &str) -> Diagnostic {
     .help("all `every` blocks must have one period, and everything else must be linear and free of `when` blocks")
 }
 
-/// The one period of all blocks.
-fn common_period(blocks: &[Block]) -> Result<f64, Box<Diagnostic>> {
+/// Returns the common period of all blocks.
+fn common_period(blocks: &[EventBlock]) -> Result<f64, Box<Diagnostic>> {
     let mut found: Option<f64> = None;
     for block in blocks {
         match (block.trigger, found) {
             (Trigger::Every { period, .. }, None) => found = Some(period),
-            (Trigger::Every { period, .. }, Some(known)) if (period - known).abs() <= SAME * known => {}
+            (Trigger::Every { period, .. }, Some(known)) if (period - known).abs() <= EQUAL_PERIODS * known => {}
             (Trigger::Every { .. }, _) => {
                 return Err(Box::new(
                     refusal("its blocks have several periods").label(block.span, "another period"),
@@ -129,7 +129,7 @@ fn common_period(blocks: &[Block]) -> Result<f64, Box<Diagnostic>> {
             }
             (Trigger::Initially, _) => {}
             (Trigger::Becomes(_), _) => {
-                let fault = refusal("a `when` block runs whenever its condition becomes true");
+                let fault = refusal("a `when` block runs each time its condition becomes true");
                 return Err(Box::new(fault.label(block.span, "this block")));
             }
         }
@@ -137,16 +137,23 @@ fn common_period(blocks: &[Block]) -> Result<f64, Box<Diagnostic>> {
     found.ok_or_else(|| Box::new(refusal("it has no `every` block")))
 }
 
-/// The instants of a period at which blocks run, in order, with the blocks in the order of the text.
-fn instants(blocks: &[Block], period: f64) -> Vec<(f64, Vec<usize>)> {
+/// Returns the instants of a period at which blocks run, in order, with the blocks in the order of the text.
+fn instants(blocks: &[EventBlock], period: f64) -> Vec<(f64, Vec<usize>)> {
     let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
     for (at, block) in blocks.iter().enumerate() {
         let Trigger::Every { first, .. } = block.trigger else {
             continue;
         };
         let rest = first.rem_euclid(period);
-        let offset = if period - rest <= SAME * period { 0.0 } else { rest };
-        match found.iter_mut().find(|known| (known.0 - offset).abs() <= SAME * period) {
+        let offset = if period - rest <= EQUAL_PERIODS * period {
+            0.0
+        } else {
+            rest
+        };
+        match found
+            .iter_mut()
+            .find(|known| (known.0 - offset).abs() <= EQUAL_PERIODS * period)
+        {
             Some(known) => known.1.push(at),
             None => found.push((offset, vec![at])),
         }
@@ -155,7 +162,7 @@ fn instants(blocks: &[Block], period: f64) -> Vec<(f64, Vec<usize>)> {
     found
 }
 
-/// Values of parameters, and of discrete variables at the start, by their symbols.
+/// Returns the values of parameters, and the initial values of discrete variables, by symbol.
 fn values(events: &Events) -> FxHashMap<SymbolId, f64> {
     let model = events.model();
     let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
@@ -173,18 +180,30 @@ fn values(events: &Events) -> FxHashMap<SymbolId, f64> {
     values
 }
 
-/// The start of a state by its name; one that the model does not have in its own equations begins at 0.
+/// Returns the initial value of a state with this name; 0 for a state that the model's own equations do not contain.
 fn start_of(first: &StateSystem, name: &str) -> f64 {
     let state = first.states.iter().find(|state| *state.name == *name);
     state.map_or(0.0, |state| state.start_value)
 }
 
-/// The value of a symbol; declared inputs and time are 0 at the start.
+/// Returns true if a value depends on the integer part of a varying quantity.
+fn is_rounded(exprs: &Exprs, value: ExprId, of_symbol: &FxHashMap<SymbolId, RowDVector<f64>>) -> bool {
+    let parts = exprs.reachable(&[value]).into_iter();
+    parts.into_iter().any(|part| match exprs.node(part) {
+        Node::Call(Function::Floor, arguments) => {
+            let symbols = exprs.symbols_of(arguments);
+            symbols.iter().any(|symbol| of_symbol.contains_key(symbol))
+        }
+        _ => false,
+    })
+}
+
+/// Returns the value of a symbol; declared inputs and time are 0 at the start.
 fn known(values: &FxHashMap<SymbolId, f64>, symbol: SymbolId) -> Option<f64> {
     Some(values.get(&symbol).copied().unwrap_or(0.0))
 }
 
-/// The continuous part, and the blocks about the starts.
+/// The continuous part, and the blocks linearised about the initial values.
 struct Plant<'p> {
     events: &'p Events,
     form: &'p LinearForm<f64>,
@@ -193,10 +212,10 @@ struct Plant<'p> {
     states: usize,
     options: &'p Options,
     names: &'p [Arc<str>],
-    /// States at the start.
+    /// The initial values of the states.
     starts: Vec<f64>,
     values: FxHashMap<SymbolId, f64>,
-    /// If a derivative of a block is not constant.
+    /// True if a derivative of a block is not constant.
     is_linearised: Cell<bool>,
 }
 
@@ -205,14 +224,14 @@ impl Plant<'_> {
         self.states + self.inputs.len()
     }
 
-    /// Columns of the discrete variables.
+    /// Returns the columns of the discrete variables.
     fn columns(&self, matrix: &DMatrix<f64>) -> DMatrix<f64> {
         DMatrix::from_fn(matrix.nrows(), self.inputs.len(), |row, column| {
             matrix[(row, self.inputs[column])]
         })
     }
 
-    /// The change of states and discrete variables while no block runs.
+    /// Returns the change of states and discrete variables while no block runs.
     fn flow(&self, duration: f64) -> DMatrix<f64> {
         let (n, size) = (self.states, self.size());
         let mut whole = DMatrix::zeros(size, size);
@@ -224,7 +243,7 @@ impl Plant<'_> {
         exponential(whole)
     }
 
-    /// The change of states and discrete variables by the blocks of one instant.
+    /// Returns the change of states and discrete variables by the blocks of one instant.
     fn jump(&self, blocks: &[usize]) -> Result<DMatrix<f64>, Box<Diagnostic>> {
         let (n, size) = (self.states, self.size());
         let (c, d) = (dense(&self.form.c), self.columns(&dense(&self.form.d)));
@@ -260,6 +279,10 @@ impl Plant<'_> {
         }
         for at in blocks {
             for assignment in &self.events.blocks()[*at].assignments {
+                if is_rounded(&exprs, assignment.value, &of_symbol) {
+                    let fault = refusal("a block rounds what it reads, and steps of `floor` have no slope");
+                    return Err(Box::new(fault.label(assignment.span, "rounded here")));
+                }
                 let row = self.row(&mut exprs, assignment.value, &of_symbol, &values)?;
                 let value = exprs.evaluate_unchecked(&[assignment.value], &|symbol| known(&values, symbol))[0];
                 match assignment.target {
@@ -285,7 +308,7 @@ impl Plant<'_> {
                 }
             }
         }
-        // Steps of discrete variables move states by E.
+        // Steps of discrete variables change states through E.
         let e = self.columns(&dense(&self.form.e));
         for discrete in 0..size - n {
             let mut step = rows[n + discrete].clone();
@@ -299,10 +322,10 @@ impl Plant<'_> {
 
     fn state(&self, name: &str) -> Result<usize, Box<Diagnostic>> {
         let found = self.names[..self.states].iter().position(|state| **state == *name);
-        found.ok_or_else(|| Box::new(refusal(&format!("`{name}` is set, and is no state"))))
+        found.ok_or_else(|| Box::new(refusal(&format!("`{name}` is set but is not a state"))))
     }
 
-    /// The derivative of a value, over states and discrete variables just before the instant.
+    /// Returns the derivative of a value with respect to states and discrete variables just before the instant.
     fn row(
         &self,
         exprs: &mut Exprs,
@@ -324,7 +347,7 @@ impl Plant<'_> {
             }
             let found = exprs.evaluate_unchecked(&[derivative], &|symbol| known(values, symbol));
             if !found[0].is_finite() {
-                return Err(Box::new(refusal("a block has no derivative at the starts")));
+                return Err(Box::new(refusal("a block has no derivative at the initial values")));
             }
             row += of * found[0];
         }

@@ -11,37 +11,38 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 
-/// More states than this take too long.
+/// The maximum number of states; more take too long.
 const MOST: usize = 400;
 
 /// The structure of a system, in the order of its states.
 #[derive(Clone, Debug)]
 pub struct Structure {
-    /// The dimension of what the inputs reach.
+    /// The dimension of the controllable subspace.
     pub controllable: usize,
-    /// The dimension of what the outputs show.
+    /// The dimension of the observable subspace.
     pub observable: usize,
     /// The states of a minimal realisation.
     pub minimal_order: usize,
-    /// States that take part in what no input reaches.
+    /// States with a component in the uncontrollable part.
     pub uncontrollable: Vec<usize>,
-    /// States that take part in what no output shows.
+    /// States with a component in the unobservable part.
     pub unobservable: Vec<usize>,
     /// The controllability Gramian; none if the system is not stable.
     pub controllability_gramian: Option<DMatrix<f64>>,
-    /// The observability Gramian; likewise.
+    /// The observability Gramian; none if the system is not stable.
     pub observability_gramian: Option<DMatrix<f64>>,
 }
 
-/// The structure of a linear system. Ranks are exact for the values of the parameters: they are those over a prime field.
+/// Computes the structure of a linear system. Ranks are exact for the values of the parameters, because they are computed over a prime
+/// field.
 pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
     let form = numeric_form(system, "structure")?;
     let size = form.a.rows.len();
     if size > MOST {
-        let message = format!("the system has {size} states, and ranks take too long beyond {MOST}");
+        let message = format!("the system has {size} states; ranks are limited to {MOST}");
         let fault = Diagnostic::error(Code::LGM0710, message);
         return Err(Box::new(
-            fault.help("compile it with fewer sections or modes, or look at a part of it"),
+            fault.help("compile it with fewer sections or modes, or analyse a part of it"),
         ));
     }
     let inputs = system.declared_inputs().count();
@@ -51,7 +52,7 @@ pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
     let both = product(&shown, &transposed(&reached, size));
     let minimal_order = echelon(both).len();
     let space = StateSpace::of(form, inputs);
-    // Rounding does not decide on the side of a pole that is 0.
+    // Avoids deciding by round-off on the stability of a pole at 0.
     let is_stable = poles_with_zeros(system, &form.a).is_some_and(|poles| poles.iter().all(|pole| pole.re < 0.0));
     let gramians = match is_stable {
         true => scaled_gramians(&space),
@@ -80,7 +81,7 @@ pub fn structure(system: &StateSystem) -> Result<Structure, Box<Diagnostic>> {
     })
 }
 
-/// Rows in echelon form, with the place of each pivot.
+/// Rows in echelon form, with the index of each pivot.
 #[derive(Default)]
 struct Basis {
     rows: Rows,
@@ -88,7 +89,7 @@ struct Basis {
 }
 
 impl Basis {
-    /// Adds a row; what is new in it, if anything.
+    /// Adds a row; returns its linearly independent part, if any.
     fn add(&mut self, mut row: Vec<u64>) -> Option<Vec<u64>> {
         let mut field = PrimeField;
         for (known, pivot) in self.rows.iter().zip(&self.pivots) {
@@ -114,7 +115,7 @@ fn echelon(rows: Rows) -> Rows {
     basis.rows
 }
 
-/// A basis of all `row A^k`.
+/// Returns a basis of all `row A^k`.
 fn krylov(a: &Rows, start: Rows) -> Rows {
     let mut basis = Basis::default();
     let mut open = start;
@@ -127,9 +128,9 @@ fn krylov(a: &Rows, start: Rows) -> Rows {
     basis.rows
 }
 
-/// The states that have a part in the vectors on which all rows vanish.
+/// Returns the states that have a component in the null space of the rows.
 fn members(rows: &Rows, size: usize) -> Vec<usize> {
-    // In the basis, a state is in no such vector exactly if its unit row is in the span.
+    // A state has no component in the null space exactly if its unit row is in the span.
     let mut basis = Basis::default();
     for row in rows {
         basis.add(row.clone());

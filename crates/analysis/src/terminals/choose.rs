@@ -1,4 +1,4 @@
-//! The choice of the given variable of each port: the across variable, where those of the ports before it leave it free.
+//! The choice of the given variable of each port: the across variable, unless earlier ports already determine it.
 
 use super::fault::refused;
 use super::isolate::Isolated;
@@ -9,28 +9,28 @@ use lgm_source::diagnostic::Diagnostic;
 
 /// The variable that is given at a port.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Given {
+enum GivenVariable {
     Across,
     Through,
-    /// Not decided yet: a resistance takes either.
+    /// Not decided yet: the port may be given either variable.
     Open,
 }
 
 impl Isolated {
-    /// Gives across variables, those of the ports declared first before the others, as many as are independent; or through variables
-    /// likewise. The other variable of each port is an output.
+    /// Chooses independent across variables in the order of port declarations, or through variables likewise. The other variable of each
+    /// port is an output.
     pub fn choose(&mut self, through_first: bool) -> Result<(), Box<Diagnostic>> {
         let (first, second) = match through_first {
-            false => (Given::Across, Given::Through),
-            true => (Given::Through, Given::Across),
+            false => (GivenVariable::Across, GivenVariable::Through),
+            true => (GivenVariable::Through, GivenVariable::Across),
         };
         for at in 0..self.ports.len() {
-            self.set(at, Given::Open);
+            self.set(at, GivenVariable::Open);
         }
         if !self.is_sound() {
             return Err(refused(
-                "the sources inside of the component contradict each other".to_string(),
-                "`lgm check` shows where; leave one of them out",
+                "the sources inside the component contradict each other".to_string(),
+                "`lgm check` shows where; remove one of them",
             ));
         }
         for at in 0..self.ports.len() {
@@ -48,7 +48,7 @@ impl Isolated {
         assigned(&self.model, &graph, &Options::default()).is_sound
     }
 
-    fn set(&mut self, at: usize, given: Given) {
+    fn set(&mut self, at: usize, given: GivenVariable) {
         let port = &self.ports[at];
         let exprs = &mut self.model.exprs;
         let value = exprs.symbol(port.given);
@@ -57,15 +57,15 @@ impl Isolated {
         let one = exprs.integer(1);
         let element = self.model.graph.ports[port.port.index()].element;
         self.model.graph.elements[element.index()].law = match given {
-            Given::Across => Law::Source {
+            GivenVariable::Across => Law::Source {
                 given: port.across,
                 values: vec![value],
             },
-            Given::Through => Law::Source {
+            GivenVariable::Through => Law::Source {
                 given: port.across.conjugate(),
                 values: vec![minus],
             },
-            Given::Open => Law::Dissipator(Dissipator::Resistance(Matrix {
+            GivenVariable::Open => Law::Dissipator(Dissipator::Resistance(Matrix {
                 rows: 1,
                 columns: 1,
                 entries: vec![one],
@@ -73,14 +73,14 @@ impl Isolated {
         };
     }
 
-    /// If the across variable of a port is given.
+    /// Returns true if the across variable of a port is given.
     pub(super) fn is_across_given(&self, at: usize) -> bool {
         let port = &self.ports[at];
         let element = self.model.graph.ports[port.port.index()].element;
         matches!(self.model.graph.elements[element.index()].law, Law::Source { given, .. } if given == port.across)
     }
 
-    /// An output for the variable of each port that is not given.
+    /// Adds an output for the variable of each port that is not given.
     fn measure(&mut self) {
         for at in 0..self.ports.len() {
             let (port, across) = (self.ports[at].port, self.ports[at].across);

@@ -1,4 +1,4 @@
-//! The matrix between the given variables of the ports and those that are found.
+//! The matrix between the given and the resulting variables of the ports.
 
 use super::isolate::Isolated;
 use crate::one_port::Ratio;
@@ -8,22 +8,23 @@ use lgm_model::system::StateSystem;
 use lgm_source::diagnostic::Diagnostic;
 use std::sync::Arc;
 
-/// The terminal equations of a component: `found = matrix*given`, and what sources inside of it add.
+/// The terminal equations of a component: `found = matrix*given`, and the contribution of its internal sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terminals {
-    /// The given variables, one a port: `across(a)`.
+    /// The given variables, one per port: `across(a)`.
     pub given: Vec<String>,
-    /// The variables that are found, one a port.
+    /// The resulting variables, one per port.
     pub found: Vec<String>,
-    /// A row for each variable that is found. Where the denominator has no s, it is 1.
+    /// A row for each resulting variable. A denominator without s is 1.
     pub matrix: Vec<Vec<Ratio>>,
-    /// For each input that reaches the ports, its column beside the matrix.
+    /// For each input that affects the ports, its column of the matrix.
     pub inputs: Vec<(Arc<str>, Vec<Ratio>)>,
-    /// If sources inside of the component have parts that are no inputs: constants, functions of time.
+    /// True if internal sources have parts that are not inputs, such as constants and functions of time.
     pub has_constants: bool,
 }
 
-/// The terminal equations, from the equations of the component with a source at each port; none if they are too long over the parameters.
+/// Computes the terminal equations from the equations of the component with a source at each port; `None` if they are too long in terms
+/// of the parameters.
 pub fn terminals(
     isolated: &Isolated,
     system: &StateSystem,

@@ -1,4 +1,4 @@
-//! A component without the model around it, with a source at each of its ports.
+//! A component separated from its model, with a source at each of its ports.
 
 use super::fault::refused;
 use super::outside::cut;
@@ -9,21 +9,21 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use rustc_hash::FxHashMap;
 
-/// A component alone, with a source at each of its ports.
+/// A separated component with a source at each of its ports.
 #[derive(Clone, Debug)]
 pub struct Isolated {
     /// The model of the component.
     pub model: Model,
-    /// Values that come from the model around the component and are fixed here, as they were written there.
+    /// Values from the surrounding model that are fixed here, as written there.
     pub fixed: Vec<String>,
-    /// Its ports.
+    /// The component's ports.
     pub(super) ports: Vec<Terminal>,
 }
 
 /// A scalar port with its source.
 #[derive(Clone, Debug)]
 pub(super) struct Terminal {
-    /// As it stands in a measure: `a`, `port[2]`.
+    /// The name in a measurement: `a`, `port[2]`.
     pub(super) name: String,
     /// The entry of a vector port, from 1.
     pub(super) entry: Option<u32>,
@@ -35,12 +35,12 @@ pub(super) struct Terminal {
     pub(super) given: SymbolId,
 }
 
-/// The node at a port, its name in measures, and its entry in a vector.
+/// The node at a port, its name in measurements, and its entry in a vector.
 type End = (NodeId, String, Option<u32>);
 
-/// Takes a component out of a model that has left its ports open, or an element or a modal block out of any model.
+/// Separates a component whose ports are open, or any element or modal block, from a model.
 ///
-/// `shown` is its name in measures.
+/// `shown` is its name in measurements.
 pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, Box<Diagnostic>> {
     let is_own: Vec<bool> = paths_inside(model, component);
     let is_inside = |path: PathId| is_own[path.index()];
@@ -69,7 +69,7 @@ pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, 
     if ends.is_empty() {
         return Err(refused(
             format!("`{shown}` has no open ports"),
-            "name a component with ports that are bound to nodes, or an element",
+            "name an element, or a component with ports that are bound to nodes",
         ));
     }
     let mut isolated = Isolated {
@@ -83,11 +83,11 @@ pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, 
     Ok(isolated)
 }
 
-/// Of each path, if it is the component or a part of it.
+/// Returns true for each path that is the component or a part of it.
 fn paths_inside(model: &Model, component: &str) -> Vec<bool> {
     let mut is_own = vec![false; model.paths.len()];
     for at in 0..model.paths.len() {
-        // An instance that holds a part is declared before it.
+        // An instance is declared before its parts.
         is_own[at] = match model.paths[at].parent {
             Some(parent) if is_own[parent.index()] => true,
             _ => model.path_name(PathId(at as u32)) == component,
@@ -97,7 +97,7 @@ fn paths_inside(model: &Model, component: &str) -> Vec<bool> {
 }
 
 fn unknown(model: &Model, component: &str) -> Box<Diagnostic> {
-    // The instances of the model itself, or, for a name with a dot, all of them.
+    // All instances if the name contains a dot; otherwise only the instances of the model itself.
     let is_deep = component.contains('.');
     let mut names: Vec<String> = Vec::new();
     for element in &model.graph.elements {
@@ -136,7 +136,7 @@ fn indexed(name: &str, indices: &[i64]) -> String {
     }
 }
 
-/// New nodes for the branches of an element or a modal block, each to the reference.
+/// Creates nodes for the branches of an element or a modal block, each to the reference.
 fn loose_ends(
     model: &mut Model,
     component: &str,
@@ -149,12 +149,12 @@ fn loose_ends(
         let port = &model.graph.ports[at];
         let Connection::Branch { from, to, span } = port.connection else {
             return Err(refused(
-                format!("`{component}` is an element of a bond graph"),
-                "its law is its terminal equation: name a component of a linear graph",
+                format!("`{component}` is a bond graph element"),
+                "its law is already its terminal equation: name a component of a linear graph",
             ));
         };
         let outside = |end: Option<NodeId>| end.filter(|node| !is_own(*node));
-        // A block's branch from a node of its own to the reference is no port.
+        // A block's branch from its own node to the reference is not a port.
         if from.is_some_and(is_own) && outside(to).is_none() {
             continue;
         }
@@ -176,7 +176,7 @@ fn loose_ends(
             let like: Node = model.graph.nodes[like.index()].clone();
             model.graph.nodes.push(like);
         }
-        // The branch keeps its direction: what is outside of its tail is the new node, and what is outside of its head the reference.
+        // The branch keeps its direction: its tail outside becomes the new node, and its head outside the reference.
         let from = from.filter(|end| is_own(*end)).or(Some(node));
         let to = to.filter(|end| is_own(*end));
         model.graph.ports[at].connection = Connection::Branch { from, to, span };
@@ -185,14 +185,14 @@ fn loose_ends(
 }
 
 impl Isolated {
-    /// Puts a source between a node and the reference; what it gives is decided later.
+    /// Adds a source between a node and the reference; its given variable is decided later.
     fn add_source(&mut self, node: NodeId, name: String, entry: Option<u32>) -> Result<(), Box<Diagnostic>> {
         let model = &mut self.model;
         let about = &model.graph.nodes[node.index()];
         let Some(domain) = about.domain.filter(|_| about.is_graph_node) else {
             return Err(refused(
                 format!("the port `{name}` is a junction of a bond graph"),
-                "terminal equations are those of ports that are nodes of a domain: `port a : electrical;`",
+                "terminal equations require ports that are nodes of a domain: `port a : electrical;`",
             ));
         };
         let across = across_of(&model.graph.domains[domain.index()]);

@@ -1,7 +1,7 @@
 //! Terminal equations: the relation between the across and through variables at the open ports of a component.
 //!
-//! [`isolate`] takes the component out of its model and puts a source at each port, [`Isolated::choose`] decides which variables are
-//! given, and [`terminals`] reads the equations off those of the changed model.
+//! [`isolate`] separates the component from its model and adds a source at each port. [`Isolated::choose`] decides which variables are
+//! given. [`terminals`] computes the equations from the changed model.
 
 mod choose;
 mod equations;

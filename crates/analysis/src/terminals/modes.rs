@@ -6,25 +6,24 @@ use lgm_model::{Dissipator, ElementId, Law, Model};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The values of the modes of a block, as its tables have them.
+/// The values of the modes of a block, from its tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModalMatrices {
-    /// Kinds of parts in the words of the block, `mass` and `spring`, with the value for each mode; none where the mode has no such
-    /// part.
+    /// Kinds of parts as named by the block, `mass` and `spring`, with the value for each mode; none if the mode has no such part.
     pub parts: Vec<(Arc<str>, Vec<Option<String>>)>,
     /// The ports: `port[1]`.
     pub ports: Vec<String>,
-    /// The shape of each mode at each port; a row a mode.
+    /// The shape of each mode at each port; one row per mode.
     pub shapes: Vec<Vec<String>>,
-    /// True if the modes share the through variables of the ports: their parts are in series then.
+    /// True if the modes share the through variables of the ports, so that their parts are in series.
     pub is_dual: bool,
-    /// True if the block has parts of no mode, a residual.
+    /// True if the block has a residual: parts that belong to no mode.
     pub has_residual: bool,
 }
 
 impl ModalMatrices {
-    /// The terminal equations by the modes n, over the values of the table: the ports over the variables of the modes, and these over the
-    /// variables that are given at the ports. None if the block has a residual beside them.
+    /// Returns the terminal equations with the modes n, in terms of the values in the table. They relate the ports to the variables of the
+    /// modes, and these to the given variables of the ports. `None` if the block has a residual.
     pub fn equations(&self) -> Option<Vec<String>> {
         if self.has_residual {
             return None;
@@ -59,13 +58,13 @@ impl ModalMatrices {
         lines.push(format!("({})*{variable}[n] = {}", terms.join(" + "), right.join(" + ")));
         let is_whole = self.parts.iter().all(|part| part.1.iter().all(Option::is_some));
         if !is_whole {
-            lines.push("what a mode has no value of adds nothing".to_string());
+            lines.push("modes without a value contribute nothing".to_string());
         }
         Some(lines)
     }
 }
 
-/// The matrices of a modal block, over the parameters or in numbers; none if the name is that of something else.
+/// Returns the matrices of a modal block, in terms of the parameters or as numbers; `None` if `component` is not a modal block.
 pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<ModalMatrices> {
     let ids = (0..model.graph.elements.len() as u32).map(ElementId);
     let is_part = |id: &ElementId| {
@@ -108,7 +107,8 @@ pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<M
     let Law::Coupler { matrix, .. } = &model.graph.elements[coupler.index()].law else {
         return None;
     };
-    // Across variables of the modes follow from those of the ports in the dual, and the other way round else.
+    // In the dual, the across variables of the modes follow from the ports; otherwise the across variables of the ports follow from the
+    // modes.
     let ports = model.ports_of(coupler).filter_map(|port| {
         let port = &model.graph.ports[port.index()];
         let is_port = port.name.as_deref() == Some("port");
@@ -138,7 +138,7 @@ pub fn modal_matrices(model: &Model, component: &str, numeric: bool) -> Option<M
     })
 }
 
-/// The value of a part with one port.
+/// Returns the value of a part with one port.
 fn value(law: &Law) -> Option<ExprId> {
     let matrix = match law {
         Law::Storage { value, .. } => value,
@@ -148,7 +148,7 @@ fn value(law: &Law) -> Option<ExprId> {
     matrix.entries.first().copied()
 }
 
-/// The formulas of the constants over the parameters alone; roots of frequency equations are numbers.
+/// Returns the formulas of the constants in terms of the parameters only; roots of frequency equations are numbers.
 fn formulas(model: &Model, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
     let mut known: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     let constants = model.parameters.iter().filter(|parameter| parameter.is_constant);
@@ -159,7 +159,7 @@ fn formulas(model: &Model, exprs: &mut Exprs) -> FxHashMap<SymbolId, ExprId> {
                 let decimal = shortest_decimal(to_f64(number));
                 exprs.number(decimal)
             }
-            // A constant stands after those that it follows from.
+            // A constant comes after the constants that it depends on.
             None => exprs.substitute(&[formula], |symbol| known.get(&symbol).copied())[0],
         };
         known.insert(entry.symbol, formula);

@@ -1,4 +1,4 @@
-//! A component's inputs from the model around it: values of sources become inputs, values of moduli are fixed.
+//! A component's inputs from the surrounding model: values of sources become inputs, values of moduli are fixed.
 
 use super::fault::refused;
 use crate::one_port::Places;
@@ -10,9 +10,9 @@ use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Removes what belongs to the model around the component: its measures, integrals, outputs and signals. What the component uses of
-/// them becomes an input where it is the value of a source or of an integrand. A displacement that a modulus depends on becomes a
-/// parameter with its start; those are returned by name.
+/// Removes the parts of the surrounding model: its measurements, integrals, outputs and signals. Those that the component uses become
+/// inputs if they are the value of a source or of an integrand. A displacement that a modulus depends on becomes a parameter with its
+/// initial value; these are returned by name.
 pub(super) fn cut(
     model: &Model,
     rest: &mut Model,
@@ -61,7 +61,7 @@ pub(super) fn cut(
     Ok(outside.names)
 }
 
-/// The variables of the model around the component, and what stands for them.
+/// The variables of the surrounding model, and their replacements.
 struct Outside<'m> {
     model: &'m Model,
     gone: FxHashSet<SymbolId>,
@@ -84,7 +84,7 @@ impl Outside<'_> {
                     true => self.with_inputs(rest, *value),
                     false => self.with_fixed(rest, *value)?,
                 };
-                // Short values make short polynomials.
+                // Short values keep polynomials short.
                 *value = lowest_terms(&mut rest.exprs, own);
             }
             rest.graph.elements[at].law = law;
@@ -97,7 +97,7 @@ impl Outside<'_> {
         symbols.filter(|symbol| self.gone.contains(symbol)).collect()
     }
 
-    /// The expression with an input for each variable of the model around.
+    /// Replaces each variable of the surrounding model by an input.
     fn with_inputs(&mut self, rest: &mut Model, value: ExprId) -> ExprId {
         for symbol in self.gone_in(rest, value) {
             if self.inputs.contains_key(&symbol) {
@@ -125,7 +125,7 @@ impl Outside<'_> {
             .substitute(&[value], |symbol| self.inputs.get(&symbol).copied())[0]
     }
 
-    /// The expression with a parameter for each integral of the model around.
+    /// Replaces each integral of the surrounding model by a parameter.
     fn with_fixed(&mut self, rest: &mut Model, value: ExprId) -> Result<ExprId, Box<Diagnostic>> {
         for symbol in self.gone_in(rest, value) {
             if self.fixed.contains_key(&symbol) {
@@ -135,7 +135,7 @@ impl Outside<'_> {
                 let name = self.name_of(symbol);
                 return Err(refused(
                     format!("the component is modulated by `{name}` of the model around it"),
-                    "take what it depends on into the component, or give it a parameter instead",
+                    "move the modulating variable into the component, or use a parameter instead",
                 ));
             };
             let name: Arc<str> = self.name_of(symbol).into();
@@ -152,6 +152,7 @@ impl Outside<'_> {
                 entries: vec![ParameterEntry {
                     symbol: own,
                     derived: None,
+                    exact: None,
                     value,
                 }],
                 unit: integral.unit.clone(),
@@ -169,7 +170,7 @@ impl Outside<'_> {
             .substitute(&[value], |symbol| self.fixed.get(&symbol).copied())[0])
     }
 
-    /// A variable in the words of the model.
+    /// Returns the name of a variable in the model.
     fn name_of(&self, symbol: SymbolId) -> String {
         match self.model.integrals.iter().find(|each| each.symbol == symbol) {
             Some(integral) => self.model.path_name(integral.path),
@@ -178,7 +179,7 @@ impl Outside<'_> {
     }
 }
 
-/// The value of an expression over the parameters.
+/// Returns the value of an expression in terms of the parameters.
 fn known_value(model: &Model, value: ExprId) -> BigRational {
     let entries = || model.parameters.iter().flat_map(|parameter| &parameter.entries);
     let exact: FxHashMap<SymbolId, &BigRational> = entries().map(|entry| (entry.symbol, &entry.value)).collect();
@@ -194,7 +195,7 @@ fn known_value(model: &Model, value: ExprId) -> BigRational {
     shortest_decimal(rounded)
 }
 
-/// The expressions of a law.
+/// Returns the expressions of a law.
 fn expressions(law: &mut Law) -> Vec<&mut ExprId> {
     match law {
         Law::Storage { value, .. } => value.entries.iter_mut().collect(),

@@ -1,8 +1,8 @@
 //! Transfer functions in lowest terms, by elimination of the states.
 //!
-//! The rows `(s I - A) x - (B + s E) u = 0` and `y - C x - (D + s F) u = 0` hold polynomials in s and the parameters. States are
-//! eliminated from all of them in an order of little fill, each row kept free of common factors; what is left of the row of an
-//! output is its differential equation.
+//! The rows `(s I - A) x - (B + s E) u = 0` and `y - C x - (D + s F) u = 0` contain polynomials in s and the parameters. States are
+//! eliminated from all rows in an order with little fill-in, and common factors are removed from each row. The remaining row of an output
+//! is its differential equation.
 
 use crate::between::states_between;
 use lgm_algebra::{
@@ -10,7 +10,7 @@ use lgm_algebra::{
 };
 use lgm_model::system::LinearForm;
 
-/// A numerator over a denominator without a common factor: coefficients of the powers of s, from the constant one up.
+/// A numerator and a denominator without a common factor: coefficients of the powers of s, in ascending order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Quotient {
     pub(super) input: usize,
@@ -19,7 +19,7 @@ pub(super) struct Quotient {
     pub(super) denominator: Vec<Polynomial>,
 }
 
-/// The transfer functions from the inputs to the outputs, inputs outermost; none if the field's allowance does not suffice.
+/// Returns the transfer functions from the inputs to the outputs, inputs outermost; `None` if the field's allowance is exhausted.
 pub(super) fn quotients(
     field: &mut RationalFunctions,
     form: &LinearForm<RationalFunction>,
@@ -53,12 +53,12 @@ struct System<'a> {
 }
 
 impl System<'_> {
-    /// The place of a state among those that are kept.
+    /// Returns the index of a state among the kept states.
     fn place(&self, state: u32) -> Option<u32> {
         self.states.binary_search(&state).ok().map(|place| place as u32)
     }
 
-    /// `constant + s*rate` in the columns of the inputs, which begin at one; negated.
+    /// Returns `constant + s*rate`, negated, in the columns of the inputs, which begin at `first`.
     fn input_columns(
         &self,
         field: &mut RationalFunctions,
@@ -81,7 +81,7 @@ impl System<'_> {
         row
     }
 
-    /// `s I - A`, one row a state.
+    /// Returns `s I - A`, one row per state.
     fn matrix(&self, field: &mut RationalFunctions) -> Vec<Row<RationalFunction>> {
         let mut rows = Vec::with_capacity(self.states.len());
         for (at, state) in self.states.iter().enumerate() {
@@ -101,7 +101,7 @@ impl System<'_> {
         rows
     }
 
-    /// All rows; behind the columns of the states are those of the outputs and then those of the inputs.
+    /// Returns all rows; the columns of the states are followed by the columns of the outputs and of the inputs.
     fn rows(&self, field: &mut RationalFunctions) -> Vec<Row<RationalFunction>> {
         let first_output = self.states.len() as u32;
         let first_input = first_output + self.outputs.len() as u32;
@@ -125,7 +125,7 @@ impl System<'_> {
         rows
     }
 
-    /// The rows of outputs without states, `p y + q_1 u_1 + .. = 0` each, divided.
+    /// Divides the rows of outputs without states, each of the form `p y + q_1 u_1 + .. = 0`.
     fn quotients(&self, field: &mut RationalFunctions, rows: &[Row<Polynomial>]) -> Vec<Quotient> {
         let mut found = Vec::with_capacity(self.inputs.len() * self.outputs.len());
         for (at_input, input) in self.inputs.iter().enumerate() {
@@ -144,7 +144,7 @@ impl System<'_> {
         found
     }
 
-    /// The same by solving for the states in the field's own operations, which know the relations of roots and sines.
+    /// Computes the quotients by solving for the states in the field's own operations, which include the relations of roots and sines.
     fn solved(&self, field: &mut RationalFunctions) -> Option<Vec<Quotient>> {
         let matrix = self.matrix(field);
         let mut right = Vec::with_capacity(matrix.len());
@@ -182,7 +182,7 @@ impl System<'_> {
     }
 }
 
-/// The quotient as coefficients of powers of s, where the first term of the denominator's highest coefficient is positive.
+/// Returns the quotient as coefficients of powers of s, with a positive first term in the denominator's highest coefficient.
 pub(super) fn with_sign(
     s: Variable,
     [input, output]: [usize; 2],

@@ -1,4 +1,4 @@
-//! Transfer functions over the parameters, and exactly for their values.
+//! Transfer functions in terms of the parameters, and exactly for their values.
 
 use super::elimination::{Quotient, quotients, with_sign};
 use crate::values::{exact_form, in_digits, try_map};
@@ -8,16 +8,16 @@ use lgm_model::system::{LinearForm, StateSystem};
 use num_rational::BigRational;
 use num_traits::Zero;
 
-/// Term operations that one elimination may take: a second or two.
+/// The maximum number of term operations for one elimination: a second or two.
 const OPERATIONS: u64 = 20_000_000;
 
-/// The longest polynomial that may come about on the way.
+/// The maximum length of an intermediate polynomial.
 const TERMS: usize = 20_000;
 
-/// Coefficients with more terms than this in all are for nobody to read.
+/// Coefficients with more terms than this in total are unreadable.
 const SHOWN_TERMS: usize = 5_000;
 
-/// One transfer function: coefficients of the powers of s, highest first. One that is zero is 0/1.
+/// One transfer function: coefficients of the powers of s, highest first. Zero is 0/1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransferFunction<T> {
     /// Index of the input.
@@ -30,17 +30,17 @@ pub struct TransferFunction<T> {
     pub denominator: Vec<T>,
 }
 
-/// Transfer functions over the parameters, with the arena of their expressions. Numerator and denominator have whole coefficients and
-/// no common factor, neither in s nor in any parameter.
+/// Transfer functions in terms of the parameters, with the arena of their expressions. Numerator and denominator have integer coefficients
+/// and no common factor, neither in s nor in any parameter.
 #[derive(Clone, Debug)]
 pub struct SymbolicTransfer {
     /// The arena.
     pub exprs: Exprs,
-    /// One for each pair, inputs outermost.
+    /// The functions, one for each pair, inputs outermost.
     pub functions: Vec<TransferFunction<ExprId>>,
 }
 
-/// The transfer functions over the parameters; none if the system has no such matrices, or if the functions are too long.
+/// Returns the transfer functions in terms of the parameters; `None` if the system has no such matrices, or if the functions are too long.
 pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Option<SymbolicTransfer> {
     let form = written_form(system)?;
     let mut exprs = system.exprs.clone();
@@ -71,11 +71,12 @@ pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usiz
     Some(SymbolicTransfer { exprs, functions })
 }
 
-/// The most pairs that are taken one by one; a pair takes a second or two at most.
+/// The maximum number of pairs computed one by one; a pair takes at most a second or two.
 const MOST_PAIRS: usize = 16;
 
-/// The transfer functions for the values of the parameters, exactly and in lowest terms, one for each pair, inputs outermost. None for a
-/// pair if the values are not known exactly, or if its function is too long. Pairs that are too long together are taken one by one.
+/// Returns the exact transfer functions for the values of the parameters, in lowest terms, one for each pair, inputs outermost. `None` for
+/// a pair if the values are not known exactly, or if its function is too long. If all pairs together are too long, they are computed one by
+/// one.
 pub(crate) fn exact_transfers(
     system: &StateSystem,
     inputs: &[usize],
@@ -95,7 +96,7 @@ pub(crate) fn exact_transfers(
     pairs.map(one).collect()
 }
 
-/// The same for all pairs at once.
+/// Computes the transfer functions of all pairs together.
 fn exact_transfer(
     system: &StateSystem,
     inputs: &[usize],
@@ -122,7 +123,7 @@ fn exact_transfer(
     Some(functions.collect())
 }
 
-/// Transfer functions to be calculated with, of one output.
+/// Transfer functions of one output, for further calculation.
 pub(crate) struct Functions {
     field: RationalFunctions,
     exprs: Exprs,
@@ -131,7 +132,7 @@ pub(crate) struct Functions {
     numeric: bool,
 }
 
-/// The matrices over the parameters, unless they hold shared terms, which stand for long expressions that were not written out.
+/// Returns the matrices in terms of the parameters, unless they contain shared terms, which represent long expressions.
 fn written_form(system: &StateSystem) -> Option<&LinearForm<ExprId>> {
     let form = system.matrices.symbolic.as_ref()?;
     let is_shared = |symbol: &SymbolId| system.exprs.symbol_info(*symbol).kind == SymbolKind::Assignment;
@@ -139,7 +140,7 @@ fn written_form(system: &StateSystem) -> Option<&LinearForm<ExprId>> {
     try_map(form, |id| is_written(id).then_some(())).map(|_| form)
 }
 
-/// The matrices for the values of the parameters: exact where these are known exactly, and else the doubles that they are.
+/// Returns the matrices for the values of the parameters: exact if these are known exactly, otherwise from their doubles.
 fn values_form(system: &StateSystem) -> Option<LinearForm<BigRational>> {
     let rounded = || {
         try_map(system.matrices.numeric.as_ref()?, |value| {
@@ -149,8 +150,8 @@ fn values_form(system: &StateSystem) -> Option<LinearForm<BigRational>> {
     exact_form(system).or_else(rounded)
 }
 
-/// The transfer functions from the inputs to the outputs, inputs outermost, over the parameters or for their values; none if they are too
-/// long. Equations that share long terms are too long over the parameters.
+/// Returns the transfer functions from the inputs to the outputs, inputs outermost, in terms of the parameters or for their values; `None`
+/// if they are too long. Equations that share long terms are too long in terms of the parameters.
 pub(crate) fn functions(system: &StateSystem, inputs: &[usize], outputs: &[usize], numeric: bool) -> Option<Functions> {
     let mut exprs = match numeric {
         true => Exprs::default(),
@@ -182,7 +183,7 @@ pub(crate) fn functions(system: &StateSystem, inputs: &[usize], outputs: &[usize
 }
 
 impl Functions {
-    /// Expressions over the parameters, the inputs and `s`; none if they are too long.
+    /// Converts expressions in terms of the parameters, the inputs and `s`; `None` if they are too long.
     pub(crate) fn of_expressions(exprs: &Exprs, s: SymbolId, list: &[ExprId]) -> Option<Functions> {
         let mut field = RationalFunctions::new(OPERATIONS, TERMS);
         let read = list.iter().map(|id| field.from_expression(exprs, *id).ok());
@@ -201,32 +202,32 @@ impl Functions {
         self.list[at].is_zero()
     }
 
-    /// Replaces one by its quotient with another one.
+    /// Replaces a function by its quotient with another one.
     pub(crate) fn divide(&mut self, at: usize, by: usize) {
         self.list[at] = self.field.div(&self.list[at], &self.list[by]);
     }
 
-    /// Replaces one by its negative.
+    /// Replaces a function by its negative.
     pub(crate) fn negate(&mut self, at: usize) {
         self.list[at] = self.field.neg(&self.list[at]);
     }
 
-    /// Replaces one by its inverse.
+    /// Replaces a function by its inverse.
     pub(crate) fn invert(&mut self, at: usize) {
         self.list[at] = self.field.invert(&self.list[at]);
     }
 
-    /// Returns true if the results are worthless, since they grew too long.
+    /// Returns true if the results are invalid because they grew too long.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.field.exhausted()
     }
 
-    /// The field, the arena, the variable s and the functions, inputs outermost.
+    /// Returns the field, the arena, the variable s and the functions, inputs outermost.
     pub(crate) fn into_parts(self) -> (RationalFunctions, Exprs, Variable, Vec<RationalFunction>) {
         (self.field, self.exprs, self.s, self.list)
     }
 
-    /// The same with a denominator of 1 where it has no s: the coefficients are divided by it.
+    /// Formats a function; if the denominator has no s, the numerator is divided by it and the denominator becomes 1.
     pub(crate) fn written_over_one(&mut self, at: usize) -> (Vec<String>, Vec<String>) {
         let function = &self.list[at];
         let (above, below) = (
@@ -246,7 +247,7 @@ impl Functions {
         (texts, vec!["1".to_string()])
     }
 
-    /// Coefficients of descending powers of s.
+    /// Formats the coefficients of descending powers of s.
     pub(crate) fn written(&mut self, at: usize) -> (Vec<String>, Vec<String>) {
         let function = &self.list[at];
         let quotient = with_sign(self.s, [0, at], function.numerator(), function.denominator());

@@ -1,7 +1,7 @@
-//! Roots that lie several times at one place, from exact coefficients.
+//! Multiple roots from exact coefficients.
 //!
-//! Eigenvalues lose most digits there: a root of multiplicity k moves by the k-th root of the rounding. The factors of a polynomial by the
-//! multiplicity of their roots follow exactly from its greatest common divisor with its derivative, and each factor has simple roots.
+//! Multiple eigenvalues lose most digits: a root of multiplicity k moves by the k-th root of the round-off. The greatest common divisor of
+//! a polynomial and its derivative yields exact factors for each multiplicity, and each factor has simple roots.
 
 use crate::modes::poles::eigenvalues;
 use lgm_algebra::expr::{Exprs, SymbolKind, to_f64};
@@ -12,14 +12,14 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-/// Term operations for one polynomial.
+/// The maximum number of term operations for one polynomial.
 const OPERATIONS: u64 = 20_000_000;
 
-/// Simple roots of a factor up to this degree are found from its coefficients.
+/// The maximum degree of a factor whose simple roots are found from its coefficients.
 const DEGREE: usize = 8;
 
-/// Puts roots that lie several times at one place where they are. The coefficients are those of descending powers; the roots are theirs,
-/// as eigenvalues give them, and stay so if the factors cannot be had. None if too many roots lie several times at one place.
+/// Corrects multiple roots. The coefficients belong to descending powers. The roots are computed as eigenvalues, and remain unchanged if
+/// the factors cannot be computed. `None` if too many roots coincide.
 pub(super) fn with_multiple_roots(
     mut roots: Vec<Complex<f64>>,
     coefficients: &[BigRational],
@@ -42,7 +42,7 @@ pub(super) fn with_multiple_roots(
     if is_whole {
         return Some(exact);
     }
-    // The simple roots are those that are left when the nearest one is taken for each of the others.
+    // The simple roots remain after the nearest root is removed for each of the others.
     for root in &exact {
         let nearest =
             (0..roots.len()).min_by(|a, b| (roots[*a] - root).norm().total_cmp(&(roots[*b] - root).norm()))?;
@@ -52,7 +52,7 @@ pub(super) fn with_multiple_roots(
     Some(roots)
 }
 
-/// Factors without multiple roots, each with the multiplicity that its roots have; coefficients of descending powers.
+/// Returns factors without multiple roots, each with the multiplicity of its roots; coefficients of descending powers.
 fn factors_by_multiplicity(coefficients: &[BigRational]) -> Option<Vec<(usize, Vec<BigRational>)>> {
     let mut exprs = Exprs::default();
     let s = Kernels::symbol(exprs.new_symbol("s", SymbolKind::Parameter));
@@ -76,7 +76,7 @@ fn factors_by_multiplicity(coefficients: &[BigRational]) -> Option<Vec<(usize, V
     (!budget.exhausted()).then_some(found)
 }
 
-/// A multiple of the polynomial with whole coefficients.
+/// Returns a multiple of the polynomial with integer coefficients.
 fn whole_polynomial(coefficients: &[BigRational], s: Variable) -> Polynomial {
     let one = num_bigint::BigInt::one();
     let common = coefficients.iter().fold(one, |common, value| common.lcm(value.denom()));
@@ -92,7 +92,7 @@ fn numbers(polynomial: &Polynomial, s: Variable) -> Vec<BigRational> {
         .collect()
 }
 
-/// The roots of a polynomial whose roots are simple; none beyond [`DEGREE`]. Conjugates are next to each other, the upper one first.
+/// Returns the roots of a polynomial with simple roots; `None` beyond [`DEGREE`]. Conjugates are adjacent, the upper one first.
 fn simple_roots(coefficients: &[BigRational]) -> Option<Vec<Complex<f64>>> {
     let degree = coefficients.len() - 1;
     let monic: Vec<f64> = coefficients[1..]
@@ -103,7 +103,7 @@ fn simple_roots(coefficients: &[BigRational]) -> Option<Vec<Complex<f64>>> {
         1 => Some(vec![Complex::new(-monic[0], 0.0)]),
         2 => {
             let (half, product) = (-monic[0] / 2.0, monic[1]);
-            // The discriminant is exact, so that roots close to each other keep their digits.
+            // The discriminant is exact, so close roots keep their digits.
             let four = BigRational::from_integer(4.into());
             let b = &coefficients[1] / &coefficients[0];
             let discriminant = to_f64(&(&b * &b / four - &coefficients[2] / &coefficients[0]));
@@ -134,7 +134,7 @@ fn simple_roots(coefficients: &[BigRational]) -> Option<Vec<Complex<f64>>> {
 mod tests {
     use super::*;
 
-    /// The product of `s - root` over a list.
+    /// Returns the product of `s - root` over a list.
     fn product(roots: &[i64]) -> Vec<BigRational> {
         let mut list = vec![BigRational::one()];
         for root in roots {

@@ -1,4 +1,4 @@
-//! Coefficients in numbers.
+//! Transfer functions with numeric coefficients.
 
 use super::functions::{TransferFunction, exact_transfers};
 use super::zpk::factored_pair;
@@ -6,9 +6,9 @@ use lgm_algebra::expr::to_f64;
 use lgm_model::system::StateSystem;
 use num_rational::BigRational;
 
-/// The transfer functions in numbers. If the values of the parameters are known exactly, each coefficient is rounded once, and the
-/// highest one of the denominator is 1; otherwise coefficients are multiplied out from zeros and poles. None if numbers leave the range
-/// of doubles, or if zeros and poles are not found or do not give the values of the function.
+/// Returns the numeric transfer functions. If the values of the parameters are known exactly, each coefficient is rounded once, and the
+/// highest coefficient of the denominator is 1. Otherwise coefficients are multiplied out from zeros and poles. `None` if numbers leave the
+/// range of doubles, or if zeros and poles are not found or do not reproduce the values of the function.
 pub fn numeric_transfer(
     system: &StateSystem,
     inputs: &[usize],
@@ -25,7 +25,7 @@ pub fn numeric_transfer(
     functions.collect()
 }
 
-/// Divided by the highest coefficient of the denominator.
+/// Divides by the highest coefficient of the denominator and rounds.
 fn rounded(exact: TransferFunction<BigRational>) -> Option<TransferFunction<f64>> {
     let leading = exact.denominator.first()?.clone();
     let numbers = |list: &[BigRational]| -> Option<Vec<f64>> {

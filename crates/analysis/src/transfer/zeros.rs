@@ -1,9 +1,8 @@
-//! Zeros of one input and one output, as eigenvalues.
+//! Zeros from one input to one output, as eigenvalues.
 //!
-//! The zeros of `[A - s I, b; c, d]` are those of a smaller system with a feedthrough that is not zero: in coordinates in which the output
-//! is one of the states, that state is zero, and its equation is the new output. As many steps as the transfer function has more
-//! poles than zeros lead there. The zeros then are the eigenvalues of `A - b c/d`: the infinite ones are gone before, and cannot be
-//! mistaken for large ones.
+//! The zeros of `[A - s I, b; c, d]` are also the zeros of a smaller system with nonzero feedthrough. In coordinates in which the output is
+//! a state, that state is zero, and its equation is the new output. The excess of poles over zeros of the transfer function is the number
+//! of steps. The zeros then are the eigenvalues of `A - b c/d`: infinite zeros have been removed, and cannot be mistaken for large ones.
 
 use crate::modes::poles::eigenvalues;
 use nalgebra::{DMatrix, DVector, RowDVector};
@@ -19,12 +18,12 @@ pub(super) struct Single {
     pub(super) f: f64,
 }
 
-/// A sum of products that is smaller than this beside the products themselves is rounding.
-const ROUNDING: f64 = 1e-12;
+/// A sum of products below this fraction of the products is round-off.
+const CANCELLED_SUM: f64 = 1e-12;
 
 impl Single {
-    /// By how many the poles outnumber the zeros, and the factor of the highest power: the first of f, d, c b, c A b, .. that is
-    /// not zero, beyond rounding. None if all of them are zero.
+    /// Returns the number of poles minus the number of zeros, and the factor of the highest power: the first of f, d, c b, c A b, .. that
+    /// is nonzero beyond round-off. `None` if all of them are zero.
     pub(super) fn leading(&self) -> Option<(i32, f64)> {
         for (degree, value) in [(-1, self.f), (0, self.d)] {
             if value != 0.0 {
@@ -36,12 +35,12 @@ impl Single {
         for degree in 1..=self.a.nrows() {
             let value = (&self.c * &vector)[0];
             let size = (self.c.abs() * &sizes)[0];
-            if value.abs() > ROUNDING * size {
+            if value.abs() > CANCELLED_SUM * size {
                 return value.is_finite().then_some((degree as i32, value));
             }
             vector = &self.a * vector;
             sizes = &matrix_sizes * sizes;
-            // Powers of A leave the range of doubles sooner than their products with c do.
+            // Powers of A leave the range of doubles sooner than their products with c.
             let scale = sizes.amax();
             if scale == 0.0 || !scale.is_finite() {
                 return None;
@@ -50,12 +49,11 @@ impl Single {
         None
     }
 
-    /// The zeros, for a transfer function that is not zero and has so many more poles than zeros. None where no iteration
-    /// converges.
+    /// Returns the zeros of a nonzero transfer function with a given excess of poles. `None` if no iteration converges.
     pub(super) fn zeros(&self, degree: i32) -> Option<Vec<Complex<f64>>> {
         let size = self.a.nrows();
         if degree < 0 {
-            // f u' = -(c x + d u) where y = 0.
+            // f u' = -(c x + d u) for y = 0.
             let mut whole = DMatrix::zeros(size + 1, size + 1);
             whole.view_mut((0, 0), (size, size)).copy_from(&self.a);
             whole.view_mut((0, size), (size, 1)).copy_from(&self.b);
@@ -73,10 +71,10 @@ impl Single {
         eigenvalues(closed)
     }
 
-    /// The system for y = 0: its last coordinate, along c, is zero, and what its rate would be is the new output.
+    /// Returns the system for y = 0: its last coordinate, along c, is zero, and the rate of that coordinate is the new output.
     fn without_the_state_of_the_output(self) -> Option<Single> {
         let last = self.a.nrows().checked_sub(1)?;
-        // The reflection that takes c to the last axis.
+        // The reflection that maps c to the last axis.
         let norm = self.c.norm();
         let mut axis = self.c.transpose() * (1.0 / norm);
         axis[last] += if axis[last] < 0.0 { -1.0 } else { 1.0 };

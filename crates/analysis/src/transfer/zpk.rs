@@ -13,52 +13,52 @@ use num_complex::Complex;
 use num_rational::BigRational;
 use num_traits::Zero;
 
-/// More states than this between an input and an output take too long.
+/// The maximum number of states between an input and an output; more take too long.
 pub const MOST_STATES: usize = 500;
 
-/// Zeros and poles that are nearer to each other than this, beside their size, are one where no exact values say how many are.
+/// Zeros and poles within this relative distance cancel if no exact count is available.
 const NEAR: f64 = 1e-10;
 
-/// Values from zeros and poles may differ by this share from those of the equations.
+/// The largest accepted relative difference between values from zeros and poles and values from the equations.
 const AGREED: f64 = 1e-6;
 
-/// Values below this are not compared: they are sums that leave the range of doubles.
+/// Values below this are not compared, because their sums leave the range of doubles.
 const LEAST_VALUE: f64 = 1e-200;
 
-/// Parts of a root that are smaller than this beside its size are zero.
-const ROUNDING: f64 = 1e-14;
+/// Real or imaginary parts below this fraction of a root are zero.
+const PART_NOISE: f64 = 1e-14;
 
-/// `H(s) = gain*prod(s - zeros)/prod(s - poles)`; what cancels is left out.
+/// `H(s) = gain*prod(s - zeros)/prod(s - poles)`, without cancelling factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factored {
     /// Index of the input.
     pub input: usize,
     /// Index of the output.
     pub output: usize,
-    /// Zeros in 1/s; conjugates are next to each other, the one above the real axis first.
+    /// Zeros in 1/s; conjugates are adjacent, the upper one first.
     pub zeros: Vec<Complex<f64>>,
-    /// Poles in 1/s, likewise.
+    /// Poles in 1/s, in the same order.
     pub poles: Vec<Complex<f64>>,
-    /// The factor in front; 0 for a transfer function that is zero.
+    /// The constant factor; 0 for a transfer function that is zero.
     pub gain: f64,
-    /// H(0); none if there is a pole.
+    /// H(0); none at a pole.
     pub static_gain: Option<f64>,
 }
 
 impl Factored {
-    /// By how many the poles outnumber the zeros.
+    /// Returns the number of poles minus the number of zeros.
     pub fn relative_degree(&self) -> i32 {
         self.poles.len() as i32 - self.zeros.len() as i32
     }
 
-    /// The value at a frequency in rad/s, from logarithms: products of many factors leave the range of doubles.
+    /// Computes the value at a frequency in rad/s from logarithms, because products of many factors leave the range of doubles.
     fn value(&self, omega: f64) -> Complex<f64> {
         let s = Complex::new(0.0, omega);
         let sum = |roots: &[Complex<f64>]| roots.iter().map(|root| (s - root).ln()).sum::<Complex<f64>>();
         (sum(&self.zeros) - sum(&self.poles)).exp() * self.gain
     }
 
-    /// Returns true if zeros, poles and gain give the values of the transfer function that its equations give, at frequencies over the
+    /// Returns true if zeros, poles and gain reproduce the values of the transfer function from its equations, at frequencies over the
     /// range of the poles.
     fn has_values_of(&self, form: &LinearForm<f64>) -> bool {
         let most = self.poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
@@ -69,7 +69,7 @@ impl Factored {
             return true;
         };
         let middle = sizes[sizes.len() / 2];
-        // Factors keep away from poles and zeros on the axis.
+        // The factors avoid poles and zeros on the axis.
         [0.137 * least, 1.137 * least, 1.137 * middle, 1.137 * most, 7.37 * most]
             .into_iter()
             .all(|omega| match value_at(form, omega, self.input, self.output) {
@@ -80,7 +80,7 @@ impl Factored {
             })
     }
 
-    /// The coefficients of numerator and denominator; none if they leave the range of doubles.
+    /// Returns the coefficients of numerator and denominator; `None` if they leave the range of doubles.
     pub(super) fn multiplied_out(&self) -> Option<TransferFunction<f64>> {
         let product = |roots: &[Complex<f64>], factor: f64| -> Option<Vec<f64>> {
             let mut list = vec![Complex::new(factor, 0.0)];
@@ -108,9 +108,9 @@ impl Factored {
     }
 }
 
-/// Zeros, poles and gain from each of the inputs to each of the outputs, inputs outermost. None if there are no matrices in numbers,
-/// more than [`MOST_STATES`] states, or eigenvalues that cannot be found; or if they do not give the values of the transfer function, as
-/// zeros that lie many times at one place do not.
+/// Returns zeros, poles and gain from each of the inputs to each of the outputs, inputs outermost. `None` without numeric matrices, with
+/// more than [`MOST_STATES`] states, or if eigenvalues cannot be found. Also `None` if the result does not reproduce the transfer function,
+/// as for zeros of high multiplicity.
 pub fn factored(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Option<Vec<Factored>> {
     system.matrices.numeric.as_ref()?;
     let exact = exact_transfers(system, inputs, outputs).into_iter();
@@ -123,7 +123,7 @@ pub fn factored(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Op
         .collect()
 }
 
-/// The same of one pair, of which the exact function may be known.
+/// Computes zeros, poles and gain of one pair, whose exact function may be known.
 pub(super) fn factored_pair(
     system: &StateSystem,
     exact: Option<&TransferFunction<BigRational>>,
@@ -186,8 +186,8 @@ fn of_pair(
     found.gain.is_finite().then_some(found)
 }
 
-/// The states between an input and an output, with the derivative of the input taken into them: `x - e u` has the rate
-/// `A x + b u`. Balanced by powers of two, since units spread the entries over many decades.
+/// Returns the states between an input and an output, with the derivative of the input absorbed: `x - e u` has the rate `A x + b u`.
+/// Balanced by powers of two, because units spread the entries over many decades.
 fn single(form: &LinearForm<f64>, input: usize, output: usize) -> Option<Single> {
     let states = states_between(form, &[input], &[output], &|value| *value == 0.0);
     let size = states.len();
@@ -222,12 +222,11 @@ fn single(form: &LinearForm<f64>, input: usize, output: usize) -> Option<Single>
     })
 }
 
-/// Roots below this share of the largest one are zero as far as rounding can tell: a multiple root at zero, as that of a rigid
-/// motion, is spread as far as the root of the rounding.
+/// Roots below this fraction of the largest count as zero: round-off spreads a double root at zero by its square root.
 const AT_ZERO: f64 = 1e-6;
 
-/// Takes away zeros and poles two by two, the nearest first, as long as it is asked for: how many are gone, and how far the next ones
-/// are from each other beside their size.
+/// Removes the nearest zeros and poles in pairs while `goes_on` returns true; it receives the number removed, and the relative distance of
+/// the next pair.
 fn cancel(found: &mut Factored, goes_on: &dyn Fn(usize, f64) -> bool) {
     let roots = found.zeros.iter().chain(&found.poles);
     let least = AT_ZERO * roots.map(|root| root.norm()).fold(0.0, f64::max);
@@ -252,7 +251,7 @@ fn cancel(found: &mut Factored, goes_on: &dyn Fn(usize, f64) -> bool) {
     }
 }
 
-/// As many roots, the smallest, as the polynomial has factors s are 0, which rounding has moved away.
+/// Sets the smallest roots to 0, one for each factor s of the polynomial; round-off had moved them.
 fn set_to_zero(roots: &mut [Complex<f64>], coefficients: &[BigRational]) {
     let count = coefficients.iter().rev().take_while(|value| value.is_zero()).count();
     let mut order: Vec<usize> = (0..roots.len()).collect();
@@ -262,9 +261,9 @@ fn set_to_zero(roots: &mut [Complex<f64>], coefficients: &[BigRational]) {
     }
 }
 
-/// A root without the part that is rounding beside the other one.
+/// Removes the real or imaginary part if it is round-off relative to the other part.
 fn without_rounding(root: Complex<f64>) -> Complex<f64> {
-    let least = ROUNDING * root.norm();
+    let least = PART_NOISE * root.norm();
     let part = |part: f64| if part.abs() <= least { 0.0 } else { part };
     Complex::new(part(root.re), part(root.im))
 }

@@ -1,4 +1,4 @@
-//! Locality: the variables of a short model follow from states that are near them.
+//! Locality: the variables of a short model depend only on nearby states.
 
 use lgm_elaborate::Sections;
 use lgm_equations::{Reach, Term};
@@ -9,19 +9,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The number of sections of the first short model.
 pub(super) const SECTIONS: i64 = 48;
 
-/// The distance of the sections in one equation of the flat graph: those of the elements at one node.
+/// The maximum distance, in sections, between the elements at one node, and therefore in one equation of the flat graph.
 pub(super) const NEIGHBOURS: i64 = 2 * Sections::MOST_SHIFT;
 
-/// The distance of a variable to the states that it follows from, in sections.
+/// The maximum distance, in sections, between a variable and the states that determine it.
 const REACH: i64 = 6;
 
-/// The width of a border, in sections: fixed indices and what is near them.
+/// The width of a border, in sections: fixed indices and their neighbours.
 const BORDER: i64 = Sections::MOST_FIXED + NEIGHBOURS;
 
-/// The middle is wider than what an equation reaches with all variables in it, to both sides of a section.
+/// The middle is wider than the reach of an equation with all of its variables, on both sides of a section.
 const _: () = assert!(SECTIONS - 2 * BORDER > 2 * (REACH + NEIGHBOURS));
 
-/// A name without the index of its section, and the index: of `cell[3].c.v` they are `cell[].c.v` and 3.
+/// A name without the index of its section, and the index: `cell[].c.v` and 3 for `cell[3].c.v`.
 type Place = (String, Option<i64>);
 
 fn place(name: &str) -> Place {
@@ -36,10 +36,10 @@ fn place(name: &str) -> Place {
     }
 }
 
-/// A sum with its indices beside that of the variable that it stands for; exact factors are written out.
+/// A sum with its indices and the variable that it defines; exact factors are written out.
 type Moved = BTreeSet<(String, Option<i64>, String)>;
 
-/// The variables of a section with what they follow from.
+/// The variables of a section with the sums that define them.
 type Section = BTreeMap<(String, bool), Moved>;
 
 /// Returns true if the variables of ports are local in the first short model, and repeat in its middle.

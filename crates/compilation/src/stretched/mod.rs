@@ -1,28 +1,31 @@
-//! [`Stretched`]: a model of many equal sections, compiled with a few of them.
+//! [`Stretched`]: a model of many equal sections, compiled with a small number of them.
 //!
 //! *The claim.* Take a model of the kind that [`Sections`] finds. Its equations with [`Stretched::FIRST`] sections are those with any
-//! larger number, up to the indices: those of a border stay or go with the end, and those of the middle repeat.
+//! larger number, up to the indices. Indices of a border are fixed or move with the end; indices of the middle repeat.
 //!
 //! *The proof.*
 //!
-//! 1. [`Sections`] decides on the syntax tree. Each equation of the long flat graph is one of the short flat graph, moved as a whole: those of
-//!    the middle by any number of sections, those of the right border with the end. The elements at one node lie at most
-//!    `local::NEIGHBOURS` sections apart, so that no equation reaches further.
-//! 2. [`lgm_equations::reaches`] gives every variable of a port in the short model as a sum over states and inputs. `local` looks at each sum:
-//!    - In section i it has states of sections i - d to i + d, states without an index, and inputs.
-//!    - At a border it has states of borders alone.
-//!    - In the middle it is the sum of the section before it, moved by one section.
-//! 3. By 2 the sums can be moved as the equations are. An equation of the long graph with its sums put in is one of the short graph
-//!    with its own sums put in, moved: the middle is wider than an equation with its sums reaches. The short equations hold of
-//!    their sums, which verification shows, and so the long ones hold of theirs.
-//! 4. Derivatives and outputs are such sums too. Six numbers of sections are compiled, each by one larger than the last, and the
-//!    texts that are printed must differ by indices alone that stay or grow by one.
+//! 1. [`Sections`] decides on the syntax tree. Each equation of the long flat graph is an equation of the short flat graph with shifted
+//!    indices. Equations of the middle are shifted by any number of sections, those of the right border with the end. The elements at one
+//!    node are at most
+//!    `local::NEIGHBOURS` sections apart, so no equation reaches further.
+//! 2. [`lgm_equations::reaches`] gives every variable of a port in the short model as a sum over states and inputs.
+//!    `local` examines each sum:
+//!    - In section i it contains states of sections i - d to i + d, states without an index, and inputs.
+//!    - At a border it contains only states of borders.
+//!    - In the middle it is the sum of the previous section, shifted by one section.
+//! 3. By 2 the sums can be shifted like the equations. An equation of the long graph with its sums substituted is a shifted equation of the
+//!    short graph with its sums substituted. This holds because the middle is wider than the reach of an equation with its sums.
+//!    Verification shows that the
+//!    sums satisfy the short equations, and therefore they satisfy the long equations.
+//! 4. Derivatives and outputs are also such sums. Six consecutive numbers of sections are compiled. The printed texts may differ only in
+//!    indices, which must stay fixed or grow by one.
 //!
-//! The sums solve the long graph. That nothing else solves it may depend on the number of sections: a ring of ideal gyrators is singular
-//! for odd numbers only. Each of the six models must have one solution and the same number of states a section. A pair of variables that
-//! repeats through sections of rational ratios does so after 1, 2, 3, 4 or 6 of them, and so shows in six models.
+//! The sums solve the long graph. Uniqueness of the solution may depend on the number of sections: a ring of ideal gyrators is singular
+//! only for odd numbers. Each of the six models must have one solution and the same number of states per section. A pair of variables that
+//! repeats through sections of rational ratios does so after 1, 2, 3, 4 or 6 sections, and is therefore visible in six models.
 //!
-//! If any of this does not hold there is no [`Stretched`], and the model is compiled flat.
+//! If a condition is violated there is no [`Stretched`], and the model is compiled flat.
 
 mod local;
 
@@ -35,7 +38,7 @@ use lgm_source::codes::Code;
 use lgm_source::stack;
 use std::sync::Arc;
 
-/// A model with many sections, known by the same model with a few of them.
+/// A model with many sections, represented by short models with a small number of sections.
 #[derive(Debug)]
 pub struct Stretched {
     count: u64,
@@ -46,13 +49,13 @@ impl Stretched {
     /// The number of sections of the first short model.
     pub const FIRST: u64 = local::SECTIONS as u64;
 
-    /// The number of short models; each has one section more than the one before it.
+    /// The number of short models; each has one section more than the previous model.
     pub const SIZES: u64 = 6;
 
-    /// From so many sections on this takes less time than to compile the model as it is.
+    /// The number of sections from which this is faster than compiling the full model.
     pub const WORTHWHILE: u64 = 10_000;
 
-    /// The short models of a compilation whose model has so many sections at least, if the claim holds of them.
+    /// Returns the short models of a compilation with at least this number of sections, if the claim holds for them.
     pub fn of(compilation: &Compilation, least: u64) -> Option<Stretched> {
         let least = least.max(Self::FIRST + Self::SIZES);
         let request = &compilation.request;
@@ -84,7 +87,7 @@ impl Stretched {
             if least >= Self::WORTHWHILE && 2 * Self::SIZES * things > sections.count() {
                 return None;
             }
-            // That the equations hold is said too.
+            // A message also confirms that the equations are verified.
             let diagnostics = each.diagnostics();
             let is_verified = diagnostics.iter().all(|found| found.code == Code::LGM0712);
             if !is_verified || diagnostics.is_empty() == (more == 0) || !is_of_one_piece(&each) {
@@ -99,22 +102,22 @@ impl Stretched {
             count: sections.count(),
             short,
         };
-        // A model that the language does not allow is reported as such.
+        // An invalid model is reported as such.
         let things = stretched.at(|each| each.model().map_or(0, |model| model.paths.len()))?;
         (things as u64 <= Settings::LARGEST.min(request.settings.largest)).then_some(stretched)
     }
 
-    /// The number of sections.
+    /// Returns the number of sections.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The equations of the short models.
+    /// Returns the equations of the short models.
     pub fn systems(&self) -> Vec<&StateSystem> {
         self.short.iter().filter_map(Compilation::system).collect()
     }
 
-    /// A count of the long model, from those of the short ones; none where these do not grow evenly.
+    /// Returns a count of the long model, extrapolated from the short models; none if the counts do not grow linearly.
     pub fn at(&self, number: impl Fn(&Compilation) -> usize) -> Option<usize> {
         let numbers: Vec<usize> = self.short.iter().map(number).collect();
         let step = numbers[1].checked_sub(numbers[0])?;
@@ -127,7 +130,7 @@ impl Stretched {
             .flatten()
     }
 
-    /// The size of the long model.
+    /// Returns the size of the long model.
     pub fn counts(&self) -> Option<Counts> {
         let count = |of: fn(&Counts) -> &Count| {
             let one = |pick: fn(&Count) -> usize| {
@@ -148,7 +151,7 @@ impl Stretched {
     }
 }
 
-/// Returns true for one graph of fixed structure with linear equations, solved in full.
+/// Returns true for a single graph of fixed structure whose linear equations are solved completely.
 fn is_of_one_piece(compilation: &Compilation) -> bool {
     let is_fixed = |model: &lgm_model::Model| model.switching.is_empty() && model.integrals.is_empty();
     let is_solved = |system: &StateSystem| {

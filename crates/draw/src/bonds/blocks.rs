@@ -1,4 +1,4 @@
-//! Components: what lies in each of them, one in another.
+//! Components and their contents, nested in each other.
 
 use super::graph::Graph;
 use crate::content::Content;
@@ -8,30 +8,30 @@ use rustc_hash::FxHashMap;
 
 /// A component, or the whole drawing.
 #[derive(Debug)]
-pub(super) struct Block {
-    /// Its name within the component around it.
+pub(super) struct ComponentFrame {
+    /// The name within the enclosing component.
     pub(super) text: String,
-    /// Its name in the model.
+    /// The name in the model.
     pub(super) name: String,
-    /// The component around it; none for the whole drawing.
+    /// The enclosing component; none for the whole drawing.
     pub(super) around: Option<usize>,
-    /// Vertices in it and in no other component within.
+    /// The vertices that it contains directly.
     pub(super) vertices: Vec<usize>,
-    /// The components within it.
+    /// The components that it contains directly.
     pub(super) within: Vec<usize>,
 }
 
 /// All components; the first is the whole drawing.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    pub(super) all: Vec<Block>,
+    pub(super) all: Vec<ComponentFrame>,
     /// The innermost component of each vertex.
     of_vertex: Vec<usize>,
     /// The width of the longest title.
     pub(super) widest: f64,
 }
 
-/// Something in a component: a vertex, or another component.
+/// An item of a component: a vertex, or another component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Item {
     Vertex(usize),
@@ -40,7 +40,7 @@ pub(super) enum Item {
 
 impl Blocks {
     pub(super) fn of(content: &Content<'_>, graph: &Graph) -> Blocks {
-        let whole = Block {
+        let whole = ComponentFrame {
             text: String::new(),
             name: String::new(),
             around: None,
@@ -57,7 +57,7 @@ impl Blocks {
             let mut at = 0;
             for path in &info.home {
                 at = *known.entry(*path).or_insert_with(|| {
-                    blocks.all.push(Block {
+                    blocks.all.push(ComponentFrame {
                         text: content.own_name(*path),
                         name: content.model.path_name(*path),
                         around: Some(at),
@@ -78,7 +78,7 @@ impl Blocks {
         blocks
     }
 
-    /// A component that holds nothing but another one is one frame with it.
+    /// Merges a component that contains only another component with it into one frame.
     fn merge_single(&mut self) {
         for at in 1..self.all.len() {
             while let ([only], true) = (&self.all[at].within[..], self.all[at].vertices.is_empty()) {
@@ -96,12 +96,12 @@ impl Blocks {
         }
     }
 
-    /// The width of the name of a component, as it is written at its frame.
+    /// Returns the width of the name of a component at its frame.
     pub(super) fn title_width(&self, block: usize) -> f64 {
         width(&self.all[block].text, SIZE)
     }
 
-    /// The part of a component that a vertex belongs to; none if it lies outside.
+    /// Returns the item of a component that contains a vertex; `None` if the vertex is outside.
     pub(super) fn item(&self, block: usize, vertex: usize) -> Option<Item> {
         let mut at = self.of_vertex[vertex];
         if at == block {
@@ -116,7 +116,7 @@ impl Blocks {
         }
     }
 
-    /// All vertices and components within one, itself first, in the order of their declarations.
+    /// Returns all vertices and components within a component, starting with itself, in declaration order.
     pub(super) fn everything(&self, block: usize) -> (Vec<usize>, Vec<usize>) {
         let (mut vertices, mut blocks) = (Vec::new(), vec![block]);
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! What hangs at each junction and on which side, and how much room that takes.
+//! The elements at each junction, their sides and their extents.
 
 use super::graph::{Graph, Vertex};
 use super::skeleton::{Side, Skeleton};
@@ -11,22 +11,22 @@ const HIGH: f64 = 20.0;
 /// The height of the line of a value.
 pub(super) const VALUE: f64 = 14.0;
 
-/// The distance from a junction to the elements above and below it, at least.
+/// The minimum distance from a junction to the elements above and below it.
 const REACH: f64 = 66.0;
 
-/// Bonds to elements far to the side rise so much at least, clear of what lies along the row.
+/// The minimum slope of bonds to elements far to the side, to clear the contents of the row.
 const STEEP: f64 = 0.6;
 
 /// The length of a bond to an element on the left or on the right.
 const ALONG: f64 = 46.0;
 
-/// The distance between elements side by side.
+/// The distance between adjacent elements.
 const APART: f64 = 14.0;
 
 /// The room for a line between elements above or below.
 const CORRIDOR: f64 = 30.0;
 
-/// How far away a signal is written.
+/// The distance to a signal.
 const SIGNAL: f64 = 42.0;
 
 /// An element with one bond, or the signal of the junction's own element.
@@ -35,15 +35,15 @@ pub(super) struct Hang {
     /// The bond and the vertex at its far end; none for a signal.
     pub(super) bond: Option<(usize, usize)>,
     pub(super) side: Side,
-    /// The middle of its text, from the vertex that it hangs at.
+    /// The middle of the element's text, relative to the vertex with the element.
     pub(super) at: Point,
     pub(super) w: f64,
     pub(super) h: f64,
-    /// Its own signal: what it is, and the middle of that text.
+    /// The element's own signal: its text, the middle of that text, and its width.
     pub(super) signal: Option<(String, Point, f64)>,
 }
 
-/// A vertex of the grid with all that hangs at it.
+/// A vertex of the grid with everything attached to it.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) vertex: usize,
@@ -52,11 +52,11 @@ pub(super) struct Cell {
     pub(super) w: f64,
     pub(super) h: f64,
     pub(super) hangs: Vec<Hang>,
-    /// How far all of it reaches: to the left, to the right, up and down.
+    /// The extents of all parts: to the left, to the right, up and down.
     pub(super) reach: [f64; 4],
 }
 
-/// The height of the text of a vertex.
+/// Returns the height of the text of a vertex.
 fn text_height(vertex: &Vertex) -> f64 {
     match (&vertex.value, vertex.size) {
         (_, Some(size)) => size.above + size.below,
@@ -65,7 +65,7 @@ fn text_height(vertex: &Vertex) -> f64 {
     }
 }
 
-/// The width of the text of a vertex.
+/// Returns the width of the text of a vertex.
 fn text_width(vertex: &Vertex) -> f64 {
     if let Some(size) = vertex.size {
         return size.w;
@@ -88,12 +88,12 @@ fn text_width(vertex: &Vertex) -> f64 {
     own.max(of_value)
 }
 
-/// The text of signals.
+/// Returns the text of signals.
 pub(super) fn signal_text(vertex: &Vertex) -> Option<String> {
     (!vertex.signals.is_empty()).then(|| vertex.signals.join(", "))
 }
 
-/// The cells of a grid, without places.
+/// Creates the cells of a grid, without positions.
 pub(super) fn cells(graph: &Graph, skeleton: &Skeleton, leaving: &[usize]) -> Vec<Cell> {
     let mut cells = Vec::new();
     let spots: std::collections::BTreeSet<(i32, i32)> = skeleton.spots.iter().flatten().copied().collect();
@@ -103,7 +103,7 @@ pub(super) fn cells(graph: &Graph, skeleton: &Skeleton, leaving: &[usize]) -> Ve
         };
         let info = &graph.vertices[vertex];
         let mut used = used_sides(graph, skeleton, vertex, leaving[vertex]);
-        // What stands there is in the way, bonded or not.
+        // Existing lines are obstacles, with or without bonds.
         for (side, step) in [(Side::Left, -1), (Side::Right, 1)] {
             if spots.contains(&(spot.0 + step, spot.1)) {
                 used.push(side);
@@ -127,7 +127,7 @@ pub(super) fn cells(graph: &Graph, skeleton: &Skeleton, leaving: &[usize]) -> Ve
     cells
 }
 
-/// The sides at which bonds of the grid leave a vertex.
+/// Returns the sides at which bonds of the grid leave a vertex.
 fn used_sides(graph: &Graph, skeleton: &Skeleton, vertex: usize, leaving: usize) -> Vec<Side> {
     let mut used = Vec::new();
     let mut open = 0;
@@ -141,7 +141,7 @@ fn used_sides(graph: &Graph, skeleton: &Skeleton, vertex: usize, leaving: usize)
             None => open += 1,
         }
     }
-    // A bond out of a component goes on in its row.
+    // A bond that leaves a component continues in its row.
     let mut out = leaving;
     for side in [Side::Left, Side::Right] {
         if out > 0 && !used.contains(&side) {
@@ -160,7 +160,8 @@ fn used_sides(graph: &Graph, skeleton: &Skeleton, vertex: usize, leaving: usize)
     used
 }
 
-/// What hangs at a vertex, with sides: along the row where that is free, sources on the left; storage above, dissipators below.
+/// Returns the elements at a vertex with their sides: along the row if there is room, sources on the left; otherwise storage above and
+/// dissipators below.
 fn hangs(graph: &Graph, skeleton: &Skeleton, vertex: usize, used: &[Side]) -> Vec<Hang> {
     let far = |bond: usize| &graph.vertices[graph.bonds[bond].other(vertex)];
     let mut own = skeleton.hanging[vertex].clone();
@@ -216,12 +217,12 @@ fn hangs(graph: &Graph, skeleton: &Skeleton, vertex: usize, used: &[Side]) -> Ve
     hangs
 }
 
-/// Whether an element stands below its junction if it can: dissipators do.
+/// Returns true if an element is preferably drawn below its junction, as dissipators are.
 fn is_below(vertex: &Vertex) -> bool {
     vertex.text.starts_with('R') || vertex.text.starts_with("MR")
 }
 
-/// About as many above as below; where one side is taken, up to two on the other one.
+/// Balances the numbers above and below; if one side is occupied, allows up to two on the other.
 fn balance(up: &mut Vec<usize>, down: &mut Vec<usize>, up_is_free: bool, down_is_free: bool) {
     if up_is_free && !down_is_free && up.len() + down.len() <= 2 {
         up.append(down);
@@ -240,7 +241,7 @@ fn balance(up: &mut Vec<usize>, down: &mut Vec<usize>, up_is_free: bool, down_is
     }
 }
 
-/// Puts what hangs at a vertex into its places, and sees how far it reaches.
+/// Positions everything attached to a vertex, and computes its extent.
 fn arrange(cell: &mut Cell, used: &[Side]) {
     let half = cell.w / 2.0;
     let tall = cell.h / 2.0;
@@ -319,7 +320,7 @@ fn arrange(cell: &mut Cell, used: &[Side]) {
     }
 }
 
-/// A signal beside an element at the side must not stand in what fans out above.
+/// Keeps the signal of an element at the side from crossing the fan above.
 fn clear_row(cell: &mut Cell) {
     let boxes: Vec<Rect> = (cell.hangs.iter())
         .filter(|hang| matches!(hang.side, Side::Up | Side::Down))
@@ -345,12 +346,12 @@ fn clear_row(cell: &mut Cell) {
     }
 }
 
-/// How wide an element is with its signal.
+/// Returns the width of an element with its signal.
 fn wide(hang: &Hang) -> f64 {
     hang.signal.as_ref().map_or(hang.w, |(_, _, w)| w.max(hang.w))
 }
 
-/// The middles of texts of these widths side by side around zero; with room for a line at zero if that is asked for.
+/// Returns the middles of adjacent texts with these widths, centred at zero, optionally with room for a line at zero.
 fn fan(widths: &[f64], corridor: bool) -> Vec<f64> {
     let count = widths.len();
     let mut at = 0.0;
@@ -364,7 +365,7 @@ fn fan(widths: &[f64], corridor: bool) -> Vec<f64> {
         at += w + APART;
     }
     let middle = if corridor {
-        // Behind the left ones.
+        // To the right of the left ones.
         let before: f64 = widths[..left].iter().map(|w| w + APART).sum();
         before - APART + CORRIDOR / 2.0
     } else if count % 2 == 1 {

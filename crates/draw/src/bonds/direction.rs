@@ -1,6 +1,6 @@
-//! The directions of half arrows as books have them: out of sources, into storage and dissipators, through couplers and branches away from the
-//! sources; and the junctions that nothing is lost without. An arrow that turns changes the sign of one variable of its bond. That variable
-//! is known for each port, so that moduli and values have the signs that hold for the arrows as they are drawn.
+//! Directions of half arrows by textbook convention: out of sources, into storage and dissipators, through couplers and branches away from
+//! the sources. Also removes junctions that carry no information. Reversing an arrow changes the sign of one variable of its bond. This
+//! variable is recorded for each port, so that moduli and values have the signs of the drawn arrows.
 
 use super::graph::{Graph, Role};
 use crate::drawing::Shape;
@@ -9,7 +9,7 @@ use lgm_source::Span;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// The bonds at each vertex.
+/// Returns the bonds at each vertex.
 fn bonds_at(graph: &Graph) -> Vec<Vec<usize>> {
     let mut at = vec![Vec::new(); graph.vertices.len()];
     for (bond, info) in graph.bonds.iter().enumerate() {
@@ -19,7 +19,7 @@ fn bonds_at(graph: &Graph) -> Vec<Vec<usize>> {
     at
 }
 
-/// The distance of each vertex from the first source of its part, in bonds.
+/// Returns the distance of each vertex from the first source of its connected part, in bonds.
 fn distances(graph: &Graph, at: &[Vec<usize>]) -> Vec<usize> {
     let mut far = vec![usize::MAX; graph.vertices.len()];
     let sources = (0..far.len()).filter(|vertex| graph.vertices[*vertex].is_source());
@@ -42,7 +42,7 @@ fn distances(graph: &Graph, at: &[Vec<usize>]) -> Vec<usize> {
     far
 }
 
-/// The variable that the bonds of a junction do not share.
+/// Returns the variable that the bonds of a junction do not share.
 fn not_common(kind: JunctionKind) -> Variable {
     match kind {
         JunctionKind::Zero => Variable::Flow,
@@ -50,7 +50,7 @@ fn not_common(kind: JunctionKind) -> Variable {
     }
 }
 
-/// Turns one bond of an element. What its junction has in common keeps its sign.
+/// Reverses one bond of an element. The common variable of its junction keeps its sign.
 fn turn_alone(graph: &mut Graph, bond: usize) {
     let info = &graph.bonds[bond];
     let junction = [info.tail, info.head]
@@ -59,12 +59,12 @@ fn turn_alone(graph: &mut Graph, bond: usize) {
             Shape::Junction(kind) => Some(kind),
             _ => None,
         });
-    // Between two elements nothing was drawn; the junction there is a 0-junction.
+    // The bond between two elements had no junction; the inserted one is a 0-junction.
     let changes = not_common(junction.unwrap_or(JunctionKind::Zero));
     graph.bonds[bond].turn(changes);
 }
 
-/// Turns all half arrows that books draw the other way.
+/// Reverses all half arrows against the textbook convention.
 pub(super) fn power_through(graph: &mut Graph) {
     let at = bonds_at(graph);
     let far = distances(graph, &at);
@@ -101,7 +101,8 @@ pub(super) fn power_through(graph: &mut Graph) {
     }
 }
 
-/// A branch between two nodes points away from the sources; one with a source of what its bonds do not share points along the source.
+/// Points a branch between two nodes away from the sources. A branch with a source of the variable that its bonds do not share points along
+/// the source.
 fn turn_branch(graph: &mut Graph, vertex: usize, own: &[usize], far: &[usize]) {
     let Shape::Junction(kind) = graph.vertices[vertex].shape else {
         return;
@@ -130,7 +131,7 @@ fn turn_branch(graph: &mut Graph, vertex: usize, own: &[usize], far: &[usize]) {
         }
     };
     if turns {
-        // The common variable changes its sign everywhere at the junction, and beyond its nodes nothing does.
+        // The common variable changes its sign everywhere at the junction, and nothing changes beyond its nodes.
         for bond in own {
             graph.bonds[*bond].turn(match kind {
                 JunctionKind::Zero => Variable::Effort,
@@ -140,7 +141,7 @@ fn turn_branch(graph: &mut Graph, vertex: usize, own: &[usize], far: &[usize]) {
     }
 }
 
-/// Power comes into a coupler where the first source is nearer, unless the author has drawn it through.
+/// Directs power into a coupler at the port nearer to the first source, unless its arrows already point through it.
 fn turn_coupler(graph: &mut Graph, vertex: usize, at: &[Vec<usize>], far: &[usize]) {
     let [first, second] = at[vertex][..] else {
         return;
@@ -163,7 +164,7 @@ fn turn_coupler(graph: &mut Graph, vertex: usize, at: &[Vec<usize>], far: &[usiz
     }
 }
 
-/// Takes away the junctions of two bonds that power passes through. In components of the same definition the same junctions stay.
+/// Removes plain junctions with two bonds through which power passes. Components of the same definition keep the same junctions.
 pub(super) fn pass_through(graph: &mut Graph) {
     let at = bonds_at(graph);
     let measured: FxHashSet<usize> = graph
@@ -186,7 +187,7 @@ pub(super) fn pass_through(graph: &mut Graph) {
         is_plain && is_through && is_whole && is_agreed && first.other(vertex) != second.other(vertex)
     };
     let mut found: Vec<usize> = (0..graph.vertices.len()).filter(|vertex| passes(*vertex)).collect();
-    // One instance of a definition may have to keep a junction; then all do.
+    // If one instance of a definition must keep a junction, all instances keep it.
     let place = |vertex: usize| {
         let info = &graph.vertices[vertex];
         info.declared

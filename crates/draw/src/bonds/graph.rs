@@ -1,4 +1,4 @@
-//! Junctions, elements and bonds as they are drawn: the entries of vectors as one, and the elements of a modal block as one.
+//! Junctions, elements and bonds as drawn: the entries of a vector are merged, and so are the elements of a modal block.
 
 use crate::content::Content;
 use crate::drawing::{Shape, Stroke};
@@ -19,33 +19,33 @@ pub(super) struct Graph {
 /// A junction or an element.
 #[derive(Clone, Debug)]
 pub(super) struct Vertex {
-    /// Its name in the model.
+    /// The name in the model.
     pub(super) id: String,
-    /// What is written.
+    /// The written text.
     pub(super) text: String,
     pub(super) shape: Shape,
     pub(super) domain: Option<Arc<str>>,
     pub(super) width: usize,
-    /// Its modulus or parameter, where that is asked for.
+    /// The modulus or parameter, if it is shown.
     pub(super) value: Option<String>,
-    /// Names that modulate it and are drawn as texts.
+    /// Names of modulating quantities that are drawn as texts.
     pub(super) signals: Vec<String>,
-    /// The vertices whose variables modulate it.
+    /// The vertices whose variables modulate the element.
     pub(super) modulated_by: Vec<usize>,
     pub(super) role: Role,
-    /// The components that it lies in, the outermost first.
+    /// The enclosing components, the outermost first.
     pub(super) home: Vec<PathId>,
-    /// The place of its declaration: the same for its like in another component of the same definition.
+    /// The location of the declaration: the same for the corresponding vertices of all components with the same definition.
     pub(super) declared: Option<Span>,
-    /// The element, where it is one.
+    /// The element, if the vertex is one.
     pub(super) element: Option<ElementId>,
-    /// Of a component that is drawn as one, its size with all that lies in it.
+    /// The size, including its contents, of a component drawn as a single vertex.
     pub(super) size: Option<Size>,
     pub(super) title: String,
 }
 
 impl Vertex {
-    /// An element with its name in the model and its text alone.
+    /// Creates an element with only its name in the model and its text.
     pub(super) fn new(id: String, text: String) -> Vertex {
         Vertex {
             id,
@@ -66,7 +66,7 @@ impl Vertex {
     }
 }
 
-/// The reach of the frame of a component from its row.
+/// The extent of a component's frame from its row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub(super) w: f64,
@@ -74,18 +74,18 @@ pub(super) struct Size {
     pub(super) below: f64,
 }
 
-/// The use that a vertex makes of power.
+/// The role of a vertex in the power flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Role {
     /// A source of this variable.
     Source(Variable),
-    /// Storage or a dissipator: it takes power.
+    /// Storage or a dissipator: it absorbs power.
     Sink,
-    /// Power comes in at one port and leaves at another.
+    /// Power enters at one port and leaves at another.
     Coupler,
     /// The junction of a branch between two nodes.
     Branch,
-    /// Another junction, or an element with modes.
+    /// Another junction, or a modal block.
     Other,
 }
 
@@ -106,18 +106,18 @@ pub(super) struct Bond {
     pub(super) domain: Option<Arc<str>>,
     pub(super) width: usize,
     pub(super) bonds: Vec<usize>,
-    /// Those of the bonds whose own direction is the other one.
+    /// The bonds that were reversed.
     pub(super) turned: Vec<usize>,
     pub(super) stroke: Stroke,
-    /// The ports at its tail and its head.
+    /// The ports at the tail and the head.
     pub(super) ports: [Option<PortEnd>; 2],
     pub(super) conflict: bool,
-    /// True if both ends want the stroke.
+    /// True if both ends require the stroke.
     pub(super) contested: bool,
 }
 
-/// The port of an element at an end of a bond. Effort and flow of the port, absorbing, are so many times those of the bond as it is
-/// drawn: 1 or -1.
+/// The port of an element at an end of a bond. Effort and flow of the port, absorbing power, equal the effort and flow of the drawn bond
+/// times 1 or -1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortEnd {
     pub(super) port: PortId,
@@ -126,12 +126,12 @@ pub(super) struct PortEnd {
 }
 
 impl Bond {
-    /// The other end.
+    /// Returns the other end.
     pub(super) fn other(&self, end: usize) -> usize {
         if self.tail == end { self.head } else { self.tail }
     }
 
-    /// Lets it point the other way, where this variable changes its sign.
+    /// Reverses the bond; `changes` is the variable that changes its sign.
     pub(super) fn turn(&mut self, changes: Variable) {
         std::mem::swap(&mut self.tail, &mut self.head);
         self.ports.swap(0, 1);
@@ -156,7 +156,7 @@ impl Bond {
     }
 }
 
-/// What a vertex stands for.
+/// The model object that a vertex represents.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Key {
     Node(PathId),
@@ -167,12 +167,12 @@ enum Key {
     Added(usize),
 }
 
-/// A graph while it is made.
+/// A graph under construction.
 struct Reader<'c, 'a> {
     content: &'c Content<'a>,
     graph: Graph,
     known: FxHashMap<Key, usize>,
-    /// Junctions between elements that were bonded to each other directly: no one drew them.
+    /// Junctions inserted between elements that were bonded to each other directly.
     direct: Vec<usize>,
 }
 
@@ -184,7 +184,7 @@ pub(super) fn read(content: &Content<'_>) -> Graph {
         known: FxHashMap::default(),
         direct: Vec::new(),
     };
-    // In the order of their declarations, elements first: the first source is found first.
+    // In declaration order, elements first, so that the first source is found first.
     for port in 0..content.report.ports.len() {
         reader.vertex(End::Port(port));
     }
@@ -203,7 +203,7 @@ pub(super) fn read(content: &Content<'_>) -> Graph {
             continue;
         }
         let bond = reader.bond(index, tail, head);
-        // Bonds between two junctions that are no vectors are as many as were drawn.
+        // Bonds between two junctions that are not vectors are drawn separately.
         let is_vector = reader.graph.vertices[tail].width > 1 || reader.graph.vertices[head].width > 1;
         let is_one = bond.name.is_empty() && !is_vector;
         let key = (tail, head, if is_one { format!("#{index}") } else { bond.name.clone() });
@@ -332,11 +332,11 @@ impl Reader<'_, '_> {
     fn port(&mut self, port: usize) -> usize {
         let model = self.content.model;
         let Some(info) = model.graph.ports.get(port) else {
-            // A velocity that the equations have as a state.
+            // A velocity that is a state of the equations.
             let name = self.content.report.ports[port].name.clone();
             return self.put(Key::Added(usize::MAX - port), |_| Vertex {
                 role: Role::Sink,
-                title: format!("the velocity of {name} is a state, since a modulus depends on its integral"),
+                title: format!("the velocity of {name} is a state, because a modulus depends on its integral"),
                 ..Vertex::new(format!("velocity of {name}"), "velocity".to_string())
             });
         };
@@ -453,7 +453,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A measured vertex modulates by a line; all other names stay texts.
+    /// Draws a line from each measured vertex; all other modulating names remain texts.
     fn modulate(&mut self) {
         let content = self.content;
         let measured = content.measured_names();
@@ -475,7 +475,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// An added vertex lies in the component of its junction.
+    /// Puts each added vertex into the component of its junction.
     fn settle_added(&mut self) {
         for bond in &self.graph.bonds {
             for (end, other) in [(bond.tail, bond.head), (bond.head, bond.tail)] {
@@ -487,7 +487,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Two bonds at a junction that no one drew are the one that was drawn.
+    /// Joins the two bonds at each inserted junction into the original bond.
     fn join_direct(&mut self) {
         let direct = std::mem::take(&mut self.direct);
         self.graph.join(&direct);
@@ -495,7 +495,7 @@ impl Reader<'_, '_> {
 }
 
 impl Graph {
-    /// Takes junctions away that have one bond in and one out, which become one bond.
+    /// Removes junctions with one bond in and one out, whose bonds are joined.
     pub(super) fn join(&mut self, junctions: &[usize]) {
         let mut gone = vec![false; self.vertices.len()];
         for junction in junctions {
@@ -527,12 +527,33 @@ impl Graph {
             self.bonds.remove(out);
             gone[*junction] = true;
         }
-        let mut places = Vec::with_capacity(gone.len());
-        let mut count = 0;
-        for is_gone in &gone {
-            places.push(count);
-            count += usize::from(!is_gone);
+        let own: Vec<usize> = (0..gone.len()).collect();
+        self.remove(&gone, &own);
+    }
+
+    /// Merges each junction into the one that represents it. The bonds between them disappear.
+    pub(super) fn unite(&mut self, stands_for: &[usize]) {
+        self.bonds.retain(|bond| stands_for[bond.tail] != stands_for[bond.head]);
+        let gone: Vec<bool> = (0..stands_for.len())
+            .map(|vertex| stands_for[vertex] != vertex)
+            .collect();
+        for vertex in (0..gone.len()).filter(|vertex| gone[*vertex]) {
+            let title = std::mem::take(&mut self.vertices[vertex].title);
+            let kept = &mut self.vertices[stands_for[vertex]];
+            kept.title = format!("{}, {title}", kept.title);
         }
+        self.remove(&gone, stands_for);
+    }
+
+    /// Removes vertices; their representatives replace them at bonds and signals.
+    fn remove(&mut self, gone: &[bool], stands_for: &[usize]) {
+        let mut count = 0;
+        let own = gone.iter().map(|is_gone| {
+            count += usize::from(!is_gone);
+            count - usize::from(!is_gone)
+        });
+        let own: Vec<usize> = own.collect();
+        let places: Vec<usize> = stands_for.iter().map(|vertex| own[*vertex]).collect();
         let mut kept = gone.iter();
         self.vertices.retain(|_| kept.next() == Some(&false));
         for vertex in &mut self.vertices {
@@ -544,7 +565,7 @@ impl Graph {
     }
 }
 
-/// `1(spring[2])` as `1(spring)`.
+/// Returns `1(spring[2])` as `1(spring)`.
 fn without_entry(name: &str) -> String {
     match name.strip_suffix("])").and_then(|start| start.rsplit_once('[')) {
         Some((start, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{start})"),
@@ -552,7 +573,7 @@ fn without_entry(name: &str) -> String {
     }
 }
 
-/// `I:mass`; an element that is called by its letters, `SE` or `I1`, has no need of them twice.
+/// Formats `I:mass`; a name that already contains the letters, such as `SE` or `I1`, is not prefixed.
 fn element_text(letters: &str, name: &str) -> String {
     let own = name.strip_prefix(letters);
     match own.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {

@@ -1,9 +1,9 @@
-//! Vertices, lines, signals and frames that have their places.
+//! Vertices, lines, signals and frames with positions.
 
 use super::places::Gaps;
 use crate::drawing::{Point, Rect};
 
-/// A vertex with its place.
+/// A vertex with its position.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) vertex: usize,
@@ -18,7 +18,7 @@ impl Placed {
     }
 }
 
-/// A signal that comes from no vertex, as a text with an arrow.
+/// A signal without a source vertex, as a text with an arrow.
 #[derive(Clone, Debug)]
 pub(super) struct Note {
     pub(super) vertex: usize,
@@ -35,7 +35,7 @@ pub(super) struct Frame {
     pub(super) title: Rect,
 }
 
-/// All that has its place.
+/// All positioned items.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Laid {
     pub(super) placed: Vec<Placed>,
@@ -75,7 +75,7 @@ impl Laid {
         self.gaps.ys.iter_mut().for_each(|y| *y += dy);
     }
 
-    /// The box around everything.
+    /// Returns the bounding box of all items.
     pub(super) fn bounds(&self) -> Rect {
         let boxes = self
             .placed
@@ -101,7 +101,7 @@ impl Laid {
         all.unwrap_or(Rect::around(Point::new(0.0, 0.0), 0.0, 0.0))
     }
 
-    /// Takes in what lies within.
+    /// Adds the items of an inner layout.
     pub(super) fn add(&mut self, other: Laid) {
         self.placed.extend(other.placed);
         self.lines.extend(other.lines);

@@ -1,5 +1,5 @@
-//! The layout of a component, or of the whole drawing, around the components within it. Components that are alike get the same layout, which
-//! is found once.
+//! The layout of a component, or of the whole drawing, around the components within it. Components with equal structure share one layout,
+//! which is computed once.
 
 use super::blocks::{Blocks, Item};
 use super::cells::cells;
@@ -12,10 +12,10 @@ use crate::drawing::Rect;
 use crate::metrics::LINE;
 use rustc_hash::FxHashMap;
 
-/// The distance between the frame of a component and what lies in it.
+/// The distance between the frame of a component and its contents.
 const INSET: f64 = 12.0;
 
-/// The layout of a component in use, which others that are alike share.
+/// A layout that components with equal structure share.
 struct Known {
     vertices: Vec<usize>,
     blocks: Vec<usize>,
@@ -23,14 +23,14 @@ struct Known {
     laid: Laid,
 }
 
-/// Layouts that are known, by all that they depend on.
+/// Known layouts, by everything that they depend on.
 #[derive(Default)]
 pub(super) struct Layouts {
     known: FxHashMap<String, Known>,
 }
 
 impl Layouts {
-    /// The layout of a component with its frame, its middle at zero.
+    /// Returns the layout of a component with its frame, centred at zero.
     fn component(&mut self, graph: &Graph, blocks: &Blocks, block: usize) -> Laid {
         let (vertices, within) = blocks.everything(block);
         let place: FxHashMap<usize, usize> = vertices.iter().enumerate().map(|(at, vertex)| (*vertex, at)).collect();
@@ -56,7 +56,7 @@ impl Layouts {
         laid
     }
 
-    /// The layout of what lies in a component, or of the whole drawing.
+    /// Returns the layout of the contents of a component, or of the whole drawing.
     pub(super) fn level(&mut self, graph: &Graph, blocks: &Blocks, block: usize) -> Laid {
         let own = &blocks.all[block];
         let vertices = own.vertices.iter().map(|vertex| Item::Vertex(*vertex));
@@ -136,7 +136,7 @@ impl Layouts {
     }
 }
 
-/// A component as a vertex of what lies around it.
+/// Creates a vertex that represents a component in its surroundings.
 fn stand_in(name: &str, size: Size) -> Vertex {
     Vertex {
         size: Some(size),
@@ -144,7 +144,7 @@ fn stand_in(name: &str, size: Size) -> Vertex {
     }
 }
 
-/// All that the layout of a component depends on.
+/// Returns everything that the layout of a component depends on.
 fn alike(
     graph: &Graph,
     blocks: &Blocks,
@@ -185,7 +185,7 @@ fn alike(
 }
 
 impl Known {
-    /// The same layout for the vertices, components and bonds of another instance.
+    /// Adapts the layout to the vertices, components and bonds of another instance.
     fn used_for(&self, graph: &Graph, blocks: &Blocks, [vertices, within, bonds]: [&[usize]; 3]) -> Laid {
         let map = |from: &[usize], to: &[usize]| -> FxHashMap<usize, usize> {
             from.iter().copied().zip(to.iter().copied()).collect()
@@ -209,7 +209,7 @@ impl Known {
         for (own, path) in &mut laid.lines {
             let before = &graph.bonds[*own];
             *own = bond[own];
-            // Its half arrow may point the other way.
+            // The half arrow may point the other way.
             if vertex[&before.tail] != graph.bonds[*own].tail {
                 path.reverse();
             }
@@ -218,7 +218,7 @@ impl Known {
     }
 }
 
-/// Puts a frame with a name around what lies in a component. Zero is in its middle, in the row where power comes in.
+/// Draws a frame with a name around the contents of a component. The origin is in the middle, in the row where power enters.
 fn frame(laid: &mut Laid, graph: &Graph, blocks: &Blocks, block: usize) {
     let bounds = laid.bounds().grown(INSET);
     let wide = bounds.w.max(blocks.widest + 16.0);

@@ -1,5 +1,5 @@
-//! Bond graphs: the chain of junctions and couplers in a row, what leads past it in rows above and below, elements on the free sides.
-//! Components have frames, and stand as one in the row that they belong to.
+//! Bond graphs: the main chain of junctions and couplers in a row, parallel paths in rows above and below, elements on the free sides.
+//! Components have frames, and each is placed as a single item in its row.
 
 mod blocks;
 mod cells;
@@ -13,12 +13,13 @@ mod places;
 mod route;
 mod skeleton;
 mod tracks;
+mod unite;
 mod values;
 
 use crate::content::Content;
 use crate::drawing::Drawing;
 
-/// The drawing of a model as a bond graph.
+/// Draws a model as a bond graph.
 pub(crate) fn draw(content: &Content<'_>) -> Drawing {
     let mut graph = graph::read(content);
     if !content.manner.own_directions {
@@ -26,6 +27,7 @@ pub(crate) fn draw(content: &Content<'_>) -> Drawing {
     }
     if !content.manner.all_junctions {
         direction::pass_through(&mut graph);
+        unite::unite(&mut graph);
     }
     if content.manner.values {
         values::write(content, &mut graph);

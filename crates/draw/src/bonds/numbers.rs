@@ -1,4 +1,4 @@
-//! The numbers of bonds, beside their lines.
+//! The numbers of bonds, next to their lines.
 
 use crate::drawing::{Anchor, Drawing, Edge, Label, LabelKind, Point, Rect};
 use crate::marks::{BESIDE, Line};
@@ -7,14 +7,39 @@ use crate::metrics::{SMALL, width};
 /// The height of the box of a number.
 const HIGH: f64 = 12.0;
 
-/// The parts of a line at which a number may stand.
+/// The positions along a line at which a number may be placed, in order of preference.
 const PARTS: [f64; 7] = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 
-/// Its distances from the line.
+/// The distances of a number from the line, in order of preference.
 const AWAY: [f64; 3] = [0.0, 5.0, 12.0];
 
-/// Writes the numbers of all bonds, as `lgm causality` counts them, where there is room. A bond without room beside it stays without.
-pub(super) fn write(drawing: &mut Drawing) {
+/// Returns the number of each drawn bond: from 1 to n, from left to right and from top to bottom.
+pub(super) fn in_order(drawing: &Drawing) -> Vec<String> {
+    let corner = |edge: usize| {
+        let path = drawing.edges[edge].path.iter();
+        path.fold((f64::INFINITY, f64::INFINITY), |corner, point| {
+            (corner.0.min(point.x), corner.1.min(point.y))
+        })
+    };
+    let mut order: Vec<usize> = (0..drawing.edges.len()).collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (corner(*a), corner(*b));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    let mut numbers = vec![String::new(); order.len()];
+    for (number, edge) in order.into_iter().enumerate() {
+        numbers[edge] = (number + 1).to_string();
+    }
+    numbers
+}
+
+/// Returns the numbers of the bonds of each line in the causality report.
+pub(super) fn of_report(drawing: &Drawing) -> Vec<String> {
+    drawing.edges.iter().map(|edge| in_report(&edge.bonds)).collect()
+}
+
+/// Writes the numbers of bonds if there is room. A bond without room gets no number.
+pub(super) fn write(drawing: &mut Drawing, numbers: Vec<String>) {
     let mut taken: Vec<Rect> = drawing.labels.iter().map(|label| label.at).collect();
     let mut lines: Vec<Line> = drawing.edges.iter().flat_map(Edge::lines).collect();
     for signal in &drawing.signals {
@@ -28,8 +53,7 @@ pub(super) fn write(drawing: &mut Drawing) {
             .map(|(x, y)| Point::new(at.x + x, at.y + y));
         lines.extend(corners.windows(2).map(|pair| (pair[0], pair[1])));
     }
-    for edge in &drawing.edges {
-        let text = text(&edge.bonds);
+    for (edge, text) in drawing.edges.iter().zip(numbers) {
         let w = width(&text, SMALL);
         let is_free = |at: &Rect| {
             let room = at.grown(0.5);
@@ -46,13 +70,19 @@ pub(super) fn write(drawing: &mut Drawing) {
             kind: LabelKind::Number,
             domain: None,
             name: edge.element.clone().unwrap_or_default(),
-            title: format!("bond from {} to {}", edge.from, edge.to),
+            title: format!(
+                "bond from {} to {}, {} of lgm causality --bonds",
+                edge.from,
+                edge.to,
+                in_report(&edge.bonds)
+            ),
         });
     }
 }
 
-/// Numbers from 1; three or more in a row as the first and the last.
-fn text(bonds: &[usize]) -> String {
+/// Returns the numbers of bonds in the causality report, which counts the bonds of all junctions and all entries; consecutive numbers as
+/// `first..last`.
+fn in_report(bonds: &[usize]) -> String {
     let mut sorted = bonds.to_vec();
     sorted.sort_unstable();
     let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -70,7 +100,7 @@ fn text(bonds: &[usize]) -> String {
     runs.into_iter().map(run).collect::<Vec<_>>().join(",")
 }
 
-/// Boxes beside the pieces of a line, those in the middle of the longest piece first.
+/// Returns boxes next to the pieces of a line, beginning at the middle of the longest piece.
 fn places(edge: &Edge, w: f64) -> Vec<Rect> {
     let mut pieces: Vec<Line> = edge.path.windows(2).map(|pair| (pair[0], pair[1])).collect();
     let length = |piece: &Line| piece.0.distance(piece.1);
@@ -87,7 +117,7 @@ fn places(edge: &Edge, w: f64) -> Vec<Rect> {
             } else {
                 1.0
             };
-            // As near to the line as the corners of the box allow.
+            // As close to the line as the corners of the box allow.
             let reach = (across.x.abs() * w + across.y.abs() * HIGH) / 2.0 + 2.5 + away;
             for side in [sign, -sign] {
                 for part in PARTS {

@@ -1,4 +1,4 @@
-//! The drawing of a bond graph in which everything has its place.
+//! Creates the drawing of a bond graph from its layout.
 
 use super::blocks::Blocks;
 use super::cells::VALUE;
@@ -9,7 +9,7 @@ use crate::content::Content;
 use crate::drawing::{Anchor, Drawing, Edge, Frame, Kind, Label, LabelKind, Node, Point, Rect, Shape, Signal, Stroke};
 use crate::wrap::wrap;
 
-/// The margin around everything.
+/// The margin around the drawing.
 const MARGIN: f64 = 18.0;
 
 pub(super) fn paint(content: &Content<'_>, graph: &Graph, blocks: &Blocks, laid: &Laid) -> Drawing {
@@ -52,13 +52,17 @@ pub(super) fn paint(content: &Content<'_>, graph: &Graph, blocks: &Blocks, laid:
     let left = drawing.left();
     drawing.fit(MARGIN);
     let cuts: Vec<f64> = laid.gaps.cuts.iter().map(|cut| cut + MARGIN - left).collect();
+    let numbers = match content.manner.all_junctions {
+        true => numbers::of_report(&drawing),
+        false => numbers::in_order(&drawing),
+    };
     wrap(&mut drawing, &cuts);
-    numbers::write(&mut drawing);
+    numbers::write(&mut drawing, numbers);
     drawing.fit(MARGIN);
     drawing
 }
 
-/// A junction or an element with its text, and below it its value.
+/// Draws a junction or an element with its text, and its value below.
 fn vertex(vertex: &Vertex, place: &Placed, drawing: &mut Drawing) {
     drawing.nodes.push(Node {
         id: vertex.id.clone(),
@@ -91,7 +95,7 @@ fn vertex(vertex: &Vertex, place: &Placed, drawing: &mut Drawing) {
     }
 }
 
-/// The edge of a bond.
+/// Creates the edge of a bond.
 fn edge(graph: &Graph, bond: usize, path: Vec<Point>) -> Edge {
     let info = &graph.bonds[bond];
     Edge {
@@ -115,7 +119,7 @@ fn edge(graph: &Graph, bond: usize, path: Vec<Point>) -> Edge {
     }
 }
 
-/// Signals as lines from what is measured, and as texts from what is on no page.
+/// Draws signals as lines from the measured vertices, or as texts if the source is not drawn.
 fn signals(graph: &Graph, laid: &Laid, drawing: &mut Drawing) {
     for (from, to, path) in tracks::signals(graph, laid) {
         drawing.signals.push(Signal {

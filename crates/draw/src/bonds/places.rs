@@ -1,32 +1,32 @@
-//! The places of cells: columns and rows as far apart as what stands in them needs.
+//! The positions of cells: columns and rows spaced according to their contents.
 
 use super::cells::Cell;
 use super::graph::Graph;
 use super::skeleton::{Side, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The length of a bond between two junctions, at least.
+/// The minimum length of a bond between two junctions.
 const BOND: f64 = 54.0;
 
-/// The distance between what stands in two columns where no bond runs between.
+/// The distance between two columns without a bond between them.
 const APART: f64 = 26.0;
 
-/// The distance between rows, and how much each line that runs there adds.
+/// The distance between rows, and its increase for each line between them.
 const ROWS: f64 = 40.0;
 const LINE: f64 = 14.0;
 
-/// The places between cells where lines may run.
+/// The gaps between cells in which lines may run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gaps {
-    /// Columns of lines.
+    /// Vertical lines.
     pub(super) xs: Vec<f64>,
-    /// Rows of lines.
+    /// Horizontal lines.
     pub(super) ys: Vec<f64>,
-    /// Where the drawing may be cut.
+    /// The possible cuts of the drawing.
     pub(super) cuts: Vec<f64>,
 }
 
-/// Gives each cell its place.
+/// Assigns positions to the cells.
 pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> Gaps {
     let columns: BTreeSet<i32> = cells.iter().map(|cell| cell.spot.0).collect();
     let rows: BTreeSet<i32> = cells.iter().map(|cell| cell.spot.1).collect();
@@ -35,7 +35,7 @@ pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> G
         of_column.entry(cell.spot.0).or_default().push(at);
     }
     let corners = corners(graph, skeleton);
-    // The last thing of each row so far: its place, how far it reaches, and half its width if it is a cell.
+    // The last item of each row so far: its position, its extent, and half its width if it is a cell.
     let mut last: BTreeMap<i32, (f64, f64, f64)> = BTreeMap::new();
     let mut gaps = Gaps::default();
     let mut before: Option<(f64, f64)> = None;
@@ -52,7 +52,7 @@ pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> G
                 }
             });
         }
-        // A bond that turns into a row has nothing before it there that it could meet.
+        // A bond that turns into a row has nothing to its left there to collide with.
         let turning = corners.iter().filter(|corner| corner.0 == *column);
         let turning: Vec<i32> = turning.map(|corner| corner.1).collect();
         for (other, reach, _) in turning.iter().filter_map(|row| last.get(row)) {
@@ -90,7 +90,7 @@ pub(super) fn place(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell]) -> G
     gaps
 }
 
-/// Where bonds turn from a column into a row.
+/// Returns the corners at which bonds turn from a column into a row.
 fn corners(graph: &Graph, skeleton: &Skeleton) -> BTreeSet<(i32, i32)> {
     let mut corners = BTreeSet::new();
     for bond in &skeleton.bonds {
@@ -109,7 +109,7 @@ fn corners(graph: &Graph, skeleton: &Skeleton) -> BTreeSet<(i32, i32)> {
     corners
 }
 
-/// Rows from the top, with room for lines between them.
+/// Positions the rows from the top, with room for lines between them.
 fn rows_of(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell], rows: &BTreeSet<i32>, gaps: &mut Gaps) {
     let row_of = |vertex: usize| skeleton.spots[vertex].map_or(0, |spot| spot.1);
     // Bonds without sides run between rows.
@@ -134,7 +134,7 @@ fn rows_of(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell], rows: &BTreeS
         for at in &own {
             let cell = &cells[*at];
             y = y.max(cell.reach[2]);
-            // Only what stands above or below counts.
+            // Only cells with overlapping columns matter.
             for other in done.iter().map(|at| &cells[*at]) {
                 let (left, right) = (other.at.x - other.reach[0] - 8.0, other.at.x + other.reach[1] + 8.0);
                 if left < cell.at.x + cell.reach[1] && cell.at.x - cell.reach[0] < right {
@@ -148,7 +148,7 @@ fn rows_of(graph: &Graph, skeleton: &Skeleton, cells: &mut [Cell], rows: &BTreeS
         gaps.ys.push(y);
         done.extend(own);
     }
-    // Lines may run right above and below anything, and at some distance.
+    // Lines may run directly above and below any cell, and at some distance.
     for cell in cells.iter() {
         for step in [10.0, 22.0, 34.0] {
             gaps.ys.push(cell.at.y - cell.reach[2] - step);

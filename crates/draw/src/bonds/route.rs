@@ -1,4 +1,4 @@
-//! Lines between junctions with right angles: the shortest way with few bends and crossings around everything that stands there.
+//! Right-angled lines between junctions: the shortest path around all obstacles with few bends and crossings.
 
 use super::skeleton::Side;
 use crate::drawing::{Point, Rect};
@@ -6,68 +6,68 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a bend and a crossing cost, beside lines that are longer by 1 pixel.
+/// The cost of a corner and of a crossing, in pixels of length.
 const BEND: i64 = 40;
 const CROSSING: i64 = 150;
 
-/// What a step along another bond costs where there is no other way.
+/// The cost of a step along another bond if no other path exists.
 const SHARED: i64 = 2000;
 
-/// Lines are so far from each other at least.
+/// The minimum distance between lines.
 const NARROW: f64 = 8.0;
 
-/// How far a bond is straight at its ends: the half arrow and the stroke need that.
+/// The straight length at the ends of a bond, for the half arrow and the stroke.
 const STRAIGHT: f64 = 14.0;
 
-/// How many points of the grid a search may look at.
+/// The maximum number of grid points that a search examines.
 const LOOKS: usize = 400_000;
 
-/// Lines that bonds may run along, and what is in their way.
+/// Grid lines along which bonds may run, and their obstacles.
 #[derive(Debug)]
 pub(super) struct Router {
     xs: Vec<f64>,
     ys: Vec<f64>,
-    /// Whether the step to the right, or down, from each crossing of lines is blocked, and by whose box.
-    blocked: [Vec<Block>; 2],
-    /// How many lines cross such a step.
+    /// For the step to the right, or down, from each crossing of grid lines: whether it is blocked, and by whose box.
+    blocked: [Vec<Obstacle>; 2],
+    /// The number of lines that cross each step.
     crossed: [Vec<u8>; 2],
-    /// Boxes with owners.
+    /// Boxes that belong to an owner.
     owned: FxHashMap<usize, Rect>,
-    /// Which corners and crossings other bonds have taken.
+    /// The corners and crossings of other bonds.
     visited: Vec<bool>,
 }
 
-/// What is in the way of a step.
+/// The obstacles of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
+enum Obstacle {
     Free,
-    /// The box of this owner alone.
+    /// Only the box of this owner.
     Of(usize),
     /// Another bond runs along it.
     Taken,
     Closed,
 }
 
-/// A way that a line may take.
+/// A possible path of a line.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    /// Its steps, as places with directions.
+    /// The steps, as positions with directions.
     keys: Vec<usize>,
     pub(super) cost: i64,
     pub(super) corners: Vec<Point>,
 }
 
-/// Where a bond may begin or end.
+/// The possible ends of a bond.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     pub(super) owner: usize,
     pub(super) at: Point,
     pub(super) sides: Vec<Side>,
-    /// What it costs to use it.
+    /// The cost of using this end.
     pub(super) cost: i64,
 }
 
-/// Lines through ports, and of the others those that keep their distance.
+/// Returns the lines through ports, and the other lines that keep their distance from these.
 fn sorted(mut ports: Vec<f64>, mut others: Vec<f64>) -> Vec<f64> {
     ports.sort_by(f64::total_cmp);
     ports.dedup_by(|a, b| (*a - *b).abs() < 1.0);
@@ -88,7 +88,7 @@ fn sorted(mut ports: Vec<f64>, mut others: Vec<f64>) -> Vec<f64> {
 }
 
 impl Router {
-    /// A router over lines through ports and other lines. Boxes of owners may be entered by their own bonds.
+    /// Creates a router over lines through ports and other lines. Bonds may enter only the boxes of their own ends.
     pub(super) fn new(
         [port_xs, port_ys]: [Vec<f64>; 2],
         [xs, ys]: [Vec<f64>; 2],
@@ -98,7 +98,7 @@ impl Router {
         let (xs, ys) = (sorted(port_xs, xs), sorted(port_ys, ys));
         let count = xs.len() * ys.len();
         let mut router = Router {
-            blocked: [vec![Block::Free; count], vec![Block::Free; count]],
+            blocked: [vec![Obstacle::Free; count], vec![Obstacle::Free; count]],
             crossed: [vec![0; count], vec![0; count]],
             owned: boxes
                 .iter()
@@ -126,7 +126,7 @@ impl Router {
         Point::new(self.xs[place % columns], self.ys[place / columns])
     }
 
-    /// The columns and rows whose steps may touch a rectangle.
+    /// Returns the columns and rows whose steps may touch a rectangle.
     fn around(&self, rect: &Rect) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
         let range = |values: &[f64], low: f64, high: f64| {
             let first = values.partition_point(|value| *value < low).saturating_sub(1);
@@ -156,9 +156,9 @@ impl Router {
                     {
                         let known = &mut self.blocked[way][place];
                         *known = match (*known, owner) {
-                            (Block::Free, Some(owner)) => Block::Of(owner),
-                            (Block::Of(before), Some(owner)) if before == owner => Block::Of(owner),
-                            _ => Block::Closed,
+                            (Obstacle::Free, Some(owner)) => Obstacle::Of(owner),
+                            (Obstacle::Of(before), Some(owner)) if before == owner => Obstacle::Of(owner),
+                            _ => Obstacle::Closed,
                         };
                     }
                 }
@@ -166,7 +166,7 @@ impl Router {
         }
     }
 
-    /// Lets no further line run through a rectangle.
+    /// Blocks a rectangle for further lines.
     pub(super) fn keep_free(&mut self, rect: &Rect) {
         self.block(rect, None);
     }
@@ -195,19 +195,19 @@ impl Router {
                         0 => (a.y - b.y).abs() < 1.0 && (a.y - from.y).abs() < 3.0,
                         _ => (a.x - b.x).abs() < 1.0 && (a.x - from.x).abs() < 3.0,
                     };
-                    // Nothing runs along the bond of an element.
+                    // No line runs along the bond of an element.
                     if is_along && rect.grown(1.0).is_crossed(from, to) {
-                        self.blocked[way][place] = Block::Taken;
+                        self.blocked[way][place] = Obstacle::Taken;
                     }
                 }
             }
         }
     }
 
-    /// The cheapest way between two ports; none if there is no way. It runs along other bonds only if it may.
+    /// Returns the cheapest path between two ports; `None` if there is none. The path runs along other bonds only if `may_share` is set.
     pub(super) fn find(&self, from: &[Port], to: &[Port], may_share: bool) -> Option<Way> {
         let owners = [from.first()?.owner, to.first()?.owner];
-        // Of a place with a direction (right, down, left, up): its least cost, and where it was come to from.
+        // For each position with a direction (right, down, left, up): its lowest cost, and its predecessor.
         let mut known: FxHashMap<usize, (i64, Option<usize>)> = FxHashMap::default();
         let mut goals: Vec<(usize, usize)> = Vec::new();
         for port in to {
@@ -215,7 +215,7 @@ impl Router {
             goals.extend(port.sides.iter().map(|side| (place, (direction(*side) + 2) % 4)));
         }
         let ends: Vec<Point> = to.iter().map(|port| port.at).collect();
-        // No way to an end is shorter than this, so that the search looks there first.
+        // A lower bound of the remaining length, which directs the search.
         let rest = |place: usize| {
             let at = self.point(place);
             let far = |end: &Point| (end.x - at.x).abs() + (end.y - at.y).abs();
@@ -230,7 +230,7 @@ impl Router {
                 queue.push(Reverse((port.cost + rest(place), port.cost, key)));
             }
         }
-        // Where there is little room, corners may be close to the ends.
+        // If space is tight, corners may be close to the ends.
         let straight = if may_share { 0.0 } else { STRAIGHT };
         let mut looks = 0;
         while let Some(Reverse((_, cost, key))) = queue.pop() {
@@ -256,7 +256,7 @@ impl Router {
                 let Some((next, mut step_cost)) = self.step(place, next_heading, [from, to], may_share) else {
                     continue;
                 };
-                // Nothing crosses a half arrow or a stroke.
+                // No line crosses a half arrow or a stroke.
                 let is_crossing = step_cost >= CROSSING && (is_start || self.is_inside(next, owners, straight));
                 step_cost += if is_crossing { CROSSING * 10 } else { 0 };
                 let bend = if turn == 0 { 0 } else { BEND };
@@ -272,7 +272,7 @@ impl Router {
         None
     }
 
-    /// The place of a point, which lies on lines.
+    /// Returns the position of a point on the grid lines.
     fn at(&self, at: Point) -> Option<usize> {
         let nearest = |values: &[f64], value: f64| {
             let at = values.partition_point(|each| *each < value - 1.5);
@@ -283,7 +283,7 @@ impl Router {
         Some(self.place(nearest(&self.xs, at.x)?, nearest(&self.ys, at.y)?))
     }
 
-    /// Whether a place lies in the box of one of these, or near it.
+    /// Returns true if a position is in the box of one of the owners, or near it.
     fn is_inside(&self, place: usize, owners: [usize; 2], around: f64) -> bool {
         let at = self.point(place);
         let holds = |rect: Rect| at.x > rect.x && at.x < rect.x + rect.w && at.y > rect.y && at.y < rect.y + rect.h;
@@ -291,7 +291,7 @@ impl Router {
         own.map(|rect| rect.grown(around)).any(holds)
     }
 
-    /// Where a step leads, and what it costs; none if it is blocked.
+    /// Returns the target and the cost of a step; `None` if it is blocked.
     fn step(&self, place: usize, heading: usize, ports: [&[Port]; 2], may_share: bool) -> Option<(usize, i64)> {
         let columns = self.xs.len();
         let (column, row) = (place % columns, place / columns);
@@ -304,16 +304,16 @@ impl Router {
         };
         let mut cost = 0;
         match self.blocked[way][key] {
-            Block::Free => {}
-            Block::Of(owner) if enters(self.point(place), self.point(next), owner, ports) => {}
-            Block::Taken if may_share => cost = SHARED,
-            Block::Of(_) | Block::Taken | Block::Closed => return None,
+            Obstacle::Free => {}
+            Obstacle::Of(owner) if enters(self.point(place), self.point(next), owner, ports) => {}
+            Obstacle::Taken if may_share => cost = SHARED,
+            Obstacle::Of(_) | Obstacle::Taken | Obstacle::Closed => return None,
         }
         let length = self.point(place).distance(self.point(next)).round() as i64;
         Some((next, cost + length + CROSSING * i64::from(self.crossed[way][key])))
     }
 
-    /// A way by its last step.
+    /// Reconstructs a path from its last step.
     fn way(&self, last: usize, cost: i64, known: &FxHashMap<usize, (i64, Option<usize>)>) -> Way {
         let mut keys = vec![last];
         let mut at = last;
@@ -335,19 +335,19 @@ impl Router {
         Way { keys, cost, corners }
     }
 
-    /// Marks the steps of a way as taken.
+    /// Marks the steps of a path as taken.
     pub(super) fn take(&mut self, way: &Way) {
         let columns = self.xs.len();
         for pair in way.keys.windows(2) {
             let (a, b) = (pair[0] / 4, pair[1] / 4);
             let (low, direction) = (a.min(b), usize::from(a.abs_diff(b) >= columns));
-            // Nothing runs along it, and crossing it costs.
-            self.blocked[direction][low] = Block::Taken;
+            // No other line runs along a taken step, and crossing it has a cost.
+            self.blocked[direction][low] = Obstacle::Taken;
             self.visited[a] = true;
             self.visited[b] = true;
         }
         let places: Vec<Point> = way.keys.iter().map(|key| self.point(key / 4)).collect();
-        // Not at its ends, where nothing crosses.
+        // Not at the ends, which no line crosses.
         for three in places.windows(3) {
             let is_across = |a: Point, b: Point| (a.y - b.y).abs() < 0.5;
             self.mark_crossed(three[1], is_across(three[0], three[1]));
@@ -355,7 +355,7 @@ impl Router {
         }
     }
 
-    /// Steps across a taken one cost more from now on.
+    /// Increases the cost of steps across a taken one.
     fn mark_crossed(&mut self, at: Point, is_across: bool) {
         let Some(place) = self.at(at) else {
             return;
@@ -373,7 +373,7 @@ impl Router {
     }
 }
 
-/// Whether a step lies between a port of this owner and the side that the port is at.
+/// Returns true if a step is between a port of this owner and the side of the port.
 fn enters(a: Point, b: Point, owner: usize, ports: [&[Port]; 2]) -> bool {
     let fits = |port: &Port, side: &Side| {
         let (x, y) = (port.at.x, port.at.y);
@@ -399,7 +399,7 @@ fn direction(side: Side) -> usize {
     }
 }
 
-/// Whether two straight lines have a point in common.
+/// Returns true if two line segments have a point in common.
 fn meet(a: Point, b: Point, c: Point, d: Point) -> bool {
     let turn = |p: Point, q: Point, r: Point| (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
     let (one, two) = (turn(a, b, c), turn(a, b, d));

@@ -1,12 +1,11 @@
-//! Where junctions and couplers stand on a grid: the longest chain in a row, and what leads away from it, or past a part of it, in rows
-//! above and below.
+//! A grid of junctions and couplers: the longest chain in a row, branches and parallel paths in rows above and below.
 
 use super::graph::Graph;
 use crate::drawing::Shape;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// Of larger parts, chains are taken in the order of declarations.
+/// The maximum size of a part in which the shortest chain is selected; in larger parts, chains are in declaration order.
 const LOOKED: usize = 300;
 
 /// A side of a junction or an element.
@@ -18,35 +17,35 @@ pub(super) enum Side {
     Down,
 }
 
-/// A place on the grid: column and row.
+/// A position on the grid: column and row.
 pub(super) type Spot = (i32, i32);
 
-/// Junctions and elements on the grid, and elements with one bond beside them.
+/// Junctions and elements on the grid, and the single-bond elements next to them.
 #[derive(Debug)]
 pub(super) struct Skeleton {
-    /// The place of each vertex; none for one that hangs at another.
+    /// The position of each vertex; none for a vertex attached to another one.
     pub(super) spots: Vec<Option<Spot>>,
-    /// For each vertex of the grid the bonds of the elements that hang at it.
+    /// For each vertex of the grid, the bonds of the elements attached to it.
     pub(super) hanging: Vec<Vec<usize>>,
-    /// For bonds of the grid the sides that they are to leave from and to come in at, tail first.
+    /// For bonds of the grid, the sides at which they leave and arrive, tail first.
     pub(super) sides: Vec<Option<(Side, Side)>>,
     /// Bonds of the grid.
     pub(super) bonds: Vec<usize>,
 }
 
-/// A grid while vertices are put on it.
+/// A grid under construction.
 struct Placing<'g> {
     graph: &'g Graph,
     leaving: &'g [usize],
-    /// For each vertex its neighbours on the grid, with bonds.
+    /// For each vertex, its neighbours on the grid, with bonds.
     near: Vec<Vec<(usize, usize)>>,
     spots: Vec<Option<Spot>>,
     sides: Vec<Option<(Side, Side)>>,
-    /// Vertices of the part that is being placed.
+    /// The vertices of the connected part being placed.
     part: Vec<usize>,
 }
 
-/// Puts a graph on a grid. Bonds that lead out of it are counted for each vertex.
+/// Places a graph on a grid. For each vertex, `leaving` is the number of bonds that lead out of the graph.
 pub(super) fn skeleton(graph: &Graph, leaving: &[usize]) -> Skeleton {
     let count = graph.vertices.len();
     let mut degree = leaving.to_vec();
@@ -64,7 +63,7 @@ pub(super) fn skeleton(graph: &Graph, leaving: &[usize]) -> Skeleton {
     let mut bonds = Vec::new();
     for (at, bond) in graph.bonds.iter().enumerate() {
         let (tail, head) = (bond.tail, bond.head);
-        // Nothing hangs at the frame of a component: the bond leads to something in it.
+        // Elements cannot be attached to the frame of a component: the bond leads to its contents.
         let is_framed = [tail, head].into_iter().any(|end| graph.vertices[end].size.is_some());
         if is_framed {
             near[tail].push((head, at));
@@ -91,7 +90,7 @@ pub(super) fn skeleton(graph: &Graph, leaving: &[usize]) -> Skeleton {
         part: Vec::new(),
     };
     let mut right = 0;
-    // In a component, what stands alone there is bonded to what lies behind.
+    // A vertex without neighbours in its component has a bond to the outside, and is placed last.
     let is_alone =
         |vertex: &usize| leaving[*vertex] > 0 && placing.near[*vertex].is_empty() && hanging[*vertex].is_empty();
     let (last, mut order): (Vec<usize>, Vec<usize>) = (0..count).partition(is_alone);
@@ -122,7 +121,7 @@ pub(super) fn skeleton(graph: &Graph, leaving: &[usize]) -> Skeleton {
 }
 
 impl Placing<'_> {
-    /// Vertices in the order in which a walk from one meets them, each with the one that it was met from.
+    /// Returns vertices in the order of a walk from one vertex, each with its predecessor.
     fn walk(&self, from: usize, may: &dyn Fn(usize) -> bool) -> Vec<(usize, usize)> {
         let mut seen = vec![false; self.near.len()];
         let mut queue = VecDeque::from([(from, from)]);
@@ -140,7 +139,7 @@ impl Placing<'_> {
         met
     }
 
-    /// The way back from a vertex that a walk has met, its start first.
+    /// Returns the path from the start of a walk to a visited vertex.
     fn way(met: &[(usize, usize)], to: usize) -> Vec<usize> {
         let before: FxHashMap<usize, usize> = met.iter().copied().collect();
         let mut way = vec![to];
@@ -154,7 +153,7 @@ impl Placing<'_> {
     }
 
     fn place_part(&mut self, hanging: &[Vec<usize>]) {
-        // Power comes in on the left, from the first source that is declared.
+        // Power enters on the left, from the first declared source.
         let source = |vertex: &usize| {
             let own = hanging[*vertex].iter();
             let far = own.map(|bond| self.graph.bonds[*bond].other(*vertex));
@@ -162,7 +161,7 @@ impl Placing<'_> {
             far.filter(|far| self.graph.vertices[*far].is_source()).chain(own).min()
         };
         let with_source = self.part.iter().filter_map(|vertex| Some((source(vertex)?, *vertex)));
-        // Into a component it comes from outside.
+        // Power enters a component from outside.
         let leads_out = self.part.iter().find(|vertex| self.leaving[**vertex] > 0).copied();
         let first = with_source.min().map(|each| each.1);
         let first = leads_out.or(first).or(self.part.first().copied());
@@ -178,7 +177,7 @@ impl Placing<'_> {
             true => longest,
             false => Placing::way(&met, far),
         };
-        // The end that lies nearer to the source is on the left.
+        // The end nearer to the source is on the left.
         let steps = |to: usize| Placing::way(&met, to).len();
         if let (Some(left), Some(right)) = (spine.first(), spine.last())
             && steps(*left) > steps(*right)
@@ -196,7 +195,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The first bond between two vertices gets its sides.
+    /// Sets the sides of the first bond between two vertices.
     fn set_sides(&mut self, a: usize, b: usize, at_a: Side, at_b: Side) {
         let own = self.near[a].iter().filter(|(next, _)| *next == b);
         let free = own.map(|(_, bond)| *bond).find(|bond| self.sides[*bond].is_none());
@@ -206,7 +205,7 @@ impl Placing<'_> {
         }
     }
 
-    /// A chain of vertices without places that leads away from one with a place, and if it can to another one; the shortest there is.
+    /// Returns the shortest chain of unplaced vertices that leads away from a placed vertex and, if possible, to another one.
     fn next_ear(&self) -> Option<Ear> {
         let is_open = |vertex: usize| self.spots[vertex].is_none();
         let begins = |vertex: &&usize| {
@@ -218,7 +217,7 @@ impl Placing<'_> {
         ears.min_by_key(|ear| ear.chain.len())
     }
 
-    /// The chain that begins with a vertex beside one with a place.
+    /// Returns the chain that starts with a vertex next to a placed one.
     fn ear(&self, first: usize) -> Option<Ear> {
         let is_open = |vertex: usize| self.spots[vertex].is_none();
         let met = self.walk(first, &is_open);
@@ -231,7 +230,7 @@ impl Placing<'_> {
             let others = placed(*vertex).filter(|end| *end != from);
             others.map(|end| (*vertex, end))
         });
-        // To the nearest end there is; a chain that ends nowhere goes as far as it can.
+        // To the nearest end; a chain without an end is as long as possible.
         let (last, to) = match ends.clone().next() {
             Some((vertex, end)) => (vertex, Some(end)),
             None => (met.last()?.0, None),
@@ -295,7 +294,7 @@ impl Placing<'_> {
         }
     }
 
-    /// Sides of the bond between a vertex and the end of a chain in another row.
+    /// Sets the sides of the bond between a placed vertex and the end of a chain in another row.
     fn join(&mut self, placed: usize, end: usize, outer: Side) {
         let (Some(a), Some(b)) = (self.spots[placed], self.spots[end]) else {
             return;
@@ -329,7 +328,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The nearest row with room for a chain, where it begins there, and whether it runs to the left.
+    /// Returns the nearest row with room for a chain, the column in which it begins, and whether it runs to the left.
     fn best_row(&self, ear: &Ear, start: i32, count: i32, row: i32) -> (i32, i32, bool) {
         let rows = self
             .part
@@ -347,7 +346,7 @@ impl Placing<'_> {
                     continue;
                 }
                 let mut cost = (tried - row).abs() * 4 + i32::from(tried < row) + 2 * i32::from(is_turned);
-                // The way there: straight up or down, then along the row.
+                // The path to the row: straight up or down, then along the row.
                 let near = if is_turned { begin + count - 1 } else { begin };
                 cost += 5 * (near - start).abs() * i32::from(ear.to.is_none());
                 for end in &ends {
@@ -368,7 +367,7 @@ impl Placing<'_> {
         })
     }
 
-    /// How many bonds leave a spot upwards or downwards.
+    /// Returns the number of bonds that leave a position upwards or downwards.
     fn uses(&self, spot: Spot, down: bool) -> i32 {
         let Some(vertex) = self.at(spot) else {
             return 0;
@@ -382,7 +381,7 @@ impl Placing<'_> {
     }
 }
 
-/// A chain from one vertex that has a place, perhaps to another.
+/// A chain from a placed vertex, optionally to another one.
 #[derive(Clone, Debug)]
 struct Ear {
     from: usize,
@@ -390,7 +389,7 @@ struct Ear {
     to: Option<usize>,
 }
 
-/// Where a chain may begin, and whether it runs to the left from there: one that ends nowhere may.
+/// Returns the possible starting columns of a chain, and whether it runs to the left from there, which is allowed for a dead end.
 fn begins(ear: &Ear, start: i32, count: i32) -> Vec<(i32, bool)> {
     match ear.to {
         Some(_) => vec![(start, false)],

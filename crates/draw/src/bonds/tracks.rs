@@ -1,4 +1,4 @@
-//! The lines of bonds and signals between what has its place.
+//! The lines of bonds and signals between positioned vertices.
 
 use super::blocks::Item;
 use super::cells::{Cell, Hang};
@@ -14,26 +14,26 @@ use rustc_hash::FxHashMap;
 /// The distance between a text and the end of its bond.
 const CLEAR: f64 = 4.0;
 
-/// The distance above and below the middle at which a line may leave a side.
+/// The offset from the middle at which a line may leave a side.
 const BESIDE: f64 = 10.0;
 
-/// The same for a bond of a vector.
+/// The same offset for a vector bond.
 const WIDE_BESIDE: f64 = 12.0;
 
 /// The cost of leaving there, close to another bond.
 const CLOSE: i64 = 300;
 
-/// The room that a half arrow or a stroke needs.
+/// The room for a half arrow or a stroke.
 const MARK: f64 = 2.2;
 
-/// The distance between the beginnings of bonds to elements, with room for strokes, and the last part of a bond at which it begins.
+/// The distance between the ends of fanned bonds, with room for strokes, and the last fraction of a bond at which it may begin.
 const FANNED: f64 = 19.0;
 const LATEST: f64 = 0.45;
 
 /// All sides, in the order in which they are tried.
 const ALL: [Side; 4] = [Side::Right, Side::Down, Side::Left, Side::Up];
 
-/// The elements with one bond, and the signals, around a junction.
+/// Adds the single-bond elements, and the signals, around a junction.
 pub(super) fn hangings(local: &Graph, items: &[Item], global: &[usize], cell: &Cell, laid: &mut Laid) {
     let of = |vertex: usize| match items[vertex] {
         Item::Vertex(vertex) | Item::Block(vertex) => vertex,
@@ -76,7 +76,7 @@ pub(super) fn hangings(local: &Graph, items: &[Item], global: &[usize], cell: &C
     }
 }
 
-/// The place at which a bond to an element leaves: bonds to elements far to the side begin at that end of a wide text.
+/// Returns the point at which a bond to an element begins: bonds to elements far to the side begin at the near end of a wide text.
 fn leaving(cell: &Cell, hang: &Hang) -> Point {
     match hang.side {
         Side::Up | Side::Down => {
@@ -87,7 +87,8 @@ fn leaving(cell: &Cell, hang: &Hang) -> Point {
     }
 }
 
-/// The part of its way at which a bond above or below begins: far enough from its neighbours and from a bond in the middle.
+/// Returns the fraction of its length at which a bond above or below begins. The distance from its neighbours and from a bond in the middle
+/// is then sufficient.
 fn begin(cell: &Cell, hang: &Hang, start: Point) -> f64 {
     if matches!(hang.side, Side::Left | Side::Right) {
         return 0.0;
@@ -114,7 +115,7 @@ fn begin(cell: &Cell, hang: &Hang, start: Point) -> f64 {
     others.chain(corridor).map(part).fold(0.0, f64::max).min(LATEST)
 }
 
-/// The place at which the line from the inside of a box to a place outside leaves it, with some air.
+/// Returns the point at which the line from the inside of a box to an outside point leaves it, with a margin.
 fn clip(from: Point, to: Point, rect: &Rect) -> Point {
     let rect = rect.grown(CLEAR);
     let (dx, dy) = (to.x - from.x, to.y - from.y);
@@ -128,7 +129,7 @@ fn clip(from: Point, to: Point, rect: &Rect) -> Point {
     from.towards(to, x.min(y).clamp(0.0, 1.0))
 }
 
-/// A router around all that has its place, for lines between these vertices.
+/// Creates a router around all positioned items, for lines between these vertices.
 fn router(graph: &Graph, laid: &Laid, ends: &[usize]) -> Router {
     let (mut xs, mut ys) = (Vec::new(), Vec::new());
     for place in ends.iter().map(|at| &laid.placed[*at]) {
@@ -163,7 +164,7 @@ fn router(graph: &Graph, laid: &Laid, ends: &[usize]) -> Router {
     Router::new([xs, ys], [laid.gaps.xs.clone(), laid.gaps.ys.clone()], &boxes, &lines)
 }
 
-/// The boxes around the half arrow and the strokes of a bond.
+/// Returns the boxes around the half arrow and the strokes of a bond.
 fn rooms(bond: &Bond, path: &[Point]) -> Vec<Rect> {
     let marks = marks(path, Some(bond.stroke), bond.width);
     let lines = marks.barb.into_iter().chain(marks.strokes);
@@ -179,7 +180,7 @@ fn rooms(bond: &Bond, path: &[Point]) -> Vec<Rect> {
     lines.map(around).collect()
 }
 
-/// Draws the bonds between what stands on the grid.
+/// Draws the bonds on the grid.
 pub(super) fn between(graph: &Graph, local: &Graph, grid: &Skeleton, global: &[usize], laid: &mut Laid) {
     let place_of: FxHashMap<usize, usize> = (laid.placed.iter().enumerate())
         .map(|(at, place)| (place.vertex, at))
@@ -204,7 +205,7 @@ pub(super) fn between(graph: &Graph, local: &Graph, grid: &Skeleton, global: &[u
         ((a.0 - b.0).abs() + (a.1 - b.1).abs(), *bond)
     });
     let mut paths: FxHashMap<usize, Vec<Point>> = FxHashMap::default();
-    // Attempts: sides as wanted, lines beside the middle, lines that share their way.
+    // Attempts: preferred sides, lines off the middle, shared lines.
     let attempts = [
         (true, false, false),
         (false, false, false),
@@ -247,7 +248,7 @@ pub(super) fn between(graph: &Graph, local: &Graph, grid: &Skeleton, global: &[u
     }
 }
 
-/// A bond that is being drawn, beside what is drawn already.
+/// The bond being drawn, and the drawing so far.
 struct Drawn<'a> {
     laid: &'a Laid,
     paths: &'a FxHashMap<usize, Vec<Point>>,
@@ -256,7 +257,7 @@ struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    /// The way whose half arrow and strokes touch the fewest lines, and of these the cheapest.
+    /// Returns the path whose half arrow and strokes touch the fewest lines; ties go to the cheapest.
     fn best(
         &self,
         router: &Router,
@@ -290,7 +291,7 @@ impl Drawn<'_> {
         Some((best.2, best.3))
     }
 
-    /// The number of straight lines through the room of its marks.
+    /// Returns the number of line segments in the space for the marks.
     fn touched(&self, path: &[Point]) -> usize {
         let own = rooms(self.bond, path);
         let lines = self.laid.lines.iter().map(|line| &line.1).chain(self.paths.values());
@@ -300,7 +301,7 @@ impl Drawn<'_> {
     }
 }
 
-/// A line from the edge of one box to the edge of another.
+/// Clips a line at the edges of its two boxes.
 fn clipped(mut path: Vec<Point>, from: &Placed, to: &Placed) -> Vec<Point> {
     let count = path.len();
     let (first, last) = (path[0], path[count - 1]);
@@ -309,7 +310,7 @@ fn clipped(mut path: Vec<Point>, from: &Placed, to: &Placed) -> Vec<Point> {
     path
 }
 
-/// The lines of signals from what is measured to what that modulates.
+/// Returns the lines of signals from the measured element to the modulated one.
 pub(super) fn signals(graph: &Graph, laid: &Laid) -> Vec<(usize, usize, Vec<Point>)> {
     let place_of: FxHashMap<usize, usize> = (laid.placed.iter().enumerate())
         .map(|(at, place)| (place.vertex, at))
@@ -350,12 +351,12 @@ pub(super) fn signals(graph: &Graph, laid: &Laid) -> Vec<(usize, usize, Vec<Poin
     found
 }
 
-/// The distance beside the middle of a cell at which a line may leave it.
+/// Returns the offset from the middle of a cell at which a line may leave it.
 fn offset(place: &Placed, beside: f64) -> f64 {
     (place.w / 2.0 - 3.0).clamp(beside, 16.0)
 }
 
-/// The ports of a cell at these sides: in the middle, or beside it.
+/// Returns the ports of a cell at these sides: in the middle, or next to it.
 fn ports(place: &Placed, owner: usize, sides: &[Side], beside: Option<f64>) -> Vec<Port> {
     let mut ports = vec![Port {
         owner,

@@ -1,14 +1,14 @@
-//! Moduli and parameters as they are written at elements, with the signs that hold for the half arrows as they are drawn.
+//! Moduli and parameters shown at elements, with the signs of the drawn half arrows.
 
 use super::graph::{Graph, PortEnd};
 use crate::content::Content;
 use lgm_algebra::expr::{ExprId, text};
 use lgm_model::{Dissipator, ElementId, Law, Matrix, StorageForm, Variable};
 
-/// Longer ones are not written.
+/// The maximum length of a value in characters; longer values are not written.
 const LONGEST: usize = 28;
 
-/// Writes the modulus or the parameter of every element that has a single one.
+/// Writes the modulus or the parameter of every element with a single value.
 pub(super) fn write(content: &Content<'_>, graph: &mut Graph) {
     for vertex in 0..graph.vertices.len() {
         let element = graph.vertices[vertex].element;
@@ -19,7 +19,7 @@ pub(super) fn write(content: &Content<'_>, graph: &mut Graph) {
     }
 }
 
-/// The port of the element that a vertex is at the end of a bond, and whether power comes in there.
+/// Returns the ports of an element at its bonds, and whether power enters there.
 fn ends(graph: &Graph, vertex: usize) -> Vec<(PortEnd, bool)> {
     let tails = graph.bonds.iter().filter(|bond| bond.tail == vertex);
     let heads = graph.bonds.iter().filter(|bond| bond.head == vertex);
@@ -64,7 +64,7 @@ fn value(content: &Content<'_>, graph: &Graph, vertex: usize, element: ElementId
     }
 }
 
-/// A coupler obeys `y = M x`, and its conjugates `conj(x) = -M conj(y)`, absorbing. Whether the modulus of Karnopp's
+/// Returns a coupler obeys `y = M x`, and its conjugates `conj(x) = -M conj(y)`, absorbing. Returns true if the modulus of Karnopp's
 /// `effort_in = m effort_out` or `effort_in = r flow_out` is 1/M instead of M, and its sign.
 fn modulus(input: Variable, output: Variable, x: PortEnd, y: PortEnd, x_is_in: bool) -> (bool, i8) {
     let efforts = x.effort_sign * y.effort_sign;
@@ -78,7 +78,7 @@ fn modulus(input: Variable, output: Variable, x: PortEnd, y: PortEnd, x_is_in: b
     }
 }
 
-/// An expression, perhaps below 1 and with a minus.
+/// Formats an expression or its reciprocal, with its sign.
 fn written(content: &Content<'_>, value: ExprId, is_inverse: bool, sign: i8) -> String {
     let own = text(&content.model.exprs, value);
     let is_plain = own

@@ -1,14 +1,14 @@
-//! A drawing as DOT, for those who want another layout: what is joined, with the marks that DOT has.
+//! A drawing as DOT, for other layout programs: the connections, with the attributes of DOT.
 
 use crate::drawing::{Drawing, Edge, Kind, Shape, Source, Stroke};
 use std::fmt::Write;
 
-/// A text in quotes.
+/// Returns a quoted text.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// The graph of a drawing in the language of Graphviz. The reference is a node for each domain.
+/// Writes a drawing in the Graphviz language. Each domain has one reference node.
 pub fn dot(drawing: &Drawing) -> String {
     let mut text = format!("digraph {} {{\n", quoted(&drawing.model));
     let is_linear = drawing.kind == Kind::LinearGraph;
@@ -27,7 +27,7 @@ pub fn dot(drawing: &Drawing) -> String {
             Shape::Element(_) => "shape=plaintext",
         };
         let (id, label) = (quoted(&node.id), quoted(&node.label));
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "  {id} [label={label}, {shape}];");
     }
     if is_linear {

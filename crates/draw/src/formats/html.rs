@@ -1,14 +1,14 @@
-//! A drawing as a page of its own: the picture, to be moved, enlarged and searched. It needs no network.
+//! A drawing as a standalone page with pan, zoom and search. The page works offline.
 
 use super::svg::{Theme, escaped, svg_in};
 use crate::drawing::Drawing;
 
-/// The page. Who points at an element sees all that belongs to it, and what it is.
+/// Writes the page. Pointing at an element shows its connections and its description.
 pub fn html(drawing: &Drawing) -> String {
     html_in(drawing, Theme::Auto)
 }
 
-/// The page in these colours.
+/// Writes the page in these colours.
 pub fn html_in(drawing: &Drawing, theme: Theme) -> String {
     let named = |part: &str| part.replace("TITLE", &escaped(&drawing.model));
     let picture = svg_in(drawing, theme);
@@ -18,7 +18,7 @@ pub fn html_in(drawing: &Drawing, theme: Theme) -> String {
         Theme::Dark => dark.to_string(),
         Theme::Auto => format!("@media (prefers-color-scheme: dark) {{ {dark} }}"),
     };
-    // Taken apart first: what is put in may hold any word.
+    // Split first, because inserted text may contain any word.
     let page = include_str!("page.html");
     match page
         .split_once("DARK")

@@ -1,10 +1,10 @@
-//! A drawing as JSON. The shape is stable: tools read it.
+//! A drawing as JSON. The format is stable, because other tools read it.
 
 use crate::drawing::{Drawing, Edge, Kind, LabelKind, Node, Point, Rect, Shape, Source, Stroke};
 use lgm_model::JunctionKind;
 use serde_json::{Value, json};
 
-/// Places are rounded to a tenth of a pixel.
+/// Rounds a coordinate to a tenth of a pixel.
 fn number(value: f64) -> Value {
     let rounded = (value * 10.0).round() / 10.0;
     match rounded.fract() == 0.0 {
@@ -21,7 +21,7 @@ fn rect(at: Rect) -> Value {
     json!([number(at.x), number(at.y), number(at.w), number(at.h)])
 }
 
-/// The drawing; a place is `[x, y]` in pixels, y pointing down.
+/// Converts the drawing; a position is `[x, y]` in pixels, y pointing down.
 pub fn json(drawing: &Drawing) -> Value {
     let kind = match drawing.kind {
         Kind::LinearGraph => "linear-graph",

@@ -1,4 +1,4 @@
-//! A drawing in the formats that it is written in.
+//! The output formats of drawings.
 
 mod dot;
 mod html;
@@ -9,5 +9,5 @@ mod svg;
 pub use dot::dot;
 pub use html::{html, html_in};
 pub use json::json;
-pub use play::play;
+pub use play::{play, steps};
 pub use svg::{Theme, svg, svg_in};

@@ -1,13 +1,15 @@
-//! The assignment of causality as a page: the bond graph, on which stroke after stroke appears with its cause. It needs no network.
+//! The assignment of causality as a page: the bond graph on which the strokes appear one after another, each with its cause. The page works
+//! offline.
 
 use super::svg::{escaped, svg};
 use crate::drawing::Drawing;
 use lgm_explain::CausalityReport;
-use serde_json::json;
+use serde_json::{Value, json};
 
-/// The page of a drawn bond graph; buttons, keys and a slider lead through the steps, and `#step=3` in the address begins at one.
-pub fn play(drawing: &Drawing, report: &CausalityReport) -> String {
-    // Entries of a vector are one line of the drawing.
+/// Returns the steps of the assignment: `{"steps": [{"bond": .., "because": .., "edges": [..]}], "open": [..]}`. Edges are numbered in the
+/// order of the groups of class `half` in the picture. `open` lists the bonds without a stroke.
+pub fn steps(drawing: &Drawing, report: &CausalityReport) -> Value {
+    // The entries of a vector are one line of the drawing.
     let edges = |bonds: &[usize]| -> Vec<usize> {
         let of = drawing.edges.iter().enumerate();
         let found = of.filter(|(_, edge)| edge.bonds.iter().any(|bond| bonds.contains(bond)));
@@ -25,17 +27,21 @@ pub fn play(drawing: &Drawing, report: &CausalityReport) -> String {
         let between = group.between.join(", ");
         let because = match group.circulates {
             true => format!("Bonds between {between} have no stroke: nothing determines what circulates there."),
-            false => format!("Bonds between {between} have no stroke: their loop is solved as a whole."),
+            false => format!("Bonds between {between} have no stroke: their loop is solved together."),
         };
         json!({"edges": edges(&group.bonds), "because": because})
     });
     let open: Vec<_> = open.collect();
-    // A text that ends a script would end this one.
-    let data = json!({"steps": steps, "open": open})
-        .to_string()
-        .replace('<', "\\u003c");
+    json!({"steps": steps, "open": open})
+}
+
+/// Writes the page of a drawn bond graph. Buttons, keys and a slider move through the steps, and `#step=3` in the address selects the
+/// initial step.
+pub fn play(drawing: &Drawing, report: &CausalityReport) -> String {
+    // A text that closes a script tag would end this script.
+    let data = steps(drawing, report).to_string().replace('<', "\\u003c");
     let named = |part: &str| part.replace("TITLE", &escaped(&drawing.model));
-    // Taken apart first: what is put in may hold any word.
+    // Split first, because inserted text may contain any word.
     let page = include_str!("play.html");
     match page
         .split_once("PICTURE")
@@ -48,7 +54,7 @@ pub fn play(drawing: &Drawing, report: &CausalityReport) -> String {
     }
 }
 
-/// A bond by its ends.
+/// Returns a bond by its ends.
 fn ends(report: &CausalityReport, bond: usize) -> String {
     use lgm_explain::causality::End;
     let name = |end: End| match end {

@@ -1,4 +1,4 @@
-//! A drawing as SVG: no scripts, no fonts of its own, readable in light, dark and print.
+//! A drawing as SVG: no scripts, no embedded fonts, readable in light, dark and print.
 
 use crate::drawing::{Anchor, Drawing, Edge, Kind, Label, LabelKind, Node, Point, Rail, Rect, Shape, Source, Stroke};
 use crate::marks::unit;
@@ -18,13 +18,13 @@ const DOMAINS: [(&str, &str, &str); 5] = [
 const LIGHT: [&str; 3] = ["#1b1b1b", "#5c5c5c", "#ffffff"];
 const DARK: [&str; 3] = ["#ececec", "#a9a9a9", "#15181c"];
 
-/// Fonts that every system has, or has one like them for.
+/// Fonts that every system has or substitutes.
 const FONT: &str = "Helvetica, Arial, sans-serif";
 
-/// How wide texts are in most fonts, beside their boxes.
+/// The width of texts in most fonts, relative to their boxes.
 const NARROWER: f64 = 0.92;
 
-/// A text between tags or within quotes.
+/// Escapes a text between tags or within quotes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -34,7 +34,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML has no other control characters.
+            // XML allows no other control characters.
             letter if letter.is_control() => out.push(' '),
             letter => out.push(letter),
         }
@@ -42,10 +42,10 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// A length with one digit behind the dot, if it has any.
+/// Formats a length with at most one digit after the decimal point.
 fn length(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
-    // No sign at zero.
+    // Avoids a minus sign at zero.
     format!("{}", rounded + 0.0)
 }
 
@@ -58,19 +58,19 @@ fn place(at: Point) -> String {
 pub enum Theme {
     /// Dark lines on white, as in print.
     Light,
-    /// Bright lines on a dark ground.
+    /// Bright lines on a dark background.
     Dark,
-    /// As the reader of a page chose, and in print light.
+    /// The reader's preference; light in print.
     #[default]
     Auto,
 }
 
-/// The picture, in the colours that the reader of its page chose.
+/// Writes the picture in the colours that the reader of its page prefers.
 pub fn svg(drawing: &Drawing) -> String {
     svg_in(drawing, Theme::Auto)
 }
 
-/// The picture in these colours.
+/// Writes the picture in these colours.
 pub fn svg_in(drawing: &Drawing, theme: Theme) -> String {
     let (w, h) = (length(drawing.size.0.ceil()), length(drawing.size.1.ceil()));
     let kind = match drawing.kind {
@@ -116,7 +116,7 @@ pub fn svg_in(drawing: &Drawing, theme: Theme) -> String {
     out
 }
 
-/// The rules of the classes. Viewers that know no media queries show the light ones.
+/// Returns the rules of the classes. Viewers without media queries show the light colours.
 fn style(theme: Theme) -> String {
     let (light, dark) = (colors(LIGHT, false), colors(DARK, true));
     let lines = include_str!("lines.css");
@@ -129,7 +129,7 @@ fn style(theme: Theme) -> String {
     }
 }
 
-/// The rules that give lines and texts their colours.
+/// Returns the colour rules for lines and texts.
 fn colors([ink, soft, paper]: [&str; 3], dark: bool) -> String {
     let common = include_str!("colors.css");
     let mut rules = common.replace("INK", ink).replace("SOFT", soft).replace("PAPER", paper);
@@ -137,17 +137,17 @@ fn colors([ink, soft, paper]: [&str; 3], dark: bool) -> String {
         let color = if dark { bright } else { light };
         rules += &include_str!("domain.css").replace("NAME", name).replace("COLOR", color);
     }
-    // Behind those of the domains, for the inside of a double line has the colour of the paper.
+    // After the rules of the domains, because the inside of a double line has the colour of the paper.
     rules + &format!(".inner.line {{ stroke: {paper} }}\n")
 }
 
-/// The class of a domain with a colour; none for those that a model declares itself.
+/// Returns the class of a domain with a colour; empty for user-defined domains.
 fn class(domain: Option<&str>) -> &str {
     let known = |name: &str| DOMAINS.iter().any(|each| each.0 == name);
     domain.filter(|name| known(name)).unwrap_or("other")
 }
 
-/// A line whose corners are rounded.
+/// Writes a line with rounded corners.
 fn curve(path: &[Point], radius: f64) -> String {
     let Some(first) = path.first() else {
         return String::new();
@@ -190,7 +190,7 @@ fn rect(out: &mut String, class: &str, at: Rect, radius: f64) {
     );
 }
 
-/// A full arrow with its point here.
+/// Writes a full arrow with its tip at this point.
 fn arrow(out: &mut String, class: &str, tip: Point, way: Point, long: f64, wide: f64) {
     let base = tip.moved(-way.x * long, -way.y * long);
     let (a, b) = (
@@ -201,7 +201,7 @@ fn arrow(out: &mut String, class: &str, tip: Point, way: Point, long: f64, wide:
     let _ = writeln!(out, "<path class=\"{class}\" d=\"M{tip} L{a} L{b} Z\"/>");
 }
 
-/// What is said of an edge to those who point at it.
+/// Returns the tooltip of an edge.
 fn edge_title(edge: &Edge) -> String {
     let kind = edge.kind.as_deref().map_or(String::new(), |kind| format!(": {kind}"));
     let what = if edge.name.is_empty() { "bond" } else { &edge.name };
@@ -213,7 +213,7 @@ fn edge_title(edge: &Edge) -> String {
     format!("{what}{kind}, {} -> {}{tree}", edge.from, edge.to)
 }
 
-/// A group with what is said of it to those who point at it, and the name that it belongs to.
+/// Opens a group with its tooltip and its owner's name.
 fn open_group(out: &mut String, class: &str, name: &str, title: &str) {
     let (name, title) = (escaped(name), escaped(title));
     let _ = writeln!(out, "<g class=\"{class}\" data-name=\"{name}\"><title>{title}</title>");
@@ -245,7 +245,7 @@ fn write_branch(out: &mut String, edge: &Edge) {
     if let (Some(at), Some((base, tip)), Some(source)) = (edge.circle, edge.arrow, edge.source) {
         circle(out, &format!("source {domain}"), at, 8.0);
         let way = unit(base, tip);
-        // As on a circuit: along the line where across is set, athwart where through is.
+        // As in a circuit: along the line for a source of an across variable, perpendicular for a through variable.
         let (x, y) = match source {
             Source::Across => (way.x * 8.0, way.y * 8.0),
             Source::Through => (-way.y * 8.0, way.x * 8.0),
@@ -340,7 +340,7 @@ fn write_label(out: &mut String, label: &Label) {
             };
             match label.text.split_once(mark) {
                 None => write(x, anchor, large, &label.text),
-                // Two texts that meet, since not every viewer centres a text in two styles as one.
+                // Two adjoining texts, because some viewers cannot centre a single text with two styles.
                 Some((letters, name)) => {
                     let rest = if is_junction {
                         name.to_string()

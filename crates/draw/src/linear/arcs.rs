@@ -1,4 +1,4 @@
-//! Branches between two nodes: straight between neighbours, and above the nodes for all others, the shorter ones below the longer ones.
+//! Branches between two nodes: straight between neighbours, and above the nodes otherwise, with shorter branches below longer ones.
 
 use super::columns::{Column, label_width};
 use super::graph::Graph;
@@ -15,11 +15,11 @@ const RISER: f64 = 10.0;
 #[derive(Clone, Debug)]
 pub(super) struct Arc {
     pub(super) branch: usize,
-    /// Places of its ends among the columns, the left one first.
+    /// The column indices of the ends, the left one first.
     pub(super) span: (usize, usize),
-    /// How high it runs, from 0.
+    /// The level of the line, from 0.
     pub(super) track: usize,
-    /// Where it rises, from its nodes.
+    /// The horizontal offsets of the risers from the nodes.
     pub(super) offsets: (f64, f64),
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Arcs {
 }
 
 impl Arcs {
-    /// Finds out which branch runs where.
+    /// Determines the course of each branch.
     pub(super) fn new(graph: &Graph, columns: &[Column]) -> Arcs {
         let mut place = vec![0; graph.nodes.len()];
         columns
@@ -67,11 +67,12 @@ impl Arcs {
         arcs
     }
 
-    /// Short ones run low. What lies within another runs below it, and no two share a line.
+    /// Assigns levels to the lines. Short ones run low, nested lines run below their enclosing line, and no two overlapping lines share a
+    /// level.
     fn find_tracks(&mut self) {
         self.arcs.sort_by_key(|arc| {
             let length = arc.span.1 - arc.span.0;
-            // From a node to itself: above all that passes.
+            // From a node to itself: above all passing lines.
             (if length == 0 { usize::MAX } else { length }, arc.branch)
         });
         for at in 0..self.arcs.len() {
@@ -96,14 +97,14 @@ impl Arcs {
     }
 
     fn find_offsets(&mut self, count: usize) {
-        // At each column: whether the arc goes to the right, and which arc it is.
+        // At each column: whether the arc goes to the right, and the index of the arc.
         let mut ends: Vec<Vec<(bool, usize)>> = vec![Vec::new(); count];
         for (at, arc) in self.arcs.iter().enumerate() {
             ends[arc.span.0].push((true, at));
             ends[arc.span.1].push((false, at));
         }
         for (column, own) in ends.iter_mut().enumerate() {
-            // From the left: to the left the low ones first, then to the right the high ones first.
+            // From the left: first the arcs to the left, low ones first, then the arcs to the right, high ones first.
             own.sort_by_key(|(right, at)| {
                 let track = self.arcs[*at].track as i64;
                 (*right, if *right { -track } else { track }, *at)
@@ -124,17 +125,17 @@ impl Arcs {
         }
     }
 
-    /// The leftmost and the rightmost line that rises from a column.
+    /// Returns the leftmost and the rightmost line that rises from a column.
     pub(super) fn rises(&self, column: usize) -> Option<(f64, f64)> {
         self.risers[column]
     }
 
-    /// The branch that runs straight from this column to the next one.
+    /// Returns the branch that runs straight from this column to the next one.
     pub(super) fn straight_after(&self, column: usize) -> Option<usize> {
         self.straight[column]
     }
 
-    /// For branches above the nodes that end at a column, where they begin and how far away that has to be.
+    /// For each branch above the nodes that ends at a column, returns its first column and the minimum distance from there.
     pub(super) fn ending(&self, graph: &Graph, column: usize) -> Vec<(usize, f64)> {
         let own = self
             .arcs
@@ -147,12 +148,12 @@ impl Arcs {
         .collect()
     }
 
-    /// How high an arc runs.
+    /// Returns the height of a level.
     pub(super) fn height(track: usize) -> f64 {
         -(LOWEST + PITCH * track as f64)
     }
 
-    /// The corners of an arc, from the left to the right.
+    /// Returns the corners of an arc, from left to right.
     pub(super) fn path(arc: &Arc, columns: &[Column]) -> Vec<Point> {
         let (a, b) = (columns[arc.span.0].x, columns[arc.span.1].x);
         let (left, right) = (a + arc.offsets.0, b + arc.offsets.1);
@@ -175,7 +176,7 @@ impl Arcs {
         path
     }
 
-    /// The middle of the longest free stretch for the text of an arc, near its own middle; none if nothing is wide enough.
+    /// Returns the middle of a free stretch for the text of an arc, near the arc's own middle; `None` if no stretch is wide enough.
     pub(super) fn free(&self, graph: &Graph, columns: &[Column], arc: &Arc) -> Option<f64> {
         let left = columns[arc.span.0].x + arc.offsets.0;
         let right = columns[arc.span.1].x + arc.offsets.1;

@@ -1,53 +1,53 @@
-//! Where nodes stand: a column for each, with the branches to the reference below it and room for what runs above.
+//! The columns of nodes, each with the branches to the reference below it and space for arcs above.
 
 use super::graph::Graph;
 use crate::drawing::{Rect, Source};
 use crate::metrics::{SIZE, width};
 
-/// The distance of a text from the line that it belongs to.
+/// The distance of a text from its line.
 pub(super) const BESIDE: f64 = 9.0;
 
 /// The radius of the circle of a source.
 pub(super) const CIRCLE: f64 = 8.0;
 
-/// How much longer the frame of a coupler is than its text.
+/// The length of a coupler's frame beyond its text.
 pub(super) const FRAME: f64 = 12.0;
 
 /// A branch between a node and the reference.
 #[derive(Clone, Debug)]
 pub(super) struct Hang {
     pub(super) branch: usize,
-    /// Where its line stands, from the node.
+    /// The horizontal offset of the line from the node.
     pub(super) dx: f64,
-    /// The coupler whose frame stands to the right of it.
+    /// The coupler whose frame is to the right of the branch.
     pub(super) owns: Option<usize>,
 }
 
-/// A node with what belongs to it.
+/// A node with its branches and texts.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) node: usize,
     pub(super) hangs: Vec<Hang>,
     pub(super) x: f64,
-    /// How far what hangs below reaches to the left and to the right.
+    /// The extent below the node, to the left and to the right.
     pub(super) lower: (f64, f64),
-    /// The same for the node's name and the lines that rise from it.
+    /// The extent of the node's name and of the lines that rise from it.
     pub(super) upper: (f64, f64),
-    /// The name, from the node.
+    /// The box of the name, relative to the node.
     pub(super) label: Rect,
 }
 
-/// The width of the text at a branch.
+/// Returns the width of the text at a branch.
 pub(super) fn label_width(graph: &Graph, branch: usize) -> f64 {
     width(&graph.branches[branch].label, SIZE)
 }
 
-/// The width of the frame of a coupler.
+/// Returns the width of the frame of a coupler.
 pub(super) fn frame_width(graph: &Graph, coupler: usize) -> f64 {
     width(&graph.couplers[coupler].text, SIZE) + FRAME
 }
 
-/// Columns in their order, not yet at their places.
+/// Returns the columns in order, without positions.
 pub(super) fn columns(graph: &Graph, order: &[usize]) -> Vec<Column> {
     let mut place = vec![0; graph.nodes.len()];
     order.iter().enumerate().for_each(|(at, node)| place[*node] = at);
@@ -57,7 +57,7 @@ pub(super) fn columns(graph: &Graph, order: &[usize]) -> Vec<Column> {
             hanging[node].push(at);
         }
     }
-    // Couplers of branches to the reference have a frame, beside the leftmost of them.
+    // Couplers of branches to the reference have a frame, next to the leftmost of these branches.
     let mut leftmost: Vec<Option<usize>> = vec![None; graph.couplers.len()];
     let mut columns = Vec::with_capacity(order.len());
     for node in order {
@@ -95,7 +95,7 @@ pub(super) fn columns(graph: &Graph, order: &[usize]) -> Vec<Column> {
     columns
 }
 
-/// Whether a branch is coupled to one on its left (-1), on its right (1) or to none (0).
+/// Returns the direction of the branches to which a branch is coupled: left (-1), right (1) or none (0).
 fn towards(graph: &Graph, place: &[usize], branch: usize, own: usize) -> i64 {
     let Some(coupler) = graph.branches[branch].coupler else {
         return 0;
@@ -111,7 +111,7 @@ fn towards(graph: &Graph, place: &[usize], branch: usize, own: usize) -> i64 {
     places.sum::<i64>().signum()
 }
 
-/// Puts the branches below a node side by side, the middle one right below the node.
+/// Distributes the branches below a node, with the middle one directly below the node.
 fn spread(graph: &Graph, column: &mut Column) {
     let slot = |hang: &Hang| {
         let branch = &graph.branches[hang.branch];
@@ -152,7 +152,7 @@ fn spread(graph: &Graph, column: &mut Column) {
     };
 }
 
-/// How far the circle of a source reaches from its line.
+/// Returns the extent of the circle of a source from its line.
 pub(super) fn circle(source: Option<Source>) -> f64 {
     source.map_or(0.0, |_| CIRCLE)
 }

@@ -1,4 +1,4 @@
-//! The nodes and branches of a linear graph, vectors as one each.
+//! The nodes and branches of a linear graph, with vectors merged.
 
 use crate::content::Content;
 use crate::drawing::Source;
@@ -24,13 +24,13 @@ pub(super) struct GraphNode {
     pub(super) width: usize,
 }
 
-/// A branch; an end that is none is the reference.
+/// A branch; an end that is `None` is the reference.
 #[derive(Debug)]
 pub(super) struct Branch {
     pub(super) element: String,
     /// `mass`, `gears.a`.
     pub(super) name: String,
-    /// What is written at it.
+    /// The text at the branch.
     pub(super) label: String,
     pub(super) kind: Arc<str>,
     pub(super) domain: Option<Arc<str>>,
@@ -39,22 +39,22 @@ pub(super) struct Branch {
     pub(super) width: usize,
     pub(super) source: Option<Source>,
     pub(super) coupler: Option<usize>,
-    /// Of storage, whether it has a state.
+    /// For storage, true if it has a state.
     pub(super) integral: Option<bool>,
-    /// Whether it lies between sources that contradict each other.
+    /// True if the branch is on the path between conflicting sources.
     pub(super) conflict: bool,
-    /// What modulates the element.
+    /// The modulating signals of the element.
     pub(super) modulation: Vec<String>,
 }
 
 impl Branch {
-    /// True between two nodes.
+    /// Returns true for a branch between two nodes.
     pub(super) fn is_between(&self) -> bool {
         self.ends.0.is_some() && self.ends.1.is_some()
     }
 }
 
-/// What two branches or more have in common.
+/// The coupler of two or more branches.
 #[derive(Debug)]
 pub(super) struct Coupler {
     pub(super) element: String,
@@ -62,13 +62,13 @@ pub(super) struct Coupler {
     pub(super) branches: Vec<usize>,
 }
 
-/// Why a model has no linear graph: a junction or a bond of it lies between no nodes.
+/// Returns the reason why a model has no linear graph: a junction, or a bond that is not between nodes.
 pub(crate) fn obstacle(model: &Model) -> Option<String> {
     let of_bond_graph = |node: &&lgm_model::Node| !node.is_graph_node && !is_inside(model, node.path);
     if let Some(junction) = model.graph.nodes.iter().find(of_bond_graph) {
         let name = model.path_name(junction.path);
         return Some(format!(
-            "`{name}` is a junction of a bond graph, which no node stands for"
+            "`{name}` is a bond graph junction without a corresponding node"
         ));
     }
     for bond in &model.graph.bonds {
@@ -81,25 +81,25 @@ pub(crate) fn obstacle(model: &Model) -> Option<String> {
             (BondEnd::Port(_), BondEnd::Port(_)) | (BondEnd::Node(_), BondEnd::Node(_))
         ) {
             let (tail, head) = (name(bond.tail), name(bond.head));
-            return Some(format!("the bond from `{tail}` to `{head}` is no branch"));
+            return Some(format!("the bond from `{tail}` to `{head}` is not a branch"));
         }
     }
     None
 }
 
-/// Whether something is a part of a modal block.
+/// Returns true for a part of a modal block.
 fn is_inside(model: &Model, path: PathId) -> bool {
     let parent = model.paths[path.index()].parent;
     parent.is_some_and(|parent| model.graph.elements.iter().any(|element| element.path == parent))
 }
 
-/// Nodes by what they are drawn as.
+/// The drawn node of each model node.
 struct Nodes {
     of_path: FxHashMap<PathId, usize>,
 }
 
 impl Nodes {
-    /// The drawn node of a node; none within a box.
+    /// Returns the drawn node of a node; `None` within a box.
     fn get(&self, content: &Content<'_>, node: NodeId) -> Option<usize> {
         self.of_path.get(&content.model.graph.nodes[node.index()].path).copied()
     }
@@ -132,7 +132,7 @@ pub(super) fn read(content: &Content<'_>) -> Graph {
     graph
 }
 
-/// The ends of a port as a branch, and its domain; none if it lies within a box.
+/// The ends of a port as a branch, and its domain; none if it is within a box.
 type Ends = (Option<usize>, Option<usize>);
 
 fn ends(content: &Content<'_>, nodes: &Nodes, port: PortId) -> Option<(Ends, Option<Arc<str>>)> {
@@ -157,7 +157,7 @@ fn ends(content: &Content<'_>, nodes: &Nodes, port: PortId) -> Option<(Ends, Opt
 fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
     let model = content.model;
     let members = members(content);
-    // Entries of a vector port are one branch.
+    // The entries of a vector port are one branch.
     let mut known: FxHashMap<(ElementId, Option<Arc<str>>, Ends), usize> = FxHashMap::default();
     for (index, info) in model.graph.ports.iter().enumerate() {
         let port = PortId(index as u32);
@@ -217,7 +217,7 @@ fn branches(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
     }
 }
 
-/// Velocities that are states since a modulus depends on their integrals: branches of the tree that no element stands for.
+/// Adds velocities that are states because a modulus depends on their integrals: branches of the tree without an element.
 fn velocities(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
     let model = content.model;
     for (at, port) in content.report.ports.iter().enumerate().skip(model.graph.ports.len()) {
@@ -254,7 +254,7 @@ fn velocities(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
             element: name.clone(),
             name,
             label: "velocity".to_string(),
-            kind: Arc::from("a velocity that is a state, since a modulus depends on its integral"),
+            kind: Arc::from("a velocity that is a state, because a modulus depends on its integral"),
             domain: content.domain(domain),
             ends,
             tree: port.taken.map(|taken| taken != across),
@@ -268,7 +268,7 @@ fn velocities(content: &Content<'_>, nodes: &Nodes, graph: &mut Graph) {
     }
 }
 
-/// Whether each port is a branch of the normal tree.
+/// For each port, returns true if it is a branch of the normal tree.
 fn members(content: &Content<'_>) -> FxHashMap<PortId, Option<bool>> {
     let members = content.report.tree.iter().flat_map(|tree| &tree.members);
     let sides = content.graph.ports.iter().enumerate();
@@ -284,7 +284,7 @@ fn members(content: &Content<'_>) -> FxHashMap<PortId, Option<bool>> {
         .collect()
 }
 
-/// Elements of several branches. The name of an element with one branch says enough.
+/// Adds elements with several branches. An element with one branch needs no coupler.
 pub(super) fn couplers(content: &Content<'_>, graph: &mut Graph) {
     let model = content.model;
     let mut of_element: FxHashMap<String, Vec<usize>> = FxHashMap::default();

@@ -1,4 +1,4 @@
-//! Graphs whose nodes form a grid, perhaps with chains that lead out of it: where each node stands.
+//! Detects graphs whose nodes form a grid, possibly with chains that lead out of it, and finds the position of each node.
 
 use super::graph::Graph;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The column and the row of each node.
 pub(super) type Spots = Vec<(i64, i64)>;
 
-/// A grid has so many rows and columns at least, and so many in both together.
+/// The minimum numbers of rows and columns of a grid, and of both together.
 const LEAST: usize = 2;
 const TOGETHER: usize = 5;
 
-/// Finds the grid that the nodes of a graph form; none if they form another shape, or if couplers join branches.
+/// Finds the grid that the nodes of a graph form; `None` if they form another shape, or if couplers join branches.
 pub(super) fn find(graph: &Graph) -> Option<Spots> {
     if !graph.couplers.is_empty() {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn find(graph: &Graph) -> Option<Spots> {
     (0..graph.nodes.len()).map(|node| spots.get(&node).copied()).collect()
 }
 
-/// Takes away nodes with one neighbour, again and again; gives them with that neighbour in the order in which they went.
+/// Removes nodes with one neighbour repeatedly; returns them with that neighbour in the order of removal.
 fn strip_chains(near: &mut [BTreeSet<usize>]) -> Vec<(usize, usize)> {
     let mut gone = Vec::new();
     while let Some(node) = (0..near.len()).find(|node| near[*node].len() == 1) {
@@ -43,7 +43,7 @@ fn strip_chains(near: &mut [BTreeSet<usize>]) -> Vec<(usize, usize)> {
         };
         near[at].remove(&node);
         gone.push((node, at));
-        // Of a chain the last two nodes would each be the other's neighbour.
+        // In a chain, each of the last two nodes is the other's neighbour.
         if near[at].is_empty() {
             break;
         }
@@ -51,7 +51,7 @@ fn strip_chains(near: &mut [BTreeSet<usize>]) -> Vec<(usize, usize)> {
     gone
 }
 
-/// The number of steps between a node and each other one.
+/// Returns the number of steps from a node to each other node.
 fn distances(near: &[BTreeSet<usize>], from: usize) -> Vec<Option<usize>> {
     let mut far = vec![None; near.len()];
     far[from] = Some(0);
@@ -67,17 +67,17 @@ fn distances(near: &[BTreeSet<usize>], from: usize) -> Vec<Option<usize>> {
     far
 }
 
-/// The places of the nodes of a whole grid: two corners of one side say where every node lies.
+/// Returns the positions of the nodes of a complete grid: two corners of one side determine all positions.
 fn core(near: &[BTreeSet<usize>], all: &[BTreeSet<usize>]) -> Option<BTreeMap<usize, (i64, i64)>> {
     let nodes: Vec<usize> = (0..near.len()).filter(|node| !near[*node].is_empty()).collect();
     let corners: Vec<usize> = nodes.iter().copied().filter(|node| near[*node].len() == 2).collect();
     let first = *corners.first()?;
     let from_first = distances(near, first);
-    // Nothing lies apart from the grid.
+    // No node is separate from the grid.
     if nodes.iter().any(|node| from_first[*node].is_none()) || (0..all.len()).any(|node| all[node].is_empty()) {
         return None;
     }
-    // The next declared neighbour lies beside the first corner.
+    // The first declared neighbour is next to the first corner.
     let beside = *near[first].first()?;
     let tried = corners.iter().skip(1).filter_map(|second| {
         let columns = from_first[*second]? + 1;
@@ -112,7 +112,7 @@ fn core(near: &[BTreeSet<usize>], all: &[BTreeSet<usize>]) -> Option<BTreeMap<us
     found.into_iter().next()
 }
 
-/// Puts a node beside its neighbour, out of the grid.
+/// Puts a node next to its neighbour, outside the grid.
 fn put_outside(spots: &mut BTreeMap<usize, (i64, i64)>, node: usize, at: usize) -> Option<()> {
     let (column, row) = *spots.get(&at)?;
     let free = [(-1, 0), (1, 0), (0, -1), (0, 1)]

@@ -1,4 +1,4 @@
-//! The drawing of a linear graph whose nodes form a grid. Each node has a reference of its own below it.
+//! The drawing of a linear graph whose nodes form a grid. Each node has its own reference below it.
 
 use super::columns::{BESIDE, CIRCLE, circle, label_width};
 use super::graph::Graph;
@@ -9,7 +9,7 @@ use crate::drawing::{Anchor, Drawing, Label, LabelKind, Point, Rail, Rect};
 use crate::metrics::{LINE, SIZE, width};
 use std::collections::BTreeMap;
 
-/// A wider drawing is none.
+/// The maximum width of such a drawing.
 const WIDEST: f64 = 1900.0;
 
 /// The depth of a reference below its node.
@@ -18,7 +18,7 @@ const DEEP: f64 = 74.0;
 /// The distance between parallel branches.
 const PARALLEL: f64 = 30.0;
 
-/// The room between two columns, and between two rows.
+/// The distance between two columns, and between two rows.
 struct Pitch {
     x: f64,
     y: f64,
@@ -28,7 +28,7 @@ struct Pitch {
     slot: f64,
 }
 
-/// The drawing; none if it were too wide.
+/// Creates the drawing; `None` if it would be too wide.
 pub(super) fn paint(content: &Content<'_>, graph: &Graph, spots: &Spots) -> Option<Drawing> {
     let (mut between, mut hanging) = (
         BTreeMap::<(usize, usize), Vec<usize>>::new(),
@@ -99,7 +99,7 @@ fn pitch(
     let rows = most(&mut level.iter().map(|own| own.len())).max(1) as f64;
     let hangs = most(&mut hanging.iter().map(Vec::len));
     let hang_width = widest(&mut hanging.iter().flatten()) + BESIDE;
-    // Names of upright branches stand beside them, all of them left of what hangs.
+    // Names of vertical branches are next to them, to the left of the branches to the reference.
     let right = (lines - 1.0) * (PARALLEL + beside) + BESIDE + beside;
     let (hang, slot) = (right + 20.0 + CIRCLE, hang_width + 20.0);
     let lower = if hangs > 0 { hang + slot * hangs as f64 } else { right };
@@ -112,11 +112,11 @@ fn pitch(
     }
 }
 
-/// A branch to the next column or the next row; the second and further ones beside the first.
+/// Draws a branch to the next column or the next row; further ones are parallel to the first.
 fn step(graph: &Graph, [a, b]: [(usize, Point); 2], at: usize, number: usize, drawing: &mut Drawing) {
     let branch = &graph.branches[at];
     let forward = branch.ends.0 == Some(a.0);
-    // From the left to the right, or from above.
+    // From left to right, or downwards.
     let is_turned = a.1.x > b.1.x + 1.0 || a.1.y > b.1.y + 1.0;
     let (from, to) = if is_turned { (b.1, a.1) } else { (a.1, b.1) };
     let runs_on = forward != is_turned;
@@ -141,7 +141,7 @@ fn step(graph: &Graph, [a, b]: [(usize, Point); 2], at: usize, number: usize, dr
         path.reverse();
     }
     let mut edge = edge(graph, branch, path);
-    // The circle of a branch downwards stands above what hangs beside it.
+    // The circle of a downward branch is above the items attached next to it.
     let part = if is_level { 0.5 } else { 0.45 };
     let middle = from.towards(to, part).moved(shift.0, shift.1);
     let sign = if runs_on { 1.0 } else { -1.0 };
@@ -171,7 +171,7 @@ fn step(graph: &Graph, [a, b]: [(usize, Point); 2], at: usize, number: usize, dr
     drawing.labels.push(label(branch, box_of, anchor));
 }
 
-/// A branch to the reference below a node.
+/// Draws a branch to the reference below a node.
 fn down(graph: &Graph, top: Point, x: f64, at: usize, drawing: &mut Drawing) {
     let branch = &graph.branches[at];
     let mut path = vec![top, Point::new(x, top.y + 16.0), Point::new(x, top.y + DEEP)];
@@ -192,7 +192,7 @@ fn down(graph: &Graph, top: Point, x: f64, at: usize, drawing: &mut Drawing) {
     drawing.labels.push(label(branch, name, Anchor::Start));
 }
 
-/// The reference of one node. The domain is named at the first one.
+/// Draws the reference of one node. Only the first one has the name of the domain.
 fn reference(graph: &Graph, at: usize, top: Point, hangs: usize, pitch: &Pitch, drawing: &mut Drawing) {
     if hangs == 0 {
         return;

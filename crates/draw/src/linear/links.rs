@@ -1,4 +1,4 @@
-//! Dashed lines from branches between two nodes to what the other branches of their coupler are joined by.
+//! Dashed lines that link branches between two nodes to the other branches of their coupler.
 
 use super::graph::Graph;
 use crate::drawing::{Coupling, Drawing, Edge, Point, Rect};
@@ -6,10 +6,10 @@ use crate::drawing::{Coupling, Drawing, Edge, Point, Rect};
 /// The distance between a joint and the middle of the gap between two columns.
 const ASIDE: f64 = 3.0;
 
-/// The room of a node: the ring around that of a vector, and a little more.
+/// The room of a node, including the ring around a vector node.
 const NODE: f64 = 20.0;
 
-/// Links every coupler that has a branch between two nodes. `cuts` are gaps between columns, and `lanes` the depth of each coupler.
+/// Links every coupler that has a branch between two nodes. `cuts` are gaps between columns, and `lanes` is the depth of each coupler.
 pub(super) fn add(graph: &Graph, cuts: &[f64], lanes: &[f64], drawing: &mut Drawing) {
     for (at, coupler) in graph.couplers.iter().enumerate() {
         let between = coupler.branches.iter().map(|branch| &graph.branches[*branch]);
@@ -47,7 +47,7 @@ pub(super) fn add(graph: &Graph, cuts: &[f64], lanes: &[f64], drawing: &mut Draw
                 .couplings
                 .push(new(vec![*joint, Point::new(joint.x, lane)], vec![*joint]));
         }
-        // The part of the lane that is not drawn yet.
+        // The part of the lane that has not been drawn yet.
         let (from, to) = match (known.first(), known.last()) {
             (Some(from), Some(to)) => (*from, *to),
             _ => (low, low),
@@ -62,7 +62,7 @@ pub(super) fn add(graph: &Graph, cuts: &[f64], lanes: &[f64], drawing: &mut Draw
     }
 }
 
-/// The place at which a line down to a lane leaves a branch: over no text, with few crossings.
+/// Returns the point at which a line down to a lane leaves a branch: clear of texts, with few crossings.
 fn joint(drawing: &Drawing, edge: &Edge, cuts: &[f64], lane: f64) -> Option<Point> {
     let level = edge.path.windows(2).filter(|pair| (pair[0].y - pair[1].y).abs() < 1e-6);
     let (a, b) = level

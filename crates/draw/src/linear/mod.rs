@@ -1,5 +1,5 @@
-//! Linear graphs: nodes in a row above the rail of the reference, branches to it side by side below their node, branches between
-//! neighbours straight, and all others above.
+//! Linear graphs. Nodes are in a row above the rail of the reference, and branches to the reference are below their nodes. Branches between
+//! neighbours are straight, and all others are above the nodes.
 
 mod arcs;
 mod columns;
@@ -20,10 +20,10 @@ use graph::{Graph, read};
 use lgm_algebra::DisjointSets;
 use order::{Tie, order};
 
-/// Gaps between columns grow up to so many times until every text has a place.
+/// The maximum number of times that gaps between columns grow until every text fits.
 const GROWTHS: usize = 8;
 
-/// The drawing of a model as a linear graph; why there is none if it has junctions or bonds that are no branches.
+/// Draws a model as a linear graph; returns the reason if it has junctions, or bonds that are not branches.
 pub(crate) fn draw(content: &Content<'_>) -> Result<Drawing, String> {
     let graph = match obstacle(content.model) {
         None => read(content),
@@ -52,7 +52,7 @@ pub(crate) fn draw(content: &Content<'_>) -> Result<Drawing, String> {
     Ok(paint::paint(content, &graph, &columns, &arcs, &parts, &cuts))
 }
 
-/// Which part of the graph each node belongs to: what branches join, the reference left out.
+/// Returns the connected part of the graph of each node, without the reference.
 fn parts(graph: &Graph) -> Vec<usize> {
     let mut sets = DisjointSets::new(graph.nodes.len());
     for branch in &graph.branches {
@@ -70,7 +70,7 @@ fn parts(graph: &Graph) -> Vec<usize> {
         .collect()
 }
 
-/// Branches and couplers as what wants nodes near each other.
+/// Returns branches and couplers as attractions between nodes.
 fn ties(graph: &Graph) -> Vec<Tie> {
     let mut ties = Vec::new();
     for branch in &graph.branches {

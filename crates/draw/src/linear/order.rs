@@ -1,28 +1,28 @@
-//! In which order nodes stand beside each other: neighbours in the graph near each other, and few branches above each other. Where nothing
-//! is won by it, nodes stay in the order of their declaration, so that a small edit changes little.
+//! The order of nodes: neighbours in the graph are close to each other, and few branches overlap. Without a gain, nodes stay in declaration
+//! order, so that a small edit changes little.
 
 use std::collections::VecDeque;
 
-/// What wants two nodes to be near each other.
+/// The forces that pull two nodes together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tie {
     pub(super) a: usize,
     pub(super) b: usize,
     pub(super) weight: f64,
-    /// Whether a line is drawn above the nodes between the two.
+    /// True if the line between the two is drawn above the nodes.
     pub(super) is_line: bool,
 }
 
-/// What a crossing costs, beside lines that are longer by 1.
+/// The cost of a crossing, in units of length.
 const CROSSING: f64 = 6.0;
 
-/// Beyond this much work crossings are not counted while nodes are moved.
+/// The work limit up to which crossings are counted while nodes are moved.
 const WORK: usize = 4_000_000;
 
-/// Beyond this many nodes, nodes are not moved one by one.
+/// The maximum number of nodes for moving them one by one.
 const MOVED: usize = 400;
 
-/// The order of nodes, part by part. `part_of` says which nodes hang together by branches.
+/// Returns the order of nodes, part by part. `part_of` is the connected part of each node.
 pub(super) fn order(count: usize, part_of: &[usize], ties: &[Tie]) -> Vec<usize> {
     let declared: Vec<usize> = (0..count).collect();
     let mut best = by_parts(&declared, part_of);
@@ -38,7 +38,7 @@ pub(super) fn order(count: usize, part_of: &[usize], ties: &[Tie]) -> Vec<usize>
     reversed_if_late(best)
 }
 
-/// The same order with nodes of a part next to each other, parts by the middle of their nodes.
+/// Returns the order with the nodes of a part next to each other, parts sorted by the middle of their nodes.
 fn by_parts(order: &[usize], part_of: &[usize]) -> Vec<usize> {
     let parts = part_of.iter().max().map_or(0, |last| last + 1);
     let mut sums = vec![(0.0f64, 0.0f64); parts];
@@ -55,7 +55,7 @@ fn by_parts(order: &[usize], part_of: &[usize]) -> Vec<usize> {
     sorted
 }
 
-/// Nodes in the order in which a walk through the graph meets them, from one that lies far out.
+/// Returns nodes in the order of a walk through the graph, from a peripheral node.
 fn walk(count: usize, ties: &[Tie]) -> Vec<usize> {
     let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); count];
     for tie in ties {
@@ -89,7 +89,7 @@ fn walk(count: usize, ties: &[Tie]) -> Vec<usize> {
     all
 }
 
-/// How long lines are, and how often they cross.
+/// Returns the lengths of the lines plus the cost of crossings.
 fn cost(order: &[usize], ties: &[Tie], with_crossings: bool) -> f64 {
     let mut place = vec![0usize; order.len()];
     for (at, node) in order.iter().enumerate() {
@@ -116,7 +116,7 @@ fn cost(order: &[usize], ties: &[Tie], with_crossings: bool) -> f64 {
     sum
 }
 
-/// Moves single nodes within their part, and whole parts, for as long as that is better.
+/// Moves single nodes within their part, and whole parts, while that reduces the cost.
 fn improve(order: &mut Vec<usize>, least: &mut f64, part_of: &[usize], ties: &[Tie]) {
     let count = order.len();
     let lines = ties.iter().filter(|tie| tie.is_line).count();
@@ -154,7 +154,7 @@ fn improve(order: &mut Vec<usize>, least: &mut f64, part_of: &[usize], ties: &[T
     }
 }
 
-/// Turns parts round, and exchanges neighbouring ones.
+/// Reverses parts, and exchanges neighbouring ones.
 fn move_parts(order: &mut Vec<usize>, least: &mut f64, part_of: &[usize], ties: &[Tie], with_crossings: bool) {
     let runs = |order: &[usize]| {
         let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -191,7 +191,7 @@ fn move_parts(order: &mut Vec<usize>, least: &mut f64, part_of: &[usize], ties: 
     }
 }
 
-/// What is declared first stands on the left.
+/// Reverses the order if that puts earlier declarations on the left.
 fn reversed_if_late(order: Vec<usize>) -> Vec<usize> {
     let middle = (order.len() as f64 - 1.0) / 2.0;
     let slope: f64 = (order.iter().enumerate())

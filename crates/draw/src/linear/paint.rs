@@ -1,4 +1,4 @@
-//! The drawing of a linear graph whose columns stand.
+//! Creates the drawing of a linear graph from positioned columns.
 
 use super::arcs::{Arc, Arcs};
 use super::columns::{BESIDE, CIRCLE, Column, Hang, circle, frame_width, label_width};
@@ -12,18 +12,18 @@ use crate::wrap::wrap;
 /// The length of an arrow.
 const ARROW: f64 = 11.0;
 
-/// The margin around everything.
+/// The margin around the drawing.
 pub(super) const MARGIN: f64 = 18.0;
 
 /// The distance between dashed lines of couplers.
 const LANE: f64 = 26.0;
 
-/// The text below a rail: a domain, where it has a name.
+/// Returns the text below a rail: a domain, if it has a name.
 fn rail_text(graph: &Graph, node: usize) -> &str {
     graph.nodes[node].domain.as_deref().unwrap_or("")
 }
 
-/// The name of the domain of a part with one node needs room as well.
+/// Widens parts with a single node, so that the name of the domain fits.
 pub(super) fn widen(graph: &Graph, columns: &mut [Column], parts: &[usize]) {
     for at in 0..columns.len() {
         let part = parts[columns[at].node];
@@ -37,26 +37,26 @@ pub(super) fn widen(graph: &Graph, columns: &mut [Column], parts: &[usize]) {
     }
 }
 
-/// What lies how deep below the nodes.
+/// The depths of the items below the nodes.
 struct Depths {
-    /// Where branches to the reference have become vertical.
+    /// The depth at which branches to the reference become vertical.
     fan: f64,
-    /// Where their names are.
+    /// The depth of the names.
     names: f64,
     /// The lane of each coupler.
     lanes: Vec<f64>,
-    /// The reference.
+    /// The depth of the reference.
     rail: f64,
 }
 
-/// A hang with its place.
+/// A branch to the reference with its position.
 struct Line {
     x: f64,
     column: usize,
     hang: Hang,
 }
 
-/// A drawing without anything in it.
+/// Creates an empty drawing.
 pub(super) fn empty(content: &Content<'_>) -> Drawing {
     Drawing {
         model: content.model.heading.name.clone(),
@@ -106,7 +106,7 @@ pub(super) fn paint(
     couplings(graph, &lines, &depths, &mut drawing);
     links::add(graph, cuts, &depths.lanes, &mut drawing);
     rails(graph, columns, parts, &lines, &depths, &mut drawing);
-    // In the order of the declarations, whatever was drawn first.
+    // In declaration order, independent of the drawing.
     let rank = |edge: &Edge| graph.branches.iter().position(|branch| branch.name == edge.name);
     if graph.branches.len() < 2000 {
         drawing.edges.sort_by_key(rank);
@@ -123,7 +123,7 @@ fn depths(graph: &Graph, lines: &[Line]) -> Depths {
     let widest = lines.iter().map(|line| line.hang.dx.abs()).fold(0.0, f64::max);
     let fan = (0.32 * widest).clamp(20.0, 64.0);
     let names = fan + 46.0;
-    // Couplers whose branches lie beside each other share a lane.
+    // Couplers with adjacent branches share a lane.
     let mut taken: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut lanes = vec![0.0; graph.couplers.len()];
     for (at, coupler) in graph.couplers.iter().enumerate() {
@@ -132,7 +132,7 @@ fn depths(graph: &Graph, lines: &[Line]) -> Depths {
         let (from, to) = xs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
             (low.min(*x), high.max(*x))
         });
-        // Branches between nodes are linked to the lane afterwards, from anywhere.
+        // Branches between nodes are linked to the lane afterwards, from any position.
         let is_linked = coupler
             .branches
             .iter()
@@ -177,7 +177,7 @@ fn nodes(graph: &Graph, columns: &[Column], drawing: &mut Drawing) {
     }
 }
 
-/// A node; the box of its name is given from there.
+/// Draws a node; the box of its name is relative to the node.
 pub(super) fn node(node: &GraphNode, at: Point, name: Rect, drawing: &mut Drawing) {
     drawing.nodes.push(Node {
         id: node.name.clone(),
@@ -205,7 +205,7 @@ pub(super) fn node(node: &GraphNode, at: Point, name: Rect, drawing: &mut Drawin
     });
 }
 
-/// An edge of a branch whose path is given from its first end to its second one.
+/// Creates the edge of a branch whose path is given from its first end to its second one.
 pub(super) fn edge(graph: &Graph, branch: &Branch, path: Vec<Point>) -> Edge {
     let name = |end: Option<usize>| end.map_or("gnd".to_string(), |node| graph.nodes[node].name.clone());
     Edge {
@@ -229,7 +229,7 @@ pub(super) fn edge(graph: &Graph, branch: &Branch, path: Vec<Point>) -> Edge {
     }
 }
 
-/// Marks at a place of a line that runs in this direction: an arrow, and behind the circle of a source.
+/// Puts marks at a point of a line with this direction: an arrow, and for a source a circle before it.
 pub(super) fn mark(edge: &mut Edge, at: Point, (dx, dy): (f64, f64)) {
     let ahead = if edge.source.is_some() { CIRCLE + ARROW } else { 0.0 };
     edge.circle = edge.source.map(|_| at);
@@ -249,7 +249,7 @@ pub(super) fn label(branch: &Branch, at: Rect, anchor: Anchor) -> Label {
     }
 }
 
-/// What is said of a branch to those who point at it.
+/// Returns the tooltip of a branch.
 fn title(branch: &Branch) -> String {
     let mut text = format!("{}: {}", branch.name, branch.kind);
     if branch.width > 1 {
@@ -266,7 +266,7 @@ fn title(branch: &Branch) -> String {
     text
 }
 
-/// A branch to the reference.
+/// Draws a branch to the reference.
 fn hanging(graph: &Graph, columns: &[Column], line: &Line, depths: &Depths, drawing: &mut Drawing) {
     let branch = &graph.branches[line.hang.branch];
     let top = Point::new(columns[line.column].x, 0.0);
@@ -300,13 +300,13 @@ fn hanging(graph: &Graph, columns: &[Column], line: &Line, depths: &Depths, draw
     ));
 }
 
-/// A branch between two neighbours.
+/// Draws a branch between two neighbours.
 fn straight(graph: &Graph, left: &Column, right: &Column, at: usize, drawing: &mut Drawing) {
     let branch = &graph.branches[at];
     let (a, b) = (Point::new(left.x, 0.0), Point::new(right.x, 0.0));
     let forward = branch.ends.0 == Some(left.node);
     let mut edge = edge(graph, branch, if forward { vec![a, b] } else { vec![b, a] });
-    // The name of the right node stands above the line.
+    // The name of the right node is above the line.
     let (from, to) = (left.x + left.upper.1, right.x - right.upper.0);
     let w = label_width(graph, at);
     let middle = ((left.x + right.x) / 2.0).clamp(from + 6.0 + w / 2.0, (to - 6.0 - w / 2.0).max(from + 6.0 + w / 2.0));
@@ -329,7 +329,7 @@ fn straight(graph: &Graph, left: &Column, right: &Column, at: usize, drawing: &m
     ));
 }
 
-/// A branch above the nodes.
+/// Draws a branch above the nodes.
 fn above(graph: &Graph, columns: &[Column], arcs: &Arcs, arc: &Arc, drawing: &mut Drawing) {
     let branch = &graph.branches[arc.branch];
     let mut path = Arcs::path(arc, columns);
@@ -357,7 +357,7 @@ fn above(graph: &Graph, columns: &[Column], arcs: &Arcs, arc: &Arc, drawing: &mu
     ));
 }
 
-/// The dashed lines between branches of couplers.
+/// Draws the dashed lines between branches of couplers.
 fn couplings(graph: &Graph, lines: &[Line], depths: &Depths, drawing: &mut Drawing) {
     for (at, coupler) in graph.couplers.iter().enumerate() {
         let own = lines.iter().filter(|line| coupler.branches.contains(&line.hang.branch));
@@ -375,7 +375,7 @@ fn couplings(graph: &Graph, lines: &[Line], depths: &Depths, drawing: &mut Drawi
             path: vec![Point::new(owner.x, y), Point::new(last, y)],
             joints,
         });
-        // Between two branches that stand side by side in the middle, else beside the first.
+        // Between two parallel branches in the middle, otherwise next to the first.
         let next = (lines.iter().map(|line| line.x))
             .filter(|x| *x > owner.x + 1.0)
             .fold(last, f64::min);

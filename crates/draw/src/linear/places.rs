@@ -1,4 +1,4 @@
-//! The places of columns: as far apart as what hangs below, what runs above and what lies between needs.
+//! The positions of columns, with enough distance for the branches below, the lines above and the texts between.
 
 use super::arcs::Arcs;
 use super::columns::{Column, label_width};
@@ -6,7 +6,7 @@ use super::graph::Graph;
 use crate::drawing::Rect;
 use crate::metrics::{LINE, SIZE, width};
 
-/// Puts the names of nodes beside the lines that rise from them.
+/// Puts the names of nodes next to the lines that rise from them.
 pub(super) fn name_nodes(graph: &Graph, columns: &mut [Column], arcs: &Arcs) {
     for (at, column) in columns.iter_mut().enumerate() {
         let w = width(&graph.nodes[column.node].name, SIZE);
@@ -26,8 +26,8 @@ pub(super) fn name_nodes(graph: &Graph, columns: &mut [Column], arcs: &Arcs) {
     }
 }
 
-/// Puts columns side by side. `parts` says where a part of the graph begins anew; gaps grow with `scale`. Gives places between columns where
-/// nothing but lines is.
+/// Positions the columns. `parts` marks the beginning of each part of the graph; gaps grow with `scale`. Returns positions between columns
+/// that only lines cross.
 pub(super) fn place(graph: &Graph, columns: &mut [Column], arcs: &Arcs, scale: f64, parts: &[usize]) -> Vec<f64> {
     let mut cuts = Vec::new();
     for at in 0..columns.len() {

@@ -1,4 +1,4 @@
-//! What each item declares.
+//! The declarations of each item.
 
 use super::definitions::{Analysis, Definition, DefinitionId, DefinitionKind, Use};
 use crate::program::Program;
@@ -8,7 +8,7 @@ use lgm_syntax::visit::statements;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Enters what an item declares.
+/// Records the declarations of an item.
 pub(super) struct Declaring<'a> {
     pub found: &'a mut Analysis,
     pub program: &'a Program,
@@ -37,8 +37,8 @@ impl Declaring<'_> {
         }
     }
 
-    /// Declares a name with its documentation, its unit, and what it is of. A name that is declared in several places, as in the
-    /// parts of an `if`, is one definition.
+    /// Declares a name with its documentation, its unit, and its definition or domain. A name that is declared several times, such as in
+    /// the parts of an `if`, is one definition.
     fn enter(
         &mut self,
         name: &Name,
@@ -69,7 +69,7 @@ impl Declaring<'_> {
         self.names_of(kind).insert(name.text.clone(), id);
     }
 
-    /// The names among which one of this kind is looked for.
+    /// Returns the names of the namespace of this kind.
     fn names_of(&mut self, kind: DefinitionKind) -> &mut FxHashMap<Arc<str>, DefinitionId> {
         let item = self.item.0 as usize;
         match kind {

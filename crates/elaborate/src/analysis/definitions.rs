@@ -1,15 +1,15 @@
-//! Definitions and the places that name them.
+//! Definitions and their uses.
 
 use lgm_source::{SourceId, Span};
 use lgm_syntax::ast::Name;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A definition, by its place in [`Analysis::definitions`].
+/// The index of a definition in [`Analysis::definitions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DefinitionId(pub u32);
 
-/// What is defined.
+/// The kind of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefinitionKind {
     /// `model M { .. }`
@@ -57,55 +57,55 @@ pub enum DefinitionKind {
 pub struct Definition {
     /// Its name.
     pub name: Arc<str>,
-    /// What is defined.
+    /// Its kind.
     pub kind: DefinitionKind,
-    /// Its name, where it is declared.
+    /// The location of its name in the declaration.
     pub name_span: Span,
-    /// The whole definition: an item, a statement, a formal's name.
+    /// The whole definition: an item, a statement, the name of a formal parameter.
     pub span: Span,
     /// Its `///` lines.
     pub doc: Option<Arc<str>>,
-    /// Where the unit is written that it is declared with.
+    /// The location of its declared unit.
     pub unit: Option<Span>,
-    /// Of an instance, what it is one of; of a node or a port, its domain.
+    /// For an instance, its definition; for a node or a port, its domain.
     pub of: Option<DefinitionId>,
     /// The item that it is declared in.
     pub within: Option<DefinitionId>,
 }
 
-/// A place where a name stands.
+/// A use of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The name.
     pub span: Span,
-    /// What it stands for.
+    /// Its meaning.
     pub definition: DefinitionId,
-    /// Whether it is declared here.
+    /// True if the name is declared here.
     pub declares: bool,
 }
 
-/// What each name in the texts stands for.
+/// The meaning of each name in the texts.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
     /// All definitions: those of the standard library that are loaded, of imports, and of the root text.
     pub definitions: Vec<Definition>,
-    /// All uses and declarations, in the order of their places.
+    /// All uses and declarations, in order of their locations.
     pub uses: Vec<Use>,
-    /// What is declared in each item, by name, but for outputs.
+    /// The declarations in each item by name, except outputs.
     pub(super) members: Vec<FxHashMap<Arc<str>, DefinitionId>>,
-    /// Outputs of each item: their names are a space of their own (language 9).
+    /// Outputs of each item: their names are a separate namespace (language 9).
     pub(super) outputs: Vec<FxHashMap<Arc<str>, DefinitionId>>,
-    /// Domains, elements, components, modal blocks and models, by their places in the program.
+    /// Domains, elements, components, modal blocks and models, by their indices in the program.
     pub(super) items: FxHashMap<(u32, u32), DefinitionId>,
 }
 
 impl Analysis {
-    /// A definition.
+    /// Returns a definition.
     pub fn get(&self, id: DefinitionId) -> &Definition {
         &self.definitions[id.0 as usize]
     }
 
-    /// The name at a byte of a text, or the one that ends there.
+    /// Returns the name at a byte of a text, or the name that ends there.
     pub fn at(&self, source: SourceId, offset: u32) -> Option<Use> {
         let holds =
             |entry: &&Use| entry.span.source == source && entry.span.start <= offset && offset <= entry.span.end;
@@ -115,12 +115,12 @@ impl Analysis {
         self.uses[..end].iter().rev().take(2).find(holds).copied()
     }
 
-    /// Every place that a definition is named at, its declarations among them.
+    /// Returns all uses of a definition, including its declarations.
     pub fn uses_of(&self, id: DefinitionId) -> impl Iterator<Item = &Use> {
         self.uses.iter().filter(move |entry| entry.definition == id)
     }
 
-    /// What is declared in an item; of an instance, in what it is one of.
+    /// Returns the declarations in an item; for an instance, those in its definition.
     pub fn members(&self, id: DefinitionId) -> Vec<DefinitionId> {
         let item = match self.get(id).kind {
             DefinitionKind::Instance => self.get(id).of,
@@ -136,7 +136,7 @@ impl Analysis {
         list
     }
 
-    /// The member of an item, or of an instance, that has a name.
+    /// Returns the member of an item or an instance with this name.
     pub fn member(&self, id: DefinitionId, name: &str) -> Option<DefinitionId> {
         let item = match self.get(id).kind {
             DefinitionKind::Instance => self.get(id).of?,
@@ -145,7 +145,7 @@ impl Analysis {
         self.members[item.0 as usize].get(name).copied()
     }
 
-    /// The item whose text holds a byte; behind the last statement of an item that is not closed yet, that item.
+    /// Returns the item that contains a byte of the text; after the last statement of an unclosed item, that item.
     pub fn item_at(&self, source: SourceId, offset: u32) -> Option<DefinitionId> {
         let before = self.items.values().copied().filter(|id| {
             let span = self.get(*id).span;

@@ -1,7 +1,7 @@
-//! What each name in the texts stands for, whatever faults they have: what an editor goes by.
+//! The meaning of each name in the texts, even with errors: the basis of editor features.
 //!
-//! Names are resolved in the syntax trees alone, without values: of a statement with a fault, the names keep their meaning
-//! that could be read. A name of the standard library, of an import, or of the text itself stands for one [`Definition`].
+//! Names are resolved only in the syntax trees, without values. The readable names of a faulty statement keep their meanings. A name of the
+//! standard library, of an import, or of the text itself refers to one [`Definition`].
 
 mod declaring;
 mod definitions;
@@ -52,7 +52,7 @@ impl Analysis {
     }
 }
 
-/// All items of a program, with the places of their files and their own.
+/// Returns all items of a program, with the indices of their files and their own indices.
 fn items(program: &Program) -> impl Iterator<Item = (u32, &Item, u32)> {
     let files = program.files.iter().enumerate();
     files.flat_map(|(file, content)| {

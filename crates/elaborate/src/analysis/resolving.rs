@@ -1,4 +1,4 @@
-//! What the names in each item stand for.
+//! The meanings of the names in each item.
 
 use super::definitions::{Analysis, Definition, DefinitionId, DefinitionKind};
 use crate::function_table::PORT_VARIABLES;
@@ -7,14 +7,14 @@ use lgm_syntax::ast::{Argument, Attribute, Equation, Expr, ExprKind, Formal, Ite
 use lgm_syntax::visit::{child_expressions, child_statements, statement_expressions};
 use std::sync::Arc;
 
-/// Says what the names in an item stand for.
+/// Resolves the names in an item.
 pub(super) struct Resolving<'a> {
     pub found: &'a mut Analysis,
     pub program: &'a Program,
     pub item: DefinitionId,
-    /// Indices of the loops and sums around a place, the innermost last.
+    /// Indices of the loops and sums around a location, the innermost last.
     pub indices: Vec<(Arc<str>, DefinitionId)>,
-    /// Whether the place is a setting of a run, which names outputs.
+    /// True if the location is a setting of a run, which names outputs.
     pub in_experiment: bool,
 }
 
@@ -61,7 +61,7 @@ impl Resolving<'_> {
     fn equations(&mut self, equations: &[Equation]) {
         for equation in equations {
             let before = self.indices.len();
-            // `shape(x) = ..` declares x for its right side.
+            // `shape(x) = ..` declares x for its right-hand side.
             if let ExprKind::Call(_, arguments) = &equation.left.kind {
                 for argument in arguments {
                     if let ExprKind::Name(name) = &argument.value.kind
@@ -116,7 +116,7 @@ impl Resolving<'_> {
         self.indices.truncate(before);
     }
 
-    /// The names that an instance takes from what it is one of: the kind, named arguments, and ports.
+    /// Resolves the names that refer to the definition of an instance: the kind, named arguments, and ports.
     fn kind(&mut self, kind: &Name, arguments: &[Argument], bindings: &[Attribute]) {
         let Some(of) = self.definition(kind) else { return };
         self.found.named(kind, of);
@@ -140,7 +140,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// Declares an index for what follows.
+    /// Declares an index for the following text.
     fn index(&mut self, name: &Name) {
         let definition = Definition {
             name: name.text.clone(),
@@ -184,7 +184,7 @@ impl Resolving<'_> {
         }
     }
 
-    /// What a path such as `cell[2].c` names.
+    /// Returns the target of a path such as `cell[2].c`.
     fn path(&mut self, expr: &Expr) -> Option<DefinitionId> {
         match &expr.kind {
             ExprKind::Name(name) => {

@@ -1,4 +1,4 @@
-//! The graph as a whole: nothing hangs in the air.
+//! Checks of the complete graph: every part is connected.
 
 mod references;
 mod temperatures;
@@ -10,22 +10,22 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The graph as it was made.
+/// The constructed graph.
 pub(crate) struct GraphCheck<'e, 'a> {
     cx: &'e mut Context<'a>,
 }
 
 layer!(GraphCheck<'e, 'a>, cx: Context<'a>);
 
-/// Every junction is connected, and every part of a linear graph reaches `gnd` unless it is declared floating.
+/// Checks that every junction is connected, and that every part of a linear graph reaches `gnd` unless it is declared floating.
 pub(crate) fn check(cx: &mut Context<'_>) {
     GraphCheck { cx }.check_connection();
 }
 
 impl GraphCheck<'_, '_> {
-    /// Every junction is connected, and every part of a linear graph reaches `gnd` unless it is declared floating.
+    /// Checks that every junction is connected, and that every part of a linear graph reaches `gnd` unless it is declared floating.
     pub fn check_connection(&mut self) {
-        // Where a part of the model was not built, what hangs in the air is no fault of the graph.
+        // If a part of the model could not be built, dangling parts are not errors of the graph.
         if self.program.is_damaged || lgm_source::diagnostic::has_errors(&self.reports.diagnostics) {
             return;
         }
@@ -84,14 +84,14 @@ impl GraphCheck<'_, '_> {
         let diagnostic = match node.is_graph_node {
             true => Diagnostic::error(Code::LGM0312, format!("nothing is connected to the node `{name}`"))
                 .label(self.node_span(id), "no branch ends here")
-                .help("connect an element to it, or leave it out"),
+                .help("connect an element to it, or remove it"),
             false => Diagnostic::error(Code::LGM0312, format!("no bond ends at the junction `{name}`"))
-                .label(self.node_span(id), "declared here, and never bonded")
-                .help("draw its bonds, or leave it out"),
+                .label(self.node_span(id), "declared here, but no bond ends at it")
+                .help("draw its bonds, or remove it"),
         };
         let empty = self.reports.empty_loops(place.frame).first();
         let diagnostic = match empty {
-            Some(empty) => diagnostic.label(empty.range, "this range is empty, and its loop makes nothing"),
+            Some(empty) => diagnostic.label(empty.range, "this range is empty, so the loop has no iterations"),
             None => diagnostic,
         };
         self.reports.here = place;
@@ -133,9 +133,10 @@ impl GraphCheck<'_, '_> {
             }
         }
         diagnostic = diagnostic
-            .note("branches connect nodes; the two sides of a transformer or gyrator are not connected by it")
+            .note("branches connect nodes; a transformer or gyrator does not connect its two sides")
             .help(format!(
-                "connect a branch to the reference, which is called `gnd`; where only differences matter, write `node {first} : .., floating;`"
+                "connect a branch to the reference, `gnd`; if only differences matter, write `node {first} : .., \
+                 floating;`"
             ));
         self.report(diagnostic);
     }

@@ -1,9 +1,9 @@
-//! Masses and their like that do not end at the reference.
+//! Masses and similar elements that do not end at the reference.
 //!
-//! The law of a mass holds for its velocity against a frame that does not accelerate. Drawn between two nodes that move, the
-//! same law is that of another device, an inerter, which resists the relative acceleration of its ends; and a mass on a base
-//! that shakes would feel its acceleration against the base only. Likewise what heats a body does not come out at
-//! another end of it. A capacitor between two nodes is a capacitor, and a fluid capacitor a membrane.
+//! The law of a mass holds for its velocity relative to an inertial frame. Between two moving nodes, the same law describes another device,
+//! an inerter, which resists the relative acceleration of its ends. A mass on a shaking base would depend only on its acceleration relative
+//! to the base. Likewise, heat that enters a body does not leave at another end. A capacitor between two nodes is still a capacitor, and a
+//! fluid capacitor is a membrane.
 
 use crate::connect::GraphCheck;
 use crate::context::{AtPlace, Branching};
@@ -13,14 +13,14 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Item;
 
-/// A kind of the library whose law holds against the reference only.
+/// A library kind whose law holds only relative to the reference.
 struct Grounded {
     kind: &'static str,
-    /// What it is.
+    /// Its description.
     noun: &'static str,
-    /// What it would do between two nodes.
+    /// The effect of the element between two nodes.
     otherwise: &'static str,
-    /// The kind that is meant to do that.
+    /// The kind intended for this effect.
     instead: Option<&'static str>,
 }
 
@@ -28,25 +28,25 @@ const GROUNDED: [Grounded; 3] = [
     Grounded {
         kind: "Mass",
         noun: "mass",
-        otherwise: "it would resist the acceleration of one node relative to the other, and no acceleration of both",
+        otherwise: "it would resist only the acceleration of one node relative to the other",
         instead: Some("Inerter"),
     },
     Grounded {
         kind: "Inertia",
         noun: "moment of inertia",
-        otherwise: "it would resist the acceleration of one node relative to the other, and no acceleration of both",
+        otherwise: "it would resist only the acceleration of one node relative to the other",
         instead: Some("RotaryInerter"),
     },
     Grounded {
         kind: "ThermalCapacitor",
         noun: "heat capacity",
-        otherwise: "all heat that enters it at one node would leave it at the other",
+        otherwise: "all heat that enters at one node would leave at the other",
         instead: None,
     },
 ];
 
 impl GraphCheck<'_, '_> {
-    /// Warns of masses, inertias and heat capacities of which no end is the reference or steady against it.
+    /// Warns of masses, inertias and heat capacities without an end at the reference or at a constant value.
     pub fn check_references(&mut self) {
         let suspects: Vec<(ElementId, usize)> = (0..self.graph.model.graph.elements.len() as u32)
             .filter_map(|at| Some((ElementId(at), self.grounded_kind(ElementId(at))?)))
@@ -74,7 +74,7 @@ impl GraphCheck<'_, '_> {
         }
     }
 
-    /// The entry of the table that an element of the library belongs to.
+    /// Returns the table entry of a library element.
     fn grounded_kind(&self, id: ElementId) -> Option<usize> {
         let Item::Element(element) = self.program.item(self.graph.records.get(id.index())?.definition) else {
             return None;
@@ -83,8 +83,8 @@ impl GraphCheck<'_, '_> {
         self.program.is_library(element.name.span.source).then_some(kind)
     }
 
-    /// Nodes whose across variable against the reference does not change, joined with it: by sources of steady value, and
-    /// those that are the reference of a part that floats.
+    /// Returns the nodes with a constant across variable relative to the reference, joined with the reference: nodes connected by constant
+    /// sources, and the references of floating parts.
     fn steady_nodes(&mut self) -> Branching {
         let mut steady = Branching::default();
         for (at, node) in self.graph.model.graph.nodes.iter().enumerate() {
@@ -123,17 +123,17 @@ impl GraphCheck<'_, '_> {
         let declared = &record.instance.declared.name.text;
         let to_ground = format!("draw it to the reference, `{declared} : {words}(..) {from} -> gnd;`");
         let help = match kind.instead {
-            Some(instead) => format!("{to_ground}; a device that does this is `{instead}(..)`"),
+            Some(instead) => format!("{to_ground}; for such a device use `{instead}(..)`"),
             None => to_ground,
         };
         let diagnostic = Diagnostic::warning(
             Code::LGM0317,
             format!(
-                "the {} `{name}` lies between two nodes, neither of which is at rest",
+                "the {} `{name}` is between two nodes, neither of which is at rest",
                 kind.noun
             ),
         )
-        .label(span, "no end of this is `gnd`, or held at a steady value")
+        .label(span, "neither end is `gnd` or held at a constant value")
         .note(kind.otherwise)
         .help(help);
         self.at(record.place, |this| this.report(diagnostic));

@@ -1,4 +1,4 @@
-//! Heat capacities that begin at 0 K in a model of absolute temperatures, because no start was given.
+//! Heat capacities that begin at 0 K in a model of absolute temperatures, because no initial value is given.
 
 use crate::connect::GraphCheck;
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, to_f64};
@@ -9,13 +9,13 @@ use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
 use rustc_hash::FxHashSet;
 
-/// A temperature from this value on, in kelvin, is counted from absolute zero; a smaller value is a difference.
+/// Temperatures from this value in kelvin are absolute; smaller values are differences.
 const ABSOLUTE: f64 = 100.0;
 /// The number of heat capacities shown.
 const SHOWN: usize = 4;
 
 impl GraphCheck<'_, '_> {
-    /// Warns of heat capacities without a start where a source or another start is at an absolute temperature.
+    /// Warns of heat capacities without an initial value if a source or another initial value is an absolute temperature.
     pub fn check_temperatures(&mut self) {
         let mut hottest: Option<(f64, ElementId)> = None;
         let mut held: FxHashSet<NodeId> = FxHashSet::default();
@@ -48,7 +48,7 @@ impl GraphCheck<'_, '_> {
                 hottest = Some((temperature, id));
             }
         }
-        // A heat capacity that a source holds begins at the temperature of the source.
+        // A heat capacity at a temperature source begins at the temperature of the source.
         cold.retain(|(_, node)| node.is_some_and(|node| !held.contains(&node)));
         let Some((temperature, hot)) = hottest.filter(|(temperature, _)| *temperature >= ABSOLUTE && !cold.is_empty())
         else {
@@ -60,10 +60,10 @@ impl GraphCheck<'_, '_> {
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
-        let message = format!("the temperature of `{first}`{others} begins at 0 K, because no start is given");
+        let message = format!("the temperature of `{first}`{others} starts at 0 K, because no initial value is given");
         let mut diagnostic = Diagnostic::warning(Code::LGM0451, message);
         for (id, _) in cold.iter().take(SHOWN) {
-            diagnostic = diagnostic.label(self.graph.model.element_span(*id), "no start is given");
+            diagnostic = diagnostic.label(self.graph.model.element_span(*id), "no initial value is given");
         }
         let diagnostic = diagnostic
             .label(
@@ -71,12 +71,12 @@ impl GraphCheck<'_, '_> {
                 format!("`{}` is at {temperature} K", name(hot)),
             )
             .help(format!(
-                "write the start behind the branch: `.. -> gnd, start = {temperature};`"
+                "write the initial value after the branch: `.. -> gnd, start = {temperature};`"
             ));
         self.report(diagnostic);
     }
 
-    /// Of an element whose across variable is a temperature: whether that is its effort, and the node that it is drawn from.
+    /// Returns, for an element whose across variable is a temperature, true if the temperature is its effort, and its first node.
     fn thermal(&self, element: &Element) -> Option<(bool, Option<NodeId>)> {
         let port = self.graph.model.graph.ports.get(element.ports.start as usize)?;
         let domain = &self.graph.model.graph.domains[port.domain?.index()];
@@ -87,7 +87,7 @@ impl GraphCheck<'_, '_> {
         is_temperature.then_some((domain.effort_is_across, from.or(to)))
     }
 
-    /// The value of an expression when the run begins; none where it depends on the graph.
+    /// Returns the value of an expression when the run begins; none if it depends on the graph.
     fn at_the_start(&self, value: ExprId) -> Option<f64> {
         let (exprs, model) = (&self.arena.exprs, &self.graph.model);
         let fixed = |symbol: SymbolId| {

@@ -1,7 +1,7 @@
-//! The constants of modal blocks: masses and stiffnesses of modes, values of shapes, and the roots that these follow from.
+//! The constants of modal blocks: masses and stiffnesses of modes, values of shapes, and the roots that determine them.
 //!
-//! A constant is a parameter that nobody declares. It is named after what it is and its mode, `k_3`; where a model has several modal
-//! blocks, after its block as well, `bar.k_3`.
+//! A constant is an undeclared parameter. It is named after its quantity and its mode, `k_3`; if a model has several modal blocks, also
+//! after its block, `bar.k_3`.
 
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_model::{Model, Parameter, PathId};
@@ -20,18 +20,18 @@ pub(crate) struct Role {
 /// The constants so far.
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
-    /// The meanings of the constants, in the order in which they were made.
+    /// The meanings of the constants, in order of creation.
     roles: BTreeMap<SymbolId, Role>,
-    /// The same, to be found again; formulas differ where a user's block gives one name two values.
+    /// The constants by meaning and formula; formulas differ if a user's block gives one name two values.
     known: FxHashMap<(Role, ExprId), SymbolId>,
-    /// The constants that nothing needs so far, with their formulas.
+    /// The constants that are unused so far, with their formulas.
     waiting: FxHashMap<SymbolId, (Parameter, ExprId)>,
     /// The positions of each function of a block.
     positions: FxHashMap<(PathId, String), Vec<Vec<ExprId>>>,
 }
 
 impl Constants {
-    /// The number of a position, from 1 on.
+    /// Returns the number of a position, from 1.
     pub fn position(&mut self, block: PathId, stem: &str, coordinates: Vec<ExprId>) -> usize {
         let list = self.positions.entry((block, stem.to_string())).or_default();
         match list.iter().position(|known| *known == coordinates) {
@@ -43,24 +43,24 @@ impl Constants {
         }
     }
 
-    /// A constant that was made before.
+    /// Returns an existing constant.
     pub fn find(&self, role: &Role, formula: ExprId) -> Option<SymbolId> {
         self.known.get(&(role.clone(), formula)).copied()
     }
 
-    /// Notes a constant, which is no parameter of the model until something needs it.
+    /// Records a constant, which becomes a parameter of the model at its first use.
     pub fn add(&mut self, role: Role, symbol: SymbolId, parameter: Parameter, formula: ExprId) {
         self.known.insert((role.clone(), formula), symbol);
         self.roles.insert(symbol, role);
         self.waiting.insert(symbol, (parameter, formula));
     }
 
-    /// True of the symbol of a constant.
+    /// Returns true for the symbol of a constant.
     pub fn is_constant(&self, symbol: SymbolId) -> bool {
         self.roles.contains_key(&symbol)
     }
 
-    /// Makes what an expression needs parameters of the model, each after those that its formula needs.
+    /// Makes the constants in an expression parameters of the model, each after the constants in its formula.
     pub fn keep(&mut self, exprs: &Exprs, model: &mut Model, root: ExprId) {
         if self.waiting.is_empty() {
             return;
@@ -73,7 +73,7 @@ impl Constants {
         }
     }
 
-    /// Gives the constants their names, once all of them are known.
+    /// Names the constants after all of them are known.
     pub fn name(&self, exprs: &mut Exprs, model: &mut Model) {
         if self.roles.is_empty() {
             return;
@@ -111,7 +111,7 @@ impl Constants {
         }
     }
 
-    /// `k_3`, or `Y_3_2` at the second of several positions.
+    /// Returns the name of a constant: `k_3`, or `Y_3_2` at the second of several positions.
     fn written(&self, role: &Role) -> String {
         let mut name = role.stem.clone();
         if let Some(mode) = role.mode {

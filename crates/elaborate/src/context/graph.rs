@@ -1,8 +1,8 @@
-//! The flat model while it is made, and what is known of its parts until it is whole.
+//! The flat model during construction, with information about its parts until it is complete.
 
 use crate::context::Place;
 use crate::context::constants::Constants;
-use crate::context::modal::Block;
+use crate::context::modal::ModalBlock;
 use crate::context::values::Text;
 use crate::program::ItemRef;
 use lgm_algebra::DisjointSets;
@@ -12,7 +12,7 @@ use lgm_syntax::ast::{self, Name};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// What is known of an element beside its entry in the model.
+/// Information about an element in addition to its entry in the model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
     pub instance: &'a ast::Instance,
@@ -21,7 +21,7 @@ pub(crate) struct Record<'a> {
     pub progress: Progress,
 }
 
-/// How far the law of an element is.
+/// The progress of the law of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     Waiting,
@@ -37,7 +37,7 @@ pub(crate) enum EndKey {
     Element(ElementId),
 }
 
-/// Where the scalar bonds of an arrow lie.
+/// The indices of the scalar bonds of an arrow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArrowBonds {
     pub first: u32,
@@ -50,12 +50,12 @@ pub(crate) struct BondEnds {
     pub arrows: FxHashMap<(EndKey, EndKey), Vec<ArrowBonds>>,
 }
 
-/// The nodes that branches join, found while the branches are made.
+/// The nodes that branches join, recorded during construction.
 #[derive(Debug, Default)]
 pub(crate) struct Branching {
-    /// Place 0 is the reference, place i + 1 is node i.
+    /// Entry 0 is the reference, entry i + 1 is node i.
     sets: DisjointSets,
-    /// Nodes that any branch or bond ends at.
+    /// Nodes at which a branch or bond ends.
     pub touched: Vec<bool>,
 }
 
@@ -67,7 +67,7 @@ impl Branching {
         }
     }
 
-    /// Notes that two nodes are joined; `None` is the reference.
+    /// Records that two nodes are joined; `None` is the reference.
     pub fn join(&mut self, a: Option<NodeId>, b: Option<NodeId>) {
         let place = |node: Option<NodeId>| node.map_or(0, |node| node.index() + 1);
         let count = place(a).max(place(b));
@@ -78,13 +78,13 @@ impl Branching {
         self.sets.join(place(a), place(b));
     }
 
-    /// A name for the part of the graph that a node lies in; 0 is the part of the reference.
+    /// Returns a number for the part of the graph that contains a node; 0 is the part of the reference.
     pub fn part(&mut self, node: NodeId) -> u32 {
         self.grow(node.index() + 1);
         self.sets.root(node.index() + 1) as u32
     }
 
-    /// Whether anything ends at the node.
+    /// Returns true if a branch or bond ends at the node.
     pub fn is_touched(&mut self, node: NodeId) -> bool {
         self.grow(node.index() + 1);
         self.touched[node.index()]
@@ -94,21 +94,21 @@ impl Branching {
 /// The flat model under construction.
 pub(crate) struct Graph<'a> {
     pub model: Model,
-    /// Of each element of the model, where it comes from.
+    /// The origin of each element of the model.
     pub records: Vec<Record<'a>>,
     pub domain_ids: FxHashMap<ItemRef, DomainId>,
     /// The symbols of measured variables.
     pub measures: FxHashMap<Measure, SymbolId>,
     pub bond_ends: BondEnds,
     pub branching: Branching,
-    /// The modal blocks that were expanded.
-    pub blocks: Vec<Rc<Block<'a>>>,
+    /// The expanded modal blocks.
+    pub blocks: Vec<Rc<ModalBlock<'a>>>,
     /// Their constants.
     pub constants: Constants,
 }
 
 impl<'a> Graph<'a> {
-    /// A graph without parts.
+    /// Returns a graph without parts.
     pub fn new(chosen: &ast::Model, time: SymbolId) -> Graph<'a> {
         Graph {
             model: empty_model(chosen, time),
@@ -122,7 +122,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// A new name in the model.
+    /// Adds a name to the model.
     pub(crate) fn path(&mut self, parent: Option<PathId>, name: &Name, indices: &[i64]) -> PathId {
         let id = PathId(self.model.paths.len() as u32);
         self.model.paths.push(Path {
@@ -134,7 +134,7 @@ impl<'a> Graph<'a> {
         id
     }
 
-    /// The scalar ports of each declared port.
+    /// Returns the scalar ports of each declared port.
     pub(crate) fn port_groups(&self, id: ElementId) -> Vec<(Option<Text>, std::ops::Range<u32>)> {
         let range = self.model.graph.elements[id.index()].ports.clone();
         let mut groups: Vec<(Option<Text>, std::ops::Range<u32>)> = Vec::with_capacity(2);
@@ -149,7 +149,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// A model of which only the name is known.
+/// Returns a model with only its name.
 fn empty_model(chosen: &ast::Model, time: SymbolId) -> Model {
     let heading = Heading {
         name: chosen.name.text.clone(),

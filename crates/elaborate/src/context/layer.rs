@@ -1,14 +1,14 @@
-//! Layers: a phase that works on what the layers below it hold.
+//! Layers: a phase works on the data of the layers below it.
 
 use crate::context::Context;
 use crate::context::scopes::Place;
 
-/// What reports its faults for the place that it is at.
+/// Reports its errors at its own location.
 pub(crate) trait AtPlace {
-    /// The place that faults are reported for.
+    /// Returns the place for which errors are reported.
     fn here(&mut self) -> &mut Place;
 
-    /// Does something at another place, so that its faults are reported there.
+    /// Does some work at another place, so that its errors are reported there.
     fn at<T>(&mut self, place: Place, work: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(self.here(), place);
         let result = work(self);
@@ -23,7 +23,7 @@ impl AtPlace for Context<'_> {
     }
 }
 
-/// Puts a layer over another one: it dereferences to the one below, so that it can do all that this one can.
+/// Defines a layer above another one: it dereferences to the layer below and therefore has all of its methods.
 macro_rules! layer {
     ($over:ident<$($lifetime:lifetime),+>, $field:ident: $below:ty) => {
         impl<$($lifetime),+> std::ops::Deref for $over<$($lifetime),+> {

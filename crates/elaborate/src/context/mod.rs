@@ -1,7 +1,8 @@
-//! What every phase of elaboration works on: the program, the names, the expressions, the flat graph and the reports.
+//! The shared data of all phases of elaboration: the program, the names, the expressions, the flat graph and the
+//! reports.
 //!
-//! [`Context`] is the lowest layer. It can look names up, read units and report, and evaluates nothing. The evaluator and the
-//! phases are layers over it (see [`layer!`]): a layer can do what those below it can, and nothing below knows of it.
+//! [`Context`] is the lowest layer. It looks up names, reads units and reports errors, but does not evaluate. The evaluator and the phases
+//! are layers above it (see [`layer!`]): a layer has the methods of all layers below, which do not depend on it.
 
 mod layer;
 mod reporting;
@@ -43,18 +44,18 @@ pub(crate) struct Context<'a> {
     pub reports: Reports,
     pub arena: Arena<'a>,
     pub dims: Dimensions,
-    /// Units by their places.
+    /// Units by their locations.
     units: FxHashMap<Span, Option<Rc<Unit>>>,
-    /// Units without a fault by their words, of which large models have few.
+    /// Valid units by their text; large models have few.
     units_by_words: FxHashMap<&'a str, Rc<Unit>>,
-    /// For each expression, in order of ids, whether anything but parameters is below it.
+    /// For each expression, in order of ids, true if it depends on anything except parameters.
     varying: Vec<bool>,
     pub scopes: Scopes<'a>,
     pub graph: Graph<'a>,
 }
 
 impl<'a> Context<'a> {
-    /// Nothing but the chosen model's name, and the faults that were found in the definitions.
+    /// Returns a context with only the chosen model's name and the errors of the definitions.
     pub fn new(
         program: &'a Program,
         sources: &'a SourceMap,
@@ -79,7 +80,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The meaning of a unit, found once for each place; its faults are reported.
+    /// Returns the meaning of a unit, determined once for each location; its errors are reported.
     pub(crate) fn unit(&mut self, written: &ast::UnitExpr) -> Option<Rc<Unit>> {
         if let Some(known) = self.units.get(&written.span) {
             return known.clone();
@@ -93,13 +94,13 @@ impl<'a> Context<'a> {
         let unit = match unit_meaning(written) {
             Ok(unit) => {
                 let unit = Rc::new(unit);
-                // What was put together elsewhere has no words of its own.
+                // An expression assembled elsewhere has no source text.
                 if words.starts_with('[') && words.ends_with(']') {
                     self.units_by_words.insert(words, unit.clone());
                 }
                 Some(unit)
             }
-            // A name with other letters than those of units was reported as it was read.
+            // A name with letters that no unit contains is already reported.
             Err(_) if written.factors.iter().any(|factor| !factor.name.text.is_ascii()) => None,
             Err(diagnostic) => {
                 self.report(diagnostic);
@@ -110,7 +111,7 @@ impl<'a> Context<'a> {
         unit
     }
 
-    /// The symbol of a variable of the graph.
+    /// Returns the symbol of a variable of the graph.
     pub(crate) fn measure(&mut self, measure: Measure, name: impl FnOnce(&Model) -> String) -> ExprId {
         let symbol = match self.graph.measures.get(&measure) {
             Some(symbol) => *symbol,
@@ -125,7 +126,7 @@ impl<'a> Context<'a> {
         self.arena.exprs.symbol(symbol)
     }
 
-    /// The domain that a name means, added to the model when it is first used.
+    /// Returns the domain that a name refers to, and adds it to the model at its first use.
     pub(crate) fn domain(&mut self, name: &'a Name) -> Option<DomainId> {
         let Some(at) = self.program.domain(&name.text, name.span.source) else {
             // `names` has reported it.
@@ -139,13 +140,13 @@ impl<'a> Context<'a> {
         };
         let (Some(across), Some(through), Some(effort)) = (&declared.across, &declared.through, &declared.effort)
         else {
-            // `names` has reported what is missing.
+            // `names` has reported missing ones.
             return None;
         };
         let effort_is_across = *effort.text == *across.name.text || &*effort.text == "across";
         let across_unit = across.unit.as_ref().and_then(|unit| self.unit(unit));
         let through_unit = through.unit.as_ref().and_then(|unit| self.unit(unit));
-        // The words of the declaration are kept where they are SI: `rad/s` says more than `1/s`.
+        // The notation of the declaration is kept if it is SI: `rad/s` is clearer than `1/s`.
         let shown = |written: &Option<ast::UnitExpr>, unit: Option<Rc<Unit>>| {
             let unit = unit?;
             if !unit.factor.is_one() || unit.pi_power != 0 {
@@ -174,19 +175,19 @@ impl<'a> Context<'a> {
         Some(id)
     }
 
-    /// The time.
+    /// Returns the expression of the time.
     pub(crate) fn time(&mut self) -> ExprId {
         self.arena.exprs.symbol(self.graph.model.time)
     }
 
-    /// What the user wrote at a place, in one line.
+    /// Returns the source text at a location, in one line.
     pub(crate) fn written(&self, span: Span) -> Arc<str> {
         let text = &self.sources.get(span.source).text;
         let written = text.get(span.start as usize..span.end as usize).unwrap_or("");
         written.split_whitespace().collect::<Vec<_>>().join(" ").into()
     }
 
-    /// Whether an expression depends on anything but parameters.
+    /// Returns true if an expression depends on anything except parameters.
     pub(crate) fn varies(&mut self, expr: ExprId) -> bool {
         // Children come before their parents, so one pass over the new expressions is enough.
         for at in self.varying.len()..self.arena.exprs.len() {
@@ -201,14 +202,14 @@ impl<'a> Context<'a> {
         self.varying[expr.0 as usize]
     }
 
-    /// The dimension of a domain's across (or through) variable.
+    /// Returns the dimension of a domain's across (or through) variable.
     pub(crate) fn domain_dimension(&mut self, domain: DomainId, across: bool) -> DimId {
         let dimension = self.graph.model.graph.domains[domain.index()].dimension(across);
         self.dims.optional(dimension)
     }
 }
 
-/// Whether a call stands for a variable of the graph.
+/// Returns true if a call refers to a variable of the graph.
 pub(crate) fn is_measure(function: Function) -> bool {
     matches!(function, Function::Int | Function::Der)
 }

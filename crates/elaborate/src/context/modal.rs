@@ -1,4 +1,4 @@
-//! Modal blocks that were expanded: what their modes became, and where their ports act.
+//! Expanded modal blocks: the elements of their modes, and the positions of their ports.
 
 use crate::context::values::{Scalar, Value};
 use crate::modal_rules::Rules;
@@ -8,27 +8,27 @@ use lgm_source::Span;
 use lgm_syntax::ast;
 use std::rc::Rc;
 
-/// Where a port acts.
+/// The position of a port.
 #[derive(Clone, Debug)]
 pub(crate) enum Position {
-    /// At a point, one coordinate or two.
+    /// At a point with one or two coordinates.
     Point(Vec<Scalar>),
-    /// Evenly over a span.
+    /// Uniformly over a span.
     Span(Scalar, Scalar),
 }
 
-/// What one mode became.
+/// The result of one mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Mode<'a> {
     /// The index of the modes and the local names, with their values.
     pub scope: Vec<(&'a str, Value)>,
     /// The primary storage: A-type, or T-type of the dual.
     pub storage: ElementId,
-    /// The restoring storage and the value by which its state is divided to get a displacement; none of a rigid mode.
+    /// The restoring storage and the value by which its state is divided to get a displacement; none for a rigid mode.
     pub restoring: Option<(ElementId, ExprId)>,
     /// The value of the dissipator.
     pub dissipation: Option<ExprId>,
-    /// The value of a loss in series with the restoring storage (in parallel, of the dual).
+    /// The value of a loss in series with the restoring storage (in parallel for the dual).
     pub loss: Option<ExprId>,
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Residual {
     pub dissipator: Option<ElementId>,
 }
 
-/// An expanded modal block. Elements are counted from its first one, which is its coupler.
+/// An expanded modal block. Elements are counted from the first one, the coupler.
 #[derive(Debug)]
-pub(crate) struct Block<'a> {
+pub(crate) struct ModalBlock<'a> {
     pub owner: Owner,
     pub instance: &'a ast::Instance,
     pub modal: &'a ast::Modal,
@@ -52,17 +52,17 @@ pub(crate) struct Block<'a> {
     pub formals: Vec<(&'a str, Value)>,
     pub modes: Vec<Mode<'a>>,
     pub ports: Vec<Position>,
-    /// What stands for the modes left out.
+    /// The replacement of the omitted modes.
     pub residual: Residual,
-    /// What closes positions off: the length, or the two sides.
+    /// The bounds of positions: the length, or the two sides.
     pub sides: Vec<Scalar>,
 }
 
-/// Whose constant a value becomes: the block, where it was made, and what is positive because the block lies along it.
+/// The owner of a constant: its block, the location of its creation, and the positive positions along the block.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     pub block: PathId,
-    /// True if the values are few enough to be read by their names.
+    /// True if the number of values is small enough to name them.
     pub is_read: bool,
     pub span: Span,
     pub sides: Vec<SymbolId>,

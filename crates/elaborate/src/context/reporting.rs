@@ -1,4 +1,4 @@
-//! Reporting: each fault once, with the instances that it arose in and how many others share it.
+//! Reporting: each error once, with the instances that caused it and the number of further instances.
 
 use crate::context::reports::{MOST_MET, Reported};
 use crate::context::{Context, FrameId, Place};
@@ -9,11 +9,11 @@ use lgm_model::instances::{SHOWN_LEVELS, label_once};
 use lgm_source::diagnostic::{Diagnostic, Label, MOST_FAULTS};
 
 impl Context<'_> {
-    /// Records a diagnostic, once for each code and place, however many instances show it.
+    /// Records a diagnostic, once for each code and location, for any number of instances.
     ///
-    /// Where the fault lies in the body of a component, the diagnostic says in which instance it arose.
+    /// If the error is in the body of a component, the diagnostic names the instance.
     pub fn report(&mut self, mut diagnostic: Diagnostic) {
-        // A fault in the law of a library element lies in what the user gave it.
+        // An error in the law of a library element is caused by the user's arguments.
         if let (Some((name, span)), Some(first)) = (&self.reports.law_use, diagnostic.labels.first()) {
             let label = Label {
                 span: *span,
@@ -34,7 +34,7 @@ impl Context<'_> {
             let (frame, at) = (self.reports.here.frame, self.reports.diagnostics.len());
             let key = (diagnostic.code, first.span);
             if let Some(known) = self.reports.reported.get_mut(&key) {
-                // One instance may show a fault several times, always in a row.
+                // One instance may cause an error several times, always consecutively.
                 if known.last != frame {
                     known.last = frame;
                     known.more += 1;
@@ -58,7 +58,7 @@ impl Context<'_> {
         self.reports.diagnostics.push(diagnostic);
     }
 
-    /// Adds the rounds of the loops around the fault and the chain of instances that it arose in, the innermost first.
+    /// Adds the iterations of the loops around the error and the chain of instances, the innermost first.
     fn with_place(&self, mut diagnostic: Diagnostic) -> Diagnostic {
         let mut rounds = Vec::new();
         let mut env = self.reports.here.env;
@@ -91,7 +91,7 @@ impl Context<'_> {
                 continue;
             }
             let words = format!(
-                "in the instance `{}` of `{}`, made here",
+                "in the instance `{}` of `{}`, created here",
                 self.graph.model.path_name(path),
                 self.scopes.bodies[about.body as usize].name.text
             );
@@ -103,7 +103,7 @@ impl Context<'_> {
         }
     }
 
-    /// Shows where a parameter, an input or a state that a value depends on is declared.
+    /// Labels the declaration of a parameter, an input or a state that a value depends on.
     pub fn label_symbol(&self, diagnostic: Diagnostic, symbol: SymbolId) -> Diagnostic {
         let of_parameter = self.graph.model.parameters.iter().find_map(|parameter| {
             let is = parameter.entries.iter().any(|entry| entry.symbol == symbol);
@@ -120,7 +120,7 @@ impl Context<'_> {
         }
     }
 
-    /// Shows where a name of the body that is looked at is declared, in whatever branch.
+    /// Labels the declaration of a name in the current body, in any branch.
     pub fn label_declared(&self, diagnostic: Diagnostic, name: &str, frame: FrameId, words: &str) -> Diagnostic {
         let statements = self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize].statements;
         match declared_at(statements, name) {
@@ -129,10 +129,10 @@ impl Context<'_> {
         }
     }
 
-    /// The place of the body that made a part of the model.
+    /// Returns the place of the body that created a part of the model.
     pub fn place_of(&self, path: PathId) -> Place {
         let parent = self.graph.model.paths[path.index()].parent;
-        // Paths are made in the order of the frames; only that of the model itself has none.
+        // Paths are created in the order of the frames; only the frame of the model itself has none.
         let frame = match self.scopes.frames.binary_search_by_key(&parent, |frame| frame.path) {
             Ok(at) => FrameId(at as u32),
             Err(_) => FrameId(0),

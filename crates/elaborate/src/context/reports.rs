@@ -1,4 +1,4 @@
-//! The faults that were found, each once, and the place that is looked at.
+//! The errors found so far, each once, and the current place.
 
 use crate::context::scopes::{FrameId, Place};
 use lgm_source::Span;
@@ -7,41 +7,41 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Label};
 use rustc_hash::FxHashMap;
 
-/// A fault that was met so often ends the work: a generated model can have a million instances of it.
+/// The number of occurrences of one error that ends the work: a generated model can have a million.
 pub(crate) const MOST_MET: usize = 100_000;
 
-/// What is known of a fault that was reported.
+/// The record of a reported error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reported {
-    /// Where its diagnostic lies in the list; `None` where it was found before the expansion.
+    /// The index of its diagnostic in the list; `None` if it was found before the expansion.
     pub at: Option<usize>,
-    /// The last instance that showed it.
+    /// The last instance with the error.
     pub last: FrameId,
-    /// How many instances after the first one showed it.
+    /// The number of further instances with the error.
     pub more: usize,
-    /// How often it was met.
+    /// The number of occurrences.
     pub met: usize,
 }
 
-/// The faults so far, and what they are reported for.
+/// The errors so far, and the context for which they are reported.
 pub(crate) struct Reports {
     pub diagnostics: Vec<Diagnostic>,
     pub reported: FxHashMap<(Code, Span), Reported>,
-    /// The parts that nothing declares, by the words that are said of them; and the first place that names each.
+    /// The missing parts by their messages, and the first location that names each.
     missing: FxHashMap<String, Span>,
-    /// How many errors were reported.
+    /// The number of reported errors.
     pub errors: usize,
-    /// Whether so much went wrong that nothing more is looked at.
+    /// True if the number of errors has reached the limit, so the work stops.
     stopped: bool,
-    /// Whether somebody waits for the answer.
+    /// The cancellation flag of the caller.
     cancellation: Cancellation,
-    /// The place that is looked at now, which the faults found are reported for.
+    /// The current place, for which errors are reported.
     pub here: Place,
-    /// The element whose law is being evaluated, and where it is used.
+    /// The element whose law is being evaluated, and the location of its use.
     pub law_use: Option<(String, Span)>,
-    /// Options that give a parameter another shape than its declaration: what is said of them, and where.
+    /// Options that change the shape of a parameter: their messages and locations.
     pub reshaped: Vec<(String, Span)>,
-    /// The loops that make nothing, by the frames that they stand in.
+    /// The empty loops, by their frames.
     empty_loops: FxHashMap<FrameId, Vec<EmptyLoop>>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct EmptyLoop {
 }
 
 impl Reports {
-    /// Returns true if the same is said of a part at another place already.
+    /// Returns true if another location already has the same message.
     pub fn is_missed_elsewhere(&mut self, message: &str, place: Span) -> bool {
         match self.missing.get(message) {
             Some(known) => *known != place,
@@ -64,7 +64,7 @@ impl Reports {
         }
     }
 
-    /// Starts with the faults that definitions have whatever their instances are.
+    /// Returns reports with the errors of definitions by themselves.
     pub fn new(diagnostics: Vec<Diagnostic>, cancellation: Cancellation) -> Reports {
         let before_expansion = Reported {
             at: None,
@@ -98,7 +98,7 @@ impl Reports {
         }
     }
 
-    /// Remembers a loop that makes nothing.
+    /// Records an empty loop.
     pub fn add_empty_loop(&mut self, frame: FrameId, found: EmptyLoop) {
         let known = self.empty_loops.entry(frame).or_default();
         if !known.contains(&found) {
@@ -106,22 +106,22 @@ impl Reports {
         }
     }
 
-    /// The loops of a frame that make nothing.
+    /// Returns the empty loops of a frame.
     pub fn empty_loops(&self, frame: FrameId) -> &[EmptyLoop] {
         self.empty_loops.get(&frame).map_or(&[], Vec::as_slice)
     }
 
-    /// Looks at nothing more.
+    /// Stops the work.
     pub fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// Whether nothing more is looked at, because too much went wrong or the answer is not wanted any more.
+    /// Returns true if the work stops because of too many errors or a cancellation.
     pub fn is_stopped(&self) -> bool {
         self.stopped || self.cancellation.is_cancelled()
     }
 
-    /// Says of each fault how many instances beside the one shown have it too.
+    /// Adds to each error the number of further instances with it.
     pub fn count_instances(&mut self) {
         for known in self
             .reported
@@ -133,16 +133,16 @@ impl Reports {
             };
             let words = match known.more {
                 _ if known.met >= MOST_MET => {
-                    format!("this fault occurred {MOST_MET} times; the rest of the model was not checked")
+                    format!("this problem occurred {MOST_MET} times; the rest of the model was not checked")
                 }
-                1 => "and 1 more instance has this fault".to_string(),
-                more => format!("and {more} more instances have this fault"),
+                1 => "and 1 more instance has this problem".to_string(),
+                more => format!("and {more} more instances have this problem"),
             };
             diagnostic.notes.push(words);
         }
     }
 
-    /// Where an option gave a parameter another shape, a fault of widths is the option's.
+    /// Attributes width errors to an option that changed the shape of a parameter, if any.
     pub fn blame_options(&mut self) {
         const WIDTHS: [Code; 6] = [
             Code::LGM0120,

@@ -1,4 +1,4 @@
-//! Names and what they stand for: a body's names, found once, and in every expansion of it a slot for each of them.
+//! Names and their meanings: the names of a body, found once, with a slot for each name in every expansion.
 
 use crate::context::values::Value;
 use crate::program::ItemRef;
@@ -11,11 +11,11 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FrameId(pub u32);
 
-/// The values of the loop indices at some place; the first one is "no loop".
+/// The values of the loop indices at a place; the first entry means "no loop".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EnvId(pub u32);
 
-/// Where an expression is evaluated.
+/// The scope of an evaluated expression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub frame: FrameId,
@@ -23,13 +23,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// What stands in no loop and in no component: the model itself, and what a definition says by itself.
+    /// The place outside loops and components: the model itself, and the errors of definitions by themselves.
     pub const MODEL: Place = Place {
         frame: FrameId(0),
         env: EnvId(0),
     };
 
-    /// The place of a body outside of its loops.
+    /// Returns the place of a body outside of its loops.
     pub fn of(frame: FrameId) -> Place {
         Place { frame, env: EnvId(0) }
     }
@@ -43,7 +43,7 @@ pub(crate) struct Env<'a> {
     pub value: i64,
 }
 
-/// At most two indices; a single one has 0 in the second place, which no index of the language is.
+/// At most two indices; a single index has 0 as the second entry, which is not a valid index.
 pub(crate) type Indices = (i64, i64);
 
 pub(crate) fn pair(list: &[i64]) -> Indices {
@@ -73,15 +73,15 @@ pub(crate) enum Origin<'a> {
     Discrete(&'a ast::Indexed),
 }
 
-/// What is known of a model value.
+/// Information about a value of the model.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum ValueSlot<'a> {
-    /// Not declared in the branches that were taken so far.
+    /// Not declared in the branches taken so far.
     #[default]
     Absent,
-    /// Declared, not looked at yet.
+    /// Declared, not evaluated yet.
     Deferred(Origin<'a>, EnvId),
-    /// Being evaluated: a use of it now closes a circle.
+    /// Under evaluation: a use now is a circular dependence.
     Busy,
     /// Evaluated.
     Done(Value),
@@ -99,7 +99,7 @@ pub(crate) struct NodeView {
 }
 
 impl NodeView {
-    /// In place of a junction: the reference of every domain.
+    /// A placeholder for the reference of every domain.
     pub const GROUND: u32 = u32::MAX;
 
     pub fn ground() -> NodeView {
@@ -114,7 +114,7 @@ impl NodeView {
     }
 }
 
-/// The sizes of an array of nodes, and the width of each.
+/// The sizes of an array of nodes, and the width of each node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NodeShape {
     pub sizes: Vec<i64>,
@@ -122,10 +122,10 @@ pub(crate) struct NodeShape {
     pub vector: bool,
 }
 
-/// What a name of the graph stands for.
+/// The meaning of a name of the graph.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum GraphPart {
-    /// Not declared in the branches that were taken.
+    /// Not declared in the taken branches.
     #[default]
     Absent,
     /// Its declaration failed and was reported.
@@ -133,7 +133,7 @@ pub(crate) enum GraphPart {
     Nodes(NodeView),
     Element(ElementId),
     Component(FrameId),
-    /// A modal block: its first element, and its place in [`Graph::blocks`].
+    /// A modal block: its first element, and its index in [`Graph::blocks`].
     Modal(ElementId, u32),
     Indexed(Box<FxHashMap<(i64, i64), GraphPart>>),
 }
@@ -189,17 +189,17 @@ impl<'a> Body<'a> {
 pub(crate) struct Frame<'a> {
     pub body: u32,
     pub path: Option<PathId>,
-    /// The frame that holds the instance, and the loop indices there.
+    /// The frame of the instance, and the loop indices there.
     pub outer: Place,
     pub instance: Option<&'a ast::Instance>,
-    /// First slots of this frame.
+    /// The first slots of this frame.
     pub values: u32,
     pub parts: u32,
-    /// How many components are around it.
+    /// The number of enclosing components.
     pub depth: u32,
 }
 
-/// All names of the model that is being expanded.
+/// All names of the current model.
 pub(crate) struct Scopes<'a> {
     pub bodies: Vec<Body<'a>>,
     body_of: FxHashMap<ItemRef, u32>,
@@ -207,7 +207,7 @@ pub(crate) struct Scopes<'a> {
     pub values: Vec<ValueSlot<'a>>,
     pub parts: Vec<GraphPart>,
     pub envs: Vec<Env<'a>>,
-    /// How many entries of `envs` something else refers to.
+    /// The number of referenced entries of `envs`.
     pub kept_envs: usize,
     pub shapes: indexmap::IndexSet<NodeShape>,
 }
@@ -236,7 +236,7 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// The body of a definition with its names, found once.
+    /// Returns the body of a definition with its names, found once.
     pub(crate) fn body(&mut self, at: ItemRef, component: &'a ast::Component) -> u32 {
         if let Some(index) = self.body_of.get(&at) {
             return *index;
@@ -246,7 +246,7 @@ impl<'a> Scopes<'a> {
         index
     }
 
-    /// The frame of the chosen model.
+    /// Returns the frame of the chosen model.
     pub(crate) fn model_frame(&mut self, chosen: &'a ast::Model) -> FrameId {
         let body = self.add_body(&chosen.name, &[], &chosen.body);
         self.frame(body, None, Place::MODEL, None, 0)
@@ -269,7 +269,7 @@ impl<'a> Scopes<'a> {
         self.bodies.len() as u32 - 1
     }
 
-    /// A new frame with empty slots.
+    /// Returns a new frame with empty slots.
     pub(crate) fn frame(
         &mut self,
         body: u32,
@@ -301,12 +301,12 @@ impl<'a> Scopes<'a> {
         id
     }
 
-    /// The values of loop indices so far are needed later on: something is put down that refers to them.
+    /// Keeps the current values of loop indices, because a stored value refers to them.
     pub(crate) fn keep_envs(&mut self) {
         self.kept_envs = self.envs.len();
     }
 
-    /// The place of one round of a loop.
+    /// Returns the place of one iteration of a loop.
     pub(crate) fn round(&mut self, place: Place, name: &'a str, value: i64) -> Place {
         let env = EnvId(self.envs.len() as u32);
         self.envs.push(Env {
@@ -320,7 +320,7 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// The value of a loop index, if a loop around the place has one of this name.
+    /// Returns the value of a loop index, if a loop around the place has an index of this name.
     pub(crate) fn loop_index(&self, name: &str, place: Place) -> Option<i64> {
         let mut at = place.env;
         while at.0 != 0 {
@@ -333,14 +333,14 @@ impl<'a> Scopes<'a> {
         None
     }
 
-    /// The slot of a value in a frame.
+    /// Returns the slot of a value in a frame.
     pub(crate) fn value_slot(&self, name: &str, frame: FrameId) -> Option<usize> {
         let frame = &self.frames[frame.0 as usize];
         let slot = self.bodies[frame.body as usize].values.get(name)?;
         Some((frame.values + slot) as usize)
     }
 
-    /// The slot of a node or an instance in a frame.
+    /// Returns the slot of a node or an instance in a frame.
     pub(crate) fn part_slot(&self, name: &str, frame: FrameId) -> Option<usize> {
         let frame = &self.frames[frame.0 as usize];
         let slot = self.bodies[frame.body as usize].parts.get(name)?;

@@ -1,4 +1,4 @@
-//! What an expression of the language evaluates to: entries with dimensions, in a shape.
+//! The value of an expression of the language: entries with dimensions, in a shape.
 
 use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::units::Dimension;
@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A dimension in [`Dimensions`]; the first one is "unknown", the second that of pure numbers.
+/// A dimension in [`Dimensions`]; the first is "unknown", the second that of pure numbers.
 ///
-/// A number that is written without a unit goes with every dimension where it stands alone ([`DimId::PLAIN`]), but counts as
-/// a pure number in a product with a known dimension. The dimension of such a product *rests on a number*: it is checked,
-/// and a mismatch is a warning only, since the number may be a quantity whose unit was left out.
+/// A number without a unit matches any dimension by itself ([`DimId::PLAIN`]), but counts as a pure number in a product with a known
+/// dimension. The dimension of such a product *rests on a number*: it is checked, but a mismatch
+/// is only a warning, because the number may be a quantity whose unit was omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct DimId(pub u32);
 
@@ -22,30 +22,30 @@ const RESTS: u32 = 1 << 31;
 impl DimId {
     pub const UNKNOWN: DimId = DimId(0);
     pub const NONE: DimId = DimId(1);
-    /// That of a number as it is written, without a unit.
+    /// The dimension of a number as written, without a unit.
     pub const PLAIN: DimId = DimId(RESTS | 1);
 
-    /// Whether it is known for sure, and rests on no number.
+    /// Returns true if the dimension is certain and does not rest on a number.
     pub fn is_known(self) -> bool {
         self != DimId::UNKNOWN && self.0 & RESTS == 0
     }
 
-    /// Whether there is a dimension, which a number without a unit may have made a wrong one.
+    /// Returns true for a dimension that may be wrong because of a number without a unit.
     pub fn rests_on_number(self) -> bool {
         self.0 & RESTS != 0 && self != DimId::PLAIN
     }
 
-    /// Whether it can disagree with another dimension.
+    /// Returns true if the dimension can disagree with another one.
     pub fn says_something(self) -> bool {
         self.is_known() || self.rests_on_number()
     }
 
-    /// The same dimension as if it were known for sure.
+    /// Returns the same dimension as a certain one.
     pub fn firm(self) -> DimId {
         DimId(self.0 & !RESTS)
     }
 
-    /// The same dimension as one that rests on a number.
+    /// Returns the same dimension as one that rests on a number.
     fn resting(self) -> DimId {
         match self {
             DimId::UNKNOWN => self,
@@ -53,12 +53,12 @@ impl DimId {
         }
     }
 
-    /// The dimension of a name that stands for a quantity: one without a unit is unknown, even where it is a number.
+    /// Returns the dimension of the name of a quantity: unknown without a unit, even for a number.
     pub fn named(self) -> DimId {
         if self == DimId::PLAIN { DimId::UNKNOWN } else { self }
     }
 
-    /// The dimension of a sum, where two terms go together: what is known for sure counts first.
+    /// Returns the dimension of a sum of two terms: certain dimensions have priority.
     pub fn joined(self, other: DimId) -> DimId {
         let rank = |dim: DimId| match dim {
             DimId::PLAIN => 0,
@@ -69,7 +69,7 @@ impl DimId {
         if rank(other) > rank(self) { other } else { self }
     }
 
-    /// Whether two quantities may stand together.
+    /// Compares the dimensions of two quantities.
     pub fn agreement(self, other: DimId) -> Agreement {
         match (self.says_something(), other.says_something()) {
             (true, true) if self.firm() != other.firm() => match self.is_known() && other.is_known() {
@@ -81,10 +81,10 @@ impl DimId {
     }
 }
 
-/// Whether two dimensions go together.
+/// The result of comparing two dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    /// They are the same, or one of them is unknown.
+    /// They are equal, or one of them is unknown.
     Yes,
     /// They differ, but one of them rests on a number without a unit.
     RestsOnNumber,
@@ -92,19 +92,19 @@ pub(crate) enum Agreement {
     No,
 }
 
-/// All dimensions that occur, each once.
+/// The distinct dimensions.
 #[derive(Debug)]
 pub(crate) struct Dimensions {
     list: Vec<Dimension>,
     ids: FxHashMap<Dimension, DimId>,
-    /// The words of the domains at hand for their through variables: a torque is in N.m, and no energy.
+    /// The units of the through variables of the domains in use: a torque is in N.m, and is not an energy.
     pub words: FxHashMap<Dimension, SiUnit>,
 }
 
 impl Dimensions {
     pub fn new() -> Dimensions {
         let mut dimensions = Dimensions {
-            // The place of the unknown dimension holds nothing that is ever read.
+            // The entry of the unknown dimension is never read.
             list: vec![Dimension::NONE],
             ids: FxHashMap::default(),
             words: FxHashMap::default(),
@@ -130,7 +130,7 @@ impl Dimensions {
         id.is_known().then(|| self.list[id.0 as usize])
     }
 
-    /// The dimension as a person reads it.
+    /// Returns the dimension in readable form.
     pub fn text(&self, id: DimId) -> String {
         match self.get(id.firm()).filter(|_| id != DimId::PLAIN) {
             Some(dimension) if dimension.is_none() => "[1] (a pure number)".to_string(),
@@ -142,7 +142,8 @@ impl Dimensions {
         }
     }
 
-    /// `a * b^(numerator/denominator)`; a product with an unknown factor is unknown, one with a plain number rests on it.
+    /// Returns the dimension of `a * b^(numerator/denominator)`. A product with an unknown factor is unknown; a product with a plain number
+    /// rests on it.
     pub fn times_power(&mut self, a: DimId, b: DimId, numerator: i64, denominator: i64) -> DimId {
         if b == DimId::NONE {
             return a;
@@ -168,7 +169,7 @@ impl Dimensions {
         self.times_power(a, b, -1, 1)
     }
 
-    /// Per second (-1) or times second (1), any number of times; of a plain number, which may be any quantity, it is unknown.
+    /// Returns a dimension times a power of seconds; unknown for a plain number, which may be any quantity.
     pub fn times_seconds(&mut self, a: DimId, power: i64) -> DimId {
         if a == DimId::PLAIN {
             return DimId::UNKNOWN;
@@ -190,15 +191,15 @@ pub(crate) struct Scalar {
 pub(crate) struct ArrayValue {
     pub rows: usize,
     pub columns: usize,
-    /// Written as a list of rows, so that it is indexed and printed with two indices.
+    /// True if written as a list of rows, and therefore indexed and printed with two indices.
     pub matrix: bool,
     pub entries: Vec<Scalar>,
 }
 
-/// What an expression evaluates to.
+/// The value of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// A fault was reported; what uses the value stays silent.
+    /// A reported error; uses of the value cause no further errors.
     Error,
     /// A scalar.
     Scalar(Scalar),
@@ -211,7 +212,7 @@ impl Value {
         Value::Scalar(Scalar { expr, dim })
     }
 
-    /// A column; a column of one entry is a scalar where `keep` is false.
+    /// Returns a column; a column of one entry is a scalar.
     pub fn column(entries: Vec<Scalar>) -> Value {
         match entries[..] {
             [only] => Value::Scalar(only),
@@ -232,7 +233,7 @@ impl Value {
         matches!(self, Value::Error)
     }
 
-    /// Rows and columns; a scalar and an error are 1 by 1.
+    /// Returns the numbers of rows and columns; a scalar and an error are 1 by 1.
     pub fn shape(&self) -> (usize, usize) {
         match self {
             Value::Error | Value::Scalar(_) => (1, 1),
@@ -248,7 +249,7 @@ impl Value {
         }
     }
 
-    /// The shape as a person reads it.
+    /// Returns the shape in readable form.
     pub fn shape_text(&self) -> String {
         match self {
             Value::Error => "unknown".to_string(),
@@ -258,7 +259,7 @@ impl Value {
         }
     }
 
-    /// The one dimension of all entries that have one, if they agree.
+    /// Returns the common dimension of all entries with a dimension, if they agree.
     pub fn common_dim(&self) -> DimId {
         let mut common = DimId::UNKNOWN;
         for entry in self.entries() {
@@ -272,7 +273,7 @@ impl Value {
         common
     }
 
-    /// The value as that of a name: see [`DimId::named`].
+    /// Returns the value as the value of a name: see [`DimId::named`].
     pub fn named(self) -> Value {
         if self.entries().iter().all(|entry| entry.dim != DimId::PLAIN) {
             return self;
@@ -283,7 +284,7 @@ impl Value {
         })
     }
 
-    /// The value with its entries changed one by one.
+    /// Returns the value with a function applied to each entry.
     pub fn map(&self, mut change: impl FnMut(Scalar) -> Scalar) -> Value {
         match self {
             Value::Error => Value::Error,
@@ -298,7 +299,7 @@ impl Value {
     }
 }
 
-/// The names of a value's entries: `K`, `u[2]`, `K[1, 2]`.
+/// Returns the names of a value's entries: `K`, `u[2]`, `K[1, 2]`.
 pub(crate) fn entry_names(name: &str, value: &Value) -> Vec<String> {
     match value {
         Value::Error => Vec::new(),
@@ -315,19 +316,19 @@ pub(crate) fn entry_names(name: &str, value: &Value) -> Vec<String> {
     }
 }
 
-/// Expressions under construction, and the literals met so far, so that each is read once.
+/// Expressions under construction, and the literals read so far, so that each is read once.
 #[derive(Debug, Default)]
 pub(crate) struct Arena<'a> {
     pub exprs: Exprs,
-    /// Value in SI and dimension of each literal without a fault, by its words with the unit.
+    /// The value in SI and the dimension of each valid literal, by its text with the unit.
     pub literals: FxHashMap<&'a str, Scalar>,
 }
 
-/// The largest power of ten, and the most letters, of a literal that is read: beyond the range and the digits of doubles.
+/// The maximum power of ten, and the maximum number of characters, of a literal: beyond the range and the digits of doubles.
 pub(crate) const LARGEST_EXPONENT: u32 = 400;
 pub(crate) const LONGEST_LITERAL: usize = 1000;
 
-/// The exact value of a decimal literal such as `1.5e-3`; `None` where it is beyond reason.
+/// Returns the exact value of a decimal literal such as `1.5e-3`; `None` if it exceeds the limits.
 pub(crate) fn decimal(text: &str) -> Option<BigRational> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i32>().ok()?),

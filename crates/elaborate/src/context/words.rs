@@ -1,9 +1,9 @@
-//! Words of messages that several faults share.
+//! Parts of messages that several errors share.
 
 use crate::context::NodeShape;
 use lgm_model::JunctionKind;
 
-/// The shape of a node as a person reads it.
+/// Returns the shape of a node in readable form.
 pub(crate) fn shape_words(shape: &NodeShape) -> String {
     let each = match shape.vector {
         true => format!("a vector node of width {}", shape.width),
@@ -18,7 +18,7 @@ pub(crate) fn shape_words(shape: &NodeShape) -> String {
     }
 }
 
-/// The words for a kind of junction.
+/// Returns the words for a kind of junction.
 pub(crate) fn junction_words(kind: JunctionKind) -> &'static str {
     match kind {
         JunctionKind::Zero => "a 0-junction",
@@ -26,7 +26,7 @@ pub(crate) fn junction_words(kind: JunctionKind) -> &'static str {
     }
 }
 
-/// The words that stand at a place, shortened where they are long.
+/// Returns a text, shortened if it is long.
 pub(crate) fn short(words: &str) -> String {
     const LONGEST: usize = 48;
     let one_line = words.split_whitespace().collect::<Vec<_>>().join(" ");

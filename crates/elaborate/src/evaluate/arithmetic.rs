@@ -10,13 +10,13 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Expr;
 use num_traits::{One, ToPrimitive};
 
-/// The most entries of a product of matrices.
+/// The maximum number of entries of a product of matrices.
 const LARGEST_RESULT: usize = 250_000;
-/// The most products of two entries that a product of matrices may have.
+/// The maximum number of products of two entries in a product of matrices.
 const LARGEST_PRODUCT: usize = 1_000_000;
 
 impl<'a> Evaluator<'a> {
-    /// Whether two quantities may stand together; an unknown dimension goes with every other.
+    /// Returns true if two quantities have the same dimension; an unknown dimension matches every other one.
     pub(crate) fn same_dimension(&mut self, a: Side<'a>, b: Side<'a>, how: &str) -> bool {
         if a.dim.agreement(b.dim) == Agreement::Yes {
             return true;
@@ -31,17 +31,18 @@ impl<'a> Evaluator<'a> {
         let diagnostic = self.explain_dimension(diagnostic, a.expr);
         let diagnostic = self.explain_dimension(diagnostic, b.expr);
         let help = format!(
-            "give both the same dimension: correct a unit, or multiply or divide by what is missing, so that both are in {left} or both in {right}"
+            "give both the same dimension: correct a unit or add the missing factor, so that both are in {left} or \
+             both in {right}"
         );
-        // Of two numbers the later one: in `Kp*e + Ki*ie` that is the gain of the integral.
+        // If there are two numbers, the later one: in `Kp*e + Ki*ie` this is the gain of the integral.
         self.disagree(diagnostic.help(help), &[Claim::of(b, a.dim), Claim::of(a, b.dim)])
     }
 
-    /// Reports two widths that do not go together.
+    /// Reports two widths that do not match.
     pub(crate) fn width_mismatch(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) {
         let diagnostic = Diagnostic::error(
             Code::LGM0202,
-            format!("{} and {} do not go together", a.shape_text(), b.shape_text()),
+            format!("{} and {} are incompatible", a.shape_text(), b.shape_text()),
         )
         .label(a_span, format!("this is {}", a.shape_text()))
         .label(b_span, format!("this is {}", b.shape_text()))
@@ -68,7 +69,7 @@ impl<'a> Evaluator<'a> {
         self.add_up(&list)
     }
 
-    /// The sum of terms that are no errors.
+    /// Returns the sum of error-free terms.
     pub(super) fn add_up(&mut self, terms: &[(bool, Value, &'a Expr)]) -> Value {
         let shape = terms[0].1.shape();
         for term in &terms[1..] {
@@ -108,7 +109,7 @@ impl<'a> Evaluator<'a> {
         self.like(&terms[0].1, entries)
     }
 
-    /// Entries in the shape of another value.
+    /// Returns entries in the shape of another value.
     pub(super) fn like(&self, value: &Value, entries: Vec<Scalar>) -> Value {
         match value {
             Value::Array(array) => Value::array(array.rows, array.columns, array.matrix, entries),
@@ -173,7 +174,7 @@ impl<'a> Evaluator<'a> {
         }
         let diagnostic = Diagnostic::error(Code::LGM0404, "division by zero")
             .label(span, "this is 0")
-            .help("give it another value, or leave out the element that divides by it");
+            .help("give it another value, or remove the element that divides by it");
         self.report(diagnostic);
         true
     }
@@ -182,7 +183,7 @@ impl<'a> Evaluator<'a> {
         let Value::Scalar(divisor) = b else {
             let diagnostic = Diagnostic::error(Code::LGM0208, "only a scalar can divide")
                 .label(b_span, format!("this is {}", b.shape_text()))
-                .help("write the law the other way round, with the matrix as a factor");
+                .help("solve the law for the other variable, with the matrix as a factor");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -201,7 +202,7 @@ impl<'a> Evaluator<'a> {
         self.like(a, entries)
     }
 
-    /// The product of scalars, vectors and matrices.
+    /// Returns the product of scalars, vectors and matrices.
     fn multiply(&mut self, a: &Value, a_span: Span, b: &Value, b_span: Span) -> Value {
         let (scale, other) = match (a, b) {
             (Value::Error, _) | (_, Value::Error) => return Value::Error,
@@ -210,7 +211,7 @@ impl<'a> Evaluator<'a> {
         };
         if let Some(scale) = scale {
             let entries = other.entries().to_vec();
-            // The order of the factors is kept as it was written.
+            // The factors keep their written order.
             let left = matches!(a, Value::Scalar(_));
             let entries = entries
                 .into_iter()
@@ -244,7 +245,7 @@ impl<'a> Evaluator<'a> {
             self.report(diagnostic);
             return Value::Error;
         }
-        // Entries that are 0 without a unit say nothing, and most entries of a large matrix are of this kind.
+        // Entries that are 0 without a unit match any dimension, and most entries of a large matrix are of this kind.
         let says_something =
             |this: &Self, entry: &Scalar| entry.dim.is_known() || !this.arena.exprs.is_zero(entry.expr);
         let rows_of_b: Vec<Vec<usize>> = (0..inner)
@@ -300,7 +301,7 @@ impl<'a> Evaluator<'a> {
         let diagnostic = Diagnostic::error(Code::LGM0125, "this product of matrices has too many terms")
             .label(a_span, format!("this is {}", a.shape_text()))
             .label(b_span, format!("this is {}", b.shape_text()))
-            .help("at most a million terms are written out; describe the system by its elements instead");
+            .help("at most a million terms can be written out; describe the system by its elements instead");
         self.report(diagnostic);
     }
 
@@ -349,7 +350,7 @@ impl<'a> Evaluator<'a> {
                 let shown = self.dims.text(base.dim);
                 let diagnostic =
                     Diagnostic::error(Code::LGM0203, "the exponent of a quantity with a unit must be a number")
-                        .label(exponent_span, "the dimension of the power would not be fixed")
+                        .label(exponent_span, "the dimension of the power would be undetermined")
                         .label(base_span, format!("this is in {shown}"))
                         .help(format!(
                             "write the exponent as a number, or divide the base by a quantity in {shown}"
@@ -369,9 +370,9 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// A value with a unit written behind it: unknown entries and pure numbers are taken in that unit, entries
-    /// that have a dimension must agree with it. An entry whose dimension rests on a number and disagrees is taken as it is
-    /// where the unit is one of SI; otherwise it would be anybody's guess what is meant.
+    /// Returns a value with a unit written after it. Unknown entries and pure numbers get that unit; entries with a dimension must agree
+    /// with it. An inconsistent entry whose dimension depends on a plain number is used
+    /// unchanged if its unit is SI; otherwise its meaning would be ambiguous.
     pub(crate) fn in_unit(
         &mut self,
         value: &Value,

@@ -10,16 +10,16 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::corrections;
 use lgm_syntax::ast::{Comparison, Expr, ExprKind, Name, Over, UnitExpr};
 
-/// The most entries of a list, or of the matrix that its lists are the rows of.
+/// The maximum number of entries of a list, or of a matrix given as a list of rows.
 const LARGEST_LIST: usize = 250_000;
-/// The longest `sum` that is written out, sums inside of it included.
+/// The maximum number of terms of an expanded `sum`, including nested sums.
 const LONGEST_SUM: u64 = 200_000;
 
-/// How deep evaluation may nest; brackets nest at most 256 deep, and a chain of names adds to it.
+/// The maximum depth of evaluation; brackets nest at most 256 deep, and a chain of names adds to it.
 const DEEPEST_EVALUATION: usize = 600;
 
 impl<'a> Evaluator<'a> {
-    /// Enters one more level of evaluation; `false` (with a diagnostic) where it nests too deeply.
+    /// Enters one more level of evaluation; reports an error and returns `false` if it nests too deeply.
     pub(crate) fn enter(&mut self, span: Span) -> bool {
         if self.depth >= DEEPEST_EVALUATION {
             let diagnostic = Diagnostic::error(
@@ -27,7 +27,7 @@ impl<'a> Evaluator<'a> {
                 "this expression is nested too deeply through other names",
             )
             .label(span, "more than 600 levels are open here")
-            .help("declare the names in the order in which they are needed, or split the expression");
+            .help("declare the names in order of use, or split the expression");
             self.report(diagnostic);
             return false;
         }
@@ -35,7 +35,7 @@ impl<'a> Evaluator<'a> {
         true
     }
 
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub(crate) fn eval(&mut self, expr: &'a Expr, place: Place) -> Value {
         match &expr.kind {
             ExprKind::Number(text, unit) => self.literal(expr.span, text, unit.as_ref()),
@@ -77,13 +77,13 @@ impl<'a> Evaluator<'a> {
             ExprKind::Bond(..) => {
                 let diagnostic = Diagnostic::error(Code::LGM0124, "a bond is not a value")
                     .label(expr.span, "this names a bond")
-                    .help("write what is measured of it: `flow(J -> R1)` or `effort(J -> R1)`");
+                    .help("measure one of its variables: `flow(J -> R1)` or `effort(J -> R1)`");
                 self.report(diagnostic);
                 Value::Error
             }
             ExprKind::Text(_) => {
                 let diagnostic = Diagnostic::error(Code::LGM0124, "a text is not a value")
-                    .label(expr.span, "a number is needed here")
+                    .label(expr.span, "a number is required here")
                     .help("write a number, or a name without quotes");
                 self.report(diagnostic);
                 Value::Error
@@ -92,15 +92,15 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The value of an expression that must be a scalar.
+    /// Returns the value of an expression that must be a scalar.
     pub(crate) fn eval_scalar(&mut self, expr: &'a Expr, place: Place) -> Option<Scalar> {
         match self.eval(expr, place) {
             Value::Scalar(scalar) => Some(scalar),
             Value::Error => None,
             value => {
-                let diagnostic = Diagnostic::error(Code::LGM0206, "a scalar is needed here")
+                let diagnostic = Diagnostic::error(Code::LGM0206, "a scalar is required here")
                     .label(expr.span, format!("this is {}", value.shape_text()))
-                    .help("write one entry of it, such as `[1]` behind it");
+                    .help("write one entry of it, with an index such as `[1]`");
                 self.report(diagnostic);
                 None
             }
@@ -109,7 +109,7 @@ impl<'a> Evaluator<'a> {
 
     fn literal(&mut self, span: Span, text: &str, unit: Option<&'a UnitExpr>) -> Value {
         let words = self.sources.slice(span);
-        // An expression that was put together elsewhere has no words of its own.
+        // An expression that was assembled elsewhere has no source text.
         let has_words = match (words.strip_prefix(text), unit) {
             (Some(rest), None) => rest.is_empty(),
             (Some(rest), Some(_)) => rest.trim_start().starts_with('[') && rest.ends_with(']'),
@@ -126,9 +126,7 @@ impl<'a> Evaluator<'a> {
                         "its power of ten is beyond {LARGEST_EXPONENT}, or it has more than {LONGEST_LITERAL} digits"
                     ),
                 )
-                .help(
-                    "a number is computed with between 1e-308 and 1.8e308; look for a digit too many in its exponent",
-                );
+                .help("numbers must lie between 1e-308 and 1.8e308; check the exponent for an extra digit");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -180,7 +178,7 @@ impl<'a> Evaluator<'a> {
                     let diagnostic = Diagnostic::error(Code::LGM0207, "the rows of this matrix differ in length")
                         .label(item.span, format!("this row has {}", entries_text(row.entries().len())))
                         .label(items[0].span, format!("the first row has {}", entries_text(width)))
-                        .help("write the same number of entries in every row, with 0 for what is empty");
+                        .help("write the same number of entries in every row, with 0 for empty ones");
                     self.report(diagnostic);
                     return Value::Error;
                 }
@@ -219,7 +217,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A member of an instance of a component: one of its values. In a law: a variable of a port.
+    /// Returns a member of an instance of a component, one of its values; in a law, a variable of a port.
     fn member(
         &mut self,
         owner: &'a Expr,
@@ -235,11 +233,11 @@ impl<'a> Evaluator<'a> {
             GraphPart::Component(frame) => frame,
             GraphPart::Failed | GraphPart::Absent => return Value::Error,
             _ => {
-                let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` cannot be reached here", name.text))
+                let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` is not accessible here", name.text))
                     .label(name.span, "no such member")
                     .label(owner.span, "this is not an instance of a component")
                     .help(format!(
-                        "write what is measured: `across({0})` or `through({0})`",
+                        "measure one of its variables: `across({0})` or `through({0})`",
                         self.sources.slice(owner.span)
                     ));
                 self.report(diagnostic);
@@ -271,7 +269,7 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(crate) fn index(&mut self, base: &'a Expr, indices: &'a [Expr], place: Place, span: Span) -> Value {
-        // A name that is declared with indices is looked up by them; any other value is indexed afterwards.
+        // A name declared with indices is looked up by them; any other value is indexed afterwards.
         if self.law.is_none() {
             if let ExprKind::Name(name) = &base.kind
                 && self.scopes.loop_index(&name.text, place).is_none()
@@ -306,10 +304,10 @@ impl<'a> Evaluator<'a> {
         let (i, j) = pair(&list);
         let (rows, columns) = value.shape();
         let Value::Array(array) = &value else {
-            let diagnostic = Diagnostic::error(Code::LGM0120, "a scalar has no entries to choose from")
+            let diagnostic = Diagnostic::error(Code::LGM0120, "a scalar cannot be indexed")
                 .label(span, "an index is written here")
                 .label(base.span, "this is a scalar")
-                .help("leave the index out");
+                .help("remove the index");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -340,7 +338,7 @@ impl<'a> Evaluator<'a> {
             let diagnostic = Diagnostic::error(Code::LGM0121, message)
                 .label(span, asked)
                 .label(base.span, format!("this is {}", value.shape_text()))
-                .help("indices run from 1 to the size of the value: give it more entries, or ask for fewer");
+                .help("indices run from 1 to the size of the value; give it more entries, or use a smaller index");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -363,7 +361,7 @@ impl<'a> Evaluator<'a> {
         if self.sum_terms > LONGEST_SUM {
             let diagnostic = Diagnostic::error(Code::LGM0125, "this sum has too many terms")
                 .label(range, format!("from {from} to {to}"))
-                .help("at most 200000 terms are written out, those of sums inside of it included; find a closed form");
+                .help("at most 200000 terms can be written out, including nested sums; find a closed form");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -378,7 +376,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// `list(i in a:b, expr)`: a column of scalars, or a matrix of the vectors that are its rows.
+    /// Evaluates `list(i in a:b, expr)`: a column of scalars, or a matrix with the given vectors as rows.
     fn list_of(&mut self, terms: Vec<(bool, Value, &'a Expr)>, over: &'a Over, span: Span) -> Value {
         let width = terms.first().map_or(1, |term| term.1.entries().len());
         let is_scalar = |value: &Value| matches!(value, Value::Scalar(_));
@@ -392,7 +390,7 @@ impl<'a> Evaluator<'a> {
             )
             .label(span, format!("it has {}", entries_text(terms.len())))
             .label(over.body.span, "each entry")
-            .help("a list has at least one entry, and each of them as many numbers");
+            .help("a list has at least one entry, and all entries have the same number of values");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -442,7 +440,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A relation, decided at once where both sides are numbers.
+    /// Returns a relation, decided immediately if both sides are numbers.
     fn relate(
         &mut self,
         relation: Relation,
@@ -487,8 +485,8 @@ impl<'a> Evaluator<'a> {
             let Some(scalar) = self.eval_scalar(condition, place) else {
                 return Value::Error;
             };
-            // A condition that is already decided chooses before the other branch is looked at, so that
-            // structural recursion in an expression ends.
+            // A decided condition selects its branch before the other branch is evaluated, so that structural recursion in an expression
+            // ends.
             match self.arena.exprs.as_number(scalar.expr) {
                 Some(number) if num_traits::Zero::is_zero(number) => {}
                 Some(_) => {

@@ -15,9 +15,10 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn call(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
         if MEASURES.contains(&&*name.text) {
             if self.law.is_some() {
-                let diagnostic = Diagnostic::error(Code::LGM0126, format!("`{}(..)` cannot stand in a law", name.text))
-                    .label(span, "a law speaks of its own ports only")
-                    .help("write `across`, `through`, or `a.across` for the port `a`");
+                let diagnostic =
+                    Diagnostic::error(Code::LGM0126, format!("`{}(..)` is not allowed in a law", name.text))
+                        .label(span, "a law can only use its own ports")
+                        .help("write `across`, `through`, or `a.across` for the port `a`");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -28,8 +29,8 @@ impl<'a> Evaluator<'a> {
                 .iter()
                 .map(|argument| self.sources.slice(argument.value.span))
                 .collect();
-            let diagnostic = Diagnostic::error(Code::LGM0127, format!("`{}` takes no named arguments", name.text))
-                .label(argument.value.span, "write the value alone")
+            let diagnostic = Diagnostic::error(Code::LGM0127, format!("`{}` has no named arguments", name.text))
+                .label(argument.value.span, "write only the value")
                 .help(format!("write `{}({})`", name.text, values.join(", ")));
             self.report(diagnostic);
             return Value::Error;
@@ -53,15 +54,18 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// `before(x)`: the value just before an event, which is what all values of changes and blocks are.
+    /// Evaluates `before(x)`, the value just before an event, like all values of changes and blocks.
     fn before(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
         let [argument] = arguments else {
             return self.wrong_count(name, "one argument", arguments.len(), span);
         };
         if !self.at_event {
-            let diagnostic = Diagnostic::error(Code::LGM0163, "`before` has a meaning at an event only")
+            let diagnostic = Diagnostic::error(Code::LGM0163, "`before` is only defined at an event")
                 .label(span, "no event happens here")
-                .help("it stands in what a change sets, `-> touch, across = -e*before(across)`, and in `when` and `every` blocks");
+                .help(
+                    "use it in mode changes, `-> touch, across = -e*before(across)`, and in `when` and `every` \
+                    blocks",
+                );
             self.report(diagnostic);
             return Value::Error;
         }
@@ -73,7 +77,7 @@ impl<'a> Evaluator<'a> {
             .label(span, format!("{given} {} given", if given == 1 { "is" } else { "are" }))
             .help(match (&*name.text, given) {
                 ("int", 2) => {
-                    "give it one argument; where it starts stands behind a state: `state z = int(x), start = 0.5;`"
+                    "give it one argument; the initial value belongs to a state: `state z = int(x), start = 0.5;`"
                         .to_string()
                 }
                 _ => format!("give it {wanted}: `{}`", call_example(&name.text)),
@@ -143,9 +147,12 @@ impl<'a> Evaluator<'a> {
             return Value::Error;
         };
         let Ok(size @ 1..=500) = usize::try_from(size) else {
-            let diagnostic = Diagnostic::error(Code::LGM0401, "the size of an identity matrix lies from 1 to 500")
-                .label(argument.value.span, format!("this is {size}"))
-                .help("write a size from 1 to 500");
+            let diagnostic = Diagnostic::error(
+                Code::LGM0401,
+                "the size of an identity matrix must be between 1 and 500",
+            )
+            .label(argument.value.span, format!("this is {size}"))
+            .help("write a size from 1 to 500");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -155,7 +162,7 @@ impl<'a> Evaluator<'a> {
                 let on = at / size == at % size;
                 Scalar {
                     expr: if on { one } else { zero },
-                    // A 0 goes with every unit; the ones are pure numbers.
+                    // A 0 matches every unit; the ones are pure numbers.
                     dim: if on { DimId::NONE } else { DimId::UNKNOWN },
                 }
             })
@@ -215,7 +222,7 @@ impl<'a> Evaluator<'a> {
         Value::scalar(expr, dim)
     }
 
-    /// The time as the law that is read, or the model, has it; the body of a modal block has none.
+    /// Returns the time symbol of the current law or of the model; the body of a modal block has none.
     fn time_here(&mut self) -> Option<ExprId> {
         match &self.law {
             Some(scope) => scope.time,
@@ -223,7 +230,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// `der` and `int`, entry by entry: per second, times second.
+    /// Evaluates `der` and `int`, entry by entry: per second, times second.
     fn rate(&mut self, function: Function, value: &Value) -> Value {
         let power = if function == Function::Der { -1 } else { 1 };
         let mut entries = Vec::with_capacity(value.entries().len());
@@ -239,7 +246,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The dimension of a function's value; `None` where an argument has the wrong one.
+    /// Returns the dimension of a function's value; `None` if an argument has the wrong dimension.
     fn function_dimension(
         &mut self,
         function: Function,
@@ -264,7 +271,7 @@ impl<'a> Evaluator<'a> {
                         known = argument;
                     }
                 }
-                // An angle from two quantities of unknown dimension is as unknown as they are.
+                // The dimension of an angle from two quantities of unknown dimension is also unknown.
                 Some(if function == Function::Atan2 && dim.says_something() {
                     DimId::NONE
                 } else {
@@ -278,7 +285,7 @@ impl<'a> Evaluator<'a> {
                 for (scalar, argument) in arguments {
                     if scalar.dim.agreement(time) != Agreement::Yes {
                         let shown = self.dims.text(scalar.dim);
-                        let diagnostic = Diagnostic::error(Code::LGM0203, format!("`{}` takes a time", name.text))
+                        let diagnostic = Diagnostic::error(Code::LGM0203, format!("`{}` requires a time", name.text))
                             .label(argument.span, format!("this is in {shown}"))
                             .help("write a number, or a quantity in [s]");
                         let diagnostic = self.explain_dimension(diagnostic, Some(argument));
@@ -288,7 +295,7 @@ impl<'a> Evaluator<'a> {
                         }
                     }
                 }
-                // A ramp counts seconds, and a slope beside it may be meant per second.
+                // A ramp is in seconds, and a factor of the ramp may be intended per second.
                 Some(match (known, function) {
                     (false, Function::Step | Function::Pulse) if plain => DimId::PLAIN,
                     (false, _) => DimId::UNKNOWN,
@@ -317,7 +324,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The only argument of a measure.
+    /// Returns the only argument of a measure.
     pub(super) fn only_argument(&mut self, name: &'a Name, arguments: &'a [Argument], span: Span) -> Option<&'a Expr> {
         match arguments {
             [only] if only.name.is_none() => Some(&only.value),

@@ -1,4 +1,4 @@
-//! Whole numbers that are fixed when compiling: sizes, indices, ends of ranges, conditions.
+//! Compile-time integers: sizes, indices, ends of ranges, conditions.
 
 use crate::context::values::{Scalar, Value};
 use crate::context::{Indices, Place, pair};
@@ -12,7 +12,7 @@ use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 
 impl<'a> Evaluator<'a> {
-    /// Several whole numbers.
+    /// Returns several integers.
     pub(crate) fn integers(&mut self, list: &'a [Expr], place: Place) -> Option<Vec<i64>> {
         if list.len() > 2 {
             let span = list[0].span.to(list[list.len() - 1].span);
@@ -25,12 +25,12 @@ impl<'a> Evaluator<'a> {
         list.iter().map(|expr| self.integer(expr, place)).collect()
     }
 
-    /// The indices of a value, as a key.
+    /// Returns the indices of a value, as a key.
     pub(crate) fn index_pair(&mut self, list: &'a [Expr], place: Place) -> Option<Indices> {
         self.integers(list, place).map(|list| pair(&list))
     }
 
-    /// A whole number.
+    /// Returns an integer.
     pub(crate) fn integer(&mut self, expr: &'a Expr, place: Place) -> Option<i64> {
         if let Some(value) = self.quick_integer(expr, place) {
             return Some(value);
@@ -40,7 +40,7 @@ impl<'a> Evaluator<'a> {
             Some(value) => Some(value),
             None => {
                 let shown = lgm_algebra::expr::to_f64(&value);
-                let diagnostic = Diagnostic::error(Code::LGM0401, "a whole number is needed here")
+                let diagnostic = Diagnostic::error(Code::LGM0401, "a whole number is required here")
                     .label(expr.span, format!("this is {shown}"))
                     .help("write a whole number; `floor(x)` rounds down");
                 self.report(diagnostic);
@@ -49,7 +49,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whole numbers of loop indices and literals, by machine arithmetic: most indices are of this kind.
+    /// Returns an integer expression of loop indices and literals, in machine arithmetic: most indices are of this kind.
     fn quick_integer(&mut self, expr: &'a Expr, place: Place) -> Option<i64> {
         match &expr.kind {
             ExprKind::Number(text, None) => text.parse().ok(),
@@ -80,7 +80,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether a comparison of such numbers holds: loops ask it in every round.
+    /// Returns true if a comparison of such numbers holds; loops evaluate it in every iteration.
     fn quick_truth(&mut self, expr: &'a Expr, place: Place) -> Option<bool> {
         match &expr.kind {
             ExprKind::Compare(comparison, a, b) => {
@@ -95,7 +95,7 @@ impl<'a> Evaluator<'a> {
                 })
             }
             ExprKind::Not(inner) => Some(!self.quick_truth(inner, place)?),
-            // Every part is looked at, so that what is wrong with one is found whatever the others are.
+            // Every part is evaluated, so that errors in one part are found independently of the others.
             ExprKind::And(list) => list
                 .iter()
                 .try_fold(true, |all, part| Some(self.quick_truth(part, place)? && all)),
@@ -106,7 +106,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A number that is fixed when compiling.
+    /// Returns a compile-time number.
     pub(super) fn structural(&mut self, expr: &'a Expr, place: Place, what: &str) -> Option<BigRational> {
         let value = self.eval(expr, place);
         let scalar = match value {
@@ -115,7 +115,7 @@ impl<'a> Evaluator<'a> {
             Value::Array(_) => {
                 let diagnostic = Diagnostic::error(Code::LGM0401, format!("{what} must be a single number"))
                     .label(expr.span, format!("this is {}", value.shape_text()))
-                    .help("write one entry of it, such as `[1]` behind it");
+                    .help("write one entry of it, with an index such as `[1]`");
                 self.report(diagnostic);
                 return None;
             }
@@ -123,7 +123,7 @@ impl<'a> Evaluator<'a> {
         self.fixed_number(&scalar, expr.span, what)
     }
 
-    /// The number that a scalar is, which must be fixed when compiling.
+    /// Returns the number of a scalar, which must be a compile-time constant.
     pub(super) fn fixed_number(&mut self, scalar: &Scalar, span: Span, what: &str) -> Option<BigRational> {
         if let Some(number) = self.arena.exprs.as_number(scalar.expr) {
             return Some(number.clone());
@@ -139,7 +139,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn not_structural(&mut self, span: Span, what: &str, symbol: Option<lgm_algebra::expr::SymbolId>) {
-        let mut diagnostic = Diagnostic::error(Code::LGM0402, format!("{what} must be known when compiling"));
+        let mut diagnostic = Diagnostic::error(Code::LGM0402, format!("{what} must be known at compile time"));
         diagnostic = match symbol {
             Some(symbol) => {
                 let info = self.arena.exprs.symbol_info(symbol);
@@ -157,17 +157,17 @@ impl<'a> Evaluator<'a> {
                     SymbolKind::Parameter => {
                         diagnostic.help(format!("declare it as a structural parameter: `const {name} = ..;`"))
                     }
-                    _ => diagnostic.help("use numbers, `const` values and loop indices only"),
+                    _ => diagnostic.help("use only numbers, `const` values and loop indices"),
                 }
             }
             None => diagnostic
                 .label(span, "this has no finite value")
-                .help("use numbers, `const` values and loop indices only, and no number that is out of range"),
+                .help("use only numbers within range, `const` values and loop indices"),
         };
         self.report(diagnostic);
     }
 
-    /// A condition of an `if` block.
+    /// Returns the condition of an `if` block.
     pub(crate) fn condition(&mut self, expr: &'a Expr, place: Place) -> Option<bool> {
         if let Some(truth) = self.quick_truth(expr, place) {
             return Some(truth);

@@ -1,4 +1,4 @@
-//! What the equations of an element can name: its formal parameters and the variables of its ports.
+//! The names available to the equations of an element: its formal parameters and the variables of its ports.
 
 use crate::context::values::{DimId, Scalar, Value};
 use crate::evaluate::Evaluator;
@@ -10,12 +10,12 @@ use lgm_syntax::ast::{Expr, ExprKind, Name};
 use rustc_hash::FxHashMap;
 
 impl<'a> Evaluator<'a> {
-    /// A plain name in a law.
+    /// Returns the value of a plain name in a law.
     pub(super) fn law_name(&mut self, name: &'a Name) -> Value {
         let Some(scope) = &self.law else {
             return Value::Error;
         };
-        // The index of a mode and the position stand behind the parameters, and shadow them.
+        // The index of a mode and the position follow the parameters, and shadow them.
         if let Some((_, value)) = scope.formals.iter().rev().find(|formal| formal.0 == &*name.text) {
             return value.clone();
         }
@@ -44,14 +44,14 @@ impl<'a> Evaluator<'a> {
     fn not_a_port_variable(&mut self, name: &'a Name, is_bond: bool) -> Value {
         if is_bond && matches!(&*name.text, "across" | "through") {
             let diagnostic = Diagnostic::error(Code::LGM0137, format!("a bond has no `{}` variable", name.text))
-                .label(name.span, "this belongs to linear graphs")
+                .label(name.span, "only available in linear graphs")
                 .help("the variables of a bond are `effort` and `flow`");
             self.report(diagnostic);
         }
         Value::Error
     }
 
-    /// `a.across` in a law.
+    /// Evaluates `a.across` in a law.
     pub(super) fn law_member(&mut self, owner: &'a Expr, name: &'a Name) -> Value {
         let Some(scope) = &self.law else {
             return Value::Error;
@@ -72,7 +72,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The variables of a port as symbols of their own.
+    /// Returns the variables of a port as symbols of their own.
     pub(crate) fn scope_port(
         &mut self,
         name: Option<&'a str>,
@@ -100,7 +100,7 @@ impl<'a> Evaluator<'a> {
             let e = exprs.symbol(e);
             let mut f = exprs.symbol(f);
             if domain.is_none() && name == Some("out") {
-                // Ports absorb; the flow of `out` is that of the arrow that leaves it.
+                // Ports absorb; the flow of `out` is that of the outgoing arrow.
                 f = exprs.neg(f);
             }
             effort.push(Scalar { expr: e, dim: dims.0 });

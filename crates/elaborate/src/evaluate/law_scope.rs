@@ -9,7 +9,7 @@ pub(crate) struct LawScope<'a> {
     pub formals: Vec<(&'a str, Value)>,
     pub ports: Vec<ScopePort<'a>>,
     pub time: Option<ExprId>,
-    /// Of a mode of a modal block, its row of a table.
+    /// For a mode of a modal block, its row in a table.
     pub table: Option<TableScope<'a>>,
 }
 
@@ -20,15 +20,15 @@ pub(crate) struct ScopePort<'a> {
     pub through: Value,
     pub effort: Value,
     pub flow: Value,
-    /// A bond has no across and through variables.
+    /// True for a bond, which has no across and through variables.
     pub is_bond: bool,
 }
 
-/// What a function of the position that is tabulated needs beside its arguments.
+/// Further data of a tabulated function of the position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableScope<'a> {
     pub table: &'a ModeTable,
     pub row: usize,
-    /// The function that is evaluated.
+    /// The current function.
     pub function: &'a str,
 }

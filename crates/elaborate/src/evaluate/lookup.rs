@@ -1,4 +1,4 @@
-//! From names to what they stand for: loop indices, values of the frame, nodes and instances.
+//! The meanings of names: loop indices, values of the frame, nodes and instances.
 
 use crate::context::reports::EmptyLoop;
 use crate::context::values::{DimId, Value};
@@ -13,23 +13,23 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::corrections;
 use lgm_syntax::ast::{Declared, Expr, ExprKind, Name};
 
-/// Beyond this many faults, near names are not looked for.
+/// Beyond this number of errors, similar names are not searched for.
 const MOST_SUGGESTED: usize = 100;
 
 impl<'a> Evaluator<'a> {
-    /// The value that an expression around the place binds a name to.
+    /// Returns the value to which an enclosing expression binds a name.
     fn bound_value(&self, name: &str) -> Option<Value> {
         let found = self.bound.iter().rev().find(|bound| bound.0 == name);
         found.map(|bound| bound.1.clone())
     }
 
-    /// The value of a plain name.
+    /// Returns the value of a plain name.
     pub(super) fn name_value(&mut self, name: &'a Name, place: Place) -> Value {
         if let Some(value) = self.bound_value(&name.text) {
             return value;
         }
         if let Some(value) = self.scopes.loop_index(&name.text, place) {
-            // An index is a number without a unit, like a literal: it goes with every unit.
+            // An index is a number without a unit, like a literal: it matches every unit.
             let expr = self.arena.exprs.integer(value);
             return Value::scalar(expr, DimId::PLAIN);
         }
@@ -48,7 +48,7 @@ impl<'a> Evaluator<'a> {
             "gnd" => {
                 let diagnostic = Diagnostic::error(Code::LGM0113, "`gnd` is a node, not a number")
                     .label(name.span, "the reference node")
-                    .help("write 0 where a number is meant");
+                    .help("write 0 if you mean a number");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -64,7 +64,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn not_a_value(&mut self, name: &'a Name, frame: FrameId) {
-        // Names that are nowhere at all were reported by `names`; here a name of the graph stands for a value.
+        // Undeclared names are reported by `names`; here a name of the graph is used as a value.
         if self.scopes.part_slot(&name.text, frame).is_none() {
             return;
         }
@@ -72,31 +72,31 @@ impl<'a> Evaluator<'a> {
             Code::LGM0113,
             format!("`{}` is a part of the graph, not a number", name.text),
         )
-        .label(name.span, "a number is needed here")
+        .label(name.span, "a number is required here")
         .help(
             match self
                 .scopes
                 .part_slot(&name.text, frame)
                 .map(|slot| &self.scopes.parts[slot])
             {
-                // Nothing flows through a node as a whole.
+                // A node itself has no through variable.
                 Some(GraphPart::Nodes(view)) if self.scopes.shapes[view.shape as usize].sizes.is_empty() => {
-                    format!("write what is measured of it: `across({})`", name.text)
+                    format!("measure one of its variables: `across({})`", name.text)
                 }
                 Some(GraphPart::Element(_)) => {
                     format!(
-                        "write what is measured of it: `across({0})` or `through({0})`",
+                        "measure one of its variables: `across({0})` or `through({0})`",
                         name.text
                     )
                 }
-                _ => "write what is measured of a part of it, such as `across(..)`".to_string(),
+                _ => "measure a variable of one of its elements, such as `across(..)`".to_string(),
             },
         );
         let diagnostic = self.label_declared(diagnostic, &name.text, frame, "declared here");
         self.report(diagnostic);
     }
 
-    /// The value in a slot, evaluated when it is first asked for.
+    /// Returns the value in a slot, evaluated when it is first requested.
     pub(crate) fn slot_value(
         &mut self,
         slot: usize,
@@ -121,7 +121,7 @@ impl<'a> Evaluator<'a> {
             (ValueSlot::Indexed(_), None) => {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0115,
-                    format!("`{name}` has entries, and one of them is needed"),
+                    format!("`{name}` is an array, but a single entry is required"),
                 )
                 .label(span, "the index is missing")
                 .help(format!("write `{name}[1]`"));
@@ -153,7 +153,7 @@ impl<'a> Evaluator<'a> {
                 let mut diagnostic = Diagnostic::error(Code::LGM0117, format!("`{name}` is defined through itself"))
                     .label(span, "this use closes the cycle");
                 for (other, place) in others {
-                    diagnostic = diagnostic.label(place, format!("`{other}` is needed here"));
+                    diagnostic = diagnostic.label(place, format!("`{other}` is required here"));
                 }
                 let diagnostic = diagnostic
                     .note(format!("{} in a cycle", chain.join(" needs ")))
@@ -167,7 +167,7 @@ impl<'a> Evaluator<'a> {
                 let value = if self.enter(span) {
                     self.open.push(((slot, indices), name.to_string(), span));
                     let place = Place { frame, env };
-                    // What a name means where it is declared is not changed by a root around its use.
+                    // A root around a use does not change the meaning of a name in its declaration.
                     let bound = std::mem::take(&mut self.bound);
                     let value = self.at(place, |this| this.evaluate_origin(origin, place, indices));
                     let value = value.named();
@@ -201,7 +201,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What an expression names in the graph; faults are reported.
+    /// Returns the part of the graph that an expression names; errors are reported.
     pub(crate) fn graph_part(&mut self, expr: &'a Expr, place: Place) -> GraphPart {
         match &expr.kind {
             ExprKind::Name(name) if &*name.text == "gnd" => GraphPart::Nodes(NodeView::ground()),
@@ -235,7 +235,7 @@ impl<'a> Evaluator<'a> {
             },
             ExprKind::Missing => GraphPart::Failed,
             _ => {
-                let diagnostic = Diagnostic::error(Code::LGM0118, "a node or an instance is needed here")
+                let diagnostic = Diagnostic::error(Code::LGM0118, "a node or an instance is required here")
                     .label(expr.span, "this is a value")
                     .help("write the name of a node or an instance, such as `x`, `v[2]`, `cell[2].c` or `gnd`");
                 self.report(diagnostic);
@@ -246,10 +246,10 @@ impl<'a> Evaluator<'a> {
 
     fn member_of(&mut self, owner: GraphPart, owner_expr: &'a Expr, name: &'a Name) -> GraphPart {
         if !matches!(owner, GraphPart::Failed | GraphPart::Absent) {
-            let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` cannot be reached here", name.text))
+            let diagnostic = Diagnostic::error(Code::LGM0119, format!("`{}` is not accessible here", name.text))
                 .label(name.span, "no such member")
                 .label(owner_expr.span, "this is not an instance of a component")
-                .help("only instances of components have parts inside; of an element write what is measured: `across(..)`");
+                .help("only component instances contain elements; measure an element with `across(..)`");
             self.report(diagnostic);
         }
         GraphPart::Failed
@@ -280,7 +280,7 @@ impl<'a> Evaluator<'a> {
             (GraphPart::Indexed(_), None) => {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0115,
-                    format!("`{}` is an array, and one entry is needed", name.text),
+                    format!("`{}` is an array, but a single entry is required", name.text),
                 )
                 .label(span, "the index is missing")
                 .help(format!("write `{}[1]`", name.text));
@@ -299,11 +299,11 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A name whose only declarations stand in branches of an `if` that were not taken.
+    /// Reports a name whose only declarations are in branches of an `if` that are not taken.
     fn not_taken(&mut self, name: &str, span: Span, frame: FrameId) {
         let statements = self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize].statements;
-        let mut diagnostic =
-            Diagnostic::error(Code::LGM0116, format!("`{name}` does not exist here")).label(span, "it is needed here");
+        let mut diagnostic = Diagnostic::error(Code::LGM0116, format!("`{name}` does not exist in this scope"))
+            .label(span, "it is used here");
         let declared = declared_at(statements, name);
         let is_around = |each: &&EmptyLoop| {
             let is_within = |span: Span| {
@@ -313,10 +313,10 @@ impl<'a> Evaluator<'a> {
         };
         if let (Some(declared), Some(around)) = (declared, self.reports.empty_loops(frame).iter().find(is_around)) {
             let diagnostic = diagnostic
-                .label(declared, "declared here, in a loop that makes nothing")
+                .label(declared, "declared here, in a loop without iterations")
                 .label(around.range, "this range is empty: its end is below its start")
                 .help(format!(
-                    "write an `if` around what needs `{name}`, or a range with an entry, such as `1:1`"
+                    "write an `if` around statements that need `{name}`, or a nonempty range, such as `1:1`"
                 ));
             self.report(diagnostic);
             return;
@@ -324,7 +324,7 @@ impl<'a> Evaluator<'a> {
         if let Some(declared) = declared {
             diagnostic = diagnostic.label(
                 declared,
-                "declared here, in a branch of an `if` that was not taken, or in a cycle with what needs it",
+                "declared here, in an `if` branch that was not taken or in a dependency cycle",
             );
         }
         self.report(diagnostic.help(format!(
@@ -339,7 +339,7 @@ impl<'a> Evaluator<'a> {
                 Code::LGM0118,
                 format!("`{}` is a value, not a part of the graph", name.text),
             )
-            .label(name.span, "a node or an instance is needed here")
+            .label(name.span, "a node or an instance is required here")
             .help("nodes are declared with `node`, instances with `name : Element(..) a -> b;`");
             let diagnostic = self.label_declared(diagnostic, &name.text, frame, "declared here, as a value");
             self.report(diagnostic);
@@ -350,13 +350,13 @@ impl<'a> Evaluator<'a> {
             return;
         }
         let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];
-        // Nobody reads the near names of very many faults.
+        // Similar names are not useful for very many errors.
         let is_suggesting = self.reports.diagnostics.len() < MOST_SUGGESTED;
         let fixes = match is_suggesting {
             true => corrections(name.span, &name.text, body.parts.keys().copied()),
             false => Box::default(),
         };
-        // It may stand in the text that could not be read.
+        // It may be in the unreadable part of the text.
         if self.program.is_damaged && fixes.is_empty() {
             return;
         }
@@ -385,16 +385,16 @@ impl<'a> Evaluator<'a> {
             }
             GraphPart::Failed | GraphPart::Absent => GraphPart::Failed,
             GraphPart::Element(_) | GraphPart::Component(_) | GraphPart::Modal(..) | GraphPart::Indexed(_) => {
-                let diagnostic = Diagnostic::error(Code::LGM0120, "this has no entries to choose from")
+                let diagnostic = Diagnostic::error(Code::LGM0120, "this cannot be indexed")
                     .label(span, "an index is written here")
-                    .help("of a vector element, index what is measured: `across(M)[2]`");
+                    .help("index the measured variable of a vector element: `across(M)[2]`");
                 self.report(diagnostic);
                 GraphPart::Failed
             }
         }
     }
 
-    /// One entry of an array of nodes, or the scalar slice of a vector node.
+    /// Returns one entry of an array of nodes, or the scalar slice of a vector node.
     fn index_view(&mut self, view: NodeView, index: i64, span: Span) -> Option<NodeView> {
         if view.is_ground() {
             return Some(view);
@@ -418,9 +418,9 @@ impl<'a> Evaluator<'a> {
                 (i64::from(shape.width), 1, next)
             }
             None => {
-                let diagnostic = Diagnostic::error(Code::LGM0120, "this node has no entries to choose from")
+                let diagnostic = Diagnostic::error(Code::LGM0120, "this node cannot be indexed")
                     .label(span, "it is a single scalar node")
-                    .help("leave the index out, or declare an array: `node v[N] : electrical;`");
+                    .help("remove the index, or declare an array: `node v[N] : electrical;`");
                 self.report(diagnostic);
                 return None;
             }
@@ -428,15 +428,18 @@ impl<'a> Evaluator<'a> {
         if size == 0 {
             let diagnostic = Diagnostic::error(
                 Code::LGM0121,
-                format!("the index {index} is that of an array without entries"),
+                format!("the array is empty, so the index {index} is out of range"),
             )
             .label(span, "the size of this array is 0")
-            .help("a size of 0 is allowed, and so is an empty range `1:0`: write an `if` around what needs an entry");
+            .help(
+                "a size of 0 and an empty range `1:0` are allowed: write an `if` around statements that need an \
+                entry",
+            );
             self.report(diagnostic);
             return None;
         }
         if index < 1 || index > size {
-            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {index} lies outside 1:{size}"))
+            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {index} is outside 1:{size}"))
                 .label(
                     span,
                     format!("there {} {size}", if size == 1 { "is only" } else { "are" }),
@@ -455,15 +458,15 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The indices of a declared name, `cell[i, j]`; `None` where it has none, `Err` where they failed.
+    /// Returns the indices of a declared name, `cell[i, j]`; `None` if it has none, `Err` if they failed.
     pub(crate) fn declared_indices(&mut self, declared: &'a Declared, place: Place) -> Result<Option<Indices>, ()> {
         let Some(first) = declared.brackets.first() else {
             return Ok(None);
         };
         if declared.brackets.len() > 1 {
             let diagnostic = Diagnostic::error(Code::LGM0122, "two pairs of brackets follow this name")
-                .label(declared.span, "one pair is expected")
-                .help("two indices are written `a[i, j]`");
+                .label(declared.span, "expected one pair")
+                .help("write two indices as `a[i, j]`");
             self.report(diagnostic);
             return Err(());
         }

@@ -1,21 +1,21 @@
-//! Evaluation on demand: what an expression, a name or a declaration is worth where it stands.
+//! Evaluation on demand: the value of an expression, a name or a declaration at its location.
 //!
-//! Values are needed before the graph is whole: a size decides how many nodes there are, a condition which branch is taken,
-//! and a component's parameter may follow from what is declared below it. So values cannot be found in an order laid down
-//! beforehand, and [`Evaluator`] finds each when it is first asked for, once. What calls each other in a circle is kept here
-//! and nowhere else: an expression needs names ([`lookup`]), a name its declaration ([`declared`]), a declaration an
-//! expression; and a mismatch of dimensions is explained by the declarations of the names in it ([`explain`]).
+//! Values are needed before the graph is complete: a size determines the number of nodes, a condition selects a branch,
+//! and a component's parameter may depend on later declarations. Values therefore cannot be computed in a fixed order,
+//! and [`Evaluator`] computes each once, on demand. All mutual recursion is here: an expression needs names
+//! ([`lookup`]), a name its declaration ([`declared`]), a declaration an expression; and a dimension mismatch is
+//! explained by the declarations of its names ([`explain`]).
 //!
-//! What the phases ask of it:
+//! Queries of the phases:
 //! - `eval`, `eval_scalar`: the value of an expression at a place;
-//! - `integer`, `integers`, `condition`: values that the shape of the model follows from;
+//! - `integer`, `integers`, `condition`: values that determine the structure of the model;
 //! - `graph_part`: the part of the graph that an expression names;
-//! - `slot_value`: the value of a declared name; `argument_values`: those of an instance's formal parameters;
+//! - `slot_value`: the value of a declared name; `argument_values`: the values of an instance's formal parameters;
 //! - `exact`: rational values of expressions over parameters;
-//! - `start_of`: the values of `start = ..` and the like.
+//! - `start_of`: the values of `start = ..` and similar.
 //!
-//! A law is read by the layer above, and the energy of an element follows from its law: that one question is asked
-//! through [`Evaluator::read_law`], which the layer above puts in.
+//! The layer above reads laws, but the energy of an element depends on its law. This single query goes through [`Evaluator::read_law`],
+//! which the layer above supplies.
 
 mod arithmetic;
 mod declarations;
@@ -48,39 +48,39 @@ use rustc_hash::FxHashMap;
 /// A declared value: its slot, and its indices.
 type ValueKey = (usize, Option<Indices>);
 
-/// What values are found with.
+/// The evaluator of values.
 pub(crate) struct Evaluator<'a> {
     cx: Context<'a>,
-    /// Values of parameters and constants that options give.
+    /// Values of parameters and constants from options.
     settings: FxHashMap<&'a str, &'a Assignment>,
-    /// Signals that options give to inputs.
+    /// Signals of inputs from options.
     inputs: Vec<&'a InputSetting>,
     pub parameter_values: FxHashMap<SymbolId, BigRational>,
     /// The names of the law that is being read.
     pub law: Option<LawScope<'a>>,
-    /// The laws that were read. They are kept here because a law may be read while something else is evaluated.
+    /// The laws read so far. They are kept here because a law may be read during another evaluation.
     pub templates: Templates<'a>,
-    /// Reads the law of an element, unless that was done.
+    /// Reads the law of an element, unless it is already read.
     read_law: for<'e> fn(&'e mut Evaluator<'a>, ElementId),
-    /// Dimensions of signals and states that were found without evaluating them.
+    /// Dimensions of signals and states inferred without evaluating them.
     inferred: FxHashMap<ValueKey, DimId>,
-    /// Returns true while what an event does is evaluated, where `before(x)` has a meaning.
+    /// True during the evaluation of an event, where `before(x)` is allowed.
     pub at_event: bool,
-    /// How deep evaluation is nested.
+    /// The current depth of evaluation.
     depth: usize,
-    /// How many sums with a range are open, and how many terms they have so far.
+    /// The number of open sums with a range, and their terms so far.
     sum_depth: usize,
     sum_terms: u64,
-    /// Names that an expression binds to a value: the unknown of a root.
+    /// Names that an expression binds to values: the unknown of a root.
     bound: Vec<(&'a str, Value)>,
-    /// Values that are being evaluated: which, the name, and where it was asked for.
+    /// Values under evaluation: the key, the name, and the location of the request.
     open: Vec<(ValueKey, String, Span)>,
 }
 
 layer!(Evaluator<'a>, cx: Context<'a>);
 
 impl<'a> Evaluator<'a> {
-    /// Without any value yet; the options' values count in place of the declared ones.
+    /// Returns an evaluator without any values yet; values from options override the declared ones.
     pub(crate) fn new(
         cx: Context<'a>,
         assignments: &'a [Assignment],
@@ -105,17 +105,17 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Changes over to the expressions of the law templates, or back.
+    /// Switches to the expressions of the law templates, or back.
     pub(crate) fn swap_arenas(&mut self) {
         std::mem::swap(&mut self.cx.arena, &mut self.templates.arena);
     }
 
-    /// The law templates, with what their values are filled into.
+    /// Returns the law templates, and the context that receives their filled values.
     pub(crate) fn templates_and_context(&mut self) -> (&Templates<'a>, &mut Context<'a>) {
         (&self.templates, &mut self.cx)
     }
 
-    /// What was found, when nothing more is evaluated.
+    /// Returns the results after evaluation has ended.
     pub(crate) fn into_context(self) -> Context<'a> {
         self.cx
     }

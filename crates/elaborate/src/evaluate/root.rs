@@ -1,7 +1,7 @@
-//! `root(z in a:b, expr)`: the one root of an expression in an interval, to the last digit of a double.
+//! `root(z in a:b, expr)`: the only root of an expression in an interval, to full double precision.
 //!
-//! Frequency equations have one root in each interval of known ends, so bisection is enough: it cannot miss, and it ends at
-//! two neighbouring doubles. What is not continuous there, a pole, changes its sign too, and differs from a root by growing.
+//! Frequency equations have one root in each interval with known ends, so bisection is enough: it always converges, and ends at two
+//! neighbouring doubles. A pole also changes sign, but grows, unlike a root.
 
 use crate::context::Place;
 use crate::context::values::{DimId, Value};
@@ -14,10 +14,10 @@ use lgm_syntax::ast::Over;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-/// Into how many parts the interval is cut to look for changes of sign.
+/// The number of parts of the interval that are searched for sign changes.
 const PARTS: usize = 64;
 
-/// An expression of one unknown as a list of steps, each over earlier ones: it is evaluated some hundred times.
+/// An expression of one unknown as a list of steps, each in terms of earlier ones: it is evaluated about a hundred times.
 struct Steps {
     list: Vec<Step>,
 }
@@ -35,7 +35,7 @@ enum Step {
 }
 
 impl Steps {
-    /// `Err` holds a symbol that is not the unknown.
+    /// Returns the steps of an expression; `Err` contains a symbol other than the unknown.
     fn new(exprs: &Exprs, root: ExprId, unknown: SymbolId) -> Result<Steps, SymbolId> {
         let order = exprs.reachable(&[root]);
         let at = |id: &ExprId| order.binary_search(id).expect("invariant: children are reachable");
@@ -84,17 +84,17 @@ impl Steps {
     }
 }
 
-/// Why there is no single root.
+/// The reason why there is no single root.
 enum Fault {
     /// The expression has no finite value here.
     NotFinite(f64),
-    /// So many changes of sign.
+    /// The number of sign changes.
     Changes(usize),
-    /// A change of sign where the expression is not continuous.
+    /// A change of sign at a discontinuity of the expression.
     Pole(f64),
 }
 
-/// The only root of a function in an interval.
+/// Returns the only root of a function in an interval.
 fn only_root(mut value: impl FnMut(f64) -> f64, from: f64, to: f64) -> Result<f64, Fault> {
     let mut changes = 0;
     let mut bracket = None;
@@ -110,7 +110,7 @@ fn only_root(mut value: impl FnMut(f64) -> f64, from: f64, to: f64) -> Result<f6
             return Err(Fault::NotFinite(x));
         }
         if y == 0.0 {
-            // A root at a point that is looked at counts once, and the next point starts afresh.
+            // A root at a sample point counts once, and the count restarts at the next point.
             changes += 1;
             exact = Some(x);
             before = None;
@@ -156,7 +156,7 @@ fn only_root(mut value: impl FnMut(f64) -> f64, from: f64, to: f64) -> Result<f6
 }
 
 impl<'a> Evaluator<'a> {
-    /// The value of `root(z in a:b, expr)`: a number, so nothing in it may be left open when compiling.
+    /// Returns the value of `root(z in a:b, expr)`, a number, so all of its parts must be compile-time constants.
     pub(super) fn root(&mut self, over: &'a Over, place: Place, span: Span) -> Value {
         let ends = [
             self.structural(&over.from, place, "the interval of a root"),
@@ -187,7 +187,7 @@ impl<'a> Evaluator<'a> {
             Ok(steps) => steps,
             Err(symbol) => {
                 let name = self.arena.exprs.symbol_info(symbol).name.clone();
-                let diagnostic = Diagnostic::error(Code::LGM0402, "a root must be known when compiling")
+                let diagnostic = Diagnostic::error(Code::LGM0402, "a root must be known at compile time")
                     .label(over.body.span, format!("this depends on `{name}`"))
                     .help(format!("declare it as a structural parameter: `const {name} = ..;`"));
                 let diagnostic = self.label_symbol(diagnostic, symbol);
@@ -210,11 +210,11 @@ impl<'a> Evaluator<'a> {
         let (words, help) = match fault {
             Fault::NotFinite(x) => (
                 format!("it has no finite value at `{name}` = {x}"),
-                "write it so that nothing overflows: `1/cosh(z)` in place of `cosh(z)`, or narrow the interval",
+                "avoid the overflow: write `1/cosh(z)` instead of `cosh(z)`, or narrow the interval",
             ),
             Fault::Changes(0) => (
                 format!("its sign does not change {interval}"),
-                "choose an interval with one change of sign, and no root that is touched only",
+                "choose an interval with one change of sign and no double root",
             ),
             Fault::Changes(count) => (
                 format!("its sign changes {count} times {interval}"),
@@ -222,7 +222,7 @@ impl<'a> Evaluator<'a> {
             ),
             Fault::Pole(x) => (
                 format!("its sign changes at a pole, near `{name}` = {x}"),
-                "multiply the equation by what vanishes there: `sin(z) - z*cos(z)` in place of `tan(z) - z`",
+                "multiply the equation by the vanishing denominator: `sin(z) - z*cos(z)` instead of `tan(z) - z`",
             ),
         };
         let diagnostic = Diagnostic::error(Code::LGM0441, "this expression has no single root in its interval")

@@ -11,11 +11,11 @@ use lgm_source::nearest::corrections;
 use lgm_source::words::article;
 use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance, Name, PortDecl};
 
-/// The most parameters that a misnamed argument is offered to be.
+/// The maximum number of suggested parameters for a misnamed argument.
 const MOST_OFFERED: usize = 3;
 
 impl<'a> Expansion<'_, 'a> {
-    /// Whether the arguments of an instance fit the formal parameters; faults are reported once a statement.
+    /// Returns true if the arguments of an instance match the formal parameters; errors are reported once per statement.
     pub fn check_arguments(
         &mut self,
         instance: &'a Instance,
@@ -32,7 +32,7 @@ impl<'a> Expansion<'_, 'a> {
                 None => at,
                 Some(name) => match formals.iter().position(|formal| formal.name.text == name.text) {
                     Some(position) => position,
-                    // A component without parameters may be given its ports at once: `S (p = x)`.
+                    // The ports of a component without parameters may be given directly: `S (p = x)`.
                     None if instance.bindings.is_none() && ports.contains(&&*name.text) => continue,
                     None => {
                         let all = names().chain(ports.iter().copied());
@@ -44,7 +44,7 @@ impl<'a> Expansion<'_, 'a> {
             };
             if position >= formals.len() {
                 let diagnostic =
-                    Diagnostic::error(Code::LGM0132, format!("`{}` takes fewer arguments", definition.text))
+                    Diagnostic::error(Code::LGM0132, format!("too many arguments for `{}`", definition.text))
                         .label(argument.value.span, "one too many")
                         .label(definition.span, "declared here")
                         .help(format!("its parameters are `{}`", signature()));
@@ -64,7 +64,7 @@ impl<'a> Expansion<'_, 'a> {
                 let diagnostic = Diagnostic::error(Code::LGM0133, format!("the parameter `{name}` is given twice"))
                     .label(argument.value.span, "given again here")
                     .label(other.value.span, "first given here")
-                    .help("leave one of the two out");
+                    .help("remove one of the two");
                 self.report(diagnostic);
                 good = false;
             }
@@ -78,7 +78,7 @@ impl<'a> Expansion<'_, 'a> {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0134,
                     format!(
-                        "`{}` needs a value for `{}`",
+                        "`{}` requires a value for `{}`",
                         instance.declared.name.text, formal.name.text
                     ),
                 )
@@ -95,7 +95,7 @@ impl<'a> Expansion<'_, 'a> {
         good
     }
 
-    /// Reports a named argument that no parameter has.
+    /// Reports a named argument without a matching parameter.
     fn no_such_parameter<'n>(
         &mut self,
         instance: &Instance,
@@ -117,18 +117,18 @@ impl<'a> Expansion<'_, 'a> {
             let value = self.sources.slice(argument.value.span);
             diagnostic.fixes = behind(instance, at, name, value).into_iter().collect();
             diagnostic.help = Some(format!(
-                "a start stands behind the element: `{of} : {}(..), start = ..;`",
+                "`start` follows the element: `{of} : {}(..), start = ..;`",
                 definition.text
             ));
         } else {
             diagnostic.fixes = misnamed(instance, formals, at, name, all.clone());
             diagnostic.help = lgm_source::nearest::did_you_mean(&name.text, all)
-                .or_else(|| Some(format!("write `{}()`: it takes no values", definition.text)));
+                .or_else(|| Some(format!("write `{}()`: it has no values", definition.text)));
         }
         self.report(diagnostic);
     }
 
-    /// Whether the bindings of a component name its ports; the ports themselves are bound where they are declared.
+    /// Checks that the bindings of a component name its ports; the ports themselves are bound at their declarations.
     pub fn check_bindings(&mut self, instance: &'a Instance, component: &'a ast::Component) {
         if let Some((from, to)) = instance.branches.first() {
             let diagnostic = Diagnostic::error(
@@ -163,15 +163,14 @@ impl<'a> Expansion<'_, 'a> {
             }
         }
         if let Some(attribute) = instance.attributes.first() {
-            let diagnostic =
-                Diagnostic::error(Code::LGM0136, format!("a component takes no `{}`", attribute.name.text))
-                    .label(attribute.name.span, "this belongs to a storage element")
-                    .help("give the component a parameter for it, and hand that on inside");
+            let diagnostic = Diagnostic::error(Code::LGM0136, format!("a component has no `{}`", attribute.name.text))
+                .label(attribute.name.span, "only allowed on a storage element")
+                .help("give the component a parameter for it, and use that parameter inside");
             self.report(diagnostic);
         }
     }
 
-    /// Declares a port of a component: it is the node that the instance binds it to.
+    /// Declares a port of a component as the node that the instance binds it to.
     pub fn component_port(&mut self, port: &'a PortDecl, place: Place) {
         let name = &port.declared.name;
         let about = self.scopes.frames[place.frame.0 as usize];
@@ -186,10 +185,10 @@ impl<'a> Expansion<'_, 'a> {
             None => None,
         };
         let Some(instance) = about.instance else {
-            // `names` has reported a port of a model.
+            // `names` has reported a port in a model.
             return self.set_part(name, None, GraphPart::Failed, place);
         };
-        // What is bound, or is not, stands where the instance is made.
+        // Bindings are evaluated where the instance is created.
         let part = self.at(about.outer, |this| {
             this.bound_port(port, instance, &shape, domain, about.outer)
         });
@@ -218,12 +217,12 @@ impl<'a> Expansion<'_, 'a> {
                         Diagnostic::error(Code::LGM0133, format!("the port `{}` is bound twice", name.text))
                             .label(again.0.span, "bound again here")
                             .label(binding.0.span, "first bound here")
-                            .help("leave one of the two out");
+                            .help("remove one of the two");
                     self.report(diagnostic);
                 }
                 self.bound(binding.1, port, shape, domain, outer)
             }
-            // Written as a branch, which is reported: it shows the nodes, though not for which port.
+            // Written as a branch, which is reported: it gives the nodes, but not the ports.
             None if !instance.branches.is_empty() => GraphPart::Failed,
             None => {
                 let diagnostic = Diagnostic::error(
@@ -241,11 +240,12 @@ impl<'a> Expansion<'_, 'a> {
                     Some(span) => diagnostic
                         .label(span, "no bond can end at the port of a component")
                         .help(format!(
-                            "bind it in parentheses behind the parameters to a junction, `({} = J)`, and draw the bonds to `J`",
+                            "bind it to a junction in parentheses after the parameters, `({} = J)`, and draw the \
+                             bonds to `J`",
                             name.text
                         )),
                     None => diagnostic.help(format!(
-                        "write `({} = ..)` behind the parameters, with a node or `gnd`",
+                        "write `({} = ..)` after the parameters, with a node or `gnd`",
                         name.text
                     )),
                 };
@@ -271,7 +271,7 @@ impl<'a> Expansion<'_, 'a> {
             && let GraphPart::Indexed(map) = &self.scopes.parts[slot]
             && map.values().all(|entry| matches!(entry, GraphPart::Nodes(_)))
         {
-            // A port of the outer component that was itself bound to a list, handed on whole.
+            // A port of the outer component that is itself bound to a list is passed on completely.
             let given: Vec<NodeView> = (1..=map.len() as i64)
                 .filter_map(|at| match map.get(&(at, 0)) {
                     Some(GraphPart::Nodes(view)) => Some(*view),
@@ -291,7 +291,7 @@ impl<'a> Expansion<'_, 'a> {
             GraphPart::Nodes(view) => view,
             GraphPart::Failed | GraphPart::Absent => return GraphPart::Failed,
             _ => {
-                let diagnostic = Diagnostic::error(Code::LGM0118, "a port is bound to a node")
+                let diagnostic = Diagnostic::error(Code::LGM0118, "a port must be bound to a node")
                     .label(bound.span, "this is not a node")
                     .label(port.declared.span, "the port is declared here")
                     .help("bind it to a node of this model, to a node inside an instance (`cell.m`), or to `gnd`");
@@ -302,7 +302,7 @@ impl<'a> Expansion<'_, 'a> {
         self.fits(view, bound, port, shape, domain)
     }
 
-    /// A port that is an array, bound to a list of nodes: `point = [a, b]`.
+    /// Binds an array port to a list of nodes: `point = [a, b]`.
     fn bound_list(
         &mut self,
         bound: &'a Expr,
@@ -319,7 +319,7 @@ impl<'a> Expansion<'_, 'a> {
         listed(bound.collect())
     }
 
-    /// The shape of each entry of a port that is an array of so many; a fault is reported.
+    /// Returns the shape of each entry of an array port of this size; an error is reported.
     fn entry_shape(
         &mut self,
         bound: &'a Expr,
@@ -345,13 +345,13 @@ impl<'a> Expansion<'_, 'a> {
             .label(port.declared.span, format!("the port is {wanted}"))
             .help(match shape.sizes[..] {
                 [size] => format!("name as many nodes as the port has entries: {size}"),
-                _ => "a list of nodes is bound to a port with one size, such as `port p[2] : electrical`".to_string(),
+                _ => "a list of nodes can only be bound to an array port, such as `port p[2] : electrical`".to_string(),
             });
         self.report(diagnostic);
         None
     }
 
-    /// The node as the port, if it has its shape and its domain; a fault is reported.
+    /// Returns the node as the port, if their shapes and domains match; errors are reported.
     fn fits(
         &mut self,
         view: NodeView,
@@ -369,7 +369,7 @@ impl<'a> Expansion<'_, 'a> {
             let diagnostic = Diagnostic::error(Code::LGM0202, format!("{given} is bound to {wanted}"))
                 .label(bound.span, format!("this is {given}"))
                 .label(port.declared.span, format!("the port is {wanted}"))
-                .help("bind a node of the shape of the port; one entry of an array or a vector node is `v[1]`");
+                .help("bind a node with the shape of the port; one entry of an array or a vector node is `v[1]`");
             self.report(diagnostic);
             return GraphPart::Failed;
         }
@@ -398,7 +398,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
-/// What the ports of a component are bound to: in parentheses of their own, or in place of the parameters.
+/// Returns the bindings of a component's ports: in separate parentheses, or among the parameters.
 fn bindings(instance: &Instance) -> impl Iterator<Item = (&Name, &Expr)> {
     let alone: &[ast::Argument] = match instance.bindings {
         None => &instance.arguments,
@@ -415,7 +415,7 @@ fn bindings(instance: &Instance) -> impl Iterator<Item = (&Name, &Expr)> {
     own.chain(alone)
 }
 
-/// The entries of a port that was bound to a list, by their indices.
+/// Returns the entries of a port that is bound to a list, by their indices.
 fn listed(entries: Vec<GraphPart>) -> GraphPart {
     if entries.iter().any(|entry| matches!(entry, GraphPart::Failed)) {
         return GraphPart::Failed;
@@ -426,7 +426,7 @@ fn listed(entries: Vec<GraphPart>) -> GraphPart {
     ))
 }
 
-/// Whether a name is one that other tools give the start of a state: `p0`, `ic`, `initial`.
+/// Returns true for a common name of initial values in other tools: `p0`, `ic`, `initial`.
 fn is_word_of_starts(name: &str) -> bool {
     let word = name.to_ascii_lowercase();
     matches!(
@@ -435,7 +435,8 @@ fn is_word_of_starts(name: &str) -> bool {
     )
 }
 
-/// Changes of an argument whose name no parameter has: a name that is near, or one that is not given yet; or nothing in its place.
+/// Returns changes of an argument with an unknown name: to a similar name, to the name of a missing argument, or the removal of the
+/// argument.
 fn misnamed<'n>(
     instance: &Instance,
     formals: &'n [Formal],
@@ -455,13 +456,13 @@ fn misnamed<'n>(
         }));
     }
     fixes.push(Fix {
-        title: format!("leave `{}` out", name.text),
+        title: format!("remove `{}`", name.text),
         edits: vec![(without(instance, at), String::new())],
     });
     fixes.into()
 }
 
-/// A start moved from the arguments behind the element.
+/// Returns the change that moves an initial value from the arguments to the end of the statement.
 fn behind(instance: &Instance, at: usize, name: &Name, value: &str) -> Option<Fix> {
     if !matches!(&*name.text, "start" | "init" | "initial" | "ic") {
         return None;
@@ -478,7 +479,7 @@ fn behind(instance: &Instance, at: usize, name: &Name, value: &str) -> Option<Fi
         ..last
     };
     Some(Fix {
-        title: "write the start behind the element".to_string(),
+        title: "write the initial value after the element".to_string(),
         edits: vec![
             (without(instance, at), String::new()),
             (place, format!(", start = {value}")),
@@ -486,7 +487,7 @@ fn behind(instance: &Instance, at: usize, name: &Name, value: &str) -> Option<Fi
     })
 }
 
-/// The words of an argument, with the comma that goes with it.
+/// Returns the range of an argument, with its comma.
 fn without(instance: &Instance, at: usize) -> Span {
     let argument = &instance.arguments[at];
     let own = argument.name.as_ref().map_or(argument.value.span, |name| name.span);

@@ -21,14 +21,14 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Whether it is a vector node.
+    /// Returns true for a vector node.
     pub fn is_vector(&self) -> bool {
         self.vector
     }
 }
 
 impl<'a> Expansion<'_, 'a> {
-    /// A bond element must not be written as a branch.
+    /// Reports a bond element that is written as a branch.
     pub fn expect_no_branches(&mut self, instance: &'a Instance) -> bool {
         if let Some((from, to)) = instance.branches.first() {
             let name = &instance.declared.name.text;
@@ -37,7 +37,7 @@ impl<'a> Expansion<'_, 'a> {
                     .label(from.span.to(to.span), "a branch is written here")
                     .label(instance.kind.span, "this is a bond graph element")
                     .help(format!(
-                        "declare `{name} : {}(..);` alone, and draw its bond: `J -> {name};`",
+                        "declare `{name} : {}(..);` without branches, and draw its bond: `J -> {name};`",
                         instance.kind.text
                     ));
             self.report(diagnostic);
@@ -146,7 +146,7 @@ impl<'a> Expansion<'_, 'a> {
             },
         )
         .help(format!(
-            "write `{name} : {}(..) {example};` with the nodes that it joins",
+            "write `{name} : {}(..) {example};` with its nodes",
             instance.kind.text
         ));
         self.report(diagnostic);
@@ -176,16 +176,16 @@ impl<'a> Expansion<'_, 'a> {
         let shape = &self.scopes.shapes[view.shape as usize];
         if !shape.sizes.is_empty() {
             let words = shape_words(shape);
-            let diagnostic = Diagnostic::error(Code::LGM0115, "one node is needed here")
+            let diagnostic = Diagnostic::error(Code::LGM0115, "one node is required here")
                 .label(expr.span, format!("this is {words}"))
-                .help("write its index, such as `[1]` behind it");
+                .help("write its index after it, such as `[1]`");
             self.report(diagnostic);
             return None;
         }
         let (width, vector) = (shape.width, shape.vector);
         let node = &self.graph.model.graph.nodes[view.base as usize];
         if node.is_graph_node && node.domain.is_none() {
-            // `names` has reported it, and without a domain the law of the element would mean nothing.
+            // `names` has reported it, and without a domain the law of the element is meaningless.
             return None;
         }
         if !node.is_graph_node {
@@ -230,7 +230,7 @@ impl<'a> Expansion<'_, 'a> {
                 Code::LGM0307,
                 format!("both ends of `{}` are {what}", instance.declared.name.text),
             )
-            .label(span, "this branch joins nothing")
+            .label(span, "this branch starts and ends at the same node")
             .help("connect one of its ends to another node");
             self.report(diagnostic);
             return false;
@@ -241,7 +241,7 @@ impl<'a> Expansion<'_, 'a> {
             let (a, b) = (self.domain_name(a), self.domain_name(b));
             let diagnostic = Diagnostic::error(
                 Code::LGM0303,
-                format!("a branch joins {} and {} node", article(&a), article(&b)),
+                format!("a branch connects {} and {} node", article(&a), article(&b)),
             )
             .label(tail.span, format!("this is {a}"))
             .label(head.span, format!("this is {b}"))
@@ -257,7 +257,7 @@ impl<'a> Expansion<'_, 'a> {
             let node = if tail.domain.is_some() { tail.span } else { head.span };
             let diagnostic = Diagnostic::error(
                 Code::LGM0303,
-                format!("{} element joins {} nodes", article(&wanted), found),
+                format!("{} element connects {} nodes", article(&wanted), found),
             )
             .label(node, format!("this node is {found}"))
             .label(instance.kind.span, format!("`{}` is {wanted}", instance.kind.text))
@@ -275,7 +275,7 @@ impl<'a> Expansion<'_, 'a> {
                 false => "a scalar node".to_string(),
             };
             let (a, b) = (words(&tail), words(&head));
-            let diagnostic = Diagnostic::error(Code::LGM0202, format!("a branch joins {a} and {b}"))
+            let diagnostic = Diagnostic::error(Code::LGM0202, format!("a branch connects {a} and {b}"))
                 .label(tail.span, format!("this is {a}"))
                 .label(head.span, format!("this is {b}"))
                 .help("both ends of a branch have the same width; one entry of a vector node is `q[1]`");

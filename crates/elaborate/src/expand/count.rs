@@ -1,18 +1,18 @@
-//! How many parts an instance of a component that holds itself will have, found before any of them is made.
+//! The number of elements of an instance of a recursive component, computed before expansion.
 //!
-//! A component that holds itself twice doubles with every level: sixty levels are more parts than any memory holds,
-//! and yet no loop says so. Equal structural parameters mean equal numbers of parts, so that each is counted once.
+//! A component that contains itself twice doubles with every level: sixty levels exceed any memory, without a loop.
+//! Instances with equal structural parameters have equal numbers of parts, so each combination is counted once.
 
 use crate::context::{AtPlace, EnvId, FrameId, Place};
 use crate::expand::Expansion;
 use crate::program::ItemRef;
 use lgm_syntax::ast::{Component, Instance, Item, Statement, StatementKind};
 
-/// Deeper than this nothing is counted: the expansion itself refuses it.
+/// The maximum counted depth: the expansion rejects deeper models.
 const DEEPEST: u32 = 256;
 
 impl<'a> Expansion<'_, 'a> {
-    /// Whether an instance of a body would stand inside of another one.
+    /// Returns true if an instance of a body would be inside another instance of it.
     pub fn holds_itself(&self, body: u32, place: Place) -> bool {
         let mut frame = place.frame;
         while frame.0 != 0 {
@@ -25,7 +25,7 @@ impl<'a> Expansion<'_, 'a> {
         false
     }
 
-    /// The number of instances that an instance brings, itself included; `None` where they do not end.
+    /// Returns the number of instances in an instance, including itself; `None` if it is infinite.
     pub fn count_parts(
         &mut self,
         instance: &'a Instance,
@@ -38,7 +38,7 @@ impl<'a> Expansion<'_, 'a> {
             return None;
         }
         let body = self.scopes.body(at, component);
-        // What is made to count is thrown away again.
+        // Objects created only for counting are discarded.
         let marks = (
             self.scopes.values.len(),
             self.scopes.parts.len(),
@@ -107,7 +107,7 @@ impl<'a> Expansion<'_, 'a> {
                         None => 0,
                     }
                 }
-                // The rounds of a loop are counted when it is expanded; the first one shows whether it grows.
+                // The iterations of a loop are counted when it is expanded; the first one shows whether the recursion grows.
                 StatementKind::For(block) => match (self.integer(&block.from, place), self.integer(&block.to, place)) {
                     (Some(from), Some(to)) if from <= to => {
                         let inner = self.scopes.round(place, &block.index.text, from);

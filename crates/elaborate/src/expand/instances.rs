@@ -1,4 +1,4 @@
-//! Instances: an element of the model, a component with all that it holds, a modal block.
+//! Instances: an element of the model, a component with all of its contents, a modal block.
 
 use crate::context::{GraphPart, Indices, Place, Progress, Record, pair};
 use crate::expand::{Expansion, Postponed};
@@ -9,7 +9,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Declared, Instance, Item};
 
-/// How deep components may nest.
+/// The maximum nesting depth of components.
 const DEEPEST: u32 = 256;
 
 impl<'a> Expansion<'_, 'a> {
@@ -46,7 +46,7 @@ impl<'a> Expansion<'_, 'a> {
                     return self.component(instance, at, component, indices, place);
                 }
                 Item::Modal(modal) => self.modal(instance, at, modal, indices, place),
-                // A domain is no definition, and the table of definitions holds nothing else.
+                // Domains, imports and models are not in the table of definitions.
                 Item::Import(_) | Item::Domain(_) | Item::Model(_) => GraphPart::Failed,
             },
         };
@@ -68,7 +68,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     fn instance_indices(&mut self, declared: &'a Declared, place: Place) -> Result<Option<Indices>, ()> {
-        // One or two loop indices in brackets are by far the most common, and need no list.
+        // One or two loop indices in brackets are by far the most common case, and need no list.
         if let [group] = &declared.brackets[..]
             && let [only] = &group[..]
         {
@@ -104,7 +104,7 @@ impl<'a> Expansion<'_, 'a> {
             path,
             kind: element.name.text.clone(),
             ports: first..model.graph.ports.len() as u32,
-            // Replaced when the law is classified; nothing reads it before.
+            // A placeholder until the law is classified; it is never read.
             law: Law::Source {
                 given: lgm_model::Variable::Effort,
                 values: Vec::new(),
@@ -156,7 +156,7 @@ impl<'a> Expansion<'_, 'a> {
         let body = self.scopes.body(at, component);
         if good
             && self.holds_itself(body, place)
-            // What does not end is refused where it is too deep.
+            // Endless recursion is rejected at the maximum depth.
             && let Some(count) = self.count_parts(instance, at, component, place)
             && !self.room_for(count, instance.declared.span)
         {
@@ -171,7 +171,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     fn too_deep(&mut self, instance: &'a Instance, place: Place) {
-        // The chain of definitions, from the one that is entered again.
+        // The chain of definitions, from the recursive one.
         let mut chain = vec![instance.kind.text.to_string()];
         let mut frame = place.frame;
         while frame.0 != 0 {
@@ -188,7 +188,7 @@ impl<'a> Expansion<'_, 'a> {
         let diagnostic = Diagnostic::error(Code::LGM0130, "components are nested more than 256 levels deep")
             .label(instance.kind.span, "this instance is one level too deep")
             .note(format!("the chain is {}", chain.join(" holds ")))
-            .help("a component that holds itself needs an `if` on a `const` that ends it");
+            .help("a component that contains itself needs an `if` on a `const` that ends the recursion");
         self.report(diagnostic);
         self.reports.stop();
     }

@@ -1,4 +1,4 @@
-//! Nodes, junctions and ports as they are declared: their sizes, widths and domains.
+//! Declarations of nodes, junctions and ports: their sizes, widths and domains.
 
 use crate::context::{GraphPart, NodeShape, NodeView, Place};
 use crate::expand::{Deferred, Expansion};
@@ -22,7 +22,7 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// The sizes and the width that brackets give; `None` where they failed.
+    /// Returns the sizes and the width in brackets; `None` if they failed.
     pub fn node_shape(&mut self, declared: &'a Declared, place: Place) -> Option<NodeShape> {
         let mut sizes = Vec::new();
         for (at, group) in declared.brackets.iter().enumerate() {
@@ -31,16 +31,17 @@ impl<'a> Expansion<'_, 'a> {
                 if *size < 0 {
                     let diagnostic = Diagnostic::error(Code::LGM0401, "a size cannot be negative")
                         .label(expr.span, format!("this is {size}"))
-                        .help("write a size of 0 or more");
+                        .help("write a size of at least 0");
                     self.report(diagnostic);
                     return None;
                 }
             }
             if declared.vector.is_some() && at + 1 == declared.brackets.len() {
                 let [width @ 1..=100_000] = list[..] else {
-                    let diagnostic = Diagnostic::error(Code::LGM0401, "the width of a vector lies from 1 to 100000")
-                        .label(declared.span, "one width is expected last")
-                        .help("`node q[N][2] vector` is N vector nodes of width 2");
+                    let diagnostic =
+                        Diagnostic::error(Code::LGM0401, "the width of a vector must be between 1 and 100000")
+                            .label(declared.span, "expected one width at the end")
+                            .help("`node q[N][2] vector` is N vector nodes of width 2");
                     self.report(diagnostic);
                     return None;
                 };
@@ -62,7 +63,7 @@ impl<'a> Expansion<'_, 'a> {
         if sizes.len() > 2 {
             let diagnostic = Diagnostic::error(Code::LGM0123, format!("{} sizes are written here", sizes.len()))
                 .label(declared.span, "at most two are possible")
-                .help("write `v[N, M]`, or count the parts with one index");
+                .help("write `v[N, M]`, or use a single index");
             self.report(diagnostic);
             return None;
         }

@@ -1,4 +1,4 @@
-//! Expansion: bodies walked in place, with loops and conditions decided, to nodes, elements and components.
+//! Expansion: bodies are expanded to nodes, elements and components, with all loops and conditions evaluated.
 
 mod arguments;
 mod branches;
@@ -21,22 +21,22 @@ use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// An instance that waits.
+/// A waiting instance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Postponed<'a> {
     pub instance: &'a Instance,
     pub place: Place,
-    /// How many elements there were when it was met: it belongs in front of the next one.
+    /// The number of elements at that point: the instance belongs before the next element.
     pub before: usize,
 }
 
-/// Numbers of parts by definition and structural values; `None` where they do not end.
+/// Numbers of parts by definition and structural values; `None` if infinite.
 pub(crate) type Counts = FxHashMap<(ItemRef, Vec<BigRational>), Option<u128>>;
 
-/// What each definition says, found when it is first used; `None` where it is at fault.
+/// The information in each definition, computed at its first use; `None` if the definition has errors.
 pub(crate) type KnownRules<'a> = FxHashMap<ItemRef, Option<Rc<Rules<'a>>>>;
 
-/// A statement that is looked at once the whole graph is there.
+/// A statement that is evaluated after the graph is complete.
 #[derive(Debug)]
 pub(crate) struct Deferred<'a, T> {
     pub statement: &'a T,
@@ -51,7 +51,7 @@ impl<T> Clone for Deferred<'_, T> {
 
 impl<T> Copy for Deferred<'_, T> {}
 
-/// What expansion leaves to the phases after it, in the order of the statements.
+/// The remaining work of the phases after expansion, in statement order.
 #[derive(Default)]
 pub(crate) struct Expanded<'a> {
     pub chains: Vec<Deferred<'a, Vec<ast::Expr>>>,
@@ -70,23 +70,23 @@ pub(crate) struct Expanded<'a> {
 pub(crate) struct Expansion<'e, 'a> {
     evaluator: &'e mut Evaluator<'a>,
     rest: Expanded<'a>,
-    /// Instances of the body that is built now which wait for others.
+    /// Instances of the current body that wait for others.
     postponed: Vec<Postponed<'a>>,
     counts: Counts,
     modal_rules: KnownRules<'a>,
-    /// How many nodes and instances there are so far.
+    /// The current number of nodes and instances.
     made: u64,
     /// The largest number of nodes and instances.
     largest: u64,
-    /// The component whose ports are opened.
+    /// The component with open ports.
     opened: Option<&'e str>,
-    /// Rounds of loops so far in which nothing was made.
+    /// The number of loop iterations so far that created nothing.
     empty_rounds: u64,
 }
 
 layer!(Expansion<'e, 'a>, evaluator: Evaluator<'a>);
 
-/// Expands the chosen model to its nodes and elements, at most so many; the ports of one component may be opened.
+/// Expands the chosen model to its nodes and elements, up to a maximum number; the ports of one component may be left open.
 pub(crate) fn expand<'a>(evaluator: &mut Evaluator<'a>, largest: u64, opened: Option<&str>) -> Expanded<'a> {
     let chosen = evaluator.chosen;
     let frame = evaluator.scopes.model_frame(chosen);

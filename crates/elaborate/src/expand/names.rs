@@ -1,4 +1,4 @@
-//! Names that a body declares, each put into its slot.
+//! The declared names of a body, each stored in its slot.
 
 use crate::context::{GraphPart, Indices, Origin, Place, ValueSlot, index_text};
 use crate::expand::{Deferred, Expansion};
@@ -66,7 +66,7 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// Gives a name of the graph its meaning.
+    /// Binds a name to a graph part and reports duplicate declarations.
     pub(super) fn set_part(&mut self, name: &Name, indices: Option<Indices>, part: GraphPart, place: Place) {
         let Some(slot) = self.scopes.part_slot(&name.text, place.frame) else {
             return;

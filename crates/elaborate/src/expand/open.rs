@@ -1,4 +1,4 @@
-//! A component whose ports are opened: it keeps its nodes to itself, as its terminal equations are asked for.
+//! A component with open ports: it gets separate nodes there, because its terminal equations are requested.
 
 use crate::context::{GraphPart, NodeShape, NodeView};
 use crate::expand::Expansion;
@@ -6,13 +6,13 @@ use lgm_model::{Node, NodeId, PathId};
 use lgm_syntax::ast::PortDecl;
 
 impl<'a> Expansion<'_, 'a> {
-    /// Returns true if the ports of this instance are to be opened.
+    /// Returns true if the ports of this instance are left open.
     pub(super) fn is_opened(&self, instance: PathId) -> bool {
         let is_named = |name| self.graph.model.path_name(instance) == name;
         self.opened.is_some_and(is_named)
     }
 
-    /// Nodes of its own for a port, in place of those that it is bound to. An end at the reference stays there.
+    /// Creates separate nodes for a port, instead of those that it is bound to. An end at the reference stays there.
     pub(super) fn open(&mut self, port: &'a PortDecl, instance: PathId, bound: GraphPart) -> GraphPart {
         match bound {
             GraphPart::Nodes(view) if !view.is_ground() => {
@@ -66,7 +66,7 @@ impl<'a> Expansion<'_, 'a> {
                 let own = NodeId(self.graph.model.graph.nodes.len() as u32);
                 self.graph.model.graph.nodes.push(node);
                 self.graph.model.graph.open_ports.push(own);
-                // Nothing hangs in the air that did not before.
+                // The connectivity of the graph is unchanged.
                 self.graph.branching.join(Some(own), Some(NodeId(from)));
                 from += 1;
             }

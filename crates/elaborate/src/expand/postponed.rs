@@ -1,26 +1,26 @@
-//! Instances that name a part of an instance which is declared after them: they wait until that one is made.
+//! Instances that name a part of a later instance: they wait until that instance is created.
 //!
-//! The order of declarations is free, and yet the elements come in the order of their declarations.
+//! The order of declarations is free, but the elements keep the order of their declarations.
 
 use crate::context::{AtPlace, FrameId, GraphPart, Indices, Place};
 use crate::expand::{Expansion, Postponed};
 use lgm_model::{ElementId, Port};
 use lgm_syntax::ast::{Expr, ExprKind, Instance};
 
-/// The elements of an instance that waited.
+/// The elements of a postponed instance.
 struct Late {
     before: usize,
-    /// Its place among those that waited.
+    /// Its index in the postponed instances.
     turn: usize,
     made: std::ops::Range<usize>,
 }
 
 impl<'a> Expansion<'_, 'a> {
-    /// Whether an instance must wait for another one of the same body.
+    /// Returns true if an instance must wait for another one of the same body.
     pub fn must_wait(&mut self, instance: &'a Instance, place: Place) -> bool {
         let bound = instance.bindings.iter().flatten().map(|binding| &binding.value);
         let ends = instance.branches.iter().flat_map(|(from, to)| [from, to]);
-        // A component without parameters may be given its ports in the place of these.
+        // A component without parameters may have its ports in place of the arguments.
         let given = match instance.bindings {
             None => &instance.arguments[..],
             Some(_) => &[],
@@ -30,7 +30,7 @@ impl<'a> Expansion<'_, 'a> {
         bound.chain(ends).chain(given).any(|expr| !self.is_made(expr, place))
     }
 
-    /// Whether the instance that an expression names a part of is made; whatever is wrong with it is for later.
+    /// Returns true if the instance of a named part exists; other errors are reported later.
     fn is_made(&mut self, expr: &'a Expr, place: Place) -> bool {
         let ExprKind::Member(owner, _) = &expr.kind else {
             return match &expr.kind {
@@ -44,7 +44,7 @@ impl<'a> Expansion<'_, 'a> {
                 ExprKind::Name(name) => (name, Some(indices)),
                 _ => return self.is_made(base, place),
             },
-            // The outermost owner is the one that stands in this body.
+            // The outermost owner is in this body.
             _ => return self.is_made(owner, place),
         };
         let Some(slot) = self.scopes.part_slot(&name.text, place.frame) else {
@@ -62,13 +62,13 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// Makes what waits in a body, once the rest of it is made; `first` is the first element of the body.
+    /// Creates the waiting instances of a body after the others; `first` is the first element of the body.
     pub fn make_postponed(&mut self, frame: FrameId, first: usize, waiting: Vec<Postponed<'a>>) {
         let mut late = Vec::new();
         let mut waiting: Vec<(usize, Postponed<'a>)> = waiting.into_iter().enumerate().collect();
         while !waiting.is_empty() && !self.reports.is_stopped() {
             let before = waiting.len();
-            // A chain that is declared from its end to its start is made in one pass backwards.
+            // A chain that is declared from its end to its start is created in one backward pass.
             for _ in 0..2 {
                 waiting.reverse();
                 let mut left = Vec::new();
@@ -81,7 +81,7 @@ impl<'a> Expansion<'_, 'a> {
                 waiting = left;
             }
             if waiting.len() == before {
-                // They wait for each other, or for what is never made: that is reported where they name it.
+                // They wait for each other, or for something that is never created; this is reported where they name it.
                 for (turn, entry) in std::mem::take(&mut waiting) {
                     late.push(self.make_late(turn, entry));
                 }
@@ -102,13 +102,13 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// Puts the elements of a body into the order of their declarations.
+    /// Sorts the elements of a body into the order of their declarations.
     fn reorder(&mut self, frame: FrameId, first: usize, late: &[Late]) {
         let count = self.graph.model.graph.elements.len();
         if count == first {
             return;
         }
-        // The place in the order, whether it was made late, the turn, and the element.
+        // The position in the order, true if not postponed, the turn, and the element.
         let mut keys: Vec<(usize, bool, usize, usize)> = (first..count).map(|at| (at, true, 0, at)).collect();
         for entry in late {
             for at in entry.made.clone() {
@@ -116,7 +116,7 @@ impl<'a> Expansion<'_, 'a> {
             }
         }
         keys.sort_unstable();
-        // New places by the old ones.
+        // The new indices by the old ones.
         let mut places = vec![0; count - first];
         for (place, key) in keys.iter().enumerate() {
             places[key.3 - first] = (first + place) as u32;
@@ -125,7 +125,7 @@ impl<'a> Expansion<'_, 'a> {
             Some(at) => ElementId(places[at]),
             None => id,
         };
-        // Ports were made in the order of the elements.
+        // Ports were created in the order of the elements.
         let first_port = self.graph.model.graph.elements[first].ports.start;
         let old_ports: Vec<Port> = self.graph.model.graph.ports.split_off(first_port as usize);
         let old_elements = self.graph.model.graph.elements.split_off(first);

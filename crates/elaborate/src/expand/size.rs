@@ -1,4 +1,4 @@
-//! The size of the model: more than it may have is refused before it is made.
+//! The size of the model: models that are too large are rejected before they are created.
 
 use crate::expand::Expansion;
 use crate::names::recursion::{counted, too_large};
@@ -6,11 +6,11 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// A round of a loop in which nothing is made counts as this part of a part.
+/// The number of empty loop iterations that count as one part.
 const ROUNDS: u64 = 10;
 
 impl Expansion<'_, '_> {
-    /// Counts a round that makes nothing: it takes its time too.
+    /// Counts an empty loop iteration, which also takes time; returns true if there are too many.
     pub(super) fn is_one_too_many(&mut self, span: Span) -> bool {
         self.empty_rounds += 1;
         let most = self.largest / ROUNDS;
@@ -20,13 +20,13 @@ impl Expansion<'_, '_> {
         let message = format!("the model's loops run more than {} empty iterations", counted(most));
         let diagnostic = Diagnostic::error(Code::LGM0129, message)
             .label(span, "this loop is one of them")
-            .help("let the loop run over the indices that create something, instead of testing each one with `if`");
+            .help("loop only over the indices that create elements, instead of testing each one with `if`");
         self.report(diagnostic);
         self.reports.stop();
         true
     }
 
-    /// Whether so many items more are allowed.
+    /// Returns true if this number of further items is allowed.
     pub(super) fn room_for(&mut self, more: u128, span: Span) -> bool {
         if u128::from(self.made).saturating_add(more) <= u128::from(self.largest) {
             return true;
@@ -35,11 +35,11 @@ impl Expansion<'_, '_> {
             .label(
                 span,
                 format!(
-                    "this asks for about {} parts",
+                    "this creates about {} elements",
                     u128::from(self.made).saturating_add(more)
                 ),
             )
-            .help("lower the number of repetitions");
+            .help("reduce the number of iterations");
         self.report(diagnostic);
         self.reports.stop();
         false

@@ -1,4 +1,4 @@
-//! The walk over a body: its values and nodes first, then its instances, through loops and conditions.
+//! The traversal of a body through its loops and conditions: values and nodes first, then instances.
 
 use crate::context::reports::EmptyLoop;
 use crate::context::{AtPlace, EnvId, FrameId, Place};
@@ -6,16 +6,16 @@ use crate::expand::{Deferred, Expansion};
 use lgm_syntax::ast::{self, Statement, StatementKind};
 use lgm_syntax::visit::find_in_statements;
 
-/// What a walk over a body does with its statements.
+/// The passes of a traversal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Walk {
     /// Declares values, nodes and ports.
     Declare,
-    /// Makes elements and components, and puts chains and measures aside.
+    /// Creates elements and components, and defers chains and measures.
     Build,
 }
 
-/// Whether statements declare values, nodes or ports.
+/// Returns true if statements declare values, nodes or ports.
 fn declares(statements: &[Statement]) -> bool {
     let declares = |statement: &Statement| {
         let without = matches!(
@@ -45,7 +45,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 
     fn expand_statements(&mut self, statements: &'a [Statement], place: Place) {
-        // Values outside of loops and conditions come first: sizes and conditions may use those declared below.
+        // Values outside of loops and conditions come first: sizes and conditions may use later declarations.
         for statement in statements {
             self.declare_value(statement, place);
         }
@@ -118,7 +118,7 @@ impl<'a> Expansion<'_, 'a> {
             let before_round = self.made;
             let inner = self.scopes.round(place, &block.index.text, value);
             self.at(inner, |this| this.walk(&block.body, inner, walk, false));
-            // What makes nothing and is referred to by nothing leaves nothing behind.
+            // Unused declarations without effect leave no trace.
             if self.scopes.kept_envs <= inner.env.0 as usize {
                 self.scopes.envs.truncate(inner.env.0 as usize);
             }
@@ -126,7 +126,7 @@ impl<'a> Expansion<'_, 'a> {
                 return;
             }
             if value == from {
-                // The first round shows how much the others will need: refuse before memory is spent.
+                // The first iteration shows the size of the others: a loop that is too large is rejected before it uses memory.
                 let each = u128::from(self.made - before);
                 if !self.room_for(each.saturating_mul(count - 1), span) {
                     return;
@@ -166,7 +166,7 @@ impl<'a> Expansion<'_, 'a> {
                 self.rest.blocks.push(Deferred { statement, place });
             }
             StatementKind::Param(assigned) if place.frame.0 != 0 || place.env.0 != 0 => {
-                // A parameter that nothing uses still belongs to the model.
+                // An unused parameter still belongs to the model.
                 if let Some(slot) = self.scopes.value_slot(&assigned.name.text, place.frame) {
                     self.slot_value(slot, None, &assigned.name.text, assigned.name.span, place.frame);
                 }

@@ -1,10 +1,10 @@
-//! What a singular matrix leaves out: a vector that it sends to zero.
+//! A null vector of a singular matrix.
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-/// A vector that a square matrix, given row by row, sends to zero; none where it is regular. Its entries are whole numbers where
-/// the matrix is rational and small.
+/// Returns a null vector of a square matrix, given row by row; none if the matrix is regular. Its entries are integers if the matrix is
+/// rational and small.
 pub(crate) fn null_vector(numbers: &[BigRational], n: usize) -> Option<Vec<BigRational>> {
     let mut rows: Vec<Vec<BigRational>> = numbers.chunks(n).map(<[BigRational]>::to_vec).collect();
     let mut pivots: Vec<usize> = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn null_vector(numbers: &[BigRational], n: usize) -> Option<Vec<BigRa
     for (row, column) in pivots.iter().enumerate() {
         vector[*column] = -(&rows[row][free] / &rows[row][*column]);
     }
-    // Whole numbers read better.
+    // Integers are more readable.
     let common = vector.iter().fold(num_bigint::BigInt::one(), |common, entry| {
         num_integer::Integer::lcm(&common, entry.denom())
     });

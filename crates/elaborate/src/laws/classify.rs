@@ -1,7 +1,7 @@
-//! From the equations of an element to its law: what kind it is, and its matrices.
+//! The classification of the equations of an element: the kind of its law, and its matrices.
 //!
-//! Equations are linear in effort and flow of n scalar ports and their rates. With `E0 e + F0 f + E1 e' +
-//! F1 f' = c` the pattern of the four matrices says which law it is; no name is looked at.
+//! Equations are linear in effort and flow of n scalar ports and their rates. In `E0 e + F0 f + E1 e' + F1 f' = c` the pattern of the four
+//! matrices determines the law, independent of names.
 
 use crate::laws::linear::{Linear, NotLinear, linear_forms};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId};
@@ -12,19 +12,19 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 
-/// The largest matrix of symbols whose inverse is written out.
+/// The largest order of a symbolic matrix whose inverse is written out.
 pub(crate) const LARGEST_INVERSE: usize = 3;
 
-/// Why a law has no class.
+/// The reason why a law has no class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// An equation is not linear.
+    /// An equation is nonlinear.
     NotLinear,
-    /// Equations and ports.
+    /// The numbers of equations and of ports differ.
     Count(usize, usize),
-    /// The equations depend on each other.
+    /// The equations are linearly dependent.
     Dependent,
-    /// A linear law of a form that has no class yet, in words.
+    /// A linear law of an unsupported form, with its description.
     Form(&'static str),
 }
 
@@ -36,12 +36,12 @@ pub(crate) struct Rows {
     flow: Matrix,
     effort_rate: Matrix,
     flow_rate: Matrix,
-    /// The right side.
+    /// The right-hand side.
     given: Vec<ExprId>,
 }
 
 impl Rows {
-    /// Sorts equations that are 0; variable 2j is the effort of port j, variable 2j + 1 its flow.
+    /// Sorts equations of the form `expression = 0`; variable 2j is the effort of port j, variable 2j + 1 its flow.
     pub fn new(
         exprs: &mut Exprs,
         equations: &[ExprId],
@@ -80,10 +80,10 @@ impl Rows {
         let Some(lowest) = terms.iter().map(|term| term.0.1).min() else {
             return Err(Fault::Dependent);
         };
-        // An integral is a variable of order -1: the equation differentiated once has none.
+        // An integral is a variable of order -1; differentiating the equation once removes it.
         let shift = if lowest < 0 { -lowest } else { 0 };
         if shift > 0 && !exprs.is_zero(form.constant) {
-            return Err(Fault::Form("it mixes an integral with a given value"));
+            return Err(Fault::Form("it mixes an integral with a constant"));
         }
         for ((variable, order), coefficient) in terms {
             let place = row * self.ports + (variable / 2) as usize;
@@ -92,7 +92,7 @@ impl Rows {
                 (false, 0) => &mut self.flow,
                 (true, 1) => &mut self.effort_rate,
                 (false, 1) => &mut self.flow_rate,
-                _ => return Err(Fault::Form("it holds a second derivative or a double integral")),
+                _ => return Err(Fault::Form("it contains a second derivative or a double integral")),
             };
             matrix.entries[place] = coefficient;
         }
@@ -101,7 +101,7 @@ impl Rows {
     }
 }
 
-/// The law of the rows; `splits` are the numbers of scalar ports after which a declared port ends.
+/// Returns the law of the rows; `splits` are the numbers of scalar ports after which a declared port ends.
 pub(crate) fn classify(exprs: &mut Exprs, rows: Rows, splits: &[usize]) -> Result<Law, Fault> {
     let empty = |exprs: &Exprs, matrix: &Matrix| matrix.entries.iter().all(|entry| exprs.is_zero(*entry));
     let (no_effort, no_flow) = (empty(exprs, &rows.effort), empty(exprs, &rows.flow));
@@ -110,19 +110,19 @@ pub(crate) fn classify(exprs: &mut Exprs, rows: Rows, splits: &[usize]) -> Resul
     match (no_effort, no_flow, no_effort_rate, no_flow_rate) {
         (false, true, true, true) | (true, false, true, true) => source(exprs, &rows, no_flow),
         (_, _, false, _) | (_, _, _, false) if !homogeneous => {
-            Err(Fault::Form("it adds a given value to the law of a storage"))
+            Err(Fault::Form("it adds a constant to the law of a storage element"))
         }
         (true, false, false, true) => storage(exprs, Variable::Effort, &rows.flow, &rows.effort_rate),
         (false, true, true, false) => storage(exprs, Variable::Flow, &rows.effort, &rows.flow_rate),
         (false, false, true, true) if !homogeneous => Err(Fault::Form(
-            "it adds a given value to the law of a dissipator; use a source beside it",
+            "it adds a constant to the law of a dissipator; use a separate source",
         )),
         (false, false, true, true) => match coupler(exprs, &rows, splits) {
             Some(law) => Ok(law),
             None => dissipator(exprs, &rows),
         },
         _ => Err(Fault::Form(
-            "it mixes the variables of a storage with others; use several elements between the same nodes",
+            "it mixes the variables of a storage element with others; use several elements between the same nodes",
         )),
     }
 }
@@ -144,14 +144,14 @@ fn source(exprs: &mut Exprs, rows: &Rows, effort: bool) -> Result<Law, Fault> {
     })
 }
 
-/// `conjugate w + rate z' = 0`, as `w = M z'` or as `z' = K w`, whichever is the shorter to write.
+/// Returns the law of `conjugate w + rate z' = 0`, as `w = M z'` or as `z' = K w`, whichever is shorter.
 fn storage(exprs: &mut Exprs, co_energy: Variable, conjugate: &Matrix, rate: &Matrix) -> Result<Law, Fault> {
     let (direct, inverse) = both_ways(exprs, conjugate, rate);
     let (form, value) = shorter(exprs, (StorageForm::Direct, direct), (StorageForm::Inverse, inverse))?;
     Ok(Law::Storage { co_energy, value, form })
 }
 
-/// `a x + b y = 0` solved for x and for y, where that does not ask for the inverse of a large matrix of symbols.
+/// Solves `a x + b y = 0` for x and for y, unless that requires the inverse of a large symbolic matrix.
 fn both_ways(exprs: &mut Exprs, a: &Matrix, b: &Matrix) -> (Option<Matrix>, Option<Matrix>) {
     let plain = (is_simple(exprs, a), is_simple(exprs, b));
     let mut way = |matrix: &Matrix, right: &Matrix, wanted: bool| {
@@ -162,7 +162,7 @@ fn both_ways(exprs: &mut Exprs, a: &Matrix, b: &Matrix) -> (Option<Matrix>, Opti
     (way(a, b, plain.0 || neither), way(b, a, plain.1 || neither))
 }
 
-/// Whether solving with a matrix keeps expressions short: one entry in each row and column, or numbers only.
+/// Returns true if solving with a matrix keeps expressions short: one entry in each row and column, or only numbers.
 pub(crate) fn is_simple(exprs: &Exprs, matrix: &Matrix) -> bool {
     if matrix.entries.iter().all(|entry| exprs.as_number(*entry).is_some()) {
         return true;
@@ -195,7 +195,7 @@ fn dissipator(exprs: &mut Exprs, rows: &Rows) -> Result<Law, Fault> {
     )))
 }
 
-/// A coupler conserves power: with x at the first ports and y at the others, `y = K x` and `conj(x) = -K' conj(y)`.
+/// Returns the coupler, which conserves power: with x at the first ports and y at the others, `y = K x` and `conj(x) = -K' conj(y)`.
 fn coupler(exprs: &mut Exprs, rows: &Rows, splits: &[usize]) -> Option<Law> {
     use Variable::{Effort, Flow};
     let n = rows.ports;
@@ -254,8 +254,8 @@ fn coupler(exprs: &mut Exprs, rows: &Rows, splits: &[usize]) -> Option<Law> {
     best.map(|found| found.1)
 }
 
-/// Whether `wanted u + given w = 0` is a coupler with its first group of ports before `split`: decided modulo a prime, at random
-/// values of the formal parameters. There the numbers of a large matrix do not grow while it is eliminated.
+/// Returns true if `wanted u + given w = 0` is a coupler with its first group of ports before `split`: this is decided modulo a prime, at
+/// random values of the formal parameters. Modulo a prime, the numbers of a large matrix do not grow during elimination.
 fn conserves(exprs: &Exprs, wanted: &Matrix, given: &Matrix, split: usize) -> bool {
     let n = wanted.rows;
     let (Some(wanted), Some(given)) = (probed(exprs, wanted), probed(exprs, given)) else {
@@ -291,7 +291,7 @@ fn shorter<F>(exprs: &Exprs, a: (F, Option<Matrix>), b: (F, Option<Matrix>)) -> 
     }
 }
 
-/// How long a matrix is to write.
+/// Returns the length of a written matrix.
 fn size(exprs: &Exprs, matrix: &Matrix) -> usize {
     matrix
         .entries
@@ -313,14 +313,14 @@ fn beside(a: &Matrix, b: &Matrix) -> Matrix {
     }
 }
 
-/// A value for a symbol, at which an expression that is not 0 shows it.
+/// Returns a value for a symbol at which a nonzero expression is nonzero with high probability.
 fn probe(symbol: SymbolId) -> BigRational {
-    // Any values do that no law singles out; they are the same in every run.
+    // Any generic values are suitable; they are the same in every run.
     let word = u64::from(symbol.0).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     BigRational::new(BigInt::from(word % 10_007 + 2), BigInt::from((word >> 20) % 9_973 + 3))
 }
 
-/// The numbers of a matrix at the probing values, modulo the prime.
+/// Returns the numbers of a matrix at the probing values, modulo the prime.
 fn probed(exprs: &Exprs, matrix: &Matrix) -> Option<Vec<u64>> {
     let numbers = exprs.evaluate_exact(&matrix.entries, &|symbol| Some(probe(symbol)));
     Some(numbers.ok()?.iter().map(|number| PrimeField.reduce(number)).collect())
@@ -336,7 +336,7 @@ fn is_zero(exprs: &Exprs, id: ExprId) -> bool {
     }
 }
 
-/// The inverse of a square matrix times another, by elimination over expressions; `None` where it is singular.
+/// Returns the inverse of a square matrix times another, by elimination over expressions; `None` if it is singular.
 pub(crate) fn solve(exprs: &mut Exprs, matrix: &Matrix, right: &Matrix) -> Option<Matrix> {
     let (n, m) = (matrix.rows, right.columns);
     let mut rows: Vec<Vec<ExprId>> = (0..n)
@@ -346,7 +346,7 @@ pub(crate) fn solve(exprs: &mut Exprs, matrix: &Matrix, right: &Matrix) -> Optio
         })
         .collect();
     for column in 0..n {
-        // A pivot that is a number, 1 if there is one, keeps the results short.
+        // A numerical pivot, preferably 1, keeps the results short.
         let pivot = (column..n)
             .filter(|row| !is_zero(exprs, rows[*row][column]))
             .min_by_key(|row| {
@@ -394,7 +394,7 @@ pub(crate) fn solve(exprs: &mut Exprs, matrix: &Matrix, right: &Matrix) -> Optio
     })
 }
 
-/// One over an expression, factor by factor: `1/(-1/k)` is `-k`.
+/// Returns the reciprocal of an expression, factor by factor: `1/(-1/k)` is `-k`.
 fn reciprocal(exprs: &mut Exprs, id: ExprId) -> ExprId {
     let minus_one = exprs.integer(-1);
     match exprs.node(id).clone() {
@@ -406,7 +406,7 @@ fn reciprocal(exprs: &mut Exprs, id: ExprId) -> ExprId {
     }
 }
 
-/// `a x = b` for square matrices of order n modulo the prime; `None` where it has no solution for all b.
+/// Solves `a x = b` for square matrices of order n modulo the prime; `None` if `a` is singular.
 fn solve_numbers(mut a: Vec<u64>, mut b: Vec<u64>, n: usize) -> Option<Vec<u64>> {
     let mut field = PrimeField;
     for column in 0..n {
@@ -434,7 +434,7 @@ fn solve_numbers(mut a: Vec<u64>, mut b: Vec<u64>, n: usize) -> Option<Vec<u64>>
     Some(b)
 }
 
-/// The rank of a matrix of numbers modulo the prime.
+/// Returns the rank of a matrix of numbers modulo the prime.
 fn rank(mut a: Vec<u64>, rows: usize, columns: usize) -> usize {
     let mut field = PrimeField;
     let mut rank = 0;

@@ -1,5 +1,5 @@
-//! Which coupler would fit between two ports, where the one that was written does not: an electric motor is a transformer in
-//! a linear graph and a gyrator in a bond graph, and its constant or the reciprocal of that is the modulus.
+//! The coupler that matches two ports instead of the written one: an electric motor is a transformer in a linear graph and a gyrator in a
+//! bond graph.
 
 use crate::context::Place;
 use crate::context::values::{DimId, Scalar, Value};
@@ -14,19 +14,19 @@ use lgm_source::diagnostic::Fix;
 use lgm_syntax::ast::{self, Expr, ExprKind, Item};
 use rustc_hash::FxHashMap;
 
-/// A coupler that would fit.
+/// A matching coupler.
 pub struct Fitting {
-    /// `` `Transformer(1/K)` ``, long words shortened.
+    /// The displayed text `` `Transformer(1/K)` ``, shortened if long.
     pub shown: String,
-    /// The change that writes it.
+    /// The change that inserts it.
     pub fix: Fix,
 }
 
-/// The couplers of the library that take the domains of their nodes.
+/// The library couplers that adopt the domains of their nodes.
 const COUPLERS: [&str; 2] = ["Transformer", "Gyrator"];
 
 impl<'a> LawReader<'_, 'a> {
-    /// The couplers that go with the dimension of the modulus which was written, or with its reciprocal.
+    /// Returns the couplers that match the dimension of the written modulus, or its reciprocal.
     pub fn fitting_couplers(&mut self, id: ElementId, element: &'a ast::Element, arguments: &[Value]) -> Vec<Fitting> {
         let source = element.name.span.source;
         if !COUPLERS.contains(&&*element.name.text) || !self.program.is_library(source) {
@@ -70,7 +70,7 @@ impl<'a> LawReader<'_, 'a> {
         fitting
     }
 
-    /// The words of one over an expression.
+    /// Returns the text of the reciprocal of an expression.
     fn reciprocal(&self, expr: &Expr) -> String {
         let words = |expr: &Expr| self.sources.slice(expr.span).to_string();
         match &expr.kind {
@@ -83,7 +83,7 @@ impl<'a> LawReader<'_, 'a> {
         }
     }
 
-    /// Whether the law of a coupler with a modulus of this dimension holds in dimension between the ports of an element.
+    /// Returns true if the law of a coupler with a modulus of this dimension is dimensionally consistent at the ports of an element.
     fn coupler_fits(&mut self, id: ElementId, candidate: &'a ast::Element, dim: DimId) -> bool {
         let groups = self.graph.port_groups(id);
         let scalar = groups.iter().all(|group| group.1.len() == 1);

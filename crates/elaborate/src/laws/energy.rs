@@ -1,13 +1,13 @@
-//! Whether a law that stores energy at several ports has an energy at all.
+//! The test of whether a law that stores energy at several ports has an energy function.
 //!
-//! Let `u` be the variables that the law integrates, `x' = A u`, and `y` the others at the same ports, so that the power is
-//! `y' u`. An energy `E(x)` asks for `y = A' grad E(x)` while `u` is 0. Then `G A` is symmetric, where `G` is the derivative
-//! of `y` by `x`: mixed derivatives of an energy agree. Where they do not, a slow motion in a closed circle makes energy.
+//! Let `u` be the variables that the law integrates, `x' = A u`, and `y` the others at the same ports, so that the power is `y' u`. An
+//! energy `E(x)` requires `y = A' grad E(x)` while `u` is 0. Then `G A` is symmetric, where `G` is the derivative of `y` with respect to
+//! `x`: mixed derivatives of an energy agree. If they differ, a slow motion in a closed cycle creates energy.
 //!
-//! The equality is decided modulo a prime at random points on the law, exactly. Functions that are no rational ones count as
-//! numbers of their own there, so that a law which holds some is called faulty only if doubles agree. Nothing is said of a law
-//! with states that are no integrals of its ports' variables (it may dissipate), nor of one that no point is found on because
-//! its equations are affine in no variable.
+//! The equality is decided exactly modulo a prime at random points on the law. Non-rational functions count as independent numbers there,
+//! so that a law with such functions is reported only if a test in doubles confirms it. Two kinds of laws are not reported: laws with
+//! states other than integrals of port variables (which may dissipate), and laws without a test point because their equations are affine in
+//! no variable.
 
 use crate::laws::LawReader;
 use lgm_algebra::expr::print::brief;
@@ -20,10 +20,10 @@ use lgm_syntax::ast;
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 
-/// How many points are looked at modulo the prime, and in doubles.
+/// The numbers of test points modulo the prime, and in doubles.
 const EXACT_POINTS: u64 = 3;
 const ROUGH_POINTS: u64 = 24;
-/// Two doubles that differ by more than this part of them are different.
+/// Doubles with a larger relative difference than this are different.
 const DIFFERENT: f64 = 1e-6;
 
 /// The law of ports that store energy, with its derivatives while u is 0.
@@ -35,27 +35,27 @@ struct StoringLaw {
     given: Vec<SymbolId>,
     states: Vec<SymbolId>,
     residuals: Vec<ExprId>,
-    /// The derivatives of the residuals by y and by x, and A: row by row.
+    /// The derivatives of the residuals with respect to y and to x, and A, row by row.
     by_given: Vec<ExprId>,
     by_states: Vec<ExprId>,
     rates: Vec<ExprId>,
-    /// Whether the law is affine in y as a whole.
+    /// True if the whole law is affine in y.
     is_affine: bool,
-    /// For each residual the symbols of y and of x in it, each with the derivative by it where the residual is affine in it.
+    /// For each residual, its symbols of y and of x, each with the derivative if the residual is affine in it.
     occurring: Vec<Vec<(SymbolId, Option<ExprId>)>>,
 }
 
 /// Values of symbols.
 type Point<F> = FxHashMap<SymbolId, <F as Field>::Element>;
 
-/// What a symbol is where it can be chosen freely.
+/// The value of a symbol that can be chosen freely.
 type Sample<'s, F> = &'s dyn Fn(SymbolId) -> <F as Field>::Element;
 
-/// What expressions are at a point; none where they have no value there.
+/// The values of expressions at a point; none if they do not exist.
 type Values<'s, F> = &'s dyn Fn(&[ExprId], &Point<F>) -> Option<Vec<<F as Field>::Element>>;
 
 impl StoringLaw {
-    /// The law with its states and their rates; none where it is not of the kind that can be decided.
+    /// Returns the law with its states and their rates; none if the test does not apply to it.
     fn new(exprs: &mut Exprs, law: &NonlinearLaw, states: &[(SymbolId, ExprId)]) -> Option<StoringLaw> {
         let rates: Vec<ExprId> = states.iter().map(|state| state.1).collect();
         let (mut ports, mut given, mut fed) = (Vec::new(), Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ impl StoringLaw {
         })
     }
 
-    /// A point on the law: y and x.
+    /// Returns a point on the law: y and x.
     fn point_on<F: Field>(&self, field: &mut F, sample: Sample<'_, F>, values: Values<'_, F>) -> Option<Point<F>> {
         if !self.is_affine {
             return self.point_by_point(field, sample, values);
@@ -129,8 +129,8 @@ impl StoringLaw {
         Some(at)
     }
 
-    /// A point on a law that is not affine in y: each residual gives one symbol that it is affine in, y before x, where those
-    /// met so far are known, and others are chosen freely.
+    /// Returns a point on a law that is not affine in y. Each residual is solved for one symbol in which it is affine, y before x; earlier
+    /// symbols are known, and others are chosen freely.
     fn point_by_point<F: Field>(
         &self,
         field: &mut F,
@@ -168,7 +168,7 @@ impl StoringLaw {
         Some(at)
     }
 
-    /// G A at one point of the law: a row and a column for each port that stores.
+    /// Returns G A at one point of the law: a row and a column for each storing port.
     fn reciprocity<F: Field>(
         &self,
         field: &mut F,
@@ -197,7 +197,7 @@ impl StoringLaw {
         Some(product)
     }
 
-    /// The first pair of ports whose variables disagree in a matrix of [`StoringLaw::reciprocity`].
+    /// Returns the first pair of ports whose variables disagree in a matrix of [`StoringLaw::reciprocity`].
     fn disagreeing<E>(&self, matrix: &[E], differ: impl Fn(&E, &E) -> bool) -> Option<(usize, usize)> {
         let n = self.ports.len();
         let mut pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
@@ -206,7 +206,7 @@ impl StoringLaw {
             .map(|(i, j)| (self.ports[i], self.ports[j]))
     }
 
-    /// A pair that disagrees modulo the prime; symbols without a known value are sampled.
+    /// Returns a pair that disagrees modulo the prime; symbols without a known value are sampled.
     fn exactly(&self, exprs: &Exprs, known: &dyn Fn(SymbolId) -> Option<BigRational>) -> Option<(usize, usize)> {
         (1..=EXACT_POINTS).find_map(|seed| {
             let symbols = exprs.symbols_of(&[&self.residuals[..], &self.rates].concat());
@@ -226,7 +226,7 @@ impl StoringLaw {
         })
     }
 
-    /// A pair that disagrees in doubles, at some point where all is finite.
+    /// Returns a pair that disagrees in doubles, at a point where all values are finite.
     fn roughly(&self, exprs: &Exprs, known: &dyn Fn(SymbolId) -> Option<BigRational>) -> Option<(usize, usize)> {
         (0..ROUGH_POINTS).find_map(|seed| {
             let scale = [1.0, 0.1, 10.0, 1e-3][seed as usize % 4];
@@ -252,7 +252,7 @@ impl StoringLaw {
         })
     }
 
-    /// A pair of ports whose variables no energy has.
+    /// Returns a pair of ports whose variables are inconsistent with any energy.
     fn fault(&self, exprs: &Exprs, known: &dyn Fn(SymbolId) -> Option<BigRational>) -> Option<(usize, usize)> {
         let exact = self.exactly(exprs, known)?;
         let is_rational = exprs
@@ -270,7 +270,7 @@ impl StoringLaw {
     }
 }
 
-/// A, where the rates are linear in the variables that feed them, with coefficients that parameters fix.
+/// Returns A if the rates are linear in the variables that feed them, with coefficients that depend only on parameters.
 fn constant_rates(exprs: &mut Exprs, rates: &[ExprId], fed: &[SymbolId]) -> Option<Vec<ExprId>> {
     let zero = exprs.zero();
     let rest = exprs.substitute(rates, |symbol| fed.contains(&symbol).then_some(zero));
@@ -294,7 +294,7 @@ fn constant_rates(exprs: &mut Exprs, rates: &[ExprId], fed: &[SymbolId]) -> Opti
     steady.then_some(coefficients)
 }
 
-/// The derivatives of expressions by symbols, row by row.
+/// Returns the derivatives of expressions with respect to symbols, row by row.
 fn derivatives(exprs: &mut Exprs, list: &[ExprId], symbols: &[SymbolId]) -> Option<Vec<ExprId>> {
     let mut found = Vec::with_capacity(list.len() * symbols.len());
     for id in list {
@@ -305,7 +305,7 @@ fn derivatives(exprs: &mut Exprs, list: &[ExprId], symbols: &[SymbolId]) -> Opti
     Some(found)
 }
 
-/// `matrix X = right`, both with `rows` rows, `right` with `columns` columns; none where the matrix is singular.
+/// Solves `matrix X = right`, both with `rows` rows, `right` with `columns` columns; none if the matrix is singular.
 fn solve<F: Field>(
     field: &mut F,
     matrix: &[F::Element],
@@ -328,7 +328,7 @@ fn solve<F: Field>(
     Some(dense)
 }
 
-/// Whether a law has an energy whatever the values of its parameters are.
+/// Returns true if a law has an energy for all values of its parameters.
 pub(crate) fn always_has_energy(exprs: &mut Exprs, law: &NonlinearLaw, states: &[(SymbolId, ExprId)]) -> bool {
     match StoringLaw::new(exprs, law, states) {
         Some(storing) => storing.fault(exprs, &|_| None).is_none(),
@@ -337,9 +337,9 @@ pub(crate) fn always_has_energy(exprs: &mut Exprs, law: &NonlinearLaw, states: &
 }
 
 impl<'a> LawReader<'_, 'a> {
-    /// Whether a law with the values of an instance has an energy; the pair of variables that disagree is reported.
+    /// Checks that a law with the values of an instance has an energy; an inconsistent pair of variables is reported.
     pub fn check_energy(&mut self, id: ElementId, element: &'a ast::Element, law: &NonlinearLaw) -> Option<()> {
-        // In a pseudo domain across times through is no power, and what a law stores no energy.
+        // In a pseudo domain across times through is not a power, and the stored quantity is not an energy.
         let is_pseudo = |port: u32| {
             let domain = self.graph.model.graph.ports[port as usize].domain;
             domain.is_some_and(|domain| self.graph.model.graph.domains[domain.index()].pseudo)
@@ -388,7 +388,8 @@ impl<'a> LawReader<'_, 'a> {
             ];
             let said = |rate: &Option<String>| rate.as_ref().map_or(String::new(), |rate| format!(" by `{rate}`"));
             diagnostic = diagnostic.note(format!(
-                "`{}` changes with `{}`{}, but `{}` changes with `{}`{}; of an energy, these are mixed derivatives and the same",
+                "`{}` changes with `{}`{}, but `{}` changes with `{}`{}; for a law with an energy these mixed \
+                 derivatives are equal",
                 words[0],
                 names[1],
                 said(&rates[0]),
@@ -398,13 +399,13 @@ impl<'a> LawReader<'_, 'a> {
             ));
         }
         let diagnostic = diagnostic
-            .note("a storage without an energy would make or lose energy in a closed cycle")
+            .note("a storage element without an energy would create or lose energy in a closed cycle")
             .help("write the law as derivatives of one energy: for E = q^2*x/(2*c) these are q*x/c and q^2/(2*c)");
         self.report(diagnostic);
         None
     }
 
-    /// The variable that a port which stores gives, as it is measured.
+    /// Returns the variable set by a storage port, as measured.
     fn stored_variable(&self, id: ElementId, law: &NonlinearLaw, port: usize) -> String {
         let about =
             &self.graph.model.graph.ports[self.graph.model.graph.elements[id.index()].ports.start as usize + port];
@@ -432,7 +433,7 @@ impl<'a> LawReader<'_, 'a> {
         format!("{word}({}{port}){entry}", self.graph.model.element_name(id))
     }
 
-    /// How fast what a port gives changes with a state, in symbols, where the law says it in closed form.
+    /// Returns the symbolic derivative of a port's variable with respect to a state, if the law has a closed form.
     fn rate_of_variable(&mut self, storing: &StoringLaw, port: usize, state: SymbolId) -> Option<String> {
         let given = storing.given[port];
         let exprs = &mut self.arena.exprs;

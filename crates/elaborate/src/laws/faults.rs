@@ -1,4 +1,4 @@
-//! What is said of a law that cannot be used.
+//! The message for an unusable law.
 
 use crate::context::values::{DimId, Value};
 use crate::laws::LawReader;
@@ -10,7 +10,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast;
 
 impl<'a> LawReader<'_, 'a> {
-    /// Where a fault of a law is shown: at the user's definition, or at the use of a library element.
+    /// Returns the location of an error in a law: the user's definition, or the use of a library element.
     pub fn law_diagnostic(&self, diagnostic: Diagnostic, id: ElementId, equation: Span) -> Diagnostic {
         let instance = self.graph.records[id.index()].instance;
         let use_span = self.graph.model.graph.elements[id.index()].law_span;
@@ -25,7 +25,7 @@ impl<'a> LawReader<'_, 'a> {
         }
     }
 
-    /// Two sides of a law that differ in width.
+    /// Reports two sides of a law that differ in width.
     pub fn law_width(
         &mut self,
         id: ElementId,
@@ -58,14 +58,14 @@ impl<'a> LawReader<'_, 'a> {
         }
         let help = match (left, right) {
             (Value::Scalar(_), _) | (_, Value::Scalar(_)) if ports > 1 => {
-                format!("a source on a vector node takes a vector: `[.., ..]` with {ports} entries")
+                format!("a source on a vector node requires a vector: `[.., ..]` with {ports} entries")
             }
             _ => "the value must have the width of the nodes".to_string(),
         };
         self.report(diagnostic.help(help));
     }
 
-    /// Two sides of a law that differ in dimension; a warning where one of them rests on a number without a unit.
+    /// Reports two sides of a law that differ in dimension; a warning if one of them rests on a number without a unit.
     pub fn law_dimension(
         &mut self,
         id: ElementId,
@@ -86,7 +86,7 @@ impl<'a> LawReader<'_, 'a> {
         let mut diagnostic = diagnostic
             .note(format!("`{}` is in {left}", self.sources.slice(equation.left.span)))
             .note(format!("`{}` is in {right}", self.sources.slice(equation.right.span)));
-        // The names of a law mean something while it is read only.
+        // The names of a law have a meaning only while it is read.
         for side in [&equation.left, &equation.right] {
             if self.law.is_some() && !matches!(side.kind, lgm_syntax::ast::ExprKind::Name(_)) {
                 diagnostic = self.explain_dimension(diagnostic, Some(side));
@@ -96,10 +96,10 @@ impl<'a> LawReader<'_, 'a> {
         let shown: Vec<&str> = fitting.iter().map(|fitting| &*fitting.shown).collect();
         let help = match shown.is_empty() {
             false => format!(
-                "{} would fit between these ports: which coupler a device is depends on the notation, see docs/signs.md",
+                "{} would fit between these ports; the right coupler depends on the notation, see docs/signs.md",
                 shown.join(" or ")
             ),
-            true => format!("give the value that is meant such a unit that both sides are in {left}, or mend the law"),
+            true => format!("choose units so that both sides are in {left}, or correct the law"),
         };
         for fitting in fitting {
             diagnostic = diagnostic.with(fitting.fix);
@@ -117,7 +117,7 @@ impl<'a> LawReader<'_, 'a> {
         self.warn_of_number(diagnostic, number, missing);
     }
 
-    /// A law without a class.
+    /// Reports a law without a class.
     pub fn unclassified(&mut self, id: ElementId, element: &'a ast::Element, fault: Fault) {
         let whole = match (element.equations.first(), element.equations.last()) {
             (Some(first), Some(last)) => first.span.to(last.span),
@@ -135,27 +135,24 @@ impl<'a> LawReader<'_, 'a> {
                         if ports == 1 { "" } else { "s" }
                     ),
                 )
-                .help("write as many equations as there are ports"),
+                .help("write one equation for each port"),
                 whole,
             ),
             Fault::Dependent => (
                 Diagnostic::error(
                     Code::LGM0311,
-                    format!("the equations of `{name}` do not fix one variable of each port"),
+                    format!("the equations of `{name}` do not determine one variable of each port"),
                 )
                 .help(
-                    "write an equation with `across` or `through` for each port; one of these holds neither, follows from the \
-                     others, or contradicts them",
+                    "write an equation with `across` or `through` for each port; one of these contains neither, \
+                     follows from the others, or contradicts them",
                 ),
                 whole,
             ),
             Fault::Form(words) => (
-                Diagnostic::error(
-                    Code::LGM0603,
-                    format!("the law of `{name}` is of a form that is not built yet"),
-                )
-                .note(words)
-                .help("write a law that gives one variable of each port: `across = ..;` or `through = ..;`"),
+                Diagnostic::error(Code::LGM0603, format!("the law of `{name}` has an unsupported form"))
+                    .note(words)
+                    .help("write a law that determines one variable of each port: `across = ..;` or `through = ..;`"),
                 whole,
             ),
         };
@@ -163,7 +160,7 @@ impl<'a> LawReader<'_, 'a> {
         self.report(diagnostic);
     }
 
-    /// Bonds point into one-ports that take up power and away from sources, as the sign conventions say.
+    /// Checks that bonds point into absorbing one-ports and away from sources, according to the sign conventions.
     pub fn check_arrow(&mut self, id: ElementId, is_source: bool) -> Option<()> {
         let about = &self.graph.model.graph.elements[id.index()];
         let first = about.ports.start;
@@ -179,7 +176,7 @@ impl<'a> LawReader<'_, 'a> {
         let name = self.graph.model.element_name(id);
         let (way, arrow, does, mend) = match is_source {
             true => ("away from", "points into", "gives", format!("{name} -> J")),
-            false => ("into", "leaves", "takes up", format!("J -> {name}")),
+            false => ("into", "leaves", "absorbs", format!("J -> {name}")),
         };
         let diagnostic = Diagnostic::error(Code::LGM0315, format!("the bond of `{name}` must point {way} it"))
             .label(bond.span, format!("this arrow {arrow} `{name}`"))
@@ -187,7 +184,7 @@ impl<'a> LawReader<'_, 'a> {
                 self.graph.records[id.index()].instance.kind.span,
                 format!("this {does} power"),
             )
-            .help(format!("draw it the other way round: `{mend};`"));
+            .help(format!("reverse it: `{mend};`"));
         self.report(diagnostic);
         None
     }

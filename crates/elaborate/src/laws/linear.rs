@@ -14,11 +14,11 @@ pub(crate) struct Linear {
     pub constant: ExprId,
 }
 
-/// The part of an expression that is not linear in the variables.
+/// The part of an expression that is nonlinear in the variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotLinear;
 
-/// The linear forms of several expressions in the given variables.
+/// Returns the linear forms of several expressions in the given variables.
 pub(crate) fn linear_forms(
     exprs: &mut Exprs,
     roots: &[ExprId],
@@ -84,7 +84,7 @@ pub(crate) fn linear_forms(
             Node::Call(function @ (Function::Int | Function::Der), list) => {
                 let inner = forms[&list[0]].clone();
                 let step = if *function == Function::Der { 1 } else { -1 };
-                // The rate or integral of what is not a variable would need to know how it changes.
+                // The rate or integral of an expression that is not a variable would require its time dependence.
                 if !exprs.is_zero(inner.constant) {
                     return Err(NotLinear);
                 }

@@ -35,7 +35,7 @@ pub(crate) fn read_all(evaluator: &mut Evaluator<'_>) {
     }
 }
 
-/// Reads the law of an element, unless that was done.
+/// Reads the law of an element, unless it is already read.
 pub(crate) fn read<'a>(evaluator: &mut Evaluator<'a>, id: ElementId) {
     LawReader { evaluator }.ensure_law(id);
 }

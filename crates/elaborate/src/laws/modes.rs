@@ -33,7 +33,7 @@ impl<'a> LawReader<'_, 'a> {
                 Some(Law::Nonlinear(law)) => self.fill_nonlinear(id, &template, law, arguments, &mut states),
                 _ => self.fill(&template, arguments)?,
             };
-            // Whatever its modes give, the element takes power up as others do.
+            // In all of its modes the element absorbs power, like other elements.
             self.check_arrow(id, false)?;
             self.check_law(id, &law)?;
             let changes = self.changes(id, (element, mode), &template, arguments, &mut states);
@@ -52,7 +52,7 @@ impl<'a> LawReader<'_, 'a> {
         Some(())
     }
 
-    /// The mode that `mode = ..` of an instance names; without it the first one.
+    /// Returns the mode in `mode = ..` of an instance; by default the first mode.
     fn first_mode(&mut self, id: ElementId, element: &'a ast::Element) -> usize {
         let record = self.graph.records[id.index()];
         let mut attributes = record.instance.attributes.iter();
@@ -79,7 +79,7 @@ impl<'a> LawReader<'_, 'a> {
         0
     }
 
-    /// The changes of a mode over the variables of the ports, evaluated in the scope of a template; none where one of them is at fault.
+    /// Returns the changes of a mode in terms of the port variables, evaluated in the scope of a template; none if a change has an error.
     pub(super) fn template_changes(&mut self, mode: &'a ElementMode) -> Option<Vec<TemplateChange>> {
         let mut changes = Some(Vec::new());
         for change in &mode.changes {
@@ -106,7 +106,7 @@ impl<'a> LawReader<'_, 'a> {
         changes
     }
 
-    /// The variable of a port that a change sets.
+    /// Returns the variable of a port that a change sets.
     fn set_variable(&mut self, target: &'a Expr) -> Option<SymbolId> {
         let is_name = matches!(&target.kind, ExprKind::Name(_) | ExprKind::Member(..));
         let scalar = match is_name {
@@ -123,14 +123,14 @@ impl<'a> LawReader<'_, 'a> {
     }
 
     fn no_variable(&mut self, target: &'a Expr) -> Option<SymbolId> {
-        let diagnostic = Diagnostic::error(Code::LGM0162, "a change sets variables of ports only")
-            .label(target.span, "this is no variable of a port")
+        let diagnostic = Diagnostic::error(Code::LGM0162, "a mode change can only set port variables")
+            .label(target.span, "this is not a variable of a port")
             .help("write `across = ..` or `through = ..`, or name the port: `a.across = ..`");
         self.report(diagnostic);
         None
     }
 
-    /// The changes of a mode with the values of an instance.
+    /// Returns the changes of a mode with the values of an instance.
     fn changes(
         &mut self,
         id: ElementId,
@@ -166,7 +166,7 @@ impl<'a> LawReader<'_, 'a> {
             }
             let condition = self.fill_entry(template, &values, &own, change.condition);
             let record = self.graph.records[id.index()];
-            // An argument is shown where it is handed in.
+            // An argument is shown where it is passed.
             let mut bare = &written.condition;
             while let ExprKind::Not(inner) = &bare.kind {
                 bare = inner;
@@ -183,7 +183,7 @@ impl<'a> LawReader<'_, 'a> {
                 is_free: false,
                 asks_ports: false,
                 condition,
-                // `names` has reported a mode that is not there.
+                // `names` has reported a mode that does not exist.
                 to: to.unwrap_or(0),
                 sets,
                 span: written.span,

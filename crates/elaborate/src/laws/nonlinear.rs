@@ -1,8 +1,8 @@
-//! Laws that are not linear: residuals over effort and flow, with integrals taken out as states of their own.
+//! Nonlinear laws: residuals in terms of effort and flow, with integrals replaced by states.
 //!
 //! `int(e)` in a law is a state x with `x' = e`. `der(h) = r`, also as `c*der(h) + .. = 0`, is the state x = h with
-//! `x' = r`. A port whose law holds such a state and one of its variables, but not the other one, stores energy: it gives
-//! that variable, the co-energy, for any value of the state.
+//! `x' = r`. A port stores energy if its law contains such a state and only one of its variables. The law determines that variable, the
+//! co-energy variable, for any value of the state.
 
 use crate::context::values::{DimId, Value};
 use crate::laws::LawReader;
@@ -14,17 +14,17 @@ use lgm_model::SiUnit;
 use lgm_model::{Closed, ElementId, Integral, Law, Measure, NonlinearLaw, Path, PathId, PortId, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A state of a nonlinear law as it stands in the model.
+/// A state of a nonlinear law in the model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LawState {
     pub symbol: SymbolId,
-    /// The port, from 0, whose start it has.
+    /// The port, from 0, whose initial value it has.
     pub port: usize,
-    /// Its dimension, where the domain says it.
+    /// Its dimension, if the domain defines it.
     pub dimension: Option<Dimension>,
 }
 
-/// The law of equations that are 0; variable 2j is the effort of port j, variable 2j + 1 its flow.
+/// Returns the law of equations of the form `expression = 0`; variable 2j is the effort of port j, variable 2j + 1 its flow.
 pub(crate) fn nonlinear_law(
     exprs: &mut Exprs,
     equations: &[ExprId],
@@ -54,7 +54,7 @@ pub(crate) fn nonlinear_law(
             .iter()
             .any(|residual| exprs.depends_on(*residual, integral.symbol))
     });
-    // In the order of the ports, as starts count them, whatever equation speaks of which.
+    // In the order of the ports, as for initial values, independent of the order of equations.
     integrals.sort_by_key(|integral| integral.of.map_or(u32::MAX, |(variable, _)| variable / 2));
     let mut law = NonlinearLaw {
         variables: symbols.clone(),
@@ -76,7 +76,7 @@ pub(crate) fn nonlinear_law(
     Ok((law, integrals))
 }
 
-/// The symbols of effort and flow of each port; variable 2j is the effort of port j, variable 2j + 1 its flow.
+/// Returns the symbols of effort and flow of each port; variable 2j is the effort of port j, variable 2j + 1 its flow.
 pub(crate) fn in_order(variables: &FxHashMap<SymbolId, u32>, ports: usize) -> Vec<(SymbolId, SymbolId)> {
     let mut symbols = vec![None; 2 * ports];
     for (symbol, at) in variables {
@@ -86,7 +86,7 @@ pub(crate) fn in_order(variables: &FxHashMap<SymbolId, u32>, ports: usize) -> Ve
     (0..ports).map(|port| (of(2 * port), of(2 * port + 1))).collect()
 }
 
-/// An expression with states in the place of its integrals: those that are known, and others that are added to them.
+/// Returns an expression with its integrals replaced by known states or, if necessary, by new ones.
 pub(crate) fn hold_integrals(
     exprs: &mut Exprs,
     expr: ExprId,
@@ -103,7 +103,7 @@ pub(crate) fn hold_integrals(
     held
 }
 
-/// How an equation gives a variable: as it was written where the equation is affine in it.
+/// Returns the expression of a variable from an equation: as written if the equation is affine in it.
 fn how_closed(exprs: &mut Exprs, residual: ExprId, symbol: SymbolId) -> Closed {
     let is_it = |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(found) if *found == symbol);
     if exprs.isolate(residual, symbol).is_none() {
@@ -120,8 +120,8 @@ fn how_closed(exprs: &mut Exprs, residual: ExprId, symbol: SymbolId) -> Closed {
     if steady { Closed::Direct } else { Closed::Inverse }
 }
 
-/// The co-energy variable and the energy variable of a port, where its law holds one of its variables and a state
-/// that the other one feeds.
+/// Returns the co-energy variable and the energy variable of a port, if its law contains one of its variables and a state that the other
+/// variable feeds.
 fn storage_of(
     exprs: &Exprs,
     residuals: &[ExprId],
@@ -170,7 +170,7 @@ impl Reader<'_> {
             .any(|id| matches!(self.exprs.node(id), Node::Call(Function::Der, _)))
     }
 
-    /// The state with this rate.
+    /// Returns the state with this rate.
     fn state(&mut self, rate: ExprId, of: Option<(u32, bool)>) -> ExprId {
         let known = self
             .integrals
@@ -187,7 +187,7 @@ impl Reader<'_> {
         self.exprs.symbol(symbol)
     }
 
-    /// `int(..)` replaced by states, inner ones first.
+    /// Replaces `int(..)` by states, inner ones first.
     fn without_integrals(&mut self, root: ExprId) -> ExprId {
         let mut replaced: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in self.exprs.reachable(&[root]) {
@@ -212,7 +212,7 @@ impl Reader<'_> {
         replaced[&root]
     }
 
-    /// The terms of a sum, those of sums inside a multiple included.
+    /// Returns the terms of a sum, including those of sums inside a product.
     fn terms(&mut self, root: ExprId) -> Vec<ExprId> {
         let mut found = Vec::new();
         let mut open = vec![root];
@@ -243,12 +243,12 @@ impl Reader<'_> {
         found
     }
 
-    /// `c*der(h) + rest` replaced by `h - x`, where x is a state of rate `-rest/c`.
+    /// Replaces `c*der(h) + rest` by `h - x`, where x is a state with rate `-rest/c`.
     fn without_rate(&mut self, equation: ExprId) -> Result<ExprId, Fault> {
         if !self.rates_inside(equation) {
             return Ok(equation);
         }
-        let form = Fault::Form("a rate stands inside a nonlinear expression; write it as `der(h(across)) = through`");
+        let form = Fault::Form("a derivative is inside a nonlinear expression; write it as `der(h(across)) = through`");
         let terms = self.terms(equation);
         let (with, rest): (Vec<ExprId>, Vec<ExprId>) = terms.into_iter().partition(|term| self.rates_inside(*term));
         let [only] = with[..] else { return Err(form) };
@@ -280,7 +280,7 @@ impl Reader<'_> {
             && self.variables.contains_key(&symbol)
             && self.exprs.depends_on(rate, symbol)
         {
-            // The state is the variable itself, and stands for it in its own rate.
+            // The state is the variable itself, and replaces it in its own rate.
             let state = self.exprs.new_symbol("integral", SymbolKind::State);
             let expr = self.exprs.symbol(state);
             let rate = self
@@ -304,7 +304,7 @@ impl Reader<'_> {
         Ok(self.exprs.sub(held, state))
     }
 
-    /// The antiderivative of a polynomial in one variable, with constant coefficients.
+    /// Returns the antiderivative of a polynomial in one variable, with constant coefficients.
     fn antiderivative(&mut self, density: ExprId, variable: ExprId) -> Option<ExprId> {
         self.variable(variable)?;
         let terms = match self.exprs.node(density).clone() {
@@ -346,8 +346,8 @@ impl Reader<'_> {
 }
 
 impl<'a> LawReader<'_, 'a> {
-    /// A nonlinear law with the values of an instance: its variables are measures of the ports, its states integrals of the
-    /// model. `states` receives the port that each state belongs to.
+    /// Returns a nonlinear law with the values of an instance: its variables are measures of the ports, and its states are integrals of the
+    /// model. `states` receives the port of each state.
     pub fn fill_nonlinear(
         &mut self,
         id: ElementId,
@@ -381,7 +381,7 @@ impl<'a> LawReader<'_, 'a> {
         })
     }
 
-    /// The measures that stand for the variables of an element's ports; `own` receives them by the symbols of the template.
+    /// Returns the measures of the variables of an element's ports; `own` receives them by the symbols of the template.
     pub fn own_variables(
         &mut self,
         id: ElementId,
@@ -410,8 +410,8 @@ impl<'a> LawReader<'_, 'a> {
         variables
     }
 
-    /// The integrals of the model that stand for those of a template: those that the element has, as in another of its modes, and
-    /// others that are added. `own` and `states` receive them; the answer is their symbols by those of the template.
+    /// Returns the symbols of the model's integrals by those of a template. Integrals that the element already has, such as in another of
+    /// its modes, are reused; others are added. `own` and `states` receive them.
     pub fn own_integrals(
         &mut self,
         id: ElementId,
@@ -429,7 +429,7 @@ impl<'a> LawReader<'_, 'a> {
                 (name, entry) = (format!("x{number}"), None);
                 number += 1;
             }
-            // An element has one integral of a variable through all its modes.
+            // An element has one integral of a variable in all of its modes.
             let model = &self.graph.model;
             let mut known = model.integrals.iter().rev().take_while(|known| known.owner == Some(id));
             let is_same = |known: &&Integral| {
@@ -477,7 +477,7 @@ impl<'a> LawReader<'_, 'a> {
         renamed
     }
 
-    /// Gives the states of a nonlinear law the starts and sizes of their element.
+    /// Sets the initial values and magnitudes of the states of a nonlinear law from their element.
     pub fn start_integrals(&mut self, id: ElementId, states: &[LawState]) {
         let start = self.graph.model.graph.elements[id.index()].start.clone();
         let nominal = self.graph.model.graph.elements[id.index()].nominal.clone();
@@ -492,14 +492,14 @@ impl<'a> LawReader<'_, 'a> {
         }
     }
 
-    /// The dimensions of the states of a nonlinear law, one a port.
+    /// Returns the dimensions of the states of a nonlinear law, one per port.
     pub fn integral_dimensions(&mut self, ports: usize, states: &[LawState]) -> Vec<DimId> {
         let of = |port: usize| states.iter().find(|state| state.port == port)?.dimension;
         let found: Vec<Option<Dimension>> = (0..ports).map(of).collect();
         found.into_iter().map(|each| self.dims.optional(each)).collect()
     }
 
-    /// The dimension of a state of a law, where the domain of its port says it.
+    /// Returns the dimension of a state of a law, if the domain of its port defines it.
     fn integral_dimension(&self, id: ElementId, integral: &LawIntegral) -> Option<Dimension> {
         let (variable, is_integral) = integral.of?;
         let about = &self.graph.model.graph.elements[id.index()];
@@ -529,7 +529,7 @@ impl<'a> LawReader<'_, 'a> {
         })
     }
 
-    /// `across of spring`, of the variable that a law's state is made of.
+    /// Returns a description of the port variable of a law's state: `across of spring`.
     fn variable_word(&self, id: ElementId, integral: &LawIntegral) -> String {
         let variable = integral.of.map_or(0, |(variable, _)| variable);
         let about = &self.graph.model.graph.elements[id.index()];
@@ -548,8 +548,8 @@ impl<'a> LawReader<'_, 'a> {
         format!("{word} of {}{of_port}", self.graph.model.element_name(id))
     }
 
-    /// The name of a state of a law within its element, with its port where that has a name, the entry of the port, and the
-    /// unit. A state that is not of one variable has no name.
+    /// Returns the name of a state of a law within its element, with its port if that has a name, the entry of the port, and the unit. A
+    /// state of an expression of several variables has no name.
     fn integral_name(&self, id: ElementId, integral: &LawIntegral) -> (String, Option<u32>, Option<SiUnit>) {
         let Some((variable, is_integral)) = integral.of else {
             return (String::new(), None, None);

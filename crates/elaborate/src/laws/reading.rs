@@ -18,11 +18,11 @@ use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// The equations of a law as expressions that are 0, and those whose sides differ in a dimension that rests on a number.
+/// The equations of a law as expressions that equal 0, and the equations whose sides differ in a dimension that rests on a number.
 type LawRows = (Vec<ExprId>, Vec<(usize, DimId, DimId)>);
 
 impl<'a> LawReader<'_, 'a> {
-    /// Classifies the law of an element, unless that was done.
+    /// Classifies the law of an element, unless it is already classified.
     pub fn ensure_law(&mut self, id: ElementId) {
         let record = self.graph.records[id.index()];
         if record.progress != Progress::Waiting {
@@ -33,7 +33,7 @@ impl<'a> LawReader<'_, 'a> {
         self.graph.records[id.index()].progress = if done { Progress::Done } else { Progress::Failed };
     }
 
-    /// The definition of an element.
+    /// Returns the definition of an element.
     fn element_of(&self, id: ElementId) -> Option<&'a ast::Element> {
         let program = self.program;
         match program.item(self.graph.records[id.index()].definition) {
@@ -72,7 +72,7 @@ impl<'a> LawReader<'_, 'a> {
         Some(())
     }
 
-    /// Reads what an instance says beside its arguments: the starts and sizes of its states.
+    /// Reads the attributes of an instance: the initial values and magnitudes of its states.
     pub(super) fn law_attributes(&mut self, id: ElementId, law: &Law, states: &[LawState]) {
         let record = self.graph.records[id.index()];
         let ports = self.graph.model.graph.elements[id.index()].ports.len();
@@ -83,9 +83,12 @@ impl<'a> LawReader<'_, 'a> {
             let is_storage = matches!(law, Law::Storage { .. }) || !states.is_empty();
             let name = &attribute.name.text;
             if !matches!(&**name, "start" | "nominal") {
-                let diagnostic = Diagnostic::error(Code::LGM0136, format!("an element takes no `{name}`"))
-                    .label(attribute.name.span, "only `start` and `nominal` can stand here")
-                    .help("write `start = ..` for the state's value at the start, `nominal = ..` for its size, or leave it out");
+                let diagnostic = Diagnostic::error(Code::LGM0136, format!("an element has no `{name}`"))
+                    .label(attribute.name.span, "only `start` and `nominal` are allowed here")
+                    .help(
+                        "write `start = ..` for the initial value of the state, `nominal = ..` for its magnitude, \
+                        or remove it",
+                    );
                 self.report(diagnostic);
             } else if !is_storage {
                 let value = if &**name == "start" {
@@ -96,7 +99,7 @@ impl<'a> LawReader<'_, 'a> {
                 let diagnostic = Diagnostic::error(Code::LGM0136, format!("only a storage element has a {value}"))
                     .label(attribute.name.span, format!("a {value} is given here"))
                     .label(record.instance.kind.span, "this stores no energy")
-                    .help("leave it out, or give it to the storage that carries the state");
+                    .help("remove it, or move it to the storage with the state");
                 self.report(diagnostic);
             }
         }
@@ -116,7 +119,7 @@ impl<'a> LawReader<'_, 'a> {
         }
     }
 
-    /// The law of a definition, or of one of its modes, with arguments and ports of these shapes.
+    /// Returns the law of a definition, or of one of its modes, for arguments and ports of these shapes.
     pub(super) fn template(
         &mut self,
         id: ElementId,
@@ -209,7 +212,7 @@ impl<'a> LawReader<'_, 'a> {
             let found = Rows::new(&mut self.arena.exprs, &equations, &variables, ports as usize)
                 .and_then(|rows| classify(&mut self.arena.exprs, rows, &splits));
             let found = match found {
-                // What is not linear, or linear in a way that has no class, is a law by residuals.
+                // A nonlinear law, or a linear one without a class, is a law by residuals.
                 Err(Fault::NotLinear | Fault::Form(_)) => {
                     nonlinear_law(&mut self.arena.exprs, &equations, &variables, ports as usize).map(|(law, found)| {
                         let states: Vec<_> = found.iter().map(|state| (state.symbol, state.rate)).collect();
@@ -249,7 +252,7 @@ impl<'a> LawReader<'_, 'a> {
         }
     }
 
-    /// Symbols in the places of formal parameters; numbers where these are structural.
+    /// Returns the symbols for formal parameters; numbers for structural ones.
     fn formal_symbols(
         &mut self,
         element: &'a ast::Element,
@@ -274,7 +277,7 @@ impl<'a> LawReader<'_, 'a> {
         formals
     }
 
-    /// The law's equations as expressions that are 0, entry by entry, with widths and dimensions checked.
+    /// Returns the law's equations as expressions that equal 0, entry by entry, with checked widths and dimensions.
     fn law_rows(&mut self, id: ElementId, element: &'a ast::Element, arguments: &[Value]) -> Option<LawRows> {
         let mut rows = Vec::new();
         let mut mismatches = Vec::new();
@@ -318,12 +321,12 @@ impl<'a> LawReader<'_, 'a> {
         good.then_some((rows, mismatches))
     }
 
-    /// A lone `0` stands for a zero of any width.
+    /// Returns true for a single `0`, which represents a zero of any width.
     fn is_zero_side(&self, value: &Value) -> bool {
         matches!(value, Value::Scalar(scalar) if self.arena.exprs.is_zero(scalar.expr))
     }
 
-    /// A law with the values of an instance in the places of the formal parameters.
+    /// Returns a law with the formal parameters replaced by the values of an instance.
     pub(super) fn fill(&mut self, template: &Template, arguments: &[Value]) -> Option<Law> {
         let law = template.law.as_ref()?;
         let values: Vec<ExprId> = arguments
@@ -364,7 +367,7 @@ impl<'a> LawReader<'_, 'a> {
         })
     }
 
-    /// An entry of a template with values for its formal parameters, and for other symbols of its own.
+    /// Returns an entry of a template with values for its formal parameters, and for other symbols of its own.
     pub fn fill_entry(
         &mut self,
         template: &Template,
@@ -377,7 +380,7 @@ impl<'a> LawReader<'_, 'a> {
         templates.fill_entry((&mut cx.arena.exprs, time), template, values, others, entry)
     }
 
-    /// A bond source gives its variable along the drawn bond; ports absorb.
+    /// Returns the oriented law: a bond source sets its variable along the drawn bond, but ports absorb.
     fn oriented(&mut self, id: ElementId, law: Law) -> Law {
         let Law::Source { given, values } = law else {
             return law;

@@ -1,11 +1,11 @@
-//! What an instance says of its states beside its law: `start = ..` and `nominal = ..`.
+//! The state attributes of an instance, in addition to its law: `start = ..` and `nominal = ..`.
 
 use crate::context::values::DimId;
 use crate::laws::LawReader;
 use lgm_model::{ElementId, Law, StateChoice, Variable};
 
 impl<'a> LawReader<'_, 'a> {
-    /// The dimensions of the states that a linear storage is given starts of, one a port.
+    /// Returns the dimensions of the initial values of a linear storage, one per port.
     pub(crate) fn start_dimensions(&mut self, id: ElementId, law: &Law) -> Vec<DimId> {
         let Law::Storage { co_energy, .. } = law else {
             return Vec::new();

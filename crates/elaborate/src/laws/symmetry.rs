@@ -1,4 +1,4 @@
-//! What the values of a law must fulfil: fixed where they must be, symmetric, not singular.
+//! The requirements on the values of a law: constant if necessary, symmetric, nonsingular.
 
 use crate::laws::LawReader;
 use crate::laws::blame::null_vector;
@@ -10,7 +10,7 @@ use lgm_source::diagnostic::Diagnostic;
 use num_traits::Zero;
 
 impl<'a> LawReader<'_, 'a> {
-    /// Whether the values of a law can be used; faults are reported.
+    /// Checks that the values of a law can be used; errors are reported.
     pub fn check_law(&mut self, id: ElementId, law: &Law) -> Option<()> {
         if let Law::Storage { value, .. } = law {
             for entry in &value.entries {
@@ -39,9 +39,15 @@ impl<'a> LawReader<'_, 'a> {
             Some(symbol) => format!("this depends on `{}`", self.arena.exprs.symbol_info(symbol).name),
             None => "this changes with time".to_string(),
         };
-        let diagnostic = Diagnostic::error(Code::LGM0410, "the value of a storage may depend on parameters only")
-            .label(span, words)
-            .help("a storage whose value changes takes up or gives off power by the change: write an `element` with a port for what changes it, too, and the laws of all ports as derivatives of one energy; `lgm explain LGM0413` has an example");
+        let diagnostic = Diagnostic::error(
+            Code::LGM0410,
+            "the value of a storage element may depend only on parameters",
+        )
+        .label(span, words)
+        .help(
+            "changing the value of a storage element takes or releases power: write an `element` with a second port \
+                for the change, and all laws as derivatives of one energy; see `lgm explain LGM0413`",
+        );
         let diagnostic = match symbol {
             Some(symbol) => self.label_symbol(diagnostic, symbol),
             None => diagnostic,
@@ -65,19 +71,22 @@ impl<'a> LawReader<'_, 'a> {
                         lgm_algebra::expr::to_f64(&exact[2]),
                     );
                     let name = self.graph.model.element_name(id);
-                    let diagnostic = Diagnostic::error(Code::LGM0411, format!("the matrix of the storage `{name}` is not symmetric"))
-                        .label(
-                            span,
-                            format!(
-                                "entry [{}, {}] is {low}, but entry [{}, {}] is {high}",
-                                row + 1,
-                                column + 1,
-                                column + 1,
-                                row + 1
-                            ),
-                        )
-                        .note("a storage whose matrix is not symmetric would make or lose energy in a closed cycle")
-                        .help("make the two entries equal; a part that is not symmetric belongs into a dissipator or a gyrator");
+                    let diagnostic = Diagnostic::error(
+                        Code::LGM0411,
+                        format!("the matrix of the storage `{name}` is not symmetric"),
+                    )
+                    .label(
+                        span,
+                        format!(
+                            "entry [{}, {}] is {low}, but entry [{}, {}] is {high}",
+                            row + 1,
+                            column + 1,
+                            column + 1,
+                            row + 1
+                        ),
+                    )
+                    .note("a storage element with a nonsymmetric matrix would create or lose energy in a closed cycle")
+                    .help("make the two entries equal; an asymmetric part belongs in a dissipator or a gyrator");
                     self.report(diagnostic);
                     return None;
                 }
@@ -87,7 +96,7 @@ impl<'a> LawReader<'_, 'a> {
     }
 
     fn check_regular(&mut self, id: ElementId, value: &Matrix) -> Option<()> {
-        // The many instances of one value are looked at once.
+        // Many instances with one value are checked once.
         if value.rows == 1
             && let Some(good) = self.templates.good.get(&value.entries[0])
         {
@@ -110,16 +119,14 @@ impl<'a> LawReader<'_, 'a> {
                         Some(_) => "this is 0".to_string(),
                         None => format!("`{}` is 0", lgm_algebra::expr::print::brief(exprs, value.entries[0])),
                     },
-                    "leave the element out, or give it a value".to_string(),
+                    "remove the element, or give it a value".to_string(),
                 ),
                 (rows, _) => {
                     let ratio: Vec<String> = null.iter().map(shown).collect();
                     (
                         format!("the matrix of the storage `{name}` is singular"),
                         format!("entries in the ratio {} store nothing", ratio.join(" : ")),
-                        format!(
-                            "give it {rows} independent rows; what moves without storing anything needs no storage there"
-                        ),
+                        format!("give it {rows} independent rows; motion without stored energy needs no storage"),
                     )
                 }
             };

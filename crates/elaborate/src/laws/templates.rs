@@ -1,4 +1,4 @@
-//! Laws over formal parameters, each read once for every definition and shape.
+//! Laws in terms of formal parameters, each read once for every definition and shape.
 
 use crate::context::values::{Arena, DimId};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId};
@@ -6,18 +6,18 @@ use lgm_model::Law;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// A state that a law holds.
+/// A state in a law.
 #[derive(Clone, Debug)]
 pub(crate) struct LawIntegral {
     /// Its symbol in the template.
     pub symbol: SymbolId,
     /// Its rate.
     pub rate: ExprId,
-    /// The variable of a port that it is the integral of (`true`), or that it is (`false`).
+    /// The port variable that it integrates (`true`), or equals (`false`).
     pub of: Option<(u32, bool)>,
 }
 
-/// A change from a mode, over formal parameters and the variables of ports.
+/// A change from a mode, in terms of formal parameters and port variables.
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateChange {
     pub condition: ExprId,
@@ -25,34 +25,34 @@ pub(crate) struct TemplateChange {
     pub sets: Vec<(SymbolId, ExprId)>,
 }
 
-/// A law over formal parameters.
+/// A law in terms of formal parameters.
 #[derive(Debug)]
 pub(crate) struct Template {
-    /// Entries are expressions of the templates' own arena; `None` where a fault was reported.
+    /// Entries are expressions in the arena of the templates; `None` if an error was reported.
     pub law: Option<Law>,
-    /// The integrals that a nonlinear law holds.
+    /// The integrals in a nonlinear law.
     pub integrals: Vec<LawIntegral>,
-    /// Equations whose sides differ in dimension, where one of them rests on a number without a unit.
+    /// Equations whose sides differ in dimension, one of which rests on a number without a unit.
     pub mismatches: Vec<(usize, DimId, DimId)>,
-    /// Whether it has an energy whatever the values of its parameters are, as far as that can be asked of it.
+    /// True if it has an energy for all values of its parameters, as far as testable.
     pub has_energy: bool,
     /// The symbol of the first entry of the first formal parameter; the others follow.
     pub first: u32,
-    /// How many there are.
+    /// The number of symbols of the formal parameters.
     pub count: u32,
     pub time: SymbolId,
     /// The symbols of effort and flow of each port.
     pub variables: Vec<(SymbolId, SymbolId)>,
-    /// Of a mode, its changes.
+    /// The changes of a mode.
     pub changes: Vec<TemplateChange>,
 }
 
-/// All laws met so far.
+/// All laws read so far.
 pub(crate) struct Templates<'a> {
     pub arena: Arena<'a>,
     pub known: FxHashMap<Box<[u32]>, Rc<Template>>,
     pub key: Vec<u32>,
-    /// Values that were found to be good storage values.
+    /// Values already checked as storage values.
     pub good: FxHashMap<ExprId, bool>,
 }
 
@@ -65,7 +65,7 @@ impl Templates<'_> {
             good: FxHashMap::default(),
         }
     }
-    /// An entry of a template with values for its formal parameters, and for other symbols of its own.
+    /// Returns an entry of a template with values for its formal parameters, and for other symbols of its own.
     pub fn fill_entry(
         &self,
         (out, time): (&mut Exprs, SymbolId),

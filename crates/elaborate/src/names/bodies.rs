@@ -1,4 +1,4 @@
-//! Names in expressions: each must be declared somewhere around its use.
+//! Names in expressions: each must be declared in a scope around its use.
 
 use crate::function_table::{MEASURES, PORT_VARIABLES, TABLE, function_names, is_function};
 use crate::names::checker::Checker;
@@ -80,7 +80,7 @@ pub(crate) fn check_body<'a>(checker: &mut Checker<'a>, statements: &'a [Stateme
     walk.statements(statements);
 }
 
-/// Checks the names in an expression that is written outside a model, in the place of a value of the model.
+/// Checks the names in an expression outside the model that replaces a value of the model.
 pub(crate) fn check_value<'a>(
     program: &'a Program,
     sources: &'a SourceMap,
@@ -102,9 +102,9 @@ pub(crate) fn check_value<'a>(
 struct Walk<'c, 'a> {
     checker: &'c mut Checker<'a>,
     scope: &'c Scope<'a>,
-    /// Loop indices around the place.
+    /// Loop indices around the location.
     indices: Vec<&'a str>,
-    /// Whether the place is a chain of bonds.
+    /// True if the location is a chain of bonds.
     in_chain: bool,
 }
 
@@ -159,7 +159,7 @@ impl<'a> Walk<'_, 'a> {
                     self.statements(&block.otherwise);
                 }
                 StatementKind::Experiment(attributes) => {
-                    // Outputs and methods have names of their own, which are looked up when the run is set up.
+                    // Outputs and methods have separate namespaces, which are searched when the run is set up.
                     let values = attributes.iter();
                     let values = values.filter(|entry| !matches!(&*entry.name.text, "plot" | "method"));
                     values.for_each(|entry| self.value(&entry.value));
@@ -175,7 +175,7 @@ impl<'a> Walk<'_, 'a> {
                     every.first.iter().for_each(|first| self.value(&first.1));
                     action_expressions(&every.body, &mut |expr| self.value(expr));
                 }
-                // Its fault is reported already, and what a name means in it is not certain.
+                // Its error is already reported, and the meanings of its names are uncertain.
                 StatementKind::Faulty(_) => {}
             }
         }
@@ -185,7 +185,7 @@ impl<'a> Walk<'_, 'a> {
         declared.brackets.iter().flatten().for_each(|expr| self.value(expr));
     }
 
-    /// Whether a unit stands in the brackets behind a name, where an index belongs; it is reported then.
+    /// Returns true if the brackets after a name contain a unit instead of an index, and reports this.
     fn has_unit_as_index(&mut self, declared: &'a ast::Declared) -> bool {
         let [bracket] = &declared.brackets[..] else {
             return false;
@@ -203,23 +203,23 @@ impl<'a> Walk<'_, 'a> {
             };
             unit_of([factor]).is_ok()
         };
-        // Of `m/s` one may be a name of the model too; where all are, an index is meant.
+        // In `m/s` one symbol may also be a name of the model; if all are, the brackets contain an index.
         if !names.iter().all(is_unit) || names.iter().all(|name| self.is_value(&name.text)) {
             return false;
         }
         let name = &declared.name.text;
         self.checker.report(
-            Diagnostic::error(Code::LGM0155, format!("`{name}` is followed by a unit"))
+            Diagnostic::error(Code::LGM0155, format!("`{name}` has a unit, which is not allowed here"))
                 .label(inside.span, "an index belongs here")
                 .help(format!(
-                    "write `{name}` alone: its unit follows from its value; a number in another unit is divided by that one, \
-                     as in `x/1 [mm]`"
+                    "write only `{name}`: its unit follows from its value; to convert it, divide by a unit, such as \
+                     `x/1 [mm]`"
                 )),
         );
         true
     }
 
-    /// Whether a name means something here.
+    /// Returns true if a name has a meaning here.
     fn knows(&self, text: &str) -> bool {
         self.is_value(text) || text == "gnd" || self.scope.parts.contains(text)
     }
@@ -235,7 +235,7 @@ impl<'a> Walk<'_, 'a> {
     fn instance(&mut self, instance: &'a Instance) {
         self.brackets(&instance.declared);
         for argument in &instance.arguments {
-            // In `S (p = x)` the arguments are bindings of ports, whose names are of the graph.
+            // In `S (p = x)` the arguments are bindings of ports to names of the graph.
             let binds =
                 instance.bindings.is_none() && argument.name.as_ref().is_some_and(|name| self.is_port(instance, name));
             if binds {
@@ -275,12 +275,12 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Names in a place where a node or an instance stands.
+    /// Checks names where a node or an instance is expected.
     fn graph_part(&mut self, expr: &'a Expr) {
         match &expr.kind {
             ExprKind::Name(name) => {
                 let text = &*name.text;
-                // A value in the place of a node has a message of its own, where it is evaluated.
+                // A value instead of a node is reported by the evaluation.
                 let is_known = text == "gnd" || self.scope.parts.contains(text) || self.scope.values.contains(text);
                 if !is_known && self.checker.is_looking() && !self.checker.is_missed_again(self.scope.owner, name) {
                     let diagnostic = self.missing_part(name);
@@ -297,12 +297,12 @@ impl<'a> Walk<'_, 'a> {
                 self.graph_part(head);
             }
             ExprKind::List(nodes, _) => nodes.iter().for_each(|node| self.graph_part(node)),
-            // What is no name at all is reported where it is evaluated.
+            // Expressions other than names are reported by the evaluation.
             _ => {}
         }
     }
 
-    /// The fault of a name that stands for no node and no instance; none if it may stand in text that could not be read.
+    /// Returns the error for a name that is neither a node nor an instance; none if it may be in the unreadable part of the text.
     fn missing_part(&self, name: &'a Name) -> Option<Diagnostic> {
         let text = &*name.text;
         let parts = || self.scope.parts.iter().copied();
@@ -330,7 +330,7 @@ impl<'a> Walk<'_, 'a> {
         }
         if self.in_chain && !is_near {
             return Some(diagnostic.help(format!(
-                "declare the junction: `one {text};` if its bonds have one flow, `zero {text};` if they have one effort"
+                "declare the junction: `one {text};` for a common flow, `zero {text};` for a common effort"
             )));
         }
         if is_suggesting {
@@ -341,7 +341,7 @@ impl<'a> Walk<'_, 'a> {
         Some(diagnostic.help(near.unwrap_or_else(declare)))
     }
 
-    /// Names in a place where a value stands.
+    /// Checks names where a value is expected.
     fn value(&mut self, expr: &'a Expr) {
         match &expr.kind {
             ExprKind::Name(name) => self.name(name),
@@ -396,8 +396,7 @@ impl<'a> Walk<'_, 'a> {
             (diagnostic.help, diagnostic.fixes) = (Some(help), Box::default());
         }
         if self.scope.is_component {
-            diagnostic =
-                diagnostic.note("a component sees its own names only; what it needs is handed in by its parameters");
+            diagnostic = diagnostic.note("a component sees only its own names; pass values in as parameters");
         }
         self.checker.report(diagnostic);
     }
@@ -415,7 +414,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Collects the names of what may be a unit, `N.m/s^2`; false where it is anything else.
+/// Collects the names of a possible unit, `N.m/s^2`; returns false for any other expression.
 fn unit_names<'a>(expr: &'a Expr, names: &mut Vec<&'a Name>) -> bool {
     match &expr.kind {
         ExprKind::Name(name) => {
@@ -433,11 +432,11 @@ fn unit_names<'a>(expr: &'a Expr, names: &mut Vec<&'a Name>) -> bool {
     }
 }
 
-/// A function of other languages, and what there is instead.
+/// A function of other languages, and its replacement.
 struct Elsewhere {
     name: &'static str,
     help: &'static str,
-    /// The function that differs from it in its name only.
+    /// The equivalent function with a different name.
     renamed: Option<&'static str>,
 }
 
@@ -445,7 +444,7 @@ const fn elsewhere(name: &'static str, help: &'static str, renamed: Option<&'sta
     Elsewhere { name, help, renamed }
 }
 
-/// What people who come from other languages look for.
+/// Names that users of other languages expect.
 const ELSEWHERE: [Elsewhere; 8] = [
     elsewhere("limit", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("clamp", "`min(max(x, low), high)` keeps a value within limits", None),
@@ -462,7 +461,7 @@ pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
         return;
     }
     let mut diagnostic =
-        Diagnostic::error(Code::LGM0145, format!("there is no function `{}`", name.text)).label(name.span, "not known");
+        Diagnostic::error(Code::LGM0145, format!("there is no function `{}`", name.text)).label(name.span, "unknown");
     let elsewhere = ELSEWHERE.iter().find(|entry| entry.name == &*name.text);
     let suggested = match elsewhere {
         Some(_) => None,
@@ -476,7 +475,7 @@ pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
     diagnostic.help = Some(match (elsewhere, suggested) {
         (Some(entry), _) => entry.help.to_string(),
         _ if &*name.text == TABLE => {
-            "a table of modes stands in `modes = table(\"modes.csv\")` of a modal block".to_string()
+            "a table of modes belongs in `modes = table(\"modes.csv\")` of a modal block".to_string()
         }
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) => format!(
@@ -487,7 +486,7 @@ pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
     checker.report(diagnostic);
 }
 
-/// `residual = true` of a modal block: `true` is a word in this place alone.
+/// Returns true for `residual = true` of a modal block: only there is `true` a keyword.
 fn is_switch(argument: &Argument) -> bool {
     argument.name.as_ref().is_some_and(|name| &*name.text == "residual")
         && matches!(&argument.value.kind, ExprKind::Name(name) if matches!(&*name.text, "true" | "false"))
@@ -561,14 +560,14 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
             } else if !PORT_VARIABLES.contains(&&*variable.text) {
                 let mut diagnostic =
                     Diagnostic::error(Code::LGM0110, format!("a port has no variable `{}`", variable.text))
-                        .label(variable.span, "not known");
+                        .label(variable.span, "unknown");
                 diagnostic.help = did_you_mean(&variable.text, PORT_VARIABLES.iter().copied());
                 checker.report(diagnostic);
             }
         }
         ExprKind::Call(name, arguments) => {
             check_function(checker, name);
-            // A measure has no place in a law at all, which is said when the law is read.
+            // Measures are not allowed in a law, which is reported when the law is read.
             if !MEASURES.contains(&&*name.text) {
                 for argument in arguments {
                     law_expr(checker, element, &argument.value, indices);

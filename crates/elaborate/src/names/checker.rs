@@ -1,4 +1,4 @@
-//! What the checks of definitions share: the program, and the faults so far.
+//! The shared data of the checks of definitions: the program, and the errors so far.
 
 use crate::program::Program;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
@@ -13,11 +13,11 @@ pub(crate) struct Checker<'a> {
     missing: FxHashMap<(Span, &'a str), Missing>,
 }
 
-/// A part that a body names and does not declare.
+/// An undeclared part that a body names.
 struct Missing {
-    /// Its diagnostic; none if nothing is said of it.
+    /// Its diagnostic, if any.
     at: Option<usize>,
-    /// The number of places that name it.
+    /// The number of its uses.
     uses: usize,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns true if the part was missed in this body before. It is counted then, and what mends the first place mends this one too.
+    /// Returns true if the missing part was already reported in this body, and counts this use. A fix of the first use also fixes this one.
     pub fn is_missed_again(&mut self, owner: &Name, name: &'a Name) -> bool {
         let Some(known) = self.missing.get_mut(&(owner.span, &*name.text)) else {
             return false;
@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
         true
     }
 
-    /// Reports a part that nothing declares, once for each body; `None` says nothing of it.
+    /// Reports an undeclared part, once for each body; `None` only records it.
     pub fn miss(&mut self, owner: &Name, name: &'a Name, diagnostic: Option<Diagnostic>) {
         let at = diagnostic.is_some().then_some(self.diagnostics.len());
         self.missing.insert((owner.span, &*name.text), Missing { at, uses: 1 });
@@ -55,11 +55,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The faults, those of missing parts with the number of places.
+    /// Returns the errors; errors for missing parts include the number of uses.
     pub fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         for missing in self.missing.values().filter(|missing| missing.uses > 1) {
             if let Some(diagnostic) = missing.at.and_then(|at| self.diagnostics.get_mut(at)) {
-                let note = format!("{} places name it; this is the first", missing.uses);
+                let note = format!("it is used in {} places; this is the first", missing.uses);
                 diagnostic.notes.push(note);
             }
         }
@@ -72,12 +72,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether near names are looked for: nobody reads them of very many faults.
+    /// Returns true if suggestions are searched for, which is useless for a large number of errors.
     pub fn is_suggesting(&self) -> bool {
         self.diagnostics.len() < 100 && self.missing.len() < 200
     }
 
-    /// Whether further faults are looked for.
+    /// Returns true if the search for errors continues.
     pub fn is_looking(&self) -> bool {
         self.diagnostics.len() < MOST_FAULTS
     }

@@ -1,4 +1,4 @@
-//! What can be said of each definition by itself: what it declares, where, and under which names.
+//! Checks of each definition by itself: its declarations, their positions and names.
 
 mod checker;
 mod modal_blocks;
@@ -36,7 +36,7 @@ pub(crate) fn check(program: &Program, sources: &SourceMap, largest: u64) -> Vec
     checker.into_diagnostics()
 }
 
-/// The two kinds of names in a body, and what is known of each.
+/// The two kinds of names in a body, with their information.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Space {
     Value,
@@ -56,8 +56,11 @@ impl<'a> Checker<'a> {
     fn domain(&mut self, domain: &'a ast::Domain) {
         for span in &domain.unknown {
             let diagnostic = Diagnostic::error(Code::LGM0150, "this is not an entry of a domain")
-                .label(*span, "not known here")
-                .help("a domain holds `across v [V];`, `through i [A];`, `effort = across;` and perhaps `pseudo;`");
+                .label(*span, "unknown here")
+                .help(
+                    "a domain contains `across v [V];`, `through i [A];`, `effort = across;` and optionally \
+                    `pseudo;`",
+                );
             self.report(diagnostic);
         }
         let missing = [
@@ -110,7 +113,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// Whether a domain is declared; faults are reported.
+    /// Reports an undeclared domain.
     fn known_domain(&mut self, name: &'a Name, bond_too: bool) {
         if !self.is_looking()
             || (bond_too && &*name.text == "bond")
@@ -124,7 +127,7 @@ impl<'a> Checker<'a> {
             .flat_map(|table| table.keys().map(|name| &**name))
             .collect();
         if self.program.is_damaged && suggestion(&name.text, names.iter().copied()).is_none() {
-            // It may stand in the text that could not be read.
+            // It may be in the unreadable part of the text.
             return;
         }
         let mut diagnostic = Diagnostic::error(Code::LGM0148, format!("there is no domain `{}`", name.text))
@@ -159,7 +162,7 @@ impl<'a> Checker<'a> {
         check_law(self, element);
     }
 
-    /// Checks the names of modes: each is declared once, each has a law, and changes lead to modes that there are.
+    /// Checks the modes: each is declared once, each has a law, and changes lead to existing modes.
     fn modes(&mut self, element: &'a ast::Element) {
         let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
         for mode in &element.modes {
@@ -188,11 +191,11 @@ impl<'a> Checker<'a> {
         if let (Some(mode), Some(equation)) = (element.modes.first(), element.equations.first()) {
             let diagnostic = Diagnostic::error(
                 Code::LGM0161,
-                format!("`{}` has a law beside its modes", element.name.text),
+                format!("`{}` has a law in addition to its modes", element.name.text),
             )
             .label(equation.span, "this equation belongs to no mode")
-            .label(mode.name.span, "a mode is a law of its own")
-            .help("write the equation into each mode in which it holds");
+            .label(mode.name.span, "a mode is a separate law")
+            .help("write the equation in each mode in which it holds");
             self.report(diagnostic);
         }
     }
@@ -231,7 +234,7 @@ impl<'a> Checker<'a> {
         check_body(self, statements, &scope);
     }
 
-    /// Collects what statements declare; the branches of an `if` may declare the same names.
+    /// Collects the declarations of statements; the branches of an `if` may declare the same names.
     fn declarations(
         &mut self,
         statements: &'a [Statement],
@@ -308,9 +311,9 @@ impl<'a> Checker<'a> {
     }
 
     fn not_in_component(&mut self, span: Span, what: &str) {
-        let diagnostic = Diagnostic::error(Code::LGM0152, format!("a component cannot hold {what}"))
+        let diagnostic = Diagnostic::error(Code::LGM0152, format!("a component cannot contain {what}"))
             .label(span, "this belongs to the model")
-            .help("components hold parameters, ports, nodes, instances, states and signals");
+            .help("components contain parameters, ports, nodes, instances, states and signals");
         self.report(diagnostic);
     }
 
@@ -339,8 +342,8 @@ impl<'a> Checker<'a> {
         }
         for flag in &declared.flags {
             if &*flag.text != "floating" {
-                let mut diagnostic = Diagnostic::error(Code::LGM0153, format!("`{}` cannot stand here", flag.text))
-                    .label(flag.span, "not known");
+                let mut diagnostic = Diagnostic::error(Code::LGM0153, format!("`{}` is not allowed here", flag.text))
+                    .label(flag.span, "unknown");
                 diagnostic.help = Some("only `floating` can follow the domain".to_string());
                 self.report(diagnostic);
             }
@@ -393,7 +396,7 @@ impl<'a> Checker<'a> {
             indexed,
             space,
         };
-        // A value may share its name with an instance (`R : R(R)`), but not with a node; an output with all.
+        // A value may share its name with an instance (`R : R(R)`), but not with a node; an output may share its name with anything.
         let rivals: &[Space] = match space {
             Space::Value => &[Space::Value, Space::Junction],
             Space::Junction => &[Space::Value, Space::Junction, Space::Instance],
@@ -428,29 +431,30 @@ impl<'a> Checker<'a> {
             (false, _) => Vec::new(),
         };
         let module = self.program.module_with(&kind.text);
-        // It may stand in the text that could not be read.
+        // It may be in the unreadable part of the text.
         if module.is_none() && near.is_empty() && self.program.is_damaged {
             return;
         }
-        let mut diagnostic = Diagnostic::error(Code::LGM0149, format!("there is no element or component `{}`", kind.text))
-            .label(kind.span, "not defined")
-            .help(match near.is_empty() {
-                _ if textbook_kind(&kind.text).is_some() => {
-                    let plain = textbook_kind(&kind.text).unwrap_or_default();
-                    format!(
-                        "write `{plain}`: whatever its value is, a number, a signal or a function of states, the kind is the same"
-                    )
-                }
-                _ if module.is_some() => {
-                    let module = module.unwrap_or_default();
-                    format!("write `import {module};` above the model: this module of the standard library has it")
-                }
-                false => format!("did you mean `{}`?", near.join("` or `")),
-                true => format!(
-                    "define it: `element {}(..) : electrical {{ across = ..; }}`, or import the file that does",
-                    kind.text
-                ),
-            });
+        let mut diagnostic = Diagnostic::error(
+            Code::LGM0149,
+            format!("there is no element or component `{}`", kind.text),
+        )
+        .label(kind.span, "not defined")
+        .help(match near.is_empty() {
+            _ if textbook_kind(&kind.text).is_some() => {
+                let plain = textbook_kind(&kind.text).unwrap_or_default();
+                format!("write `{plain}`: the kind is the same for a number, a signal or a function of states")
+            }
+            _ if module.is_some() => {
+                let module = module.unwrap_or_default();
+                format!("write `import {module};` above the model; it is in this module of the standard library")
+            }
+            false => format!("did you mean `{}`?", near.join("` or `")),
+            true => format!(
+                "define it: `element {}(..) : electrical {{ across = ..; }}`, or import the file that does",
+                kind.text
+            ),
+        });
         diagnostic.fixes = match (module, textbook_kind(&kind.text)) {
             (Some(module), _) => {
                 let fix = self.program.import_of(module, self.sources, kind.span.source);
@@ -466,7 +470,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The kind that a book calls otherwise: modulated elements are the same kinds as others.
+/// Returns the kind for a textbook name: modulated elements have the same kinds as others.
 fn textbook_kind(name: &str) -> Option<&'static str> {
     const KINDS: [&str; 7] = ["Se", "Sf", "TF", "GY", "R", "I", "C"];
     let plain = name.strip_prefix(['M', 'm']).unwrap_or(name);

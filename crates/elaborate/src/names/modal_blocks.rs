@@ -1,4 +1,4 @@
-//! The faults that the body of a modal block has by itself.
+//! The errors of a modal block's body by itself.
 
 use crate::function_table::{MEASURES, TABLE, is_function};
 use crate::modal_rules::{MODAL_ARGUMENTS, Rules, free_names};
@@ -76,7 +76,7 @@ fn names_of<'a>(checker: &mut Checker<'a>, modal: &'a ast::Modal, expr: &'a Expr
         .label(name.span, "not declared");
         let formals = modal.formals.iter().map(|formal| &*formal.name.text);
         diagnostic.help = match text {
-            "time" => Some("the modes of a block do not change with time".to_string()),
+            "time" => Some("the modes of a block must not change with time".to_string()),
             _ => did_you_mean(text, formals.chain(assigned()).chain(own.iter().copied())),
         };
         checker.report(diagnostic);
@@ -88,24 +88,27 @@ fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr, of_position: bool
         ExprKind::Call(name, _) if MEASURES.contains(&&*name.text) => checker.report(
             Diagnostic::error(
                 Code::LGM0126,
-                format!("`{}(..)` cannot stand in a modal block", name.text),
+                format!("`{}(..)` is not allowed in a modal block", name.text),
             )
-            .label(name.span, "a measure of the graph")
-            .help("the values of a mode follow from the parameters of the block and the index of the mode"),
+            .label(name.span, "a measured variable")
+            .help("the values of a mode may depend only on the parameters of the block and the index of the mode"),
         ),
         ExprKind::Call(name, _) if matches!(&*name.text, "step" | "pulse" | "ramp") => checker.report(
             Diagnostic::error(
                 Code::LGM0440,
-                format!("`{}(..)` cannot stand in a modal block", name.text),
+                format!("`{}(..)` is not allowed in a modal block", name.text),
             )
             .label(name.span, "a function of time")
-            .help("the modes of a block do not change with time"),
+            .help("the modes of a block must not change with time"),
         ),
         ExprKind::Call(name, _) if &*name.text == TABLE && of_position => {}
         ExprKind::Call(name, _) if &*name.text == TABLE => checker.report(
-            Diagnostic::error(Code::LGM0440, "a table gives parameters and functions of the position")
-                .label(name.span, "neither of them here")
-                .help("declare a parameter of the name of the column: it has a value for each mode"),
+            Diagnostic::error(
+                Code::LGM0440,
+                "a table defines parameters and functions of the position",
+            )
+            .label(name.span, "neither of them here")
+            .help("declare a parameter with the name of the column; it has a value for each mode"),
         ),
         ExprKind::Call(name, _) if !is_function(&name.text) => {
             check_function(checker, name);

@@ -1,4 +1,4 @@
-//! Components that hold themselves, and models that would be too large, found before anything is expanded.
+//! Components that contain themselves, and models that would be too large, found before expansion.
 
 use crate::program::{ItemRef, Program};
 use lgm_source::codes::Code;
@@ -6,7 +6,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Expr, ExprKind, Instance, Item, Name, Statement, StatementKind};
 use rustc_hash::FxHashMap;
 
-/// Reports components that hold themselves under no condition, and models that are too large for certain.
+/// Reports components that contain themselves unconditionally, and models that are certainly too large.
 pub(crate) fn check(program: &Program, largest: u64, diagnostics: &mut Vec<Diagnostic>) {
     let mut weights = Weights {
         program,
@@ -35,9 +35,9 @@ pub(crate) fn check(program: &Program, largest: u64, diagnostics: &mut Vec<Diagn
 
 struct Weights<'a, 'd> {
     program: &'a Program,
-    /// The least number of parts of a component.
+    /// The minimum number of parts of each component.
     known: FxHashMap<ItemRef, u64>,
-    /// Components that are being looked at, with the names through which they were reached.
+    /// Components under examination, with the names through which they were reached.
     open: Vec<(ItemRef, &'a Name)>,
     circle: bool,
     largest: u64,
@@ -50,7 +50,7 @@ impl<'a> Weights<'a, '_> {
         if weight > self.largest && !self.circle {
             let diagnostic = Diagnostic::error(Code::LGM0129, too_large(self.largest))
                 .label(model.name.span, format!("at least {weight} parts"))
-                .help("lower the number of repetitions");
+                .help("reduce the number of iterations");
             self.diagnostics.push(diagnostic);
         }
     }
@@ -79,7 +79,7 @@ impl<'a> Weights<'a, '_> {
                         let rounds = u64::try_from(to.saturating_sub(from).saturating_add(1)).unwrap_or(0);
                         self.statements(&block.body).saturating_mul(rounds)
                     }
-                    // The rounds are known later; at least the circles inside are found now.
+                    // The iterations are known later; recursion inside is already found now.
                     _ => {
                         self.statements(&block.body);
                         0
@@ -103,16 +103,16 @@ impl<'a> Weights<'a, '_> {
             let declared = self.open[from].1.span;
             let diagnostic = Diagnostic::error(
                 Code::LGM0130,
-                format!("the component `{}` holds itself", instance.kind.text),
+                format!("the component `{}` contains itself", instance.kind.text),
             )
             .label(instance.kind.span, "this instance closes the cycle")
             .label(declared, "declared here")
             .note(format!("the chain is {}", chain.join(" holds ")))
-            .help("a component may hold itself only inside an `if` on a `const` that ends it");
+            .help("a component may contain itself only inside an `if` on a `const` that ends the recursion");
             self.diagnostics.push(diagnostic);
             return 0;
         }
-        // Components nest in the source as deep as their definitions; this recursion is no deeper than 256.
+        // Components nest in the source as deep as their definitions; this recursion is limited to 256 levels.
         if self.open.len() > 256 {
             return 1;
         }
@@ -120,12 +120,12 @@ impl<'a> Weights<'a, '_> {
     }
 }
 
-/// What is wrong with a model of more than so many parts.
+/// Returns the message for a model with more than this number of elements.
 pub(crate) fn too_large(largest: u64) -> String {
-    format!("the model has more than {} parts when expanded", counted(largest))
+    format!("the expanded model has more than {} elements", counted(largest))
 }
 
-/// A limit as a person says it.
+/// Returns a limit in readable form.
 pub(crate) fn counted(limit: u64) -> String {
     match limit % 1_000_000 {
         0 if limit > 0 => format!("{} million", limit / 1_000_000),

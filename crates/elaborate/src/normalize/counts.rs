@@ -1,7 +1,6 @@
-//! Counts a model as a person would: see [`Counts`].
+//! Counts the parts of a model from the user's perspective: see [`Counts`].
 //!
-//! In scalars, an n-by-m coupler is one transformer for each entry that
-//! is not zero, the branches on the side of its outputs in series.
+//! In scalars, an n-by-m coupler is one transformer for each nonzero entry, with the output branches in series.
 
 use lgm_model::counts::Counts;
 use lgm_model::{Connection, Element, Law, Matrix, Model};
@@ -19,7 +18,7 @@ pub(crate) fn counts(model: &Model) -> Counts {
         .collect();
     let parent = |path: lgm_model::PathId| model.paths[path.index()].parent;
     let block_of = |element: &Element| parent(element.path).and_then(|path| parents.get(&path.0).copied());
-    // The coupler of each block is an element whose path holds others.
+    // The coupler of each block is an element whose path contains others.
     let blocks: FxHashSet<usize> = model.graph.elements.iter().filter_map(block_of).collect();
     let mut kinds: FxHashSet<(usize, &str)> = FxHashSet::default();
     let mut grounded = false;
@@ -54,7 +53,7 @@ pub(crate) fn counts(model: &Model) -> Counts {
             }
         }
         match block_of(element) {
-            // The parts of one kind of all modes are one vector element.
+            // The parts of one kind in all modes are one vector element.
             Some(block) => {
                 if kinds.insert((block, &element.kind)) {
                     counts.vector.add(1, 1, 1);
@@ -95,7 +94,7 @@ pub(crate) fn counts(model: &Model) -> Counts {
     counts
 }
 
-/// The entries that are not zero, and the nodes between those of one row, which stand in series.
+/// Returns the number of nonzero entries, and the number of nodes between entries of one row, which are in series.
 fn filled(model: &Model, matrix: &Matrix) -> (usize, usize) {
     let (mut pairs, mut between) = (0, 0);
     for row in 0..matrix.rows {

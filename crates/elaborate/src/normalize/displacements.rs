@@ -1,8 +1,8 @@
-//! Integrals of across variables that storage holds along a path: in a chain of masses the displacement of the second mass is the
-//! elongation of the first spring plus that of the second.
+//! Integrals of across variables as sums over storage along a path. Example: in a chain of masses, the displacement of the second mass is
+//! the sum of the elongations of the first two springs.
 //!
-//! T-type storage and declared states `int(across(..))` are edges between nodes. A tree of shortest paths from the reference gives
-//! each node its integral, so that an output like `int(across(mass))` adds no state.
+//! T-type storage and declared states `int(across(..))` are edges between nodes. A tree of shortest paths from the reference determines the
+//! integral at each node, so that an output such as `int(across(mass))` adds no state.
 
 use super::energy_variables::{Holding, integrated_by, own_integral, start_of_energy};
 use lgm_algebra::DisjointSets;
@@ -12,13 +12,14 @@ use lgm_model::{Connection, Integral, JunctionKind, Law, Measure, Model, NodeId,
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
-/// Longer paths add a state: nobody reads sums of more terms, and many outputs of a long chain would have terms by the square of its length.
+/// Longer paths add a state: longer sums are unreadable, and many outputs of a long chain would have a quadratic number
+/// of terms.
 const LONGEST: usize = 32;
 
-/// A node; none is the reference.
+/// A node; none means the reference.
 type End = Option<NodeId>;
 
-/// The place of a node among all; the reference is the first one.
+/// Returns the index of a node, where the reference has index 0.
 fn place(end: End) -> usize {
     end.map_or(0, |node| node.index() + 1)
 }
@@ -28,7 +29,7 @@ struct Edge {
     from: End,
     to: End,
     held: HeldBy,
-    /// Its value at the start.
+    /// Its initial value.
     start: ExprId,
 }
 
@@ -39,7 +40,7 @@ enum HeldBy {
     State(SymbolId),
 }
 
-/// The way from a node to the node before it on its path to the root.
+/// The step from a node to the next node on its path to the root.
 #[derive(Clone, Copy)]
 struct Step {
     before: End,
@@ -50,11 +51,11 @@ struct Step {
 /// The forest of shortest paths.
 struct Paths {
     edges: Vec<Edge>,
-    /// The roots have none.
+    /// Roots have no entry.
     steps: FxHashMap<End, Step>,
 }
 
-/// Puts sums of energy variables in the places of integrals in outputs that they are, less their values at the start.
+/// Replaces integrals in outputs by equal sums of energy variables minus their initial values.
 pub(super) fn hold_along_paths(model: &mut Model, holding: &mut Holding) {
     let roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     let calls = model.exprs.reachable(&roots).into_iter();
@@ -97,7 +98,7 @@ pub(super) fn hold_along_paths(model: &mut Model, holding: &mut Holding) {
     }
 }
 
-/// An integrand as a sum of across variables of nodes against the reference; none where it is not one.
+/// Returns an integrand as a sum of across variables of nodes relative to the reference; none if it is not such a sum.
 fn coefficients(model: &mut Model, holding: &Holding, integrand: ExprId) -> Option<Vec<(NodeId, ExprId)>> {
     let is_variable = |exprs: &Exprs, id: ExprId| match exprs.node(id) {
         Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
@@ -127,7 +128,7 @@ fn coefficients(model: &mut Model, holding: &Holding, integrand: ExprId) -> Opti
     (!sums.is_empty()).then_some(sums)
 }
 
-/// The nodes between which a measured across variable is.
+/// Returns the nodes between which an across variable is measured.
 fn ends_of(model: &Model, measure: Measure) -> Option<(End, End)> {
     let (port, variable) = match measure {
         Measure::Common(node) => {
@@ -149,7 +150,8 @@ fn ends_of(model: &Model, measure: Measure) -> Option<(End, End)> {
 }
 
 impl Paths {
-    /// The shortest paths from the reference, and those among nodes that no storage connects to it. The names of elements decide between equals.
+    /// Returns the shortest paths from the reference, and between nodes that no storage connects to it. Ties are broken by the names of
+    /// elements.
     fn of(model: &mut Model, holding: &Holding) -> Paths {
         let edges = edges(model, holding);
         let mut beside: FxHashMap<End, Vec<usize>> = FxHashMap::default();
@@ -183,7 +185,7 @@ impl Paths {
         Paths { edges, steps }
     }
 
-    /// The coefficient of each edge in the integral of a sum of across variables of nodes.
+    /// Returns the coefficient of each edge in the integral of a sum of across variables of nodes.
     fn parts(&self, exprs: &mut Exprs, nodes: &[(NodeId, ExprId)]) -> Option<Vec<(usize, ExprId)>> {
         let mut parts: Vec<(usize, ExprId)> = Vec::new();
         let mut add =
@@ -209,7 +211,7 @@ impl Paths {
         (parts.len() <= LONGEST).then_some(parts)
     }
 
-    /// The edges on the path from one node to another, each with its direction: forward where the path goes from its tail to its head.
+    /// Returns the edges on the path from one node to another, each with its direction: forward if the path goes from its tail to its head.
     fn between(&self, mut from: End, mut to: End) -> Option<Vec<(usize, bool)>> {
         let mut path = Vec::new();
         while from != to {
@@ -231,7 +233,7 @@ impl Paths {
         Some(path)
     }
 
-    /// The sum over the energy variables of edges, each less its value at the start.
+    /// Returns the sum over the energy variables of edges, each minus its initial value.
     fn value(&self, model: &mut Model, holding: &mut Holding, parts: Vec<(usize, ExprId)>) -> Option<ExprId> {
         let mut terms = Vec::with_capacity(parts.len());
         for (edge, coefficient) in parts {
@@ -247,7 +249,7 @@ impl Paths {
     }
 }
 
-/// All that holds the integral of an across variable from a known start, by names.
+/// Returns all owners of the integral of an across variable with a known initial value, sorted by name.
 fn edges(model: &mut Model, holding: &Holding) -> Vec<Edge> {
     let assigned: FxHashSet<Target> = model
         .switching
@@ -273,7 +275,7 @@ fn edges(model: &mut Model, holding: &Holding) -> Vec<Edge> {
         let own = own_integral(model, port);
         let is_assigned = assigned.contains(&Target::Storage(port))
             || own.is_some_and(|(_, symbol)| assigned.contains(&Target::State(symbol)));
-        // Of storage of several ports a sum over all of them is the displacement of one.
+        // For storage with several ports, the displacement of one port is a sum over all ports.
         if is_assigned || switched.contains(&element) || model.graph.elements[element.index()].ports.len() > 1 {
             continue;
         }
@@ -320,8 +322,8 @@ fn edges(model: &mut Model, holding: &Holding) -> Vec<Edge> {
     found.into_iter().map(|entry| entry.1).collect()
 }
 
-/// The start of the energy variable of a storage port: `Some(true)` where its value is known, `Some(false)` where it is only guessed, none
-/// where none is given.
+/// Returns `Some(true)` if the initial value of the energy variable of a storage port is known, `Some(false)` if it is only guessed, and
+/// none if it is not given.
 fn given_start(model: &Model, places: &FxHashMap<SymbolId, usize>, port: PortId) -> Option<bool> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Nonlinear(_) = element.law else {
@@ -336,11 +338,11 @@ fn given_start(model: &Model, places: &FxHashMap<SymbolId, usize>, port: PortId)
     integral.start.map(|_| !integral.is_guess && integral.closure.is_none())
 }
 
-/// The storage ports without a start of their own that begin at 0 all the same, though other storage begins elsewhere.
+/// The storage ports without their own initial value that start at 0, even if other storage does not.
 enum Unmoved {
     All,
     None,
-    /// Between nodes of one group: A-type storage, dissipators and across sources join them, so that no sum of through variables ties
+    /// Between nodes of one group, which A-type storage, dissipators and across sources join, so that no sum of through variables couples
     /// this storage to other storage.
     Within(DisjointSets),
 }
@@ -367,7 +369,7 @@ impl Unmoved {
                 Law::Source { values, .. } => {
                     let symbols = model.exprs.symbols_of(values);
                     let mut kinds = symbols.into_iter().map(|symbol| model.exprs.symbol_info(symbol).kind);
-                    // A source that measures something may tie any storage to any other.
+                    // A controlled source may couple any storage elements.
                     if kinds.any(|kind| matches!(kind, SymbolKind::Measure | SymbolKind::State)) {
                         return Unmoved::None;
                     }
@@ -376,7 +378,7 @@ impl Unmoved {
                 Law::Nonlinear(_) if element.ports.len() > 1 => return Unmoved::None,
                 Law::Dissipator(_) => element.ports.len() == 1,
                 Law::Storage { .. } => true,
-                // A law of one variable alone is a source.
+                // A law of only one variable is a source.
                 Law::Nonlinear(law) => {
                     let symbols = model.exprs.symbols_of(&law.residuals);
                     let (effort, flow) = law.variables[0];

@@ -1,15 +1,15 @@
-//! Energy variables of storage: the displacement of a spring, the charge of a capacitor, with their starts.
+//! Energy variables of storage, such as the displacement of a spring or the charge of a capacitor, with their initial values.
 
 use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind};
 use lgm_algebra::{Field, FromExpression, RationalFunctions, solve};
 use lgm_model::{BondEnd, Connection, Law, Matrix, Measure, Model, NodeId, PortId, StateChoice, StorageForm, Variable};
 use rustc_hash::FxHashMap;
 
-/// The storage ports of a model by what they integrate.
+/// The storage ports of a model by their integrands.
 pub(super) struct Holding {
     measures: FxHashMap<SymbolId, Measure>,
     symbols: FxHashMap<Measure, SymbolId>,
-    /// Storage that integrates what is measured across two nodes, or at one against the reference.
+    /// Storage that integrates a variable measured between two nodes, or between a node and the reference.
     branches: FxHashMap<(Option<NodeId>, Option<NodeId>), Vec<PortId>>,
 }
 
@@ -37,7 +37,7 @@ impl Holding {
         holding
     }
 
-    /// The storage port whose energy variable is the integral of an expression, and whether with the other sign.
+    /// Returns the storage port whose energy variable is the integral of an expression; true if with the opposite sign.
     pub(super) fn port_of(&self, model: &Model, integrand: ExprId) -> Option<(PortId, bool)> {
         let (symbol, negative) = match model.exprs.node(integrand) {
             Node::Symbol(symbol) => (*symbol, false),
@@ -65,12 +65,12 @@ impl Holding {
         (integrated_by(model, port) == Some(variable)).then_some((port, negative != outwards))
     }
 
-    /// The variable that a symbol measures.
+    /// Returns the variable that a symbol measures.
     pub(super) fn measure(&self, symbol: SymbolId) -> Option<Measure> {
         self.measures.get(&symbol).copied()
     }
 
-    /// The energy variable of a storage port over what is measured; none of a field that is not inverted here.
+    /// Returns the energy variable of a storage port in terms of the measured variable; none for a field whose matrix is not inverted here.
     pub(super) fn energy(&mut self, model: &mut Model, port: PortId) -> Option<ExprId> {
         let id = model.graph.ports[port.index()].element;
         let element = model.graph.elements[id.index()].clone();
@@ -95,7 +95,7 @@ impl Holding {
         }
     }
 
-    /// The symbol of a port's variable; it is measured from now on.
+    /// Returns the symbol of a port's variable, which becomes a measure of the model.
     pub(super) fn measured(&mut self, model: &mut Model, port: PortId, variable: Variable) -> ExprId {
         let measure = match variable {
             Variable::Effort => Measure::PortEffort(port),
@@ -111,7 +111,7 @@ impl Holding {
         model.exprs.symbol(symbol)
     }
 
-    /// The storage that integrates a measured variable of an expression, its own or that of another element in the same place.
+    /// Returns the storage that integrates a measured variable of an expression, its own or that of another element between the same nodes.
     pub(super) fn beside(&self, model: &Model, integrand: ExprId) -> Vec<PortId> {
         let mut found = Vec::new();
         for symbol in model.exprs.symbols_of(&[integrand]) {
@@ -141,7 +141,7 @@ impl Holding {
     }
 }
 
-/// The element's port at an end of a bond, and whether it is the tail.
+/// Returns the element's port at an end of a bond; true if it is the tail.
 pub(super) fn end_of(model: &Model, bond: usize) -> Option<(PortId, bool)> {
     let bond = &model.graph.bonds[bond];
     match (bond.tail, bond.head) {
@@ -151,7 +151,7 @@ pub(super) fn end_of(model: &Model, bond: usize) -> Option<(PortId, bool)> {
     }
 }
 
-/// The variable whose integral the element at a port holds.
+/// Returns the variable that the element at a port integrates.
 pub(super) fn integrated_by(model: &Model, port: PortId) -> Option<Variable> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
@@ -161,7 +161,7 @@ pub(super) fn integrated_by(model: &Model, port: PortId) -> Option<Variable> {
     }
 }
 
-/// The integral that a law of its own holds at a port, of an effort or a flow: an energy variable, or one beside losses.
+/// Returns the integral of an effort or a flow in a nonlinear law at a port: an energy variable, possibly with losses.
 pub(super) fn own_integral(model: &Model, port: PortId) -> Option<(Variable, SymbolId)> {
     let id = model.graph.ports[port.index()].element;
     let element = &model.graph.elements[id.index()];
@@ -179,7 +179,7 @@ pub(super) fn own_integral(model: &Model, port: PortId) -> Option<(Variable, Sym
     })
 }
 
-/// A row of the inverse of a stiffness.
+/// Returns a row of the inverse of a stiffness.
 pub(super) fn inverse_row(model: &mut Model, value: &Matrix, row: usize) -> Option<Vec<ExprId>> {
     let mut field = RationalFunctions::default();
     let (mut matrix, mut right) = (Vec::new(), Vec::new());
@@ -200,7 +200,7 @@ pub(super) fn inverse_row(model: &mut Model, value: &Matrix, row: usize) -> Opti
     (!field.exhausted()).then_some(found)
 }
 
-/// Where the energy variable of a storage port starts, as far as a start is given that is not 0.
+/// Returns the initial value of a storage port's energy variable, if a nonzero one is given.
 pub(super) fn start_of_energy(model: &mut Model, port: PortId) -> Option<ExprId> {
     let id = model.graph.ports[port.index()].element;
     let element = model.graph.elements[id.index()].clone();

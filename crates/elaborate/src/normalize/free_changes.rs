@@ -1,11 +1,11 @@
-//! The changes whose modes may be tried without their conditions, where the modes in force contradict each other.
+//! The changes whose modes may be tried without their conditions if the active modes contradict each other.
 
 use lgm_algebra::expr::{ExprId, Node, Relation, SymbolId};
 use lgm_model::switching::{Change, SwitchedElement};
 use lgm_model::{ElementId, Measure, Model};
 use rustc_hash::FxHashSet;
 
-/// Marks the changes after which a mode that is wrong is left at once.
+/// Marks the changes after which a wrong mode is left immediately.
 pub(crate) fn mark_free_changes(model: &mut Model) {
     let mut switched = std::mem::take(&mut model.switching.elements);
     for element in &mut switched {
@@ -33,7 +33,7 @@ pub(crate) fn mark_free_changes(model: &mut Model) {
     model.switching.elements = switched;
 }
 
-/// The symbols of an element's own port variables, and of their integrals.
+/// Returns the symbols of an element's own port variables, and of their integrals.
 fn own_symbols(model: &Model, id: ElementId) -> FxHashSet<SymbolId> {
     let ports = &model.graph.elements[id.index()].ports;
     let is_own = |measure: &Measure| match measure {
@@ -62,7 +62,7 @@ fn is_free(model: &Model, own: &FxHashSet<SymbolId>, element: &SwitchedElement, 
         || back.any(|back| contrary(back.condition, change.condition) || contrary(change.condition, back.condition))
 }
 
-/// A question about a condition: does it ask for own variables, in all of its parts or in one that must hold?
+/// A test of a condition: does it use the element's own variables, in all of its parts or in a required part?
 struct Asks<'a> {
     model: &'a Model,
     own: &'a FxHashSet<SymbolId>,
@@ -73,7 +73,7 @@ impl Asks<'_> {
     fn ports(&self, condition: ExprId) -> bool {
         let exprs = &self.model.exprs;
         match exprs.node(condition) {
-            // All parts of `and` must hold, and one of `or`.
+            // All parts of `and` must hold, and at least one of `or`.
             Node::Relation(relation @ (Relation::And | Relation::Or), a, b) => {
                 let mut parts = [a, b].into_iter();
                 match (*relation == Relation::And) == self.needs_all {

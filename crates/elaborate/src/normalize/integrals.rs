@@ -1,8 +1,9 @@
-//! Integrals that storage holds: `int(through(c))` of a capacitor is its charge, `int(across(s))` of a spring its displacement.
+//! Integrals that are energy variables of storage: `int(through(c))` of a capacitor is its charge, `int(across(s))` of a spring its
+//! displacement.
 //!
-//! Each is the energy variable of the storage, which counts from the start that the storage is given, and which its law gives over
-//! its co-energy: so no state is added for it, in whatever equations, and no start is taken off. Other integrals count from 0 when
-//! the run begins; where one of them measures what a storage holds that begins elsewhere, a remark says so.
+//! Each is the energy variable of the storage. It includes the initial value of the storage, and its law determines it from the co-energy
+//! variable. Therefore no state is added for it in any equations, and no initial value is subtracted. Other integrals start from 0 at the
+//! beginning of the run; if such an integral measures a stored variable with another initial value, a remark reports it.
 
 use super::displacements::hold_along_paths;
 use super::energy_variables::{Holding, integrated_by, is_across, start_of_energy};
@@ -12,8 +13,8 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Puts the energy variables of storage in the places of integrals that these are, and returns remarks on other integrals of
-/// outputs that measure storage whose displacement, charge or momentum begins elsewhere than at 0.
+/// Replaces integrals by equal energy variables of storage. Returns remarks on other integrals in outputs that measure storage whose
+/// displacement, charge or momentum has a nonzero initial value.
 pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     roots.extend(model.switching.expressions());
@@ -39,7 +40,7 @@ pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     }
     let mut holding = Holding::of(model);
     let mut held: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-    // Those that linear laws give: a source takes no energy variable that may turn out to be no state.
+    // The energy variables of linear laws: a source does not use energy variables that may not become states.
     let mut linear: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     let mut starts: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     for integrand in integrands {
@@ -65,7 +66,7 @@ pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     remarks
 }
 
-/// Puts states in the places of the integrals that conditions and assignments still read: they go on through all modes.
+/// Replaces the remaining integrals in conditions and assignments by states, which continue through all modes.
 pub(crate) fn integrate_for_events(model: &mut Model) {
     let roots: Vec<ExprId> = model.switching.expressions().collect();
     let mut states: FxHashMap<ExprId, ExprId> = FxHashMap::default();
@@ -89,7 +90,7 @@ pub(crate) fn integrate_for_events(model: &mut Model) {
     }
 }
 
-/// What stands in an integral.
+/// Returns the integrand of an integral.
 fn integrand_of(model: &Model, id: ExprId) -> Option<ExprId> {
     match model.exprs.node(id) {
         Node::Call(Function::Int, list) => Some(list[0]),
@@ -97,8 +98,8 @@ fn integrand_of(model: &Model, id: ExprId) -> Option<ExprId> {
     }
 }
 
-/// Replaces integrals in outputs and in the values of sources. What changes with time in a law, as a displacement in a modulus, stays
-/// an integral, counted from the start of the storage too.
+/// Replaces integrals in outputs and in the values of sources. A time-varying quantity in a law, such as a displacement
+/// in a modulus, stays an integral and includes the initial value of the storage.
 fn replace(
     model: &mut Model,
     held: &FxHashMap<ExprId, ExprId>,
@@ -163,7 +164,7 @@ fn replace(
     }
 }
 
-/// Says which integrals of outputs count from 0 beside storage that does not begin there.
+/// Reports the integrals of outputs that start from 0 next to storage with another initial value.
 fn remarks(model: &mut Model, holding: &Holding) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for output in model.outputs.clone() {
@@ -179,7 +180,10 @@ fn remarks(model: &mut Model, holding: &Holding) -> Vec<Diagnostic> {
                 continue;
             }
             let element = model.element_name(id);
-            let message = format!("`{}` counts from 0, where `{element}` starts elsewhere", output.name);
+            let message = format!(
+                "`{}` starts from 0, but `{element}` has another initial value",
+                output.name
+            );
             let start = model.graph.elements[id.index()]
                 .start_span
                 .unwrap_or(model.element_span(id));
@@ -188,11 +192,12 @@ fn remarks(model: &mut Model, holding: &Holding) -> Vec<Diagnostic> {
                 false => "through",
             };
             let help = format!(
-                "write `int({measure}({element}))` for what `{element}` holds, from its start; or declare `state q = int(..), start = ..;`"
+                "write `int({measure}({element}))` for the variable stored in `{element}`, or declare `state q = \
+                 int(..), start = ..;`"
             );
             found.push(
                 Diagnostic::information(Code::LGM0438, message)
-                    .label(output.span, "the integral in this begins at 0")
+                    .label(output.span, "the integral in this starts at 0")
                     .label(start, format!("`{element}` starts here"))
                     .help(help),
             );

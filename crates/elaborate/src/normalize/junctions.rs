@@ -1,7 +1,7 @@
 //! Junctions that a condition turns on and off, as elements with two modes.
 //!
-//! A 1-junction that is on gets a bond without effort, and one that is off a bond without flow: what it takes up is what the others
-//! would have to share. A 0-junction is the dual.
+//! A 1-junction that is on gets a bond without effort, and one that is off a bond without flow, which absorbs the remaining effort. A
+//! 0-junction is the dual.
 
 use lgm_algebra::expr::ExprId;
 use lgm_model::switching::{Change, ControlledJunction, Mode, SwitchedElement};
@@ -10,7 +10,7 @@ use lgm_model::{
     Variable,
 };
 
-/// Puts an element with modes on each controlled junction.
+/// Adds an element with modes to each controlled junction.
 pub(crate) fn control_junctions(model: &mut Model) {
     for controlled in std::mem::take(&mut model.switching.junctions) {
         control(model, &controlled);

@@ -1,4 +1,4 @@
-//! The form of the flat model that all later stages read: storages of full rank, integrals by symbols, and what was counted.
+//! The form of the flat model that all later stages read: storage of full rank, integrals as symbols, and the counts.
 
 mod counts;
 mod displacements;

@@ -1,8 +1,8 @@
-//! A positive semidefinite stiffness of rank r carries r states (language 9, "Matrices").
+//! A positive semidefinite stiffness of rank r has r states (language 9, "Matrices").
 //!
-//! With R the indices of r independent rows, `K = B K_RR B'` where `B = K_{:,R} K_RR^-1`. So the field becomes an r-port
-//! stiffness K_RR behind a coupler: the across variables reach it through B', its through variables return through
-//! B. The states keep their names, entries R of the field's through variable.
+//! With R the indices of r independent rows, `K = B K_RR B'` where `B = K_{:,R} K_RR^-1`. The field therefore becomes an r-port stiffness
+//! K_RR after a coupler: the across variables reach it through B', and its through variables return through B. The states keep their names,
+//! the entries R of the field's through variable.
 
 use lgm_algebra::expr::ExprId;
 use lgm_algebra::{ExactValues, Field, FromExpression, RationalFunctions, solve};
@@ -16,7 +16,7 @@ use num_rational::BigRational;
 use num_traits::{Signed, Zero};
 use std::sync::Arc;
 
-/// Replaces every stiffness field whose rank, with the values given, is below its width.
+/// Replaces every stiffness field whose rank, at the given values, is below its width.
 pub(crate) fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let mut parts = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
                     ),
                 )
                 .label(element.law_span, "every entry of this matrix is zero")
-                .help("leave the element out: a spring without stiffness transmits nothing"),
+                .help("remove the element: a spring without stiffness transmits nothing"),
             );
             continue;
         }
@@ -60,8 +60,8 @@ pub(crate) fn split_singular_stiffness(model: &mut Model) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Indices of independent rows: pivots on the diagonal, largest first, which a semidefinite matrix always has. None where a
-/// value cannot be computed, or has too many digits; reduction reports that.
+/// Returns the indices of independent rows, found by pivots on the diagonal, largest first, which a semidefinite matrix always has. None if
+/// a value cannot be computed, or has too many digits; reduction reports that.
 fn independent_rows(model: &Model, value: &Matrix) -> Option<Vec<usize>> {
     let values = model
         .parameters
@@ -103,7 +103,7 @@ fn independent_rows(model: &Model, value: &Matrix) -> Option<Vec<usize>> {
     Some(kept).filter(|_| !field.exhausted())
 }
 
-/// Moves the field's ports to a coupler and leaves the kept ones as ports of the storage behind it.
+/// Moves the field's ports to a coupler and leaves the kept ones as ports of the storage after it.
 fn split(model: &mut Model, index: usize, kept: &[usize]) {
     let element = model.graph.elements[index].clone();
     let Law::Storage { co_energy, value, .. } = &element.law else {
@@ -167,8 +167,8 @@ fn split(model: &mut Model, index: usize, kept: &[usize]) {
     retarget(model, old, first_outer);
 }
 
-/// The coupler: x is the conjugate at the n outer ports, y that of the r inner ones; an inner bond keeps the effort and turns the
-/// flow, so y is minus the storage's variable where that is a flow.
+/// Returns the matrix of the coupler: x is the conjugate at the n outer ports, y the conjugate at the r inner ports. An inner bond keeps
+/// the effort and reverses the flow, so y is minus the storage's variable if that is a flow.
 fn coupler_matrix(model: &mut Model, spread: &[Vec<ExprId>], conjugate: Variable, r: usize) -> Matrix {
     let mut matrix = Matrix {
         rows: r,
@@ -189,8 +189,8 @@ fn coupler_matrix(model: &mut Model, spread: &[Vec<ExprId>], conjugate: Variable
     matrix
 }
 
-/// The inner ports of the coupler, the bonds behind them, and the ports of the storage at their other ends; the first numbers of
-/// both kinds of ports are given.
+/// Adds the inner ports of the coupler, their bonds, and the ports of the storage at the other ends, given the first indices of both kinds
+/// of ports.
 fn inner_ports(
     model: &mut Model,
     coupler: ElementId,
@@ -224,7 +224,7 @@ fn inner_ports(
     }
 }
 
-/// `B = K_{:,R} K_RR^-1`, n rows of r entries; none where the generic matrix cannot be inverted, which reduction reports.
+/// Returns `B = K_{:,R} K_RR^-1`, n rows of r entries; none if the generic matrix cannot be inverted, which reduction reports.
 fn spread_matrix(model: &mut Model, value: &Matrix, kept: &[usize]) -> Option<Vec<Vec<ExprId>>> {
     let mut field = RationalFunctions::default();
     let mut read = |row: usize, column: usize| field.from_expression(&model.exprs, value.get(row, column)).ok();
@@ -256,7 +256,7 @@ fn spread_matrix(model: &mut Model, value: &Matrix, kept: &[usize]) -> Option<Ve
     Some(spread)
 }
 
-/// Drops the old ports and lets everything that named them name the coupler's outer ports.
+/// Removes the old ports and redirects all references to the coupler's outer ports.
 fn retarget(model: &mut Model, old: std::ops::Range<u32>, first_outer: u32) {
     let count = old.end - old.start;
     let new = |port: PortId| {

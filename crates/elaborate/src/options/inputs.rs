@@ -1,4 +1,4 @@
-//! Signals that the command line gives to inputs: `--input "u=2*step(0)"`, `--input "u[2]=sin(time)"`.
+//! Signals of inputs on the command line: `--input "u=2*step(0)"`, `--input "u[2]=sin(time)"`.
 
 use crate::names::bodies::check_value;
 use crate::options::written::{Written, is_name};
@@ -10,21 +10,21 @@ use lgm_source::{SourceId, SourceMap, Span};
 use lgm_syntax::ast::{self, Expr, StatementKind};
 use lgm_syntax::visit::statements;
 
-/// What stands in front of the `=` of an `--input` option.
+/// The text before the `=` of an `--input` option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputTarget {
     /// The input's name.
     pub name: String,
     /// The entry of a vector input, from 1.
     pub entry: Option<usize>,
-    /// The place of both.
+    /// The location of name and entry.
     pub span: Span,
-    /// The byte behind the `=`.
+    /// The byte after the `=`.
     pub value_at: usize,
 }
 
 impl InputTarget {
-    /// `u` or `u[2]`
+    /// Returns the target as text: `u` or `u[2]`.
     pub fn text(&self) -> String {
         match self.entry {
             Some(entry) => format!("{}[{entry}]", self.name),
@@ -48,7 +48,7 @@ fn malformed(span: Span, message: &str) -> Diagnostic {
         )
 }
 
-/// Reads what stands in front of the `=`: `u` or `u[2]`.
+/// Reads the text before the `=`: `u` or `u[2]`.
 pub fn input_target(map: &SourceMap, source: SourceId) -> Result<InputTarget, Diagnostic> {
     let option = Written::read(map, source, malformed)?;
     let (written, span) = (option.target, option.target_span);
@@ -64,7 +64,7 @@ pub fn input_target(map: &SourceMap, source: SourceId) -> Result<InputTarget, Di
     };
     if !is_name(name) {
         let place = if name.is_empty() { option.whole() } else { span };
-        return Err(malformed(place, "the name of an input is needed in front of `=`"));
+        return Err(malformed(place, "expected the name of an input before `=`"));
     }
     Ok(InputTarget {
         name: name.to_string(),
@@ -74,7 +74,7 @@ pub fn input_target(map: &SourceMap, source: SourceId) -> Result<InputTarget, Di
     })
 }
 
-/// A fault that names an input which the model does not have.
+/// Returns the error for an unknown input of a model.
 pub fn no_such_input<'n>(model: &str, target: &InputTarget, names: impl IntoIterator<Item = &'n str>) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(Code::LGM0921, format!("`{model}` has no input `{}`", target.text()))
         .label(target.span, "this option gives no input a signal");
@@ -82,7 +82,7 @@ pub fn no_such_input<'n>(model: &str, target: &InputTarget, names: impl IntoIter
     diagnostic
 }
 
-/// Reads the options that give inputs a signal by an expression.
+/// Reads the options that set the signal of an input.
 pub(crate) fn read(
     program: &Program,
     model: &ast::Model,
@@ -117,7 +117,7 @@ pub(crate) fn read(
             }
         };
         diagnostics.extend(check_value(program, map, model, &value));
-        // The last of several options for one input counts, as on every command line.
+        // The last of several options for one input has priority.
         settings.retain(|known| known.target.name != target.name || known.target.entry != target.entry);
         if target.entry.is_none() {
             settings.retain(|known| known.target.name != target.name);

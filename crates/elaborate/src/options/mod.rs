@@ -1,4 +1,4 @@
-//! What the command line chooses: the model, and values of parameters.
+//! The choices of the command line: the model, and values of parameters.
 
 pub(crate) mod inputs;
 pub(crate) mod modes;
@@ -20,29 +20,29 @@ use written::{Written, is_name};
 pub struct Settings {
     /// The model to elaborate; by default the only or last one of the root text.
     pub model: Option<String>,
-    /// Values of parameters and constants. The text of each source holds the whole option, `name=value`; the
-    /// string is the option as the user wrote it.
+    /// Values of parameters and constants. The text of each source contains the whole option, `name=value`; the string is the option as
+    /// written.
     pub sets: Vec<(String, SourceId)>,
-    /// Signals of inputs, each an expression of time and parameters; as `sets`.
+    /// Signals of inputs, each an expression of time and parameters; in the form of `sets`.
     pub inputs: Vec<(String, SourceId)>,
-    /// Values of states, inputs and time at which the equations are looked at; as `sets`.
+    /// Values of states, inputs and time at which the equations are evaluated; in the form of `sets`.
     pub point: Vec<(String, SourceId)>,
-    /// Modes of elements, `d1=conducting`, in the place of those in which the search at the start begins.
+    /// Modes of elements, `d1=conducting`, instead of those in which the search at the start begins.
     pub modes: Vec<String>,
-    /// The component whose ports are left open, by the name of its instance: it has nodes of its own there, which are the model's
+    /// The component whose ports are left open, by the name of its instance: these ports get separate nodes, which are the model's
     /// `open_ports`.
     pub opened: Option<String>,
     /// True for an analysis of the equations between events, in which discrete variables are inputs.
     pub open_discretes: bool,
-    /// The largest number of nodes and instances; more than [`Settings::LARGEST`] is never allowed. An editor or a
-    /// service that must answer at once gives less.
+    /// The largest number of nodes and instances; more than [`Settings::LARGEST`] is never allowed. An interactive
+    /// editor or service uses less.
     pub largest: u64,
-    /// Ends the elaboration early; there is no model then, and what was found is incomplete.
+    /// Ends the elaboration early; then there is no model, and the diagnostics are incomplete.
     pub cancellation: Cancellation,
 }
 
 impl Settings {
-    /// The language's own limit of nodes and instances.
+    /// The maximum number of nodes and instances in the language.
     pub const LARGEST: u64 = 100_000_000;
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Assignment {
     pub value: Expr,
 }
 
-/// Finds the model and reads the options; `None` where there is nothing to elaborate.
+/// Finds the model and reads the options; `None` if there is nothing to elaborate.
 pub(crate) fn read<'a>(
     program: &'a Program,
     map: &SourceMap,
@@ -116,7 +116,7 @@ pub(crate) fn read<'a>(
                 diagnostics.push(diagnostic);
             }
             Ok((_, assignment)) => {
-                // The last of several options for one name counts, as on every command line.
+                // The last of several options for one name has priority.
                 assignments.retain(|entry| entry.name != assignment.name);
                 assignments.push(assignment);
             }
@@ -134,7 +134,7 @@ fn malformed(span: Span, message: &str) -> Diagnostic {
         )
 }
 
-/// Reads an option, with the place of its name.
+/// Reads an option, with the location of its name.
 fn assignment(map: &SourceMap, source: SourceId) -> Result<(Span, Assignment), Diagnostic> {
     let written = Written::read(map, source, malformed)?;
     let name = written.target;
@@ -144,7 +144,7 @@ fn assignment(map: &SourceMap, source: SourceId) -> Result<(Span, Assignment), D
         } else {
             written.target_span
         };
-        return Err(malformed(place, "a name is needed in front of `=`"));
+        return Err(malformed(place, "expected a name before `=`"));
     }
     let value = written.value(malformed)?;
     if let Some(span) = not_literal(&value) {
@@ -154,7 +154,7 @@ fn assignment(map: &SourceMap, source: SourceId) -> Result<(Span, Assignment), D
     Ok((written.target_span, Assignment { name, value }))
 }
 
-/// The first part of an expression that is more than numbers, lists of numbers and arithmetic on them.
+/// Returns the first part of an expression other than numbers, lists of numbers and arithmetic on them.
 fn not_literal(expr: &Expr) -> Option<Span> {
     match &expr.kind {
         ExprKind::Number(..) => None,

@@ -5,7 +5,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 
-/// Puts the elements of a model into the modes that options name.
+/// Sets the modes of elements that options name.
 pub(crate) fn choose(model: &mut Model, options: &[String], diagnostics: &mut Vec<Diagnostic>) {
     let mut modes = model.switching.first_modes();
     for text in options.iter().flat_map(|option| option.split(',')) {
@@ -19,7 +19,7 @@ pub(crate) fn choose(model: &mut Model, options: &[String], diagnostics: &mut Ve
     }
 }
 
-/// The element, by its place among those with modes, and the mode that an option names.
+/// Returns the index of the element in the elements with modes, and the mode that an option names.
 fn chosen(model: &Model, text: &str) -> Result<(usize, usize), Box<Diagnostic>> {
     let fault = |message: String, help: String| {
         let shown = format!("`--mode {text}`: {message}");

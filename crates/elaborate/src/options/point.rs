@@ -1,4 +1,4 @@
-//! Values at which the command line looks at the equations: `--at "theta=pi"`, `--at "u=2 [N]"`.
+//! The point at which the command line evaluates the equations: `--at "theta=pi"`, `--at "u=2 [N]"`.
 
 use crate::names::bodies::check_value;
 use crate::options::written::Written;
@@ -19,10 +19,13 @@ pub(crate) struct PointSetting {
 pub(crate) fn malformed(span: Span, message: &str) -> Diagnostic {
     Diagnostic::error(Code::LGM0923, "this option is not of the form `name=value`")
         .label(span, message.to_string())
-        .help("write states, inputs or `time` as `lgm equations` names them: `--at \"theta=pi/6, joint.w=0, u=2 [N]\"`")
+        .help(
+            "use the names that `lgm equations` prints for states and inputs, or `time`: `--at \"theta=pi/6, \
+            joint.w=0, u=2 [N]\"`",
+        )
 }
 
-/// Reads the options, each of one name; what the names stand for is known when there are equations.
+/// Reads the options, one name each; the meanings of the names are known after the equations are formed.
 pub(crate) fn read(
     program: &Program,
     model: &ast::Model,
@@ -35,7 +38,7 @@ pub(crate) fn read(
         let read = || {
             let option = Written::read(map, *source, malformed)?;
             if option.target.is_empty() {
-                let words = "the name of a state or an input is needed in front of `=`";
+                let words = "expected the name of a state or an input before `=`";
                 return Err(malformed(option.whole(), words));
             }
             Ok(PointSetting {
@@ -52,7 +55,7 @@ pub(crate) fn read(
             }
         };
         diagnostics.extend(check_value(program, map, model, &setting.value));
-        // The last of several options for one name counts, as on every command line.
+        // The last of several options for one name has priority.
         settings.retain(|known| known.name != setting.name);
         settings.push(setting);
     }

@@ -1,23 +1,23 @@
-//! Options of the form `target=value`, taken apart: what stands in front of the `=`, and the expression behind it.
+//! Options of the form `target=value`, split into the target and the expression after the `=`.
 
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
 use lgm_syntax::ast::Expr;
 use lgm_syntax::parse_expression;
 
-/// An option, each in a source of its own.
+/// An option with its own source.
 pub(crate) struct Written<'t> {
     source: SourceId,
     text: &'t str,
-    /// What stands in front of the `=`, without spaces around it.
+    /// The text before the `=`, without surrounding spaces.
     pub target: &'t str,
     pub target_span: Span,
-    /// The byte behind the `=`.
+    /// The byte after the `=`.
     pub value_at: usize,
 }
 
 impl<'t> Written<'t> {
-    /// Takes an option apart; where there is no `=`, `malformed` says so.
+    /// Splits an option; `malformed` reports a missing `=`.
     pub fn read(
         map: &'t SourceMap,
         source: SourceId,
@@ -38,14 +38,14 @@ impl<'t> Written<'t> {
         })
     }
 
-    /// The place of the whole option.
+    /// Returns the location of the whole option.
     pub fn whole(&self) -> Span {
         Span::new(self.source, 0, self.text.len())
     }
 
-    /// The expression behind the `=`; its first fault is handed to `malformed`.
+    /// Returns the expression after the `=`; its first error is passed to `malformed`.
     pub fn value(&self, malformed: fn(Span, &str) -> Diagnostic) -> Result<Expr, Diagnostic> {
-        // The target is blanked out, so that the places in the value are those in the whole option.
+        // The target is replaced by spaces, so that locations in the value are those in the whole option.
         let blanked = format!("{}{}", " ".repeat(self.value_at), &self.text[self.value_at..]);
         let (value, faults) = parse_expression(self.source, &blanked);
         let Some(fault) = faults.into_iter().find(Diagnostic::is_error) else {
@@ -58,7 +58,7 @@ impl<'t> Written<'t> {
     }
 }
 
-/// Whether a word is a name of the language.
+/// Returns true if a word is a name of the language.
 pub(crate) fn is_name(word: &str) -> bool {
     let mut letters = word.chars();
     letters

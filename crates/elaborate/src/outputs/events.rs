@@ -7,14 +7,14 @@ use crate::expand::Deferred;
 use crate::outputs::Results;
 use lgm_algebra::expr::{ExprId, Node, Relation, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
-use lgm_model::switching::{Assignment, Block, ControlledJunction, Target, Trigger};
+use lgm_model::switching::{Assignment, ControlledJunction, EventBlock, Target, Trigger};
 use lgm_model::{Law, Measure, NodeId, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Action, Expr, StatementKind};
 
 impl<'a> Results<'_, 'a> {
-    /// Discrete variables that nothing uses are variables too.
+    /// Evaluates the discrete variables, including unused ones.
     pub fn evaluate_discretes(&mut self) {
         for at in 0..self.expanded.discretes.len() {
             let later = self.expanded.discretes[at];
@@ -29,16 +29,16 @@ impl<'a> Results<'_, 'a> {
                 }
                 for attribute in &later.statement.attributes {
                     let word = &attribute.name.text;
-                    let diagnostic = Diagnostic::error(Code::LGM0136, format!("a discrete variable takes no `{word}`"))
-                        .label(attribute.name.span, "nothing can stand here")
-                        .help("its start is the value of its declaration: `discrete hits = 0;`");
+                    let diagnostic = Diagnostic::error(Code::LGM0136, format!("a discrete variable has no `{word}`"))
+                        .label(attribute.name.span, "nothing is allowed here")
+                        .help("its initial value is given in its declaration: `discrete hits = 0;`");
                     this.report(diagnostic);
                 }
             });
         }
     }
 
-    /// The blocks, in the order of the text.
+    /// Evaluates the blocks, in text order.
     pub fn evaluate_blocks(&mut self) {
         for at in 0..self.expanded.blocks.len() {
             if self.reports.is_stopped() {
@@ -49,7 +49,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The conditions of junctions, `one A, on = closed;`.
+    /// Evaluates the conditions of junctions, `one A, on = closed;`.
     pub fn evaluate_junctions(&mut self) {
         for at in 0..self.expanded.controlled.len() {
             let later = self.expanded.controlled[at];
@@ -61,8 +61,8 @@ impl<'a> Results<'_, 'a> {
         for attribute in &declared.attributes {
             let name = &attribute.name;
             if &*name.text != "on" {
-                let diagnostic = Diagnostic::error(Code::LGM0153, format!("`{}` cannot stand here", name.text))
-                    .label(name.span, "not known")
+                let diagnostic = Diagnostic::error(Code::LGM0153, format!("`{}` is not allowed here", name.text))
+                    .label(name.span, "unknown")
                     .help("only `on = CONDITION` can follow the names of junctions");
                 self.report(diagnostic);
                 continue;
@@ -111,7 +111,7 @@ impl<'a> Results<'_, 'a> {
         self.actions(body, None, place, &mut assignments);
         self.at_event = false;
         if let Some(trigger) = trigger {
-            self.graph.model.switching.blocks.push(Block {
+            self.graph.model.switching.blocks.push(EventBlock {
                 trigger,
                 assignments,
                 span: statement.span,
@@ -119,14 +119,14 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The instants of `every PERIOD from FIRST`.
+    /// Returns the instants of `every PERIOD from FIRST`.
     fn every(&mut self, every: &'a ast::Every, place: Place) -> Option<Trigger> {
         let period = self.seconds(&every.period, place);
         let first = match &every.first {
             None => Some(0.0),
             Some((word, value)) => {
                 if &*word.text != "from" {
-                    let diagnostic = Diagnostic::error(Code::LGM0165, format!("`{}` cannot stand here", word.text))
+                    let diagnostic = Diagnostic::error(Code::LGM0165, format!("`{}` is not allowed here", word.text))
                         .label(word.span, "expected `from`")
                         .help("write `every Ts from t0 { .. }`");
                     self.report(diagnostic);
@@ -140,12 +140,12 @@ impl<'a> Results<'_, 'a> {
         }
         let diagnostic = Diagnostic::error(Code::LGM0165, "the period of `every` must be longer than 0 s")
             .label(every.period.span, format!("this is {period} s"))
-            .help("write how long it is from one instant to the next: `every 1 [ms] { .. }`");
+            .help("write the period: `every 1 [ms] { .. }`");
         self.report(diagnostic);
         None
     }
 
-    /// A time that is known when compiling.
+    /// Returns a compile-time instant or period, in seconds.
     fn seconds(&mut self, expr: &'a Expr, place: Place) -> Option<f64> {
         let value = self.eval_scalar(expr, place)?;
         let time = Scalar {
@@ -158,7 +158,7 @@ impl<'a> Results<'_, 'a> {
         let symbols = self.arena.exprs.symbols_of(&[value.expr]);
         if let Some(symbol) = symbols.first().copied() {
             let other = self.arena.exprs.symbol_info(symbol).name.clone();
-            let diagnostic = Diagnostic::error(Code::LGM0402, "the instants of `every` must be known when compiling")
+            let diagnostic = Diagnostic::error(Code::LGM0402, "the period of `every` must be known at compile time")
                 .label(expr.span, format!("this depends on `{other}`"))
                 .help(format!("declare `{other}` as `const`"));
             let diagnostic = self.label_symbol(diagnostic, symbol);
@@ -169,13 +169,13 @@ impl<'a> Results<'_, 'a> {
         Some(to_f64(&numbers[0]))
     }
 
-    /// Assignments in order; `guard` is what must hold for them to be made.
+    /// Evaluates assignments in order; `guard` is their condition.
     fn actions(&mut self, body: &'a [Action], guard: Option<ExprId>, place: Place, out: &mut Vec<Assignment>) {
         for action in body {
             match action {
                 Action::Assign(assignment) => self.assignment(assignment, guard, place, out),
                 Action::If(choice) => {
-                    // The conditions of the branches so far.
+                    // The condition that no previous branch is taken.
                     let mut rest = guard;
                     for (condition, body) in &choice.branches {
                         let Some(decided) = self.eval_scalar(condition, place) else {
@@ -196,7 +196,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// Holds what a choice is decided by, so that an assignment in a branch does not change it.
+    /// Stores the condition of a choice, so that an assignment in a branch does not change it.
     fn decide(&mut self, condition: ExprId, written: &Expr, out: &mut Vec<Assignment>) -> ExprId {
         let symbol = self.arena.exprs.new_symbol("choice", SymbolKind::Assignment);
         out.push(Assignment {
@@ -277,7 +277,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The target that an expression on the left of an assignment names.
+    /// Returns the target on the left-hand side of an assignment.
     fn target(&self, expr: ExprId) -> Option<Target> {
         let Node::Symbol(symbol) = *self.arena.exprs.node(expr) else {
             return None;
@@ -300,7 +300,7 @@ impl<'a> Results<'_, 'a> {
         self.storage_target(symbol)
     }
 
-    /// The storage that carries a measured variable as its state.
+    /// Returns the storage whose state is the measured variable.
     fn storage_target(&self, symbol: SymbolId) -> Option<Target> {
         let model = &self.graph.model;
         let measure = model.measures.iter().find(|entry| entry.0 == symbol)?.1;
@@ -319,8 +319,11 @@ impl<'a> Results<'_, 'a> {
     fn no_target(&mut self, target: &'a Expr) {
         let words = self.sources.slice(target.span).to_string();
         let diagnostic = Diagnostic::error(Code::LGM0166, format!("`{words}` cannot be assigned to"))
-            .label(target.span, "this is no discrete variable and no state")
-            .help("on the left of `:=` stands a discrete variable, a declared state, or what a linear storage carries: `across(mass)`, `through(spring)`");
+            .label(target.span, "this is neither a discrete variable nor a state")
+            .help(
+                "assign to a discrete variable, a declared state, or the variable of a linear storage element: \
+                `across(mass)`, `through(spring)`",
+            );
         self.report(diagnostic);
     }
 }

@@ -1,4 +1,4 @@
-//! Experiments: how the model is to be run, checked as the values that they are.
+//! Experiments: the run settings of the model, checked like other values.
 
 use crate::context::values::{DimId, Scalar};
 use crate::context::{EnvId, FrameId, Place};
@@ -13,15 +13,15 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Attribute, Expr, ExprKind, Name};
 use rustc_hash::FxHashMap;
 
-/// What an `experiment` may say.
+/// The settings of an `experiment`.
 pub const ENTRIES: &[&str] = &[
     "start", "stop", "points", "plot", "method", "rtol", "atol", "step", "events",
 ];
 
-/// The methods of a run, as the command line names them.
+/// The methods of a run, by their names on the command line.
 pub const METHODS: &[&str] = &["auto", "tsit45", "bdf", "sdirk", "tr-bdf2"];
 
-/// The most rows of a run.
+/// The largest number of samples of a run.
 const MOST_POINTS: f64 = 1e8;
 
 impl<'a> Results<'_, 'a> {
@@ -46,7 +46,7 @@ impl<'a> Results<'_, 'a> {
                 let diagnostic = Diagnostic::error(Code::LGM0133, format!("`{}` is given twice", name.text))
                     .label(name.span, "given again here")
                     .label(first, "first given here")
-                    .help("leave one of the two out");
+                    .help("remove one of the two");
                 self.report(diagnostic);
                 continue;
             }
@@ -78,7 +78,7 @@ impl<'a> Results<'_, 'a> {
                 .label(*span, format!("this is {stop} s"));
             diagnostic = match seen.get("start") {
                 Some(span) => diagnostic.label(*span, format!("this is {start} s")),
-                None => diagnostic.note("a run starts at 0 unless `start` says otherwise"),
+                None => diagnostic.note("a run starts at 0 unless `start` is given"),
             };
             self.report(diagnostic.help("write a `stop` that is later than the start"));
         }
@@ -87,20 +87,20 @@ impl<'a> Results<'_, 'a> {
 
     fn unknown_entry(&mut self, name: &Name) {
         let mut diagnostic = Diagnostic::error(Code::LGM0144, format!("an experiment has no `{}`", name.text))
-            .label(name.span, "not known");
+            .label(name.span, "unknown");
         diagnostic.help = lgm_source::nearest::did_you_mean(&name.text, ENTRIES.iter().copied());
         diagnostic.fixes = lgm_source::nearest::corrections(name.span, &name.text, ENTRIES.iter().copied());
         self.report(diagnostic);
     }
 
-    /// A value that cannot be used, and what would do.
+    /// Reports an invalid value, with the expected one.
     fn bad_entry(&mut self, message: String, span: Span, words: String, help: String) {
         let diagnostic = Diagnostic::error(Code::LGM0154, message).label(span, words).help(help);
         self.report(diagnostic);
     }
 
-    /// An entry that is a number, fixed before the run, in SI; where it depends on parameters, so that it is another one in a
-    /// run with other values, its expression is kept.
+    /// Returns a numerical entry in SI, which is constant during the run. If it depends on parameters, its expression is kept for runs with
+    /// other values.
     fn entry(&mut self, entry: Entry, name: &'a Name, value: &'a Expr, experiment: &mut Experiment) -> Option<f64> {
         let Scalar { expr, dim } = self.eval_scalar(value, Place::MODEL)?;
         if self.varies(expr) {
@@ -193,14 +193,14 @@ impl<'a> Results<'_, 'a> {
             self.bad_entry(
                 format!("there is no method `{words}`"),
                 value.span,
-                "not known".to_string(),
+                "unknown".to_string(),
                 help,
             );
         }
         found
     }
 
-    /// The outputs, states and inputs to draw, by their names.
+    /// Collects the names of the outputs, states and inputs to plot.
     fn plot(&mut self, expr: &'a Expr, names: &mut Vec<(String, Span)>) {
         match &expr.kind {
             ExprKind::List(items, _) => {
@@ -232,7 +232,7 @@ impl<'a> Results<'_, 'a> {
                 };
                 let list: Vec<String> = list.iter().map(i64::to_string).collect();
                 let ExprKind::Name(name) = &base.kind else {
-                    // An entry of a state that is a vector.
+                    // An entry of a vector state.
                     let entry = format!("{}[{}]", self.sources.slice(base.span), list.join(", "));
                     return names.push((entry, expr.span));
                 };
@@ -243,18 +243,18 @@ impl<'a> Results<'_, 'a> {
                     false => self.no_such_output(name, &entry, expr.span),
                 }
             }
-            // The states of instances go by their paths; which there are is known once the equations are.
+            // The states of instances are named by their paths; they are known after the equations are formed.
             ExprKind::Member(..) => names.push((self.sources.slice(expr.span).to_string(), expr.span)),
             ExprKind::Missing => {}
             _ => self.not_plottable(expr),
         }
     }
 
-    /// Whether a run has a curve of this name that is no output.
+    /// Returns true if a state or an input has this name.
     fn is_state_or_input(&self, name: &Name) -> bool {
         let vector = format!("{}[", name.text);
         let is_input = |known: &str| *known == *name.text || known.starts_with(&vector);
-        // One that is at fault is reported elsewhere.
+        // A declaration with an error is reported elsewhere.
         let is_failed = self.reports.errors > 0 && self.scopes.value_slot(&name.text, FrameId(0)).is_some();
         is_failed
             || self.graph.model.inputs.iter().any(|input| is_input(&input.name))
@@ -265,14 +265,14 @@ impl<'a> Results<'_, 'a> {
                 .any(|later| later.statement.declared.name.text == name.text)
     }
 
-    /// Whether an output of this name is declared, and its value was at fault.
+    /// Returns true if an output of this name is declared, but its value has an error.
     fn is_failed_output(&self, name: &Name) -> bool {
         let declared = self
             .expanded
             .outputs
             .iter()
             .any(|later| later.statement.declared.name.text == name.text);
-        // One whose value could not even be begun is missing without a fault of its own.
+        // An output whose evaluation could not start is missing without a separate error.
         let is_missing = || {
             let vector = format!("{}[", name.text);
             let is_entry = |known: &str| *known == *name.text || known.starts_with(&vector);
@@ -281,17 +281,14 @@ impl<'a> Results<'_, 'a> {
         declared && (self.reports.errors > 0 || is_missing())
     }
 
-    /// `entry` is what is asked for: the name itself, or one of its entries.
+    /// Reports an unknown output; `entry` is the requested item: the name itself, or one of its entries.
     fn no_such_output(&mut self, name: &Name, entry: &str, span: Span) {
         let is_value = self.scopes.value_slot(&name.text, FrameId(0)).is_some();
         let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("there is no output `{entry}` to plot"));
         if is_value {
-            // A signal or a parameter: it has a value, and wants an output to show it.
+            // A signal or a parameter has a value, but requires an output to be recorded.
             diagnostic = diagnostic
-                .label(
-                    span,
-                    "outputs, states and inputs can be drawn, and this is none of them",
-                )
+                .label(span, "only outputs, states and inputs can be plotted")
                 .help(format!(
                     "declare an output of this name: `output {0} = {0};`",
                     name.text
@@ -313,7 +310,7 @@ impl<'a> Results<'_, 'a> {
 
     fn not_plottable(&mut self, expr: &Expr) {
         self.bad_entry(
-            "`plot` takes the names of outputs".to_string(),
+            "`plot` requires names of outputs".to_string(),
             expr.span,
             "this is an expression".to_string(),
             "declare an output for it, and write its name here".to_string(),

@@ -1,4 +1,4 @@
-//! Outputs, and signals that nothing uses.
+//! Outputs and unused signals.
 
 mod events;
 mod signals;
@@ -19,7 +19,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
-/// What the model's signals, states, outputs and experiments are worth.
+/// The values of the model's signals, states, outputs and experiments.
 pub(crate) struct Results<'e, 'a> {
     evaluator: &'e mut Evaluator<'a>,
     expanded: &'e Expanded<'a>,
@@ -27,7 +27,7 @@ pub(crate) struct Results<'e, 'a> {
 
 layer!(Results<'e, 'a>, evaluator: Evaluator<'a>);
 
-/// Evaluates what the model declares beside its graph, which is whole and has its laws.
+/// Evaluates the model's declarations outside its graph, which is complete, including its laws.
 pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, expanded: &Expanded<'a>) {
     let mut results = Results { evaluator, expanded };
     results.evaluate_signals();
@@ -40,7 +40,7 @@ pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, expanded: &Expanded<'a
 }
 
 impl<'a> Results<'_, 'a> {
-    /// The outputs in order, vectors entry by entry.
+    /// Evaluates the outputs in order, vectors entry by entry.
     pub fn evaluate_outputs(&mut self) {
         let mut names: FxHashMap<String, Span> = FxHashMap::default();
         let mut values = Vec::new();
@@ -70,7 +70,7 @@ impl<'a> Results<'_, 'a> {
             if indices.is_some() && value.entries().len() > 1 {
                 let diagnostic = Diagnostic::error(Code::LGM0206, "an output with an index must be a scalar")
                     .label(later.statement.value.span, format!("this is {}", value.shape_text()))
-                    .help("write one entry of it, such as `[1]` behind it, or leave the index of the output out");
+                    .help("write one entry of it, with an index such as `[1]`, or remove the index of the output");
                 self.report(diagnostic);
                 continue;
             }
@@ -87,7 +87,7 @@ impl<'a> Results<'_, 'a> {
                 });
             }
         }
-        // Measured variables and integrals are all there now, and are found by their symbols at once.
+        // Measured variables and integrals all exist now, and are found by their symbols directly.
         let measures: FxHashMap<SymbolId, Measure> = self.graph.model.measures.iter().copied().collect();
         let integrals = self.graph.model.integrals.iter().enumerate();
         let integrals: FxHashMap<SymbolId, usize> = integrals.map(|(at, integral)| (integral.symbol, at)).collect();
@@ -105,8 +105,8 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// A measured variable, or a multiple of one, has the unit of its domain, in the domain's own words; what is computed otherwise
-    /// has the text of its dimension.
+    /// Returns the unit of an output. A measured variable, or a multiple of one, has the unit as written in its domain; other computed
+    /// values have the text of their dimension.
     fn output_unit(&self, entry: Scalar, measures: &FxHashMap<SymbolId, Measure>) -> Option<SiUnit> {
         let dimension = self.dims.get(entry.dim)?;
         let symbols = self.arena.exprs.symbols_of(&[entry.expr]);

@@ -1,17 +1,17 @@
-//! The point at which the command line looks at the equations.
+//! The point at which the command line evaluates the equations.
 
 use crate::context::Place;
 use crate::context::values::Value;
 use crate::evaluate::Evaluator;
 use crate::options::point::{PointSetting, malformed};
 use lgm_algebra::units::Unit;
-use lgm_model::Given;
+use lgm_model::GivenValue;
 use lgm_source::Span;
 use lgm_syntax::ast::StatementKind;
 use lgm_syntax::visit::statements;
 use std::rc::Rc;
 
-/// Evaluates the options: each value is a number over the parameters.
+/// Evaluates the options: each value is a scalar expression of the parameters.
 pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, settings: &'a [PointSetting]) {
     let place = Place::MODEL;
     evaluator.reports.here = place;
@@ -25,7 +25,7 @@ pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, settings: &'a [PointSe
             Value::Error => continue,
             Value::Array(_) => {
                 let message = format!(
-                    "this is {}; give each entry on its own, as in `x[1]=0`",
+                    "this is {}; give each entry separately, such as `x[1]=0`",
                     value.shape_text()
                 );
                 evaluator.report(malformed(setting.value.span, &message));
@@ -35,12 +35,12 @@ pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, settings: &'a [PointSe
         if evaluator.varies(scalar.expr) {
             evaluator.report(malformed(
                 setting.value.span,
-                "this changes; a number or parameters are needed",
+                "this changes during a run; use numbers or parameters",
             ));
             continue;
         }
         let dimension = evaluator.dims.get(scalar.dim);
-        evaluator.graph.model.point.push(Given {
+        evaluator.graph.model.point.push(GivenValue {
             name: setting.name.as_str().into(),
             value: scalar.expr,
             dimension,
@@ -50,7 +50,7 @@ pub(crate) fn evaluate<'a>(evaluator: &mut Evaluator<'a>, settings: &'a [PointSe
     }
 }
 
-/// The unit that stands after the name of an input: a number without a unit is in it, as in `--set` and `--input`.
+/// Returns the unit after the name of an input: a number without a unit is in this unit, as in `--set` and `--input`.
 fn declared_unit(evaluator: &mut Evaluator<'_>, name: &str) -> Option<(Rc<Unit>, Span)> {
     let declared = name.split('[').next().unwrap_or(name).trim_end();
     let mut found = None;

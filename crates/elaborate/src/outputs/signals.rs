@@ -1,4 +1,4 @@
-//! Signals: each is evaluated, named and given its start, though nothing may use it.
+//! Signals: each is evaluated, named and given its initial value, even if unused.
 
 use crate::context::values::{DimId, Value, entry_names};
 use crate::context::{AtPlace, Place, index_text};
@@ -12,7 +12,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Indexed;
 
 impl<'a> Results<'_, 'a> {
-    /// Evaluates every signal, so that a fault in one that nothing uses is found too.
+    /// Evaluates every signal, so that errors in unused signals are found too.
     pub fn evaluate_signals(&mut self) {
         for at in 0..self.expanded.signals.len() {
             if self.reports.is_stopped() {
@@ -42,11 +42,11 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// Remembers what the values of a signal are called.
+    /// Records the names of the values of a signal.
     fn name_signal(&mut self, name: &str, value: &Value, span: Span) {
         for (entry, name) in value.entries().iter().zip(entry_names(name, value)) {
             let unit = self.dims.get(entry.dim).map(SiUnit::of);
-            // The equations hold a number itself, and another variable has a name already.
+            // The equations contain a number itself, and another variable already has a name.
             match self.arena.exprs.node(entry.expr) {
                 Node::Number(value) => {
                     let value = (**value).clone();
@@ -65,7 +65,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// Takes the start that a signal is given.
+    /// Reads the initial value of a signal.
     pub(crate) fn signal_start(&mut self, signal: &'a Indexed, name: &str, value: &Value, place: Place) {
         let mut given = None;
         for attribute in &signal.attributes {
@@ -74,9 +74,12 @@ impl<'a> Results<'_, 'a> {
                 continue;
             }
             let word = &attribute.name.text;
-            let diagnostic = Diagnostic::error(Code::LGM0136, format!("a signal takes no `{word}`"))
-                .label(attribute.name.span, "only `start` can stand here")
-                .help("write `start = ..` for what the signal is at the start, which the starts of states then follow from");
+            let diagnostic = Diagnostic::error(Code::LGM0136, format!("a signal has no `{word}`"))
+                .label(attribute.name.span, "only `start` is allowed here")
+                .help(
+                    "write `start = ..` for the initial value of the signal, from which those of the states \
+                    follow",
+                );
             self.report(diagnostic);
         }
         let Some(attribute) = given else { return };
@@ -94,11 +97,12 @@ impl<'a> Results<'_, 'a> {
             .any(|id| matches!(self.arena.exprs.node(*id), Node::Call(Function::Int, _)));
         if holds_integral {
             let diagnostic = Diagnostic::error(Code::LGM0409, "an integral has no start of its own here")
-                .label(attribute.value.span, "this start is for a signal that holds `int(..)`")
+                .label(
+                    attribute.value.span,
+                    "this initial value is for a signal that contains `int(..)`",
+                )
                 .label(signal.value.span, "the integral is in this")
-                .help(
-                    "declare the integral as a state, `state q = int(..), start = ..;`, and write the signal with `q`",
-                );
+                .help("declare the integral as a state, `state q = int(..), start = ..;`, and use `q` in the signal");
             self.report(diagnostic);
             return;
         }

@@ -1,4 +1,4 @@
-//! States that the model declares: their rates, starts and closures, once the whole graph is there.
+//! Declared states: their rates, initial values and closures, evaluated after the graph is complete.
 
 use crate::context::values::DimId;
 use crate::context::{Place, is_measure};
@@ -12,7 +12,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Attribute, Expr, ExprKind};
 
 impl<'a> Results<'_, 'a> {
-    /// Integrals with their rates and starts, in the order of their declarations.
+    /// Evaluates the rates and initial values of integrals, in declaration order.
     pub(crate) fn evaluate_states(&mut self) {
         for at in 0..self.expanded.states.len() {
             let later = self.expanded.states[at];
@@ -101,10 +101,10 @@ impl<'a> Results<'_, 'a> {
             Some(integral) => {
                 let integral = self.sources.slice(integral);
                 (
-                    "`int(..)` must stand alone here",
+                    "`int(..)` must be the whole expression here",
                     format!(
-                        "write `state {name} = {integral};`, with `, start = ..` for a value that it starts at, and a \
-                         `signal` for what is computed from it"
+                        "write `state {name} = {integral};`, with `, start = ..` for its initial value, and a \
+                         `signal` for values computed from it"
                     ),
                 )
             }
@@ -119,8 +119,8 @@ impl<'a> Results<'_, 'a> {
         self.report(diagnostic);
     }
 
-    /// The equations of position of a state that closes a chain, one an entry, and where they stand. Other attributes than
-    /// this one, `start`, `guess` and `nominal` are faults.
+    /// Returns the position equations of a state that closes a chain, one per entry, and their locations. Attributes other than `closure`,
+    /// `start`, `guess` and `nominal` are errors.
     pub fn closure_of(
         &mut self,
         attributes: &'a [Attribute],
@@ -133,10 +133,16 @@ impl<'a> Results<'_, 'a> {
                 "start" | "guess" | "nominal" => {}
                 "close" => found = Some(attribute),
                 name => {
-                    let diagnostic = Diagnostic::error(Code::LGM0136, format!("a state takes no `{name}`"))
-                        .label(attribute.name.span, "only `start`, `guess`, `nominal` and `close` can stand here")
-                        .help("write `start = ..` for its value at the beginning, `guess = ..` where that follows from other starts, `nominal = ..` for its size, or `close = ..` for the \
-                             equation of position of a closed chain");
+                    let diagnostic = Diagnostic::error(Code::LGM0136, format!("a state has no `{name}`"))
+                        .label(
+                            attribute.name.span,
+                            "only `start`, `guess`, `nominal` and `close` are allowed here",
+                        )
+                        .help(
+                            "write `start = ..` for its initial value, `guess = ..` if that follows from others, \
+                            `nominal = ..` for its magnitude, or `close = ..` for the position equation of a closed \
+                            chain",
+                        );
                     self.report(diagnostic);
                 }
             }
@@ -154,7 +160,7 @@ impl<'a> Results<'_, 'a> {
                 format!("{} closes a chain with {width} displacements", value.shape_text()),
             )
             .label(span, format!("this is {}", value.shape_text()))
-            .help("write one equation of position for each displacement that follows");
+            .help("write one position equation for each dependent displacement");
             self.report(diagnostic);
             return None;
         }
@@ -170,10 +176,13 @@ impl<'a> Results<'_, 'a> {
         if !exprs_of.reachable(&exprs).into_iter().all(is_position) {
             let diagnostic = Diagnostic::error(
                 Code::LGM0430,
-                "an equation of position holds displacements, parameters and time",
+                "a position equation may contain only displacements, parameters and time",
             )
-            .label(span, "this holds something else")
-            .help("write it over states: `state theta = int(across(crank));`, `close = r*sin(theta) + l*sin(phi)`");
+            .label(span, "this is something else")
+            .help(
+                "write it in terms of states: `state theta = int(across(crank));`, `close = r*sin(theta) + \
+                l*sin(phi)`",
+            );
             self.report(diagnostic);
             return None;
         }
@@ -181,7 +190,7 @@ impl<'a> Results<'_, 'a> {
     }
 }
 
-/// The first `int(..)` in a sum, a product or under a sign.
+/// Returns the first `int(..)` in a sum, a product or a negation.
 fn integral_inside(expr: &Expr) -> Option<Span> {
     match &expr.kind {
         ExprKind::Call(name, _) if &*name.text == "int" => Some(expr.span),

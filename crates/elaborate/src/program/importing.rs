@@ -1,6 +1,6 @@
-//! What a text can import of the standard library, and the change that imports it.
+//! The possible imports from the standard library, and the change that adds an import.
 
-use crate::program::stdlib::MODULES;
+use crate::program::LIBRARY;
 use crate::program::{Program, defined_name};
 use lgm_source::diagnostic::Fix;
 use lgm_source::{SourceId, SourceMap, Span};
@@ -9,18 +9,18 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 impl Program {
-    /// The module of the standard library that defines a kind, of those that must be imported.
+    /// Returns the importable module of the standard library that defines a kind.
     pub(crate) fn module_with(&self, kind: &str) -> Option<&'static str> {
         self.importable.get_or_init(importable).get(kind).copied()
     }
 
-    /// What the modules of the standard library define that must be imported: each kind with its module.
+    /// Returns the kinds in importable modules of the standard library, each with its module.
     pub fn importable_kinds(&self) -> impl Iterator<Item = (&str, &'static str)> {
         let kinds = self.importable.get_or_init(importable);
         kinds.iter().map(|(kind, module)| (&**kind, *module))
     }
 
-    /// The change of a text that imports a module: behind the last import, or before the first item.
+    /// Returns the change of a text that imports a module: after the last import, or before the first item.
     pub(crate) fn import_of(&self, module: &str, map: &SourceMap, source: SourceId) -> Option<Fix> {
         Some(Fix {
             title: format!("import `{module}`"),
@@ -28,7 +28,7 @@ impl Program {
         })
     }
 
-    /// The place and the words that import something, a module or a quoted path, into a text.
+    /// Returns the location and the text of an import of a module or a quoted path.
     pub fn importing(&self, target: &str, map: &SourceMap, source: SourceId) -> Option<(Span, String)> {
         let items = &self.ast(source)?.items;
         let last = items.iter().rev().find_map(|item| match item {
@@ -53,11 +53,11 @@ impl Program {
     }
 }
 
-/// What the modules that must be imported define: elements, components and modal blocks.
+/// Returns the definitions of importable modules: elements, components and modal blocks.
 fn importable() -> FxHashMap<Arc<str>, &'static str> {
     let mut kinds = FxHashMap::default();
-    for module in MODULES.iter().filter(|module| !module.prelude) {
-        // Only names are taken from this tree; its places belong to no source.
+    for module in LIBRARY.iter().filter(|module| !module.prelude) {
+        // Only names are taken from this tree; its locations belong to no source.
         let (ast, _) = lgm_syntax::parse(SourceId(0), module.text);
         let names = ast.items.iter().filter_map(defined_name);
         kinds.extend(

@@ -1,11 +1,11 @@
-//! Loading: the root text, everything it imports, and the standard library.
+//! Loading: the root text, its imports, and the standard library.
 
 mod importing;
 pub(crate) mod mode_table;
 mod stdlib;
 
 use crate::program::mode_table::{ModeTable, table_use};
-use crate::program::stdlib::MODULES;
+pub use crate::program::stdlib::{LIBRARY, LibraryModule};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
 use lgm_source::nearest::suggestion;
@@ -16,16 +16,16 @@ use rustc_hash::FxHashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// The deepest chain of imports.
+/// The maximum depth of a chain of imports.
 const DEEPEST_IMPORT: usize = 256;
 
 /// Every text of one compilation, parsed, with the definitions that are in scope.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     pub(crate) files: Vec<File>,
-    /// Where the root text lies in `files`.
+    /// The index of the root text in `files`.
     pub(crate) root: usize,
-    /// By the number of a source, whether it is a module of the standard library.
+    /// For each source, by its number, true if it is a module of the standard library.
     pub(crate) library_sources: Vec<bool>,
     /// Definitions of the user: elements, components and modal blocks.
     pub(crate) user: FxHashMap<Arc<str>, ItemRef>,
@@ -35,14 +35,14 @@ pub struct Program {
     pub(crate) user_domains: FxHashMap<Arc<str>, ItemRef>,
     /// Domains of the standard library.
     pub(crate) library_domains: FxHashMap<Arc<str>, ItemRef>,
-    /// Whether a text could not be read whole; then a name that is missing is no fault of its own.
+    /// True if a part of a text could not be read; then a missing name is not an error by itself.
     pub(crate) is_damaged: bool,
-    /// The texts that quoted imports lead to, by the places of the quotes.
+    /// The targets of quoted imports, by the locations of the quotes.
     imports: FxHashMap<Span, SourceId>,
-    /// Tables of modes, each read once, and which of them the quoted path at a place means.
+    /// Tables of modes, each read once, and the table for each quoted path by its location.
     mode_tables: Vec<ModeTable>,
     table_at: FxHashMap<Span, usize>,
-    /// The modules that must be imported, by the kinds that they define; read when a kind is missing.
+    /// The modules that must be imported, by the kinds that they define; read at the first missing kind.
     importable: OnceLock<FxHashMap<Arc<str>, &'static str>>,
 }
 
@@ -50,12 +50,12 @@ pub struct Program {
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub source: SourceId,
-    /// Shared with other compilations if it is one of the library.
+    /// The tree, shared with other compilations for library texts.
     pub ast: Arc<Ast>,
     pub library: bool,
 }
 
-/// A top-level item, by its place in the program.
+/// A top-level item, by its index in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ItemRef {
     pub file: u32,
@@ -72,36 +72,36 @@ impl Program {
         !self.mode_tables.is_empty()
     }
 
-    /// The tree of a text.
+    /// Returns the tree of a text.
     pub fn ast(&self, source: SourceId) -> Option<&Ast> {
         let file = self.files.iter().find(|file| file.source == source);
         file.map(|file| &*file.ast)
     }
 
-    /// The modules of the standard library that can be imported by name.
+    /// Returns the modules of the standard library that can be imported by name.
     pub fn modules() -> impl Iterator<Item = &'static str> {
-        MODULES
+        LIBRARY
             .iter()
             .filter(|module| !module.prelude)
             .map(|module| module.name)
     }
 
-    /// The text that a quoted import at a place leads to; none if it could not be read.
+    /// Returns the target of a quoted import at a location; none if it could not be read.
     pub fn imported(&self, at: Span) -> Option<SourceId> {
         self.imports.get(&at).copied()
     }
 
-    /// Whether a place lies in the standard library.
+    /// Returns true if a source belongs to the standard library.
     pub fn is_library(&self, source: SourceId) -> bool {
         self.library_sources.get(source.0 as usize).copied().unwrap_or(false)
     }
 
-    /// The table of modes that the quoted path at a place means; none where it could not be read.
+    /// Returns the table of modes for the quoted path at a location; none if it could not be read.
     pub(crate) fn table(&self, at: Span) -> Option<&ModeTable> {
         self.table_at.get(&at).map(|index| &self.mode_tables[*index])
     }
 
-    /// The definition that a name means in a text: the library never sees the user's names.
+    /// Returns the definition that a name refers to in a text: user names are not visible in the library.
     pub(crate) fn definition(&self, name: &str, from: SourceId) -> Option<ItemRef> {
         let user = if self.is_library(from) {
             None
@@ -111,7 +111,7 @@ impl Program {
         user.or_else(|| self.library.get(name)).copied()
     }
 
-    /// The domain that a name means in a text.
+    /// Returns the domain that a name refers to in a text.
     pub(crate) fn domain(&self, name: &str, from: SourceId) -> Option<ItemRef> {
         let user = if self.is_library(from) {
             None
@@ -121,7 +121,7 @@ impl Program {
         user.or_else(|| self.library_domains.get(name)).copied()
     }
 
-    /// The models of the root text in order.
+    /// Returns the models of the root text in order.
     pub(crate) fn models(&self) -> impl DoubleEndedIterator<Item = &ast::Model> {
         let items: &[Item] = self.files.get(self.root).map_or(&[], |file| &file.ast.items);
         items.iter().filter_map(|item| match item {
@@ -131,14 +131,14 @@ impl Program {
     }
 }
 
-/// Parses the root text and all that it imports.
+/// Parses the root text and all of its imports.
 ///
-/// AFTER THIS POINT every import has been followed, and each name of a definition stands for one item.
+/// AFTER THIS POINT all imports are loaded, and each name of a definition refers to one item.
 pub fn load(files: &dyn Sources, map: &mut SourceMap, root: SourceId) -> (Program, Vec<Diagnostic>) {
     load_again(files, map, root, None)
 }
 
-/// The same for a root text that was edited: what the edit left alone is taken from the program that was made of the text before it.
+/// Loads an edited root text: unchanged parts are taken from the program of the previous text.
 pub fn load_again(
     files: &dyn Sources,
     map: &mut SourceMap,
@@ -147,7 +147,7 @@ pub fn load_again(
 ) -> (Program, Vec<Diagnostic>) {
     let mut loader = Loader {
         files,
-        // A text without a place of its own stands in the folder where the compiler was started.
+        // A text without a path is in the folder where the compiler was started.
         folder: map.get(root).path.as_deref().map(folder_of).unwrap_or_default(),
         map,
         program: Program::default(),
@@ -157,7 +157,7 @@ pub fn load_again(
         chain: Vec::new(),
         tables: FxHashMap::default(),
     };
-    for (at, module) in MODULES.iter().enumerate() {
+    for (at, module) in LIBRARY.iter().enumerate() {
         if module.prelude {
             loader.module(at);
         }
@@ -192,13 +192,13 @@ struct Loader<'a> {
     diagnostics: Vec<Diagnostic>,
     loaded: FxHashMap<PathBuf, usize>,
     modules: FxHashMap<usize, usize>,
-    /// Files that are being loaded now, links resolved, with the names that diagnostics show.
+    /// The files that are currently being loaded, links resolved, with the names shown in diagnostics.
     chain: Vec<(PathBuf, String)>,
-    /// Tables of modes by their files, links resolved; none where one is at fault.
+    /// Tables of modes by their files, links resolved; none for a table with errors.
     tables: FxHashMap<PathBuf, Option<usize>>,
 }
 
-/// What a path is read for, in the words of its faults.
+/// The purpose of reading a path, which determines the messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Import,
@@ -218,7 +218,7 @@ fn folder_of(path: &Path) -> PathBuf {
     normal(path.parent().unwrap_or(Path::new("")))
 }
 
-/// The path without `.` and `..`, by its words alone; a leading `..` stays.
+/// Returns the path without `.` and `..`, without disk access; a leading `..` stays.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -237,12 +237,12 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// The tree of a module of the library, which is parsed once per process: in every compilation it has the same number among the
-/// sources if the same texts come before it. It is parsed anew if they do not.
+/// Returns the tree of a library module. It is parsed once per process for one source number, which is the same in all compilations with
+/// the same preceding texts. For another number it is parsed again.
 fn module_ast(at: usize, source: SourceId) -> Arc<Ast> {
-    static PARSED: [OnceLock<(SourceId, Arc<Ast>)>; MODULES.len()] = [const { OnceLock::new() }; MODULES.len()];
+    static PARSED: [OnceLock<(SourceId, Arc<Ast>)>; LIBRARY.len()] = [const { OnceLock::new() }; LIBRARY.len()];
     let parse = || {
-        let (ast, diagnostics) = lgm_syntax::parse(source, MODULES[at].text);
+        let (ast, diagnostics) = lgm_syntax::parse(source, LIBRARY[at].text);
         assert!(diagnostics.is_empty(), "invariant: the library has no faults");
         Arc::new(ast)
     };
@@ -259,7 +259,7 @@ impl Loader<'_> {
             return;
         }
         self.modules.insert(at, 0);
-        let module = &MODULES[at];
+        let module = &LIBRARY[at];
         let source = self.map.add(module.title, module.text, None);
         let ast = module_ast(at, source);
         let index = self.file((source, ast), None, module.title.to_string(), true);
@@ -272,7 +272,7 @@ impl Loader<'_> {
         (source, Arc::new(ast))
     }
 
-    /// Enters a text, and follows its imports.
+    /// Adds a text and loads its imports.
     fn file(
         &mut self,
         (source, ast): (SourceId, Arc<Ast>),
@@ -323,11 +323,11 @@ impl Loader<'_> {
     }
 
     fn import_module(&mut self, name: &Name) {
-        if let Some(at) = MODULES.iter().position(|module| module.name == &*name.text) {
+        if let Some(at) = LIBRARY.iter().position(|module| module.name == &*name.text) {
             self.module(at);
             return;
         }
-        let names = MODULES.iter().map(|module| module.name);
+        let names = LIBRARY.iter().map(|module| module.name);
         let diagnostic = Diagnostic::error(
             Code::LGM0102,
             format!("the standard library has no module `{}`", name.text),
@@ -344,12 +344,12 @@ impl Loader<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Reads what a quoted path names: it lies in the folder of the model, or in one that an option allows.
+    /// Reads the target of a quoted path, which must be in the folder of the model, or in a folder that an option allows.
     fn open(&mut self, words: &str, span: Span, folder: Option<&Path>, wanted: Wanted) {
         let base = folder.unwrap_or(&self.folder);
         let own = normal(&base.join(words));
         let mut candidates = Vec::new();
-        // A path from the root of the disk means the same file wherever it is written, so only an option allows it.
+        // An absolute path refers to the same file from everywhere, so only an option allows it.
         if self.may_import(&own) && (Path::new(words).is_relative() || self.is_included(&own)) {
             candidates.push(own.clone());
         }
@@ -363,7 +363,7 @@ impl Loader<'_> {
         self.open_first(words, span, candidates, wanted);
     }
 
-    /// Whether a path lies in the folder of the model, or in one that an option allows.
+    /// Returns true if a path is in the folder of the model, or in a folder that an option allows.
     fn may_import(&self, path: &Path) -> bool {
         is_below(path, &self.folder) || self.is_included(path)
     }
@@ -375,7 +375,7 @@ impl Loader<'_> {
             .any(|folder| is_below(path, &normal(folder)))
     }
 
-    /// Whether a path with all links resolved lies in a folder that may be used.
+    /// Returns true if a path with all links resolved is in an allowed folder.
     fn may_import_resolved(&self, path: &Path) -> bool {
         let below = |folder: &Path| is_below(path, &self.files.resolve(folder));
         below(&self.folder) || self.files.included().iter().any(|folder| below(folder))
@@ -386,23 +386,29 @@ impl Loader<'_> {
         let folder = if folder.is_empty() { "." } else { &folder };
         let diagnostic = Diagnostic::error(
             Code::LGM0103,
-            format!("the {} `{words}` leaves the model's folder", wanted.word()),
+            format!("the {} `{words}` points outside the model's folder", wanted.word()),
         )
         .label(span, why)
-        .note("a model may read only files that lie beside it or below it, or on the command line in a folder named by `--include`")
+        .note("a model may read only files in its own folder or below, or in a folder passed with `--include`")
         .help(format!(
-            "move the file into the folder of the model, or on the command line allow its folder: `--include {folder}`"
+            "move the file into the folder of the model, or pass `--include {folder}` on the command line"
         ));
         self.diagnostics.push(diagnostic);
     }
 
-    /// Reads the first of the candidates that is there.
+    /// Reads the first existing candidate.
     fn open_first(&mut self, words: &str, span: Span, candidates: Vec<PathBuf>, wanted: Wanted) {
         let mut reason = None;
         for path in candidates {
             let resolved = self.files.resolve(&path);
             if !self.may_import_resolved(&resolved) {
-                return self.outside(words, span, &resolved, "a link leads outside from here", wanted);
+                return self.outside(
+                    words,
+                    span,
+                    &resolved,
+                    "this symbolic link leads outside the folder",
+                    wanted,
+                );
             }
             let read = match wanted {
                 Wanted::Import => self.import_file(span, path, resolved),
@@ -417,9 +423,9 @@ impl Loader<'_> {
             return;
         }
         let word = wanted.word();
-        let mut help = format!("paths are relative to the file that holds the {word}");
+        let mut help = format!("paths are relative to the file with the {word}");
         if self.files.included().is_empty() {
-            help.push_str("; on the command line, `--include DIR` names a folder of shared parts");
+            help.push_str("; on the command line, `--include DIR` adds a folder of shared files");
         }
         let diagnostic = Diagnostic::error(Code::LGM0101, format!("cannot read the {word} `{words}`"))
             .label(span, reason.unwrap_or_default())
@@ -427,7 +433,7 @@ impl Loader<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// `Err` holds the reason why the file cannot be read; every other fault is reported.
+    /// Imports a file. `Err` contains the reason why the file cannot be read; every other error is reported.
     fn import_file(&mut self, span: Span, path: PathBuf, resolved: PathBuf) -> Result<(), String> {
         if let Some(at) = self
             .chain
@@ -439,7 +445,7 @@ impl Loader<'_> {
             let diagnostic = Diagnostic::error(Code::LGM0104, "these files import each other in a cycle")
                 .label(span, "this import closes the cycle")
                 .note(names.join(" imports "))
-                .help("move what both need into a third file, and import that one from both");
+                .help("move the shared definitions into a third file, and import it from both");
             self.diagnostics.push(diagnostic);
             return Ok(());
         }
@@ -453,7 +459,7 @@ impl Loader<'_> {
                 format!("imports are nested deeper than {DEEPEST_IMPORT} levels"),
             )
             .label(span, "at this import")
-            .help("import the files that are needed directly");
+            .help("import the required files directly");
             self.diagnostics.push(diagnostic);
             return Ok(());
         }
@@ -468,7 +474,7 @@ impl Loader<'_> {
 }
 
 impl Loader<'_> {
-    /// `Err` holds the reason why the file cannot be read; faults of its contents are reported.
+    /// Reads a table. `Err` contains the reason why the file cannot be read; errors in its contents are reported.
     fn table_file(&mut self, span: Span, path: PathBuf, resolved: PathBuf) -> Result<(), String> {
         let known = match self.tables.get(&resolved) {
             Some(known) => *known,
@@ -494,7 +500,7 @@ impl Loader<'_> {
     }
 }
 
-/// The paths of the tables that instances of a body name, with their places.
+/// Collects the paths of the tables in the instances of a body, with their locations.
 fn named_tables(body: &[Statement], found: &mut Vec<(Arc<str>, Span)>) {
     statements(body, &mut |statement| {
         if let StatementKind::Instance(instance) = &statement.kind {
@@ -504,7 +510,7 @@ fn named_tables(body: &[Statement], found: &mut Vec<(Arc<str>, Span)>) {
     });
 }
 
-/// Whether a path lies below a folder, by the words alone.
+/// Returns true if a path is below a folder, without disk access.
 fn is_below(path: &Path, folder: &Path) -> bool {
     match folder.as_os_str().is_empty() {
         true => !path.starts_with("..") && path.is_relative(),
@@ -512,7 +518,7 @@ fn is_below(path: &Path, folder: &Path) -> bool {
     }
 }
 
-/// The name of a definition or a domain, and which table it belongs to.
+/// Returns the name of a definition or a domain; true for a domain.
 fn defined_name(item: &Item) -> Option<(&Name, bool)> {
     match item {
         Item::Element(element) => Some((&element.name, false)),
@@ -572,7 +578,7 @@ fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
             let other = &program.files[of_library.file as usize].ast.items[of_library.item as usize];
             let mut diagnostic = Diagnostic::information(
                 Code::LGM0106,
-                format!("`{}` here takes the place of the standard library's", name.text),
+                format!("`{}` here replaces the one of the standard library", name.text),
             )
             .label(name.span, "this definition is used");
             if let Some((other, _)) = defined_name(other) {

@@ -1,4 +1,4 @@
-//! The text of a table of modes: named columns, a row of numbers for each mode, and what is wrong with it by itself.
+//! The text of a table of modes: named columns, a row of numbers for each mode, and its errors by itself.
 
 use crate::context::values::{Text, decimal};
 use crate::function_table::TABLE;
@@ -15,22 +15,22 @@ use lgm_syntax::parse_expression;
 use num_rational::BigRational;
 use rustc_hash::FxHashSet;
 
-/// So many faults of one table are reported; a file that is no table at all has thousands.
+/// The maximum number of reported errors per table; any other file would cause thousands.
 const MOST_FAULTS: usize = 10;
 
-/// Positions that differ by less, relative to the larger, are one: they may have been computed.
+/// Positions within this relative distance are equal, because they may have been computed.
 const SAME_POSITION: f64 = 1e-12;
 
 /// A table of modes: a name for each column, and a number in every field.
 #[derive(Clone, Debug)]
 pub(crate) struct ModeTable {
     source: SourceId,
-    /// The name that diagnostics show.
+    /// The name shown in diagnostics.
     pub title: String,
     pub columns: Vec<Column>,
-    /// The heading as a whole.
+    /// The whole heading.
     pub heading: Span,
-    /// The place of each number, row by row. The numbers are read where they are used, to the last digit.
+    /// The location of each number, row by row. The numbers are read exactly at their uses.
     places: Vec<(u32, u32)>,
 }
 
@@ -40,25 +40,25 @@ pub(crate) struct Column {
     pub name: Text,
     pub span: Span,
     pub unit: Option<Unit>,
-    /// The position, for a function of it; empty for a value of the mode.
+    /// The position for a function of the position; empty for a value of the mode.
     pub at: Vec<Coordinate>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Coordinate {
-    /// In SI units.
+    /// The value in SI units.
     pub value: BigRational,
     pub dimension: Option<Dimension>,
 }
 
-/// What `modes = table(..)` says: the whole call, the path, and how many modes are wanted.
+/// The contents of `modes = table(..)`: the whole call, the path, and the number of modes.
 pub(crate) struct TableUse<'a> {
     pub call: &'a Expr,
     pub path: Option<(&'a Text, Span)>,
     pub arguments: &'a [Argument],
 }
 
-/// How an instance names a table; none where its modes are counted.
+/// Returns the mode table of an instance; `None` if it has no `modes = table(..)`.
 pub(crate) fn table_use(instance: &Instance) -> Option<TableUse<'_>> {
     let call = argument(instance, "modes")?;
     let ExprKind::Call(name, arguments) = &call.kind else {
@@ -82,13 +82,13 @@ fn fault(span: Span, message: String, label: &str) -> Diagnostic {
 }
 
 impl ModeTable {
-    /// Reads a text that was loaded; `used` is the place that asks for it. Without faults the table is whole.
+    /// Reads a loaded text; `used` is the location of the use. The table is complete if there are no errors.
     pub fn read(map: &SourceMap, source: SourceId, used: Span) -> Result<ModeTable, Vec<Diagnostic>> {
         let text = &map.get(source).text;
         let title = map.get(source).name.clone();
         let mut records = Records::new(text);
         let Some(first) = records.next() else {
-            let diagnostic = fault(used, format!("the table `{title}` is empty"), "asked for here");
+            let diagnostic = fault(used, format!("the table `{title}` is empty"), "requested here");
             return Err(vec![diagnostic.help(HEADING_HELP)]);
         };
         let mut faults = Vec::new();
@@ -139,7 +139,7 @@ impl ModeTable {
                 fault(
                     heading,
                     format!("the table `{title}` has no modes"),
-                    "nothing follows this line",
+                    "no rows follow this line",
                 )
                 .help("write a row for each mode"),
             );
@@ -156,7 +156,7 @@ impl ModeTable {
         }
     }
 
-    /// The number of modes.
+    /// Returns the number of modes.
     pub fn rows(&self) -> usize {
         self.places.len() / self.columns.len()
     }
@@ -166,12 +166,12 @@ impl ModeTable {
         Span::new(self.source, start as usize, end as usize)
     }
 
-    /// The place of a row.
+    /// Returns the location of a row.
     pub fn row_span(&self, row: usize) -> Span {
         self.span(row, 0).to(self.span(row, self.columns.len() - 1))
     }
 
-    /// A number in SI units.
+    /// Returns a number in SI units.
     pub fn number(&self, map: &SourceMap, row: usize, column: usize) -> BigRational {
         let words = map.slice(self.span(row, column));
         let number = exact(words).expect("invariant: every field was read when the table was loaded");
@@ -181,19 +181,19 @@ impl ModeTable {
         }
     }
 
-    /// The column that gives a parameter.
+    /// Returns the column of a parameter.
     pub fn parameter(&self, name: &str) -> Option<usize> {
         self.columns
             .iter()
             .position(|column| column.at.is_empty() && &*column.name == name)
     }
 
-    /// Whether a column gives a parameter.
+    /// Returns true if a column contains a parameter.
     pub fn gives(&self, name: &str) -> bool {
         self.parameter(name).is_some()
     }
 
-    /// The column of a function at a position.
+    /// Returns the column of a function at a position.
     pub fn function(&self, name: &str, at: &[f64]) -> Option<usize> {
         self.columns.iter().position(|column| {
             &*column.name == name
@@ -207,7 +207,7 @@ impl ModeTable {
 }
 
 impl Column {
-    /// As it is written, in SI units.
+    /// Returns the heading of the column as written, with coordinates in SI units.
     pub fn title(&self) -> String {
         if self.at.is_empty() {
             return self.name.to_string();
@@ -217,7 +217,8 @@ impl Column {
     }
 }
 
-const HEADING_HELP: &str = "name the columns in the first line after parameters of the block and positions: `frequency [Hz], zeta, shape(0.4)`";
+const HEADING_HELP: &str = "use parameters of the block and positions as column names in the first line: `frequency \
+    [Hz], zeta, shape(0.4)`";
 
 fn span_of_row(source: SourceId, row: &[Field]) -> Span {
     let start = row.first().map_or(0, |field| field.place.start);
@@ -225,7 +226,7 @@ fn span_of_row(source: SourceId, row: &[Field]) -> Span {
     Span::new(source, start, end)
 }
 
-/// A decimal number as a table writes it.
+/// Returns the exact value of a decimal number in a table.
 fn exact(words: &str) -> Option<BigRational> {
     let words = words.trim().trim_matches('"').trim();
     match words.strip_prefix('-') {
@@ -234,7 +235,7 @@ fn exact(words: &str) -> Option<BigRational> {
     }
 }
 
-/// What is wrong with a field that should hold a number.
+/// Returns the error of a field that should contain a number.
 fn number_fault(source: SourceId, field: &Field, column: &str, row: Span) -> Option<Diagnostic> {
     let span = Span::new(source, field.place.start, field.place.end);
     let words = field.text.trim();
@@ -257,9 +258,9 @@ fn number_fault(source: SourceId, field: &Field, column: &str, row: Span) -> Opt
             fault(
                 span,
                 format!("a value of `{column}` is not a number"),
-                "a number is needed here",
+                "a number is required here",
             )
-            .help("numbers have a dot, as in 1.5e-3; units stand behind the name of a column"),
+            .help("use a decimal point in numbers, such as 1.5e-3; write units after the column name"),
         ),
     }
 }
@@ -271,7 +272,7 @@ fn column_of(source: SourceId, text: &str, field: &Field, heading: Span) -> Resu
     let span = Span::new(source, field.place.start, field.place.end);
     let refused = || match field.text.trim().is_empty() {
         true => fault(heading, "a column has no name".to_string(), "in this line").help(HEADING_HELP),
-        false => fault(span, "this names no column".to_string(), "a name is needed here").help(HEADING_HELP),
+        false => fault(span, "this names no column".to_string(), "a name is required here").help(HEADING_HELP),
     };
     let words = field.text.as_str();
     let (words, unit) = match words.trim_end().strip_suffix(']').and_then(|rest| rest.rfind('[')) {
@@ -315,9 +316,9 @@ fn column_of(source: SourceId, text: &str, field: &Field, heading: Span) -> Resu
     })
 }
 
-/// A unit in brackets; `offset` is its place in the text.
+/// Returns a unit in brackets; `offset` is its location in the text.
 fn unit_of(source: SourceId, words: &str, offset: usize) -> Option<UnitExpr> {
-    // A unit binds to a literal, so one is put in front of it.
+    // A unit binds to a literal, so the number 1 is written before it.
     let (expr, faults) = parse_expression(source, &format!("1{words}"));
     match expr.kind {
         ExprKind::Number(_, Some(unit)) if faults.is_empty() => Some(moved(unit, offset as u32, 1)),
@@ -325,7 +326,7 @@ fn unit_of(source: SourceId, words: &str, offset: usize) -> Option<UnitExpr> {
     }
 }
 
-/// The unit with its places counted from another start.
+/// Returns the unit with its locations shifted.
 fn moved(mut unit: UnitExpr, forward: u32, back: u32) -> UnitExpr {
     let shift = |span: &mut Span| {
         span.start = (span.start + forward).saturating_sub(back);
@@ -336,7 +337,7 @@ fn moved(mut unit: UnitExpr, forward: u32, back: u32) -> UnitExpr {
     unit
 }
 
-/// A coordinate in a heading, `0.4` or `400 [mm]`: none where it is no number, `Err` where its unit is none.
+/// Returns a coordinate in a heading, `0.4` or `400 [mm]`: none if it is not a number, `Err` if its unit is invalid.
 fn coordinate(source: SourceId, words: &str, offset: usize) -> Option<Result<Coordinate, Diagnostic>> {
     let (expr, faults) = parse_expression(source, words);
     if !faults.is_empty() {

@@ -1,20 +1,21 @@
-//! The standard library: written in the language, carried inside the compiler.
+//! The standard library: written in the language and embedded in the compiler.
 
 /// One module of the standard library.
-pub(crate) struct Module {
-    /// What follows `import`.
+#[derive(Debug)]
+pub struct LibraryModule {
+    /// The name after `import`.
     pub name: &'static str,
-    /// The name that diagnostics show.
+    /// The name shown in diagnostics.
     pub title: &'static str,
     /// Its text.
     pub text: &'static str,
-    /// Whether it is in scope without an import.
+    /// True if it is in scope without an import.
     pub prelude: bool,
 }
 
 macro_rules! module {
     ($name:literal, $prelude:literal) => {
-        Module {
+        LibraryModule {
             name: $name,
             title: concat!("stdlib/", $name, ".lgm"),
             text: include_str!(concat!("../../../../stdlib/", $name, ".lgm")),
@@ -23,8 +24,8 @@ macro_rules! module {
     };
 }
 
-/// All modules; those of the prelude first.
-pub(crate) const MODULES: &[Module] = &[
+/// All modules, with the prelude first.
+pub const LIBRARY: &[LibraryModule] = &[
     module!("domains", true),
     module!("electrical", true),
     module!("translational", true),

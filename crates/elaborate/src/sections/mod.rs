@@ -1,17 +1,17 @@
-//! Models whose arrays are long by one number: `const N = 1000000;` with loops `for i in 1:N` over equal sections.
+//! Models whose arrays all have one large size: `const N = 1000000;` with loops `for i in 1:N` over equal sections.
 //!
-//! With another N this is the same model with more or fewer sections in its middle. [`Sections::find`] decides on the syntax tree if a
-//! model is of this kind, in time that does not depend on N. [`Sections::shortened`] gives the program with another number. Values keep
-//! the long number: `L/N` is `L/1000000` in a short program too.
+//! With another N this is the same model with more or fewer sections in its middle. [`Sections::find`] decides from the syntax tree if a
+//! model is of this kind, in time independent of N. [`Sections::shortened`] returns the program with another number. Values keep the
+//! original number: `L/N` is `L/1000000` in a short program too.
 //!
 //! A model is of this kind if
 //! - sizes, ends of loops and indices are `N + k`, with k up to 2 [`Sections::MOST_SHIFT`], or numbers up to [`Sections::MOST_FIXED`];
-//! - indices in a loop are `i + k`, with k up to [`Sections::MOST_SHIFT`], and `i` stands nowhere else;
-//! - loops hold instances alone, with ends at `gnd` or at nodes that have the index of the loop.
+//! - indices in a loop are `i + k`, with k up to [`Sections::MOST_SHIFT`], and `i` occurs nowhere else;
+//! - loops contain only instances, with ends at `gnd` or at nodes that have the index of the loop.
 //!
 //! Each equation of the flat graph then belongs to the left border (fixed indices), to the right border (N + k), to both, or to a section i.
-//! The equations of section i + 1 are those of section i with one added to each index. A node that all sections share would have
-//! an equation of another kind; the last rule excludes it.
+//! The equations of section i + 1 are those of section i with each index increased by one. A node shared by all sections would have an
+//! equation of another kind; the last rule excludes it.
 
 mod shortener;
 
@@ -25,21 +25,21 @@ use std::sync::Arc;
 /// A model of equal sections, and their number.
 #[derive(Clone, Debug)]
 pub struct Sections {
-    /// The constant that holds it.
+    /// The constant that defines it.
     name: Arc<str>,
     count: i64,
-    /// The place of the model among the items of the root text.
+    /// The index of the model in the items of the root text.
     item: usize,
 }
 
 impl Sections {
-    /// The largest size, end of a loop or index that does not go with the number of sections.
+    /// The largest size, end of a loop or index that is independent of the number of sections.
     pub const MOST_FIXED: i64 = shortener::MOST_FIXED;
 
-    /// The largest number beside the index of a loop; beside the number of sections it may be twice as large.
+    /// The largest number added to the index of a loop; added to the number of sections it may be twice as large.
     pub const MOST_SHIFT: i64 = shortener::MOST_SHIFT;
 
-    /// The number of sections of the chosen model, if it has so many at least and is of the kind that can be shortened.
+    /// Returns the number of sections of the chosen model, if it is large enough and the model can be shortened.
     pub fn find(program: &Program, map: &SourceMap, settings: &Settings, least: u64) -> Option<Sections> {
         let is_plain = settings.inputs.is_empty()
             && settings.point.is_empty()
@@ -73,12 +73,12 @@ impl Sections {
         Some(sections)
     }
 
-    /// The number of sections.
+    /// Returns the number of sections.
     pub fn count(&self) -> u64 {
         self.count.unsigned_abs()
     }
 
-    /// The same program with another number of sections, and the settings that go with it; none for a model of another kind.
+    /// Returns the same program with another number of sections, and the corresponding settings; none for a model of another kind.
     pub fn shortened(
         &self,
         program: &Program,

@@ -1,4 +1,4 @@
-//! Statements with another number of sections, or none where one does not follow the rules.
+//! Statements with another number of sections, or none if a statement violates the rules.
 
 use crate::program::Program;
 use lgm_source::SourceId;
@@ -9,24 +9,24 @@ use lgm_syntax::ast::{
 use lgm_syntax::visit::child_expressions;
 use std::sync::Arc;
 
-/// The largest size, end of a loop or index that does not go with the number of sections.
+/// The largest size, end of a loop or index that is independent of the number of sections.
 pub(super) const MOST_FIXED: i64 = 8;
 
-/// The largest number beside the index of a loop; beside the number of sections it may be twice as large.
+/// The largest number added to the index of a loop; added to the number of sections it may be twice as large.
 pub(super) const MOST_SHIFT: i64 = 2;
 
-/// A model is written anew with `short` sections in the place of `long`.
+/// Rewrites a model with `short` sections instead of `long`.
 pub(super) struct Shortener<'a> {
     pub(super) program: &'a Program,
     /// The root text.
     pub(super) source: SourceId,
-    /// The constant that holds the number of sections.
+    /// The constant that defines the number of sections.
     pub(super) name: &'a str,
     pub(super) long: i64,
     pub(super) short: i64,
 }
 
-/// A whole number: so many times the number of sections, so many times the index of a loop, and a number.
+/// An integer: a multiple of the number of sections, plus a multiple of a loop index, plus a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Whole {
     sections: i64,
@@ -34,7 +34,7 @@ struct Whole {
     number: i64,
 }
 
-/// The whole number that an expression is by itself.
+/// Returns the integer that an expression represents.
 pub(super) fn integer(expr: &Expr) -> Option<i64> {
     match &expr.kind {
         ExprKind::Number(digits, None) => digits.parse().ok(),
@@ -92,7 +92,7 @@ impl Shortener<'_> {
                 ..constant.clone()
             });
         }
-        // Another constant may be used for sizes as well as for values.
+        // Another constant may be used both for sizes and for values.
         let is_free = constant
             .value
             .as_ref()
@@ -164,7 +164,7 @@ impl Shortener<'_> {
         })
     }
 
-    /// Returns true if the number of sections stands in no argument that decides on the size of the instance.
+    /// Returns true if no argument that determines the size of the instance contains the number of sections.
     fn takes_values(&self, instance: &Instance) -> bool {
         let Some(at) = self.program.definition(&instance.kind.text, self.source) else {
             return false;
@@ -192,7 +192,7 @@ impl Shortener<'_> {
         }
     }
 
-    /// A value with the long number of sections; none if the index of the loop stands in it outside of names.
+    /// Returns a value with the long number of sections; none if it contains the loop index outside of names.
     fn value(&self, expr: &Expr, index: Index<'_>) -> Option<Expr> {
         let all = |list: &[Expr]| -> Option<Vec<Expr>> { list.iter().map(|each| self.value(each, index)).collect() };
         let signed = |list: &[(bool, Expr)]| -> Option<Vec<(bool, Expr)>> {
@@ -213,7 +213,7 @@ impl Shortener<'_> {
         Some(Expr { kind, ..expr.clone() })
     }
 
-    /// Returns true if the number of sections and the index of the loop stand only in names of things.
+    /// Returns true if the number of sections and the loop index occur only in names.
     fn is_plain(&self, expr: &Expr, index: Index<'_>) -> bool {
         match &expr.kind {
             ExprKind::Name(name) => *name.text != *self.name && Some(&*name.text) != index,
@@ -235,7 +235,7 @@ impl Shortener<'_> {
         }
     }
 
-    /// Returns true for a size, an end of a loop or an index that goes with the section, in a loop, and with a border elsewhere.
+    /// Returns true for a size, an end of a loop or an index that moves with the section (in a loop) or with a border (elsewhere).
     fn is_place(&self, expr: &Expr, index: Index<'_>) -> bool {
         match (self.whole(expr, index), index) {
             (
@@ -295,7 +295,7 @@ impl Shortener<'_> {
         }
     }
 
-    /// Returns true if a name stands anywhere in an expression.
+    /// Returns true if a name occurs in an expression.
     fn names(&self, expr: &Expr, name: &str) -> bool {
         if let ExprKind::Name(found) = &expr.kind {
             return &*found.text == name;
@@ -306,7 +306,7 @@ impl Shortener<'_> {
     }
 }
 
-/// A number in the place of an expression.
+/// Returns a literal number in place of an expression.
 fn number(expr: &Expr, value: i64) -> Expr {
     Expr {
         kind: ExprKind::Number(Arc::from(value.to_string()), None),

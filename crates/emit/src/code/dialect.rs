@@ -1,14 +1,15 @@
-//! What a target language says of itself, so that programs can be printed in it: literals, operators, calls, indices and loops.
+//! The description of a target language for printing programs: literals, operators, calls, indices and loops.
 
 use lgm_kernels::operation::{Binary, Space, Unary};
+use lgm_kernels::program::Index;
 
-/// Where languages with statements of their own cut expressions.
+/// The expression length at which languages with separate statements split expressions.
 const LONGEST: usize = 90;
 
-/// How tightly an expression binds; operands that bind less tightly are put into parentheses.
+/// The precedence of an expression; operands with lower precedence get parentheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Binding {
-    /// `a < b`, `c ? a : b`: always in parentheses inside anything else.
+    /// `a < b`, `c ? a : b`: parenthesised inside any other expression.
     Loose,
     /// `a + b`
     Sum,
@@ -20,7 +21,7 @@ pub(crate) enum Binding {
     Atom,
 }
 
-/// An expression of the target's language.
+/// An expression of the target language.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub(crate) text: String,
@@ -39,7 +40,7 @@ impl Text {
         Text::new(Binding::Atom, text)
     }
 
-    /// As an operand of what binds so tightly.
+    /// Prints the expression as an operand of an operator with this precedence.
     pub(crate) fn within(&self, least: Binding) -> String {
         if self.binding >= least {
             self.text.clone()
@@ -49,16 +50,16 @@ impl Text {
     }
 }
 
-/// A loop's variable: which lane an index belongs to.
+/// The lanes that an index belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// Straight-line code.
     Only,
-    /// The variable of a loop over so many lanes.
+    /// The variable of a loop over a number of lanes.
     Of(u32),
 }
 
-/// What most languages call a function of one number.
+/// Returns the usual name of a function of one number.
 pub(crate) fn function_name(operation: Unary) -> &'static str {
     match operation {
         Unary::Absolute => "abs",
@@ -82,7 +83,7 @@ pub(crate) fn function_name(operation: Unary) -> &'static str {
     }
 }
 
-/// What they call a function of two numbers.
+/// Returns the usual name of a function of two numbers.
 pub(crate) fn function_name_of_two(operation: Binary) -> &'static str {
     match operation {
         Binary::Minimum => "minimum",
@@ -93,7 +94,7 @@ pub(crate) fn function_name_of_two(operation: Binary) -> &'static str {
     }
 }
 
-/// What most languages write for a relation, or for `and` and `or`.
+/// Returns the usual symbol of a relation, or of `and` and `or`.
 pub(crate) fn relation(operation: Binary) -> &'static str {
     match operation {
         Binary::Less => "<",
@@ -106,7 +107,7 @@ pub(crate) fn relation(operation: Binary) -> &'static str {
     }
 }
 
-/// What they write for `+`, `-`, `*` or `/`.
+/// Returns the usual symbol of `+`, `-`, `*` or `/`.
 pub(crate) fn operator(operation: Binary) -> &'static str {
     match operation {
         Binary::Add => "+",
@@ -117,17 +118,21 @@ pub(crate) fn operator(operation: Binary) -> &'static str {
     }
 }
 
-/// A condition with its sign between what it is about.
+/// Prints a condition with its operator between the operands.
 pub(crate) fn infix(sign: &str, a: &Text, b: &Text) -> Text {
     let (a, b) = (a.within(Binding::Sum), b.within(Binding::Sum));
     Text::new(Binding::Loose, format!("{a} {sign} {b}"))
 }
 
-/// What a language with arrays and loops must say about itself.
+/// The description of a language with arrays and loops.
 pub(crate) trait Dialect {
-    /// A double as it stands alone, exactly.
+    /// Prints a double exactly, as a standalone literal.
     fn literal(&self, value: f64) -> String;
-    /// A number within an expression.
+    /// True if repeated divisions by a product of parameters become multiplications by a named reciprocal.
+    fn shares_reciprocals(&self) -> bool {
+        false
+    }
+    /// Prints a number within an expression.
     fn number(&self, value: f64) -> Text {
         let text = self.literal(value);
         let binding = if text.starts_with('-') {
@@ -137,108 +142,120 @@ pub(crate) trait Dialect {
         };
         Text::new(binding, text)
     }
-    /// Element of an argument, working memory, a table or the output, under the name that the array has.
+    /// Prints a number within a formula for readers, in shorter notation if the language has one.
+    fn short(&self, value: f64) -> Text {
+        self.number(value)
+    }
+    /// Prints a power with a whole exponent above 1; none if the language has no operator for it.
+    fn whole_power(&self, _base: &Text, _exponent: u32) -> Option<Text> {
+        None
+    }
+    /// Prints a parameter entry that has its own name; none if the entry is an array element.
+    fn parameter(&self, _index: Index, _lane: Lane) -> Option<Text> {
+        None
+    }
+    /// Prints an element of an argument, working memory, a table or the output, under the array's name.
     fn element(&self, array: Array, name: &str, index: &str) -> Text {
         Text::atom(match array {
             Array::Read(Space::Time) => name.to_string(),
             _ => self.indexed(name, index),
         })
     }
-    /// What a function of one number is called.
+    /// Returns the name of a function of one number.
     fn name_of_one(&self, operation: Unary) -> String {
         function_name(operation).to_string()
     }
-    /// The same of two numbers.
+    /// Returns the name of a function of two numbers.
     fn name_of_two(&self, operation: Binary) -> String {
         function_name_of_two(operation).to_string()
     }
-    /// A call of a function of one number that no operator stands for.
+    /// Prints a call to a function of one number that has no operator.
     fn unary(&self, operation: Unary, a: &Text) -> Text {
         Text::atom(format!("{}({})", self.name_of_one(operation), a.text))
     }
-    /// The same of two numbers.
+    /// Prints a call to a function of two numbers that has no operator.
     fn binary(&self, operation: Binary, a: &Text, b: &Text) -> Text {
         Text::atom(format!("{}({}, {})", self.name_of_two(operation), a.text, b.text))
     }
-    /// Whether a number is not 0, as a condition.
+    /// Prints the condition that a number is nonzero.
     fn holds(&self, a: &Text) -> Text {
         self.condition(Binary::NotEqual, a, &self.number(0.0))
     }
-    /// A condition as a number.
+    /// Prints a condition as a number.
     fn as_number(&self, condition: &Text) -> Text {
         self.select(condition, &self.number(1.0), &self.number(0.0))
     }
-    /// One of two numbers.
+    /// Prints the selection of one of two numbers.
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text;
-    /// The sign of a relation, or of `and` and `or`.
+    /// Returns the operator of a relation, or of `and` and `or`.
     fn relation(&self, operation: Binary) -> &'static str {
         relation(operation)
     }
-    /// `a < b` and its kin, `and`, `or`, on conditions or numbers as `operation` takes them.
+    /// Prints relations such as `a < b`, `and` and `or`, on conditions or numbers as `operation` requires.
     fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
         infix(self.relation(operation), a, b)
     }
-    /// `not`
+    /// Prints the negation of a condition.
     fn negation(&self, a: &Text) -> Text {
         Text::new(Binding::Loose, format!("!({})", a.text))
     }
-    /// What ends a statement.
+    /// Returns the end of a statement.
     fn end(&self) -> &'static str {
         ";"
     }
-    /// A remark behind a statement, up to the end of the line.
+    /// Prints a remark after a statement, up to the end of the line.
     fn remark(&self, remark: &str) -> String;
-    /// `const double r1 = ..;`
+    /// Prints a declaration: `const double r1 = ..;`.
     fn declare(&self, name: &str, value: &str) -> String {
         self.assign(name, value, None)
     }
-    /// `out[0] = ..;` with a remark behind it.
+    /// Prints an assignment, with a remark after it: `out[0] = ..;`.
     fn assign(&self, place: &str, value: &str, remark: Option<&str>) -> String {
         let remark = remark.map_or_else(String::new, |remark| self.remark(remark));
         format!("{place} = {value}{}{remark}", self.end())
     }
-    /// `+`, `-`, `*` or `/` between numbers, or between all lanes at once.
+    /// Returns the operator `+`, `-`, `*` or `/` between numbers, or between all lanes together.
     fn operator(&self, operation: Binary, _lane: Lane) -> &'static str {
         operator(operation)
     }
-    /// A statement that writes working memory or the output, at a place that [`Dialect::element`] gives.
+    /// Prints a statement that writes working memory or the output, at a location from [`Dialect::element`].
     fn store(&self, _array: Array, place: &str, value: &str, remark: Option<&str>) -> String {
         self.assign(place, value, remark)
     }
-    /// An expression longer than this becomes a statement of its own.
+    /// Returns the maximum length of an expression; longer expressions become separate statements.
     fn longest(&self) -> usize {
         LONGEST
     }
-    /// How tightly `-a` binds.
+    /// Returns the precedence of `-a`.
     fn sign(&self) -> Binding {
         Binding::Sign
     }
-    /// The name of a result that has been given one within its program.
+    /// Returns the name of a named intermediate result within its program.
     fn local(&self, name: String) -> String {
         name
     }
-    /// An index that is the same in all lanes.
+    /// Prints an index that is the same in all lanes.
     fn fixed_index(&self, first: u32) -> String {
         first.to_string()
     }
-    /// What stands around an index.
+    /// Returns the brackets of an index.
     fn brackets(&self) -> [char; 2] {
         ['[', ']']
     }
-    /// An entry of an array.
+    /// Prints an entry of an array.
     fn indexed(&self, array: &str, index: &str) -> String {
         let [open, close] = self.brackets();
         format!("{array}{open}{index}{close}")
     }
-    /// The head of a loop over lanes `k`; none where one statement computes all lanes.
+    /// Prints the head of a loop over lanes `k`; none if one statement computes all lanes.
     fn head(&self, _count: u32) -> Option<String> {
         None
     }
-    /// What ends a loop.
+    /// Returns the end of a loop.
     fn tail(&self) -> &'static str {
         "}"
     }
-    /// An index that is computed, of the lane `k` of so many.
+    /// Prints a computed index of lane `k`.
     fn lane_index(&self, first: u32, stride: i32, _count: u32) -> String {
         let way = match stride.unsigned_abs() {
             1 => "k".to_string(),
@@ -250,7 +267,7 @@ pub(crate) trait Dialect {
             (first, false) => format!("{way} + {first}"),
         }
     }
-    /// The entries of the table of indices that begin at a place, one a lane.
+    /// Prints the entries of the index table from this start, one per lane.
     fn table_entry(&self, table: &str, first: u32, lane: Lane) -> String {
         let index = match lane {
             Lane::Only => self.fixed_index(first),
@@ -258,24 +275,24 @@ pub(crate) trait Dialect {
         };
         self.indexed(table, &index)
     }
-    /// An index that is looked up in the table of indices.
+    /// Prints an index that is read from the index table.
     fn table_index(&self, table: &str, first: u32, lane: Lane) -> String {
         self.table_entry(table, first, lane)
     }
 }
 
-/// What a language may have no function for, so that emitted code brings one along.
+/// Functions that a language may lack, so that emitted code defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// A function of one number.
     One(Unary),
-    /// A function of two.
+    /// A function of two numbers.
     Two(Binary),
-    /// One of two numbers.
+    /// The selection of one of two numbers.
     Choice,
 }
 
-/// What the tables of a program are called.
+/// The names of the tables of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
     pub(crate) numbers: String,
@@ -285,14 +302,14 @@ pub(crate) struct Tables {
 /// The arrays of a program's function, in the order of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Array {
-    /// What programs read.
+    /// The inputs of programs.
     Read(Space),
-    /// Where the values go.
+    /// The target of the values.
     Output,
 }
 
 impl Array {
-    /// What it is called inside a function.
+    /// Returns the name of the array inside a function.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Array::Read(Space::Time) => "t",

@@ -1,18 +1,18 @@
-//! Packages whose file another emitter of this room writes: the equations as JSON and as LaTeX.
+//! Packages whose only file is written by another emitter of this crate: the equations as JSON and as LaTeX.
 
 use super::Package;
 use super::names::{Rules, legal};
 use super::subject::Subject;
 use crate::{MatrixOptions, json, latex};
 
-/// Names of files: any letters and digits.
+/// The rules for file names: any letters and digits.
 const RULES: Rules = Rules {
     reserved: &[],
     ignores_case: true,
     snake: false,
 };
 
-/// The equations in the schema `lgm-equations/1`.
+/// Returns the equations in the schema `lgm-equations/1`.
 pub(super) fn json_package(subject: &Subject<'_>) -> Package {
     let mut contents = Vec::new();
     json(subject.system, MatrixOptions::default(), &mut contents)
@@ -21,7 +21,7 @@ pub(super) fn json_package(subject: &Subject<'_>) -> Package {
     package(subject, "json", contents, what)
 }
 
-/// The equations as a document of LaTeX.
+/// Returns the equations as a LaTeX document.
 pub(super) fn latex_package(subject: &Subject<'_>) -> Package {
     let contents = latex(subject.system, MatrixOptions::default());
     let what = "The state equations for LaTeX, as `lgm equations --format latex` prints them.";

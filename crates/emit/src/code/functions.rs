@@ -1,13 +1,13 @@
-//! Programs as functions of one file.
+//! Programs as functions in one file.
 
 use super::dialect::{Array, Dialect, Operation, Tables};
-use super::program::{Part, parts};
+use super::program::{FunctionBody, parts};
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::{Instruction, Program};
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// A function's name, the arrays that it takes, and how many numbers it writes.
+/// A function's name, its array arguments, and the number of values that it writes.
 pub(crate) struct Signature<'a> {
     pub(crate) name: &'a str,
     pub(crate) arrays: &'a [Array],
@@ -15,56 +15,56 @@ pub(crate) struct Signature<'a> {
 }
 
 impl Signature<'_> {
-    /// The arguments, each as `one` declares it.
+    /// Prints the arguments, each declared by `one`.
     pub(crate) fn declared(&self, one: impl Fn(Array) -> String) -> String {
         let list: Vec<String> = self.arrays.iter().map(|array| one(*array)).collect();
         list.join(", ")
     }
 
-    /// The arguments in a language that declares no types.
+    /// Prints the arguments in a language without type declarations.
     pub(crate) fn names(&self) -> String {
         self.declared(|array| array.name().to_string())
     }
 }
 
-/// What a language says about functions and tables besides its expressions.
+/// The functions and tables of a language, apart from its expressions.
 pub(crate) trait Language: Dialect {
-    /// The names of a program's tables of numbers and indices.
+    /// Returns the names of a program's tables of numbers and indices.
     fn tables(&self, program: &str) -> Tables {
         Tables {
             numbers: self.constant(format!("{program}_numbers")),
             indices: self.constant(format!("{program}_indices")),
         }
     }
-    /// A name as constants have it.
+    /// Converts a name to the style of constants.
     fn constant(&self, name: String) -> String {
         name.to_ascii_uppercase()
     }
-    /// A table of numbers, or of indices.
+    /// Prints a table of numbers or indices.
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String;
-    /// The head of a function, up to its opening brace.
+    /// Prints the head of a function, up to its opening brace.
     fn open(&self, signature: &Signature<'_>) -> String;
-    /// A statement that calls a function with what stands for each array.
+    /// Prints a statement that calls a function with an argument for each array.
     fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
         format!("{name}({}){}", listed(arguments), self.end())
     }
-    /// What ends a function.
+    /// Returns the end of a function.
     fn close(&self) -> &'static str {
         "}\n\n"
     }
-    /// The argument of a call between parts of one program.
+    /// Returns the argument for a call between parts of one program.
     fn passed(&self, array: Array) -> String {
         array.name().to_string()
     }
 }
 
-/// The arguments of a call.
+/// Prints the arguments of a call.
 pub(crate) fn listed(arguments: &[(Array, String)]) -> String {
     let list: Vec<&str> = arguments.iter().map(|argument| argument.1.as_str()).collect();
     list.join(", ")
 }
 
-/// Entries of a list, in lines of bounded length.
+/// Prints the entries of a list in lines of bounded length.
 pub(crate) fn wrapped(entries: &[String]) -> String {
     let mut text = String::new();
     let mut column = 0;
@@ -84,13 +84,13 @@ pub(crate) fn wrapped(entries: &[String]) -> String {
     text
 }
 
-/// Integers, one after the other.
+/// Prints a list of integers.
 pub(crate) fn integers(entries: &[usize]) -> String {
     let entries: Vec<String> = entries.iter().map(usize::to_string).collect();
     wrapped(&entries)
 }
 
-/// The table of numbers: no argument, but a constant of the file.
+/// The table of numbers: a constant of the file, not an argument.
 const NUMBERS: Array = Array::Read(Space::Numbers);
 
 /// The functions of one file.
@@ -99,7 +99,7 @@ pub(crate) struct Functions<'a> {
     text: String,
     /// The arrays that each function takes.
     takes: FxHashMap<String, Vec<Array>>,
-    /// What any of them has a function or a choice for.
+    /// All operations that need a function or a choice.
     operations: Vec<Operation>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Functions<'a> {
         }
     }
 
-    /// Adds a program as a function of a name, in parts where it is long.
+    /// Adds a program as a named function, split into parts if it is long.
     pub(crate) fn add(&mut self, name: &str, program: &Program, remark: &dyn Fn(u32) -> Option<String>) {
         let language = self.language;
         let tables = language.tables(name);
@@ -158,7 +158,7 @@ impl<'a> Functions<'a> {
         self.takes.insert(name.to_string(), all);
     }
 
-    fn function(&mut self, name: &str, part: &Part, outputs: usize) {
+    fn function(&mut self, name: &str, part: &FunctionBody, outputs: usize) {
         let arrays = part.arrays.iter().copied();
         let arrays: Vec<Array> = arrays.filter(|array| *array != NUMBERS).collect();
         let head = self.language.open(&Signature {
@@ -174,8 +174,8 @@ impl<'a> Functions<'a> {
         self.takes.insert(name.to_string(), arrays);
     }
 
-    /// A statement that calls a function; `of` says what stands for each array where it is called. Nothing where the program
-    /// computes nothing.
+    /// Returns a statement that calls a function, or an empty text if the program computes nothing. `of` returns the argument for each
+    /// array.
     pub(crate) fn call(&self, name: &str, of: &dyn Fn(Array) -> String) -> String {
         let takes = self.takes(name);
         if takes.is_empty() {
@@ -185,17 +185,17 @@ impl<'a> Functions<'a> {
         self.language.call(name, &arguments)
     }
 
-    /// The arrays that a function takes.
+    /// Returns the arrays that a function takes.
     pub(crate) fn takes(&self, name: &str) -> &[Array] {
         &self.takes[name]
     }
 
-    /// Whether any function takes one of these arrays.
+    /// Returns true if any function takes one of these arrays.
     pub(crate) fn any_takes(&self, arrays: &[Array]) -> bool {
         self.takes.values().flatten().any(|array| arrays.contains(array))
     }
 
-    /// Of definitions of operations, those that the functions call.
+    /// Returns the definitions of the operations that the functions call.
     pub(crate) fn helpers<'d>(&self, definitions: &'d [(Operation, &'d str)]) -> impl Iterator<Item = &'d str> {
         let called = definitions
             .iter()
@@ -203,13 +203,18 @@ impl<'a> Functions<'a> {
         called.map(|(_, definition)| *definition)
     }
 
-    /// All functions.
+    /// Returns all operations that need a function or a choice.
+    pub(crate) fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// Returns all functions as text.
     pub(crate) fn finish(self) -> String {
         self.text
     }
 }
 
-/// How many operations a program takes.
+/// Returns the number of operations in a program.
 pub(crate) fn operations(program: &Program) -> u64 {
     let of = |body: &[Instruction]| {
         let counted = body

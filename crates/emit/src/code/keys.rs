@@ -1,22 +1,22 @@
-//! Keys of templates, and whether a template names no others. All of it is evaluated while lgm is compiled, and so written without
-//! loops over iterators.
+//! Keys of templates, and the check that a template uses only known keys. Everything is evaluated while lgm is compiled, hence without
+//! iterators.
 
 /// The keys of a group of values.
 pub(crate) struct Keys {
-    /// Those of the group itself.
+    /// The keys of the group itself.
     pub(crate) own: &'static [&'static str],
-    /// Those of the groups within it.
+    /// The groups nested in this one.
     pub(crate) groups: &'static [Group],
 }
 
-/// A group of values within another one.
+/// A group of values inside another group.
 pub(crate) struct Group {
-    /// The name under which conditions ask whether the group is there; none where it always is.
+    /// The name under which conditions test for the group; none if it always exists.
     pub(crate) guard: Option<&'static str>,
     pub(crate) keys: &'static Keys,
 }
 
-/// What a line of a template is.
+/// The kind of a template line.
 pub(super) enum Line<'t> {
     If(&'t str),
     Else,
@@ -40,13 +40,13 @@ impl Line<'_> {
         let (condition, end) = word.split_at(word.len() - 1);
         match same(end, "@") {
             true => Line::If(condition.split_at(IF.len()).1),
-            // There is no key of this name, and the error says so.
+            // No key has this name, and the error reports it.
             false => Line::If(word),
         }
     }
 }
 
-/// What stands before the first `@key@` of a line, the key, and what stands behind.
+/// Splits a line at its first `@key@`: the text before it, the key, and the text after it.
 pub(super) const fn first_key(line: &str) -> Option<(&str, &str, &str)> {
     let bytes = line.as_bytes();
     let mut at = 0;
@@ -74,7 +74,7 @@ const fn same(a: &str, b: &str) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// The conditions that are open at a line, each with whether the line stands before its `@else@`.
+/// The conditions that are open at a line, each with a flag that is true before its `@else@`.
 struct Open<'t> {
     list: [(&'t str, bool); Open::MOST],
     count: usize,
@@ -83,7 +83,7 @@ struct Open<'t> {
 impl Open<'_> {
     const MOST: usize = 8;
 
-    /// Whether the lines here are only kept where a condition holds.
+    /// Returns true if the lines here are kept only under a condition on this key.
     const fn ask(&self, key: &str) -> bool {
         let mut at = 0;
         while at < self.count {
@@ -98,7 +98,7 @@ impl Open<'_> {
 }
 
 impl Keys {
-    /// Whether there is a value for a key, as a text or as a condition, wherever these conditions hold.
+    /// Returns true if a key has a value, as text or as a condition, whenever these conditions hold.
     const fn have(&self, key: &str, is_condition: bool, open: &Open<'_>) -> bool {
         if self.own_has(key) {
             return true;
@@ -130,7 +130,7 @@ impl Keys {
         false
     }
 
-    /// How many times a key is declared, here and in all groups.
+    /// Returns the number of declarations of a key, here and in all groups.
     const fn count(&self, key: &str) -> usize {
         let mut count = self.own_has(key) as usize;
         let mut at = 0;
@@ -145,7 +145,7 @@ impl Keys {
         count
     }
 
-    /// A key of these that is declared more than once in `all`.
+    /// Returns a key of this group that is declared more than once in `all`.
     const fn first_repeated(&self, all: &Keys) -> Option<&'static str> {
         let mut at = 0;
         while at < self.own.len() {
@@ -171,18 +171,18 @@ impl Keys {
     }
 }
 
-/// Ends the compilation where a key would hide another one of the same name.
+/// Fails the compilation if a key would hide another key with the same name.
 pub(crate) const fn assert_apart(name: &str, keys: &Keys) {
     if let Some(key) = keys.first_repeated(keys) {
         Fault::new("declare this key more than once", key).raise(name);
     }
 }
 
-/// What is wrong with a template.
+/// An error in a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault<'t> {
     what: &'static str,
-    /// The key that it is about, or nothing.
+    /// The affected key, or nothing.
     key: &'t str,
 }
 
@@ -191,7 +191,7 @@ impl<'t> Fault<'t> {
         Fault { what, key }
     }
 
-    /// Ends the compilation with a message; code that is evaluated while compiling cannot format one.
+    /// Fails the compilation with a message; code that is evaluated at compile time cannot format one.
     pub(super) const fn raise(self, place: &str) {
         let mut message = [b' '; 160];
         let mut length = 0;
@@ -215,11 +215,11 @@ impl<'t> Fault<'t> {
 }
 
 const UNKNOWN: &str = "its values have no such key here";
-const NO_CONDITION: &str = "this line ends or turns a condition that was not begun, or was turned before";
+const NO_CONDITION: &str = "this line ends or inverts a condition that was not opened, or was already inverted";
 const NO_END: &str = "this condition has no `@end@`";
-const TOO_DEEP: &str = "this condition stands within too many others";
+const TOO_DEEP: &str = "this condition is nested too deeply";
 
-/// What is wrong with a template that is filled with the values of these keys; nothing if it is in order.
+/// Returns the first error of a template that is filled with the values of these keys, if any.
 pub(super) const fn first_fault<'t>(template: &'t str, keys: &Keys) -> Option<Fault<'t>> {
     let mut open = Open {
         list: [("", false); Open::MOST],
@@ -269,7 +269,7 @@ pub(super) const fn first_fault<'t>(template: &'t str, keys: &Keys) -> Option<Fa
     }
 }
 
-/// The first line of a text, and what stands behind its end.
+/// Returns the first line of a text, and the text after its line break.
 const fn first_line(text: &str) -> (&str, &str) {
     let bytes = text.as_bytes();
     let mut end = 0;

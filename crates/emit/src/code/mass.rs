@@ -1,10 +1,10 @@
-//! Mass matrices as algebraic loops: the rates of states that a matrix couples are unknowns, and its rows are residuals.
+//! Mass matrices as algebraic loops: the rates of coupled states are unknowns, and the rows of the matrix are residuals.
 
 use lgm_algebra::expr::{ExprId, SymbolKind};
 use lgm_model::system::{AlgebraicLoop, StateSystem};
 
-/// The same equations without a mass matrix: `M x' = f` becomes `x' = r` with `0 = M r - f`, whose unknowns r every target solves
-/// for as it does for those of other loops. Rows that say `x' = f` already stay as they are.
+/// Returns the same equations without a mass matrix: `M x' = f` becomes `x' = r` with `0 = M r - f`. Every target
+/// solves for the unknowns r as for those of other loops. Rows of the form `x' = f` stay unchanged.
 pub(super) fn with_rates_as_unknowns(system: &StateSystem) -> StateSystem {
     let mut system = system.clone();
     let Some(mass) = system.equations.mass_matrix.take() else {

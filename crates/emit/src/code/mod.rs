@@ -1,7 +1,7 @@
-//! Simulation code: a folder of files in another language that does what `simulate` does.
+//! Simulation code: a folder of files in another language that performs the same computation as `simulate`.
 //!
-//! Every target prints the programs of [`lgm_kernels`] and fills in the templates of its folder; loops stay loops. The same
-//! system gives the same bytes.
+//! Every target prints the programs of [`lgm_kernels`] and fills in the templates of its folder; loops stay loops. Equal
+//! systems produce identical bytes.
 
 mod c;
 mod dialect;
@@ -14,6 +14,7 @@ mod keys;
 mod mass;
 mod matlab;
 mod modelica;
+mod named;
 mod names;
 mod package;
 mod planned;
@@ -24,6 +25,7 @@ mod scripts;
 mod subject;
 mod template;
 mod trials;
+mod unfollowed;
 
 pub use events::Changes;
 pub use fmu::archive;
@@ -35,14 +37,15 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 pub use package::{CodeFile, CodeOptions, Package, SharedLibrary};
 use subject::Subject;
+use unfollowed::unfollowed;
 
-/// More unknowns of algebraic loops than this are not factorised densely in memory that is laid out beforehand: eight megabytes.
+/// The maximum number of loop unknowns for dense factorisation in preallocated memory; the matrix then takes eight megabytes.
 const MOST_UNKNOWNS: usize = 1000;
 
-/// The same of a Rust crate, whose model lives where the caller puts it, most often on a stack: half a megabyte.
+/// The same limit for a Rust crate, whose model the caller usually stores on a stack: half a megabyte.
 const MOST_UNKNOWNS_ON_A_STACK: usize = 256;
 
-/// A language, and what is built from it.
+/// A language, and the files built from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// C99.
@@ -68,7 +71,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// All targets with the words of the command line.
+    /// All targets with their names on the command line.
     pub const ALL: &'static [(Target, &'static str)] = &[
         (Target::C, "c"),
         (Target::Rust, "rust"),
@@ -83,19 +86,8 @@ impl Target {
     ];
 }
 
-/// The warning that a program does not see where a solution of a loop ends.
-fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
-    let message = format!(
-        "code for this target does not detect where a solution of the algebraic loop of {} ends",
-        subject.loops_in_words()
-    );
-    Diagnostic::warning(Code::LGM0937, message)
-        .note("where the loop has several solutions, a run may leave one of them too early, and its numbers are wrong from there on")
-        .help("compare it with `lgm simulate`; C, Rust and FMUs follow a solution to its end, and Python stops there")
-}
-
-/// The code of a system for a target; a diagnostic if the target cannot express it. A model with events has `changes`; `trials` gives
-/// the sizes that only runs show.
+/// Returns the code of a system for a target, or a diagnostic if the target cannot express the system.
+/// `changes` belongs to a model with events; `trials` provides the magnitudes that are known only from runs.
 pub fn package(
     system: &StateSystem,
     origin: &Origin,
@@ -118,13 +110,16 @@ pub fn package(
     };
     mind_loops(system, target)?;
     let widened = match target {
-        // What is read shows ranges as they are.
+        // These targets show arguments as ranges.
         Target::Latex | Target::Json => None,
         _ => trials.widened(system),
     };
     let subject = Subject::new(widened.as_ref().unwrap_or(system), origin, trials);
     let mut package = match target {
-        Target::C => c::package(&subject, options, None),
+        Target::C => {
+            mind_fixed_steps(&subject, options)?;
+            c::package(&subject, options, None)
+        }
         Target::Rust => rust::package(&subject, None),
         Target::Fmu3 => fmu::package(&subject, fmu::Version::Three, None),
         Target::Fmu2 => fmu::package(&subject, fmu::Version::Two, None),
@@ -142,11 +137,11 @@ pub fn package(
     Ok(package)
 }
 
-/// Refuses loops that are too large for a target.
+/// Rejects loops that are too large for a target.
 fn mind_loops(system: &StateSystem, target: Target) -> Result<(), Diagnostic> {
     let unknowns: usize = system.equations.loops.iter().map(|entry| entry.unknowns.len()).sum();
     let most = match target {
-        // Nothing is solved there, or the tool that reads it decides how.
+        // These targets solve nothing, or leave the choice to the tool that reads their output.
         Target::Modelica | Target::Latex | Target::Json => usize::MAX,
         Target::Rust => MOST_UNKNOWNS_ON_A_STACK,
         _ => MOST_UNKNOWNS,
@@ -159,10 +154,23 @@ fn mind_loops(system: &StateSystem, target: Target) -> Result<(), Diagnostic> {
         system.model
     );
     Err(Diagnostic::error(Code::LGM1031, message)
-        .help("give the loops storage of their own, or run the model with `lgm simulate`"))
+        .help("add storage to the loops, or run the model with `lgm simulate`"))
 }
 
-/// The code of a model with events.
+/// Rejects fixed steps for models in which an input moves states by amounts that depend on the states.
+fn mind_fixed_steps(subject: &Subject<'_>, options: &CodeOptions) -> Result<(), Diagnostic> {
+    if options.fixed_step.is_none() || !subject.jumps() {
+        return Ok(());
+    }
+    let message = format!(
+        "steps of inputs move states of `{}` by amounts that depend on the states, which fixed steps cannot follow",
+        subject.system.model
+    );
+    Err(Diagnostic::error(Code::LGM0944, message)
+        .help("remove `--fixed-step`, or the source that determines nonlinear storage"))
+}
+
+/// Returns the code of a model with events.
 fn changing_package(
     system: &StateSystem,
     origin: &Origin,
@@ -179,13 +187,16 @@ fn changing_package(
         let help = "write `--target c`, `rust`, `python`, `fmu2` or `fmu3`, or run it with `lgm simulate`";
         return refuse("this target has no events", help);
     }
-    if options.float {
-        let help = "leave out `--float`: what decides modes needs the digits of doubles";
-        return refuse("single precision does not tell what is 0", help);
+    if let (Target::C, Some(step)) = (target, options.fixed_step) {
+        return sampled_package(system, origin, options, changes, (trials, step));
     }
-    if options.fixed_step.is_some() {
-        let help = "leave out `--fixed-step`: instants of events are located within steps of controlled length";
-        return refuse("steps of fixed length have no bound on their operations then", help);
+    if options.float {
+        let help = "remove `--float`: mode decisions require double precision";
+        return refuse("single precision cannot reliably detect zeros", help);
+    }
+    if options.functions {
+        let help = "remove `--functions`: the files in `run` contain the blocks and the changes of modes";
+        return refuse("the functions alone contain only the equations between events", help);
     }
     let gathered = events::gather(changes, system, trials)?;
     mind_loops(&gathered.system, target)?;
@@ -207,6 +218,27 @@ fn changing_package(
         Target::Python => python::package(&subject, changing),
         _ => c::package(&subject, options, changing),
     };
+    package.sort();
+    Ok(package)
+}
+
+/// Returns the code of a model with blocks, for steps of fixed length.
+fn sampled_package(
+    system: &StateSystem,
+    origin: &Origin,
+    options: &CodeOptions,
+    changes: &Changes<'_>,
+    (trials, step): (&dyn TrialRuns, f64),
+) -> Result<Package, Diagnostic> {
+    let (system, sampled) = events::sampled(changes, system, trials, step)?;
+    mind_loops(&system, Target::C)?;
+    let further = subject::Further {
+        sampled: Some(sampled),
+        ..subject::Further::default()
+    };
+    let subject = Subject::with(&system, origin, &further, trials);
+    mind_fixed_steps(&subject, options)?;
+    let mut package = c::package(&subject, options, None);
     package.sort();
     Ok(package)
 }

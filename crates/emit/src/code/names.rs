@@ -1,24 +1,26 @@
-//! The user's names as names of another language: legal there, each once, and as near to the user's as that allows; and the
-//! user's texts in remarks and strings.
+//! The user's names as names of another language: legal, unique, and as close to the original as the language allows. Also
+//! the user's texts in remarks and strings.
 
 use rustc_hash::FxHashSet;
 
-/// Which names a language takes.
+/// The reserved names of a language.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Words that are no names.
+    /// Words that are not names.
     pub(crate) reserved: &'static [&'static str],
-    /// Whether names that differ in the case of their letters alone are the same.
+    /// True if names that differ only in case are equal.
     pub(crate) ignores_case: bool,
-    /// Whether names are written in small letters, words joined by `_`.
+    /// True if names are written in lower case, with words joined by `_`.
     pub(crate) snake: bool,
 }
 
-/// Gives out names within one scope.
+/// Assigns unique names within one scope.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     rules: Rules,
     taken: FxHashSet<String>,
+    /// Words used by the files themselves; names equal to them are marked like reserved words.
+    words: &'static [&'static str],
 }
 
 impl Scope {
@@ -26,10 +28,18 @@ impl Scope {
         Scope {
             rules,
             taken: FxHashSet::default(),
+            words: &[],
         }
     }
 
-    /// Keeps a name for something that the templates call so.
+    /// Creates a scope in which the files themselves use these words.
+    pub(crate) fn beside(rules: Rules, words: &'static [&'static str]) -> Scope {
+        let mut scope = Scope::new(rules);
+        words.iter().for_each(|word| scope.reserve(word));
+        Scope { words, ..scope }
+    }
+
+    /// Reserves a name that the templates use.
     pub(crate) fn reserve(&mut self, name: &str) {
         let key = self.key(name);
         self.taken.insert(key);
@@ -42,10 +52,13 @@ impl Scope {
         }
     }
 
-    /// A name for a user's: `mass.v` becomes `mass_v`, `K[1, 2]` becomes `K_1_2`, `int` becomes `int_`, and what is taken
-    /// already gets a number.
+    /// Returns a name for a user's name: `mass.v` becomes `mass_v`, `K[1, 2]` becomes `K_1_2`, `int` becomes `int_`, and a name
+    /// already in use gets a number.
     pub(crate) fn name(&mut self, users: &str) -> String {
-        let plain = legal(users, self.rules);
+        let mut plain = legal(users, self.rules);
+        if self.words.contains(&plain.as_str()) {
+            plain.push('_');
+        }
         let mut name = plain.clone();
         let mut count = 1;
         while self.taken.contains(&self.key(&name)) {
@@ -57,7 +70,7 @@ impl Scope {
     }
 }
 
-/// A name that is legal, though it may not be the only one.
+/// Returns a legal name, which may not be unique.
 pub(crate) fn legal(users: &str, rules: Rules) -> String {
     let mut name = String::with_capacity(users.len());
     let mut last = ' ';
@@ -86,7 +99,7 @@ pub(crate) fn legal(users: &str, rules: Rules) -> String {
     name
 }
 
-/// A text without what would end its line.
+/// Removes line breaks from a text.
 pub(crate) fn one_line(text: &str) -> String {
     let plain = text
         .chars()
@@ -94,7 +107,7 @@ pub(crate) fn one_line(text: &str) -> String {
     plain.collect()
 }
 
-/// A text within quotation marks, without what would end its line, and a backslash before each of these letters.
+/// Prepares a text for quotation marks: removes line breaks, and puts a backslash before each special character.
 pub(crate) fn quoted(text: &str, special: &[char]) -> String {
     let mut literal = "\"".to_string();
     for letter in one_line(text).chars() {

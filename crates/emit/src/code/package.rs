@@ -1,20 +1,22 @@
-//! What is asked of emitted code, and the files that it comes as.
+//! The options and files of emitted code.
 
 use lgm_source::diagnostic::Diagnostic;
 
-/// What is asked of the code.
+/// The options of the code.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CodeOptions {
-    /// Single precision.
+    /// Emits only the functions of the model, without a program that runs the model.
+    pub functions: bool,
+    /// Uses single precision.
     pub float: bool,
-    /// Also a run in steps of this length in seconds, as real-time loops need it.
+    /// Adds a run with steps of this length in seconds, for real-time loops.
     pub fixed_step: Option<f64>,
-    /// Newton's iterations on the algebraic loops at most, in each evaluation.
+    /// The maximum number of Newton iterations on the algebraic loops in each evaluation.
     pub loop_iterations: Option<u64>,
 }
 
 impl CodeOptions {
-    /// Newton's iterations on the algebraic loops at most: 50 unless it is said.
+    /// Returns the maximum number of Newton iterations on the algebraic loops: 50 by default.
     pub fn iterations(&self) -> u64 {
         self.loop_iterations.unwrap_or(50)
     }
@@ -23,22 +25,22 @@ impl CodeOptions {
 /// One file of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeFile {
-    /// Its path inside the package, with slashes.
+    /// The path inside the package, with slashes.
     pub path: String,
-    /// What it holds.
+    /// The contents of the file.
     pub contents: Vec<u8>,
 }
 
 /// The files of one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Package {
-    /// In order of their paths.
+    /// The files, sorted by path.
     pub files: Vec<CodeFile>,
-    /// What is reported to the user about them.
+    /// Remarks for the user about the files.
     pub remarks: Vec<String>,
-    /// What a user is warned of.
+    /// Warnings for the user.
     pub warnings: Vec<Diagnostic>,
-    /// What a C compiler is to build of them; none where the files are all there is.
+    /// The products of a C compiler; none if the files are complete.
     pub library: Option<SharedLibrary>,
 }
 
@@ -47,12 +49,12 @@ pub struct Package {
 pub struct SharedLibrary {
     /// The files to be compiled, in the folder `sources` of the package.
     pub sources: Vec<String>,
-    /// Where the library belongs in the package.
+    /// The path of the library in the package.
     pub path: String,
 }
 
 impl Package {
-    /// Puts the files into the order of their paths.
+    /// Sorts the files by path.
     pub fn sort(&mut self) {
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
     }

@@ -1,10 +1,10 @@
-//! What the templates of every target know: how large a model is, what it does, and how its run is planned.
+//! Values shared by the templates of every target: the size of a model, its features, and the plan of a run.
 
 use super::subject::{JUMP_PARTS, Parameter, Subject};
 use super::template::values;
 
 values! {
-    /// How large a model is, and which of the things that need code of their own it does.
+    /// The size of a model, and the features that need separate code.
     pub(crate) struct Sizes {
         states: usize,
         inputs: usize,
@@ -23,7 +23,7 @@ values! {
     }
 }
 
-/// How large a model is, and what it does.
+/// Returns the size of a model, and its features.
 pub(crate) fn sizes(subject: &Subject<'_>) -> Sizes {
     Sizes {
         states: subject.states.len(),
@@ -44,7 +44,7 @@ pub(crate) fn sizes(subject: &Subject<'_>) -> Sizes {
 }
 
 values! {
-    /// How a run is planned, and what it is a run of.
+    /// The plan of a run, and the model that is run.
     pub(crate) struct Planned {
         ..sizes: Sizes;
         plan_start: String,
@@ -57,14 +57,14 @@ values! {
     }
 }
 
-/// How a run is planned, in the way that a language writes a double.
+/// Returns the plan of a run, with doubles in the notation of a language.
 ///
-/// An absolute tolerance that the model does not have is `no_number`.
+/// If the model has no absolute tolerance, its text is `no_number`.
 pub(crate) fn planned(subject: &Subject<'_>, literal: impl Fn(f64) -> String, no_number: &str) -> Planned {
     planned_within(subject, subject.tolerances(), literal, no_number)
 }
 
-/// The same with other tolerances, relative and absolute, than the model's.
+/// Returns the same plan with different relative and absolute tolerances.
 pub(crate) fn planned_within(
     subject: &Subject<'_>,
     (rtol, atol): (f64, Option<f64>),
@@ -84,12 +84,12 @@ pub(crate) fn planned_within(
     }
 }
 
-/// What every number of a list is written as.
+/// Prints every number of a list in the notation of a language.
 pub(crate) fn literals(numbers: &[f64], literal: impl Fn(f64) -> String) -> Vec<String> {
     numbers.iter().map(|number| literal(*number)).collect()
 }
 
-/// What every entry of a parameter is written as; what follows from others is `no_number` until it is computed.
+/// Prints every entry of a parameter in the notation of a language; computed entries are `no_number` until they are computed.
 pub(crate) fn entry_literals(parameter: &Parameter, literal: impl Fn(f64) -> String, no_number: &str) -> Vec<String> {
     let entries = parameter.entries.iter().map(|entry| match entry.derived {
         Some(_) => no_number.to_string(),

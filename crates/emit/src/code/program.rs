@@ -1,20 +1,20 @@
-//! Programs of kernels as statements of a language with arrays: what the languages share.
+//! Kernel programs as statements of a language with arrays: the part that all languages share.
 //!
-//! Loops of lanes stay loops; what is straight-line is cut into functions of bounded length, so that the time of a compiler
-//! grows linearly with the model. A result that is used once stands inside the expression that uses it.
+//! Loops of lanes stay loops; straight-line code is split into functions of bounded length, so that the compile time
+//! grows linearly with the model. A result that is used only once is inlined into the expression that uses it.
 
 use super::dialect::{Array, Binding, Dialect, Lane, Operation, Tables, Text};
 use lgm_kernels::operation::{Binary, Space, Unary};
 use lgm_kernels::program::{Index, Instruction, Loop, Program, Register, Target};
 
-/// Statements after which a function ends and another one begins.
+/// The number of statements after which a new function begins.
 const STATEMENTS: usize = 120;
 
 /// A line of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) text: String,
-    /// The place in the output that it writes, where it is straight-line code that does.
+    /// The output index that the line writes, if the line is straight-line code that writes an output.
     pub(crate) result: Option<u32>,
 }
 
@@ -24,21 +24,21 @@ impl Line {
     }
 }
 
-/// Statements that become one function.
+/// Statements that form one function.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Part {
-    /// Lines, as they stand in the function's body.
+pub(crate) struct FunctionBody {
+    /// Lines of the function's body.
     pub(crate) lines: Vec<Line>,
-    /// The arrays that are used, in order and each once.
+    /// The arrays in use, in order and without duplicates.
     pub(crate) arrays: Vec<Array>,
-    /// Whether the table of indices is read.
+    /// True if the function reads the table of indices.
     pub(crate) reads_indices: bool,
-    /// What is written as a function or as a choice, each once.
+    /// The operations that become a function or a choice, without duplicates.
     pub(crate) operations: Vec<Operation>,
     statements: usize,
 }
 
-impl Part {
+impl FunctionBody {
     fn uses(&mut self, array: Array) {
         if let Err(at) = self.arrays.binary_search(&array) {
             self.arrays.insert(at, array);
@@ -52,15 +52,15 @@ impl Part {
     }
 }
 
-/// Prints a program as parts, to be run in order. `remark` says what an output is.
+/// Prints a program as parts that run in order. `remark` describes an output.
 pub(crate) fn parts(
     program: &Program,
     dialect: &dyn Dialect,
     tables: &Tables,
     remark: &dyn Fn(u32) -> Option<String>,
-) -> Vec<Part> {
+) -> Vec<FunctionBody> {
     let mut done = Vec::new();
-    let mut part = Part::default();
+    let mut part = FunctionBody::default();
     for entry in &program.loops {
         let statements = entry.body.len() / 8 + entry.stores.len();
         if !part.lines.is_empty() && part.statements + statements > STATEMENTS {
@@ -85,7 +85,7 @@ pub(crate) fn parts(
     done
 }
 
-/// How often and by whom each register of a body is used.
+/// Counts the uses of each register in a body.
 fn uses(entry: &Loop) -> Vec<u32> {
     let mut uses = vec![0; entry.body.len()];
     for instruction in &entry.body {
@@ -105,10 +105,10 @@ struct Printer<'a> {
     dialect: &'a dyn Dialect,
     tables: &'a Tables,
     remark: &'a dyn Fn(u32) -> Option<String>,
-    /// What stands for each register: a condition or a number.
+    /// The expression for each register; the flag is true for a condition and false for a number.
     texts: Vec<Option<(Text, bool)>>,
-    part: &'a mut Part,
-    /// Lines of the loop's body.
+    part: &'a mut FunctionBody,
+    /// Lines of the loop body.
     lines: Vec<Line>,
     prefix: usize,
 }
@@ -119,7 +119,7 @@ impl Printer<'_> {
         let uses = uses(entry);
         let uniform = entry.uniform();
         let is_loop = entry.count > 1;
-        // Names must be distinguished within a function, whatever loops it holds.
+        // Names must be distinct within a function, across all its loops.
         let base = self.part.lines.len();
         let mut ahead = Vec::new();
         for (at, instruction) in entry.body.iter().enumerate() {
@@ -128,7 +128,7 @@ impl Printer<'_> {
             }
             let (text, is_condition) = self.text(instruction);
             let is_simple = matches!(instruction, Instruction::Number(_) | Instruction::Load(..));
-            // What is the same in all lanes is computed in front of the loop, unless it is as good as a name.
+            // Values that are equal in all lanes are computed before the loop, unless they are as short as a name.
             let goes_ahead = is_loop && uniform[at] && !is_simple && self.is_needed_in_lanes(at, &uniform);
             let is_named = goes_ahead || (!is_simple && (uses[at] > 1 || text.text.len() > self.dialect.longest()));
             if !is_named {
@@ -188,7 +188,7 @@ impl Printer<'_> {
         self.part.lines.extend(whole.map(Line::plain));
     }
 
-    /// Whether some lane, or a store, reads a register.
+    /// Returns true if a lane-dependent instruction or a store reads a register.
     fn is_needed_in_lanes(&self, register: usize, uniform: &[bool]) -> bool {
         let reads = |instruction: &Instruction| instruction.operands().any(|operand| operand.0 as usize == register);
         let bodies = self.entry.body.iter().enumerate();
@@ -218,7 +218,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A register as a number.
+    /// Prints a register as a number.
     fn number(&self, register: Register) -> Text {
         let (text, is_condition) = self.texts[register.0 as usize]
             .as_ref()
@@ -229,7 +229,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A register as a condition.
+    /// Prints a register as a condition.
     fn condition(&self, register: Register) -> Text {
         let (text, is_condition) = self.texts[register.0 as usize]
             .as_ref()
@@ -240,17 +240,17 @@ impl Printer<'_> {
         }
     }
 
-    /// What stands for an instruction, and whether that is a condition.
+    /// Returns the expression of an instruction, and whether it is a condition.
     fn text(&mut self, instruction: &Instruction) -> (Text, bool) {
         let (dialect, lane) = (self.dialect, self.lane());
         let infix = |least: Binding, operation: Binary, a: &Text, b: &Text| {
             let operator = dialect.operator(operation, lane);
-            // The right side of an operator of the same rank stays in parentheses: order decides the rounding.
+            // The right operand of an operator of equal precedence keeps its parentheses: the order determines the rounding.
             let above = match least {
                 Binding::Sum => Binding::Product,
                 _ => Binding::Sign,
             };
-            // To add what is negated is to subtract, to the sign of a zero.
+            // Adding a negated value is a subtraction, up to the sign of zero.
             let text = match b.text.strip_prefix('-') {
                 Some(rest) if operation == Binary::Add && b.binding == Binding::Sign => {
                     format!("{} - {rest}", a.within(least))
@@ -264,6 +264,12 @@ impl Printer<'_> {
             Instruction::Load(space, index) => {
                 let array = Array::Read(space);
                 self.part.uses(array);
+                if let Some(text) = (space == Space::Parameters)
+                    .then(|| dialect.parameter(index, lane))
+                    .flatten()
+                {
+                    return (text, false);
+                }
                 let name = match space {
                     Space::Numbers => &self.tables.numbers,
                     _ => array.name(),

@@ -1,4 +1,4 @@
-//! What targets share that hold all functions in one file, with arrays that know their sizes.
+//! The common part of targets that put all functions in one file and have arrays that know their sizes.
 
 use super::Package;
 use super::dialect::Array;
@@ -10,11 +10,11 @@ use crate::rows::csv_field;
 use lgm_kernels::program::Program;
 use lgm_kernels::{Kernel, LARGEST_TURN};
 
-/// How such a language calls the programs.
+/// Calls of the programs in such a language.
 pub(crate) struct Script {
-    /// What every function's name begins with.
+    /// The prefix of every function's name.
     pub(crate) prefix: &'static str,
-    /// What stands for an array in a call whose results go to an array of this name.
+    /// The argument for an array in a call with results in an array of this name.
     pub(crate) argument: fn(Array, &str) -> String,
     /// The array of the starts.
     pub(crate) starts: &'static str,
@@ -24,14 +24,14 @@ pub(crate) struct Script {
     pub(crate) quote: fn(&str) -> String,
     /// The lines that compute a derived parameter of a position by a call into the array `one`.
     pub(crate) derived: fn(usize, &str) -> String,
-    /// Where arrays begin: 0 or 1.
+    /// The first index of arrays: 0 or 1.
     pub(crate) first: usize,
-    /// What a line ends with that goes on within brackets.
+    /// The continuation mark of a line within brackets.
     pub(crate) goes_on: &'static str,
 }
 
 impl Script {
-    /// The call of a function of [`Script::programs`]; nothing where it computes nothing.
+    /// The call of a function of [`Script::programs`]; nothing if it computes nothing.
     pub(crate) fn call(&self, functions: &Functions<'_>, name: &str, out: &str) -> String {
         let argument = |array| (self.argument)(array, out);
         functions.call(&format!("{}{name}", self.prefix), &argument)
@@ -118,7 +118,7 @@ impl Script {
         }
     }
 
-    /// Where the entries of sparse matrices stand, and how many there are.
+    /// The positions of the entries of sparse matrices, and their number.
     fn places_of_entries(&self, subject: &Subject<'_>) -> Places {
         let matrices = subject.matrices();
         let [loops, direct, by_loop, by_state] =
@@ -189,7 +189,7 @@ values! {
 }
 
 values! {
-    /// How a run is planned, and the sizes of its states.
+    /// The plan of a run, and the magnitudes of its states.
     pub(crate) struct ScriptPlan {
         ..planned: Planned;
         state_scales: String,
@@ -197,7 +197,7 @@ values! {
     }
 }
 
-/// How a run is planned, in a language that writes a double so; what is no number is `NaN`, `None` or the like.
+/// The plan of a run, with doubles in this notation; missing values are `NaN`, `None` or similar.
 pub(crate) fn script_plan(subject: &Subject<'_>, literal: fn(f64) -> String, no_number: &str) -> ScriptPlan {
     ScriptPlan {
         planned: planned(subject, literal, no_number),
@@ -219,7 +219,7 @@ pub(crate) fn add_trimmed<V: Values>(package: &mut Package, template: &Template<
     package.add(path, lines.join("\n").trim_end().to_string() + "\n");
 }
 
-/// Lists of first guesses, each of numbers that `join` puts together.
+/// Lists of first guesses, each of numbers that `join` assembles.
 pub(crate) fn guess_lists(
     subject: &Subject<'_>,
     literal: fn(f64) -> String,
@@ -229,7 +229,7 @@ pub(crate) fn guess_lists(
     format!("[{}]", lists.join(", "))
 }
 
-/// A double as it stands alone, in a language with words for what is no number and for infinity.
+/// A standalone double, in a language with names for NaN and infinity.
 pub(crate) fn double(value: f64, not_a_number: &str, infinity: &str) -> String {
     match value {
         value if value.is_finite() => format!("{value:?}"),

@@ -1,5 +1,6 @@
-//! What is emitted: a system with its compiled functions, under names that every target makes its own of.
+//! The system to be emitted with its compiled functions, under names that every target adapts.
 
+use super::events::Sampled;
 use super::functions::wrapped;
 use super::names::{Rules, Scope};
 use super::template::values;
@@ -9,27 +10,27 @@ use crate::shortest;
 use lgm_algebra::expr::{ExprId, print, to_f64};
 use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
-use lgm_kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, SparseKernel, expression};
+use lgm_kernels::{Corners, Jacobians, Kernel, KernelOptions, Kernels, Layout, Signs, SparseKernel, expression};
 use lgm_model::SiUnit;
-use lgm_model::system::StateSystem;
+use lgm_model::system::{Equations, StateSystem};
 use lgm_runtime::loops::OVER_BENDS;
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Where the emitted code comes from: said in the head of every file.
+/// The origin of the emitted code, which the head of every file states.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The name of the file that holds the model, without its folder.
     pub file: String,
     /// The version of this program.
     pub version: &'static str,
-    /// A hash of all texts that the model was made of.
+    /// A hash of all source texts of the model.
     pub hash: String,
 }
 
 impl Origin {
-    /// One sentence for the head of a file.
+    /// Returns one sentence for the head of a file.
     pub(crate) fn sentence(&self) -> String {
         format!(
             "Made by lgm {} from {}, SHA-256 {}.",
@@ -44,7 +45,7 @@ pub(crate) struct ParameterEntry {
     pub(crate) name: String,
     /// The number in SI.
     pub(crate) value: f64,
-    /// What it follows from, in the language's syntax.
+    /// The formula of a derived entry, in the language's syntax.
     pub(crate) derived: Option<String>,
 }
 
@@ -54,7 +55,7 @@ pub(crate) struct Parameter {
     pub(crate) unit: Option<SiUnit>,
     pub(crate) shape: Vec<usize>,
     pub(crate) entries: Vec<ParameterEntry>,
-    /// Where its first entry is among all.
+    /// The index of its first entry in the list of all entries.
     pub(crate) first: usize,
 }
 
@@ -69,7 +70,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) system: &'a StateSystem,
     pub(crate) origin: &'a Origin,
     trials: &'a dyn TrialRuns,
-    /// The model's own comment in one line; empty where it has none.
+    /// The model's own comment in one line; empty if it has none.
     pub(crate) description: String,
     pub(crate) kernels: Kernels,
     pub(crate) parameters: Vec<Parameter>,
@@ -77,39 +78,50 @@ pub(crate) struct Subject<'a> {
     pub(crate) inputs: Vec<Named>,
     pub(crate) outputs: Vec<Named>,
     pub(crate) columns: Columns,
-    /// Corners of the default signals and of the equations.
+    /// Discontinuities of the default signals and of the equations.
     pub(crate) corners: Corners,
-    /// Conditions on states at which right sides jump, by their places among the crossings.
+    /// Conditions on states at which right-hand sides jump, as indices of crossings.
     pub(crate) jumping: Vec<usize>,
-    /// Those at which they bend.
+    /// Conditions on states at which right-hand sides have a kink, as indices of crossings.
     pub(crate) bending: Vec<usize>,
-    /// Of what size the states are, once that was asked for.
+    /// The scales of the states, computed on first request.
     scales: OnceLock<Vec<f64>>,
-    /// Of what size they are in a short run.
+    /// The magnitudes of the states in a short run, computed on first request.
     trial: OnceLock<Vec<f64>>,
-    /// Given and following starts of dependent storage, in pairs; none where there are none.
+    /// Given and derived initial values of dependent storage, in pairs; none if there are none.
     pub(crate) constraints: Option<Kernel>,
-    /// Whether the right sides of states depend on rates of inputs, through loops too: steps move states then.
+    /// True if the right-hand sides of states depend on time derivatives of inputs, directly or through loops: input jumps then move
+    /// states.
     pub(crate) moves: bool,
-    /// Whether right sides or outputs do.
+    /// True if right-hand sides or outputs depend on time derivatives of inputs.
     pub(crate) reads_rates: bool,
-    /// Of a model with events, what it holds between them.
+    /// For a model with events, the values held between events.
     pub(crate) held: Option<HeldBetween>,
+    /// The discrete variables of a model with fixed steps, which are none of its inputs.
+    pub(crate) discretes: Vec<Named>,
+    /// The blocks of a model with fixed steps.
+    pub(crate) sampled: Option<Sampled>,
+    /// The default signals of its inputs, without the discrete variables.
+    signals: Option<Kernel>,
 }
 
-/// The most parts of the way of a jump, as `lgm simulate` has them.
+/// The maximum number of parts into which a jump is divided, as in `lgm simulate`.
 pub(crate) const JUMP_PARTS: u64 = lgm_runtime::jump::PARTS as u64;
 
-/// The results of a model with events beside the equations of its first combination of modes.
+/// The results of a model with events in addition to the equations of its first combination of modes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Further {
-    /// Right sides and margins of conditions, and outputs.
+    /// Right-hand sides, margins of conditions, and outputs.
     pub(crate) roots: Vec<ExprId>,
     pub(crate) shown: Vec<ExprId>,
-    /// The number of states that have a column.
+    /// The two sides of the margins; those that depend only on time create discontinuities.
+    pub(crate) crossings: Vec<ExprId>,
+    /// The number of states with a column.
     pub(crate) columns: Option<usize>,
-    /// Of a model with events, what it holds between them.
+    /// For a model with events, the values held between events.
     pub(crate) held: Option<HeldBetween>,
+    /// The blocks of a model with fixed steps.
+    pub(crate) sampled: Option<Sampled>,
 }
 
 /// The values that a model with events holds between them.
@@ -117,10 +129,10 @@ pub(crate) struct Further {
 pub(crate) struct HeldBetween {
     /// The number of combinations of modes.
     pub(crate) combinations: usize,
-    /// The inputs of discrete variables, and of offsets.
+    /// The inputs of discrete variables and of offsets.
     pub(crate) discretes: Vec<usize>,
     pub(crate) offsets: Range<usize>,
-    /// The number of elements with modes and of blocks, each with an indicator.
+    /// The number of elements with modes plus blocks; each of them has an indicator.
     pub(crate) indicators: usize,
 }
 
@@ -129,7 +141,7 @@ impl<'a> Subject<'a> {
         Subject::with(system, origin, &Further::default(), trials)
     }
 
-    /// The same of a model with events.
+    /// Creates the subject of a model with events.
     pub(crate) fn with(
         system: &'a StateSystem,
         origin: &'a Origin,
@@ -138,11 +150,17 @@ impl<'a> Subject<'a> {
     ) -> Subject<'a> {
         let interpreted = KernelOptions { native: false };
         let kernels = Kernels::new(system, &interpreted);
+        let own = system.inputs.len() - further.sampled.as_ref().map_or(0, |sampled| sampled.discretes);
+        let signals = (own < system.inputs.len()).then(|| signals(system, own, &interpreted));
         let layout = Layout::new(system);
         let mut roots: Vec<ExprId> = system.equations.derivatives.clone();
         roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));
         roots.extend(system.inputs.iter().filter_map(|input| input.signal));
         roots.extend(&further.roots);
+        let crossings = further.crossings.iter().enumerate().map(|(at, id)| (at, *id, 0.0));
+        let crossings: Vec<(usize, ExprId, f64)> = crossings.collect();
+        let timed = Signs::new(&system.exprs, &crossings, &layout);
+        roots.extend(timed.places().iter().map(|at| further.crossings[*at]));
         let shown = [&system.equations.output_values[..], &further.shown].concat();
         let corners = corners_with_looks(system, &kernels, (&roots, &shown), &layout);
         let conditions = corners.conditions();
@@ -168,7 +186,10 @@ impl<'a> Subject<'a> {
             description: words.collect::<Vec<_>>().join(" "),
             parameters: parameters(system),
             states: named(system.states.iter().map(|state| (&*state.name, &state.unit))),
-            inputs: named(system.inputs.iter().map(|input| (&*input.name, &input.unit))),
+            inputs: named(system.inputs[..own].iter().map(|input| (&*input.name, &input.unit))),
+            discretes: named(system.inputs[own..].iter().map(|input| (&*input.name, &input.unit))),
+            sampled: further.sampled.clone(),
+            signals,
             outputs: named(system.outputs.iter().map(|output| (&*output.name, &output.unit))),
             columns,
             held: further.held.clone(),
@@ -176,7 +197,10 @@ impl<'a> Subject<'a> {
                 true => None,
                 false => Some(expression(&system.exprs, &pairs, &layout, &interpreted)),
             },
-            reads_rates: moves || reads(&kernels.residuals) || reads(&kernels.outputs),
+            reads_rates: moves
+                || (further.sampled.iter()).any(|sampled| reads(&sampled.kernels.read))
+                || reads(&kernels.residuals)
+                || reads(&kernels.outputs),
             moves,
             corners,
             jumping,
@@ -190,12 +214,17 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Whether steps of inputs move states by what depends on the point.
+    /// Returns the default signals of the inputs, followed by their time derivatives.
+    pub(crate) fn signals(&self) -> &Kernel {
+        self.signals.as_ref().unwrap_or(&self.kernels.inputs)
+    }
+
+    /// Returns true if input jumps move states by amounts that depend on the evaluation point.
     pub(crate) fn jumps(&self) -> bool {
         self.moves && !self.system.equations.linear
     }
 
-    /// Numbers of which states of one unit have the same.
+    /// Returns a number for each state; states with the same unit have the same number.
     pub(crate) fn kinds(&self) -> Vec<usize> {
         let mut units = Vec::new();
         let kinds = self.states.iter().map(|state| {
@@ -208,17 +237,18 @@ impl<'a> Subject<'a> {
         kinds.collect()
     }
 
-    /// Whether steps of a solver are bounded by what oscillates with time ([`lgm_kernels::longest_step`]).
+    /// Returns true if oscillations in time bound the steps of a solver ([`lgm_kernels::longest_step`]).
     pub(crate) fn bounds_steps(&self) -> bool {
         (!self.system.equations.linear || self.held.is_some()) && self.corners.phases().outputs() > 0
     }
 
-    /// Whether the fastest oscillation of time is asked for: by the bound on steps, or by what looks for corners between samples.
+    /// Returns true if the fastest oscillation in time is needed: for the bound on steps, or for the search for discontinuities between
+    /// samples.
     pub(crate) fn needs_fastest(&self) -> bool {
         self.bounds_steps() || (self.corners.switches().outputs() > 0 && self.corners.phases().outputs() > 0)
     }
 
-    /// The element whose algebraic loop each unknown belongs to; the unknown itself if it is no single element's.
+    /// Returns the element whose algebraic loop contains each unknown; the unknown itself if it has no single owner.
     pub(crate) fn loop_elements(&self) -> impl Iterator<Item = &str> {
         self.system.equations.loops.iter().flat_map(|each| {
             each.unknowns
@@ -231,7 +261,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The elements of the algebraic loops, each of them once, as a sentence names them.
+    /// Lists the elements of the algebraic loops for a sentence, each element once.
     pub(crate) fn loops_in_words(&self) -> String {
         let mut elements: Vec<&str> = Vec::new();
         for element in self.loop_elements() {
@@ -246,25 +276,25 @@ impl<'a> Subject<'a> {
             .join(", ")
     }
 
-    /// All entries of all parameters.
+    /// Returns all entries of all parameters.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &ParameterEntry> {
         self.parameters.iter().flat_map(|parameter| &parameter.entries)
     }
 
-    /// Unknowns of all loops.
+    /// Returns the number of unknowns of all loops.
     pub(crate) fn unknowns(&self) -> usize {
         self.kernels.residuals.outputs()
     }
 
-    /// Which unknowns of all loops leave no choice between solutions: those of linear loops, and the displacements of closed chains,
-    /// which have first values and go on from there.
+    /// For each unknown of all loops, returns true if its solution is unique. This includes linear loops, and displacements of closed
+    /// chains, which continue from their first values.
     pub(crate) fn settled_unknowns(&self) -> impl Iterator<Item = bool> {
         let loops = self.system.equations.loops.iter();
         loops.flat_map(|each| each.unknowns.iter().map(|_| each.linear || !each.guesses.is_empty()))
     }
 
-    /// The number of times that an iteration on the loops may go aside where they have no slopes, as turbulent laws at rest. Closed chains
-    /// stay where they are.
+    /// Returns the number of detours that an iteration on the loops may take at points without slopes, such as turbulent laws at rest.
+    /// Closed chains take no detours.
     pub(crate) fn asides(&self) -> usize {
         match self.system.equations.loops.iter().any(|each| !each.guesses.is_empty()) {
             true => 0,
@@ -272,12 +302,12 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Whether loops may have several solutions, of which a run follows one as far as it goes.
+    /// Returns true if loops may have several solutions; a run follows one solution as far as it exists.
     pub(crate) fn has_branches(&self) -> bool {
         self.settled_unknowns().any(|is_settled| !is_settled)
     }
 
-    /// For each unknown of all loops, true if it gives a stored quantity: such unknowns do not jump.
+    /// For each unknown of all loops, returns true if it determines a stored quantity: such unknowns do not jump.
     pub(crate) fn stored_unknowns(&self) -> impl Iterator<Item = bool> {
         let loops = self.system.equations.loops.iter();
         loops.flat_map(|each| (0..each.unknowns.len()).map(|at| each.rated.get(at) == Some(&true)))
@@ -288,46 +318,47 @@ impl<'a> Subject<'a> {
         self.has_branches() && self.system.states.iter().any(|state| state.is_total())
     }
 
-    /// Where the unknowns of all loops are looked for at first, one list after another.
+    /// Returns several lists of first guesses for the unknowns of all loops.
     pub(crate) fn guesses(&self) -> [Vec<f64>; 5] {
         [0.0, 1.0, -1.0, 1e-3, 1e3].map(|guess| self.system.first_unknowns(guess))
     }
 
-    /// When a run starts and stops and how many rows it has, as far as the model says so.
+    /// Returns the start time, the stop time and the number of samples of a run, as far as the model specifies them.
     pub(crate) fn plan(&self) -> (f64, Option<f64>, usize) {
         let asked = &self.system.experiment;
         (asked.start.unwrap_or(0.0), asked.stop, asked.rows() as usize)
     }
 
-    /// Relative and absolute tolerance; no absolute one where that follows the scale of each state.
+    /// Returns the relative and absolute tolerance; no absolute tolerance if it follows the scale of each state.
     pub(crate) fn tolerances(&self) -> (f64, Option<f64>) {
         let asked = &self.system.experiment;
         (asked.rtol.unwrap_or(1e-6), asked.atol)
     }
 
-    /// The scales that the states begin with, found with the parameters and over the time of the model; a negative one stays.
+    /// Returns the initial scales of the states, determined with the parameters and over the time of the model; negative scales stay
+    /// fixed.
     pub(crate) fn scales(&self) -> &[f64] {
         self.scales
             .get_or_init(|| self.trials.scales(self.system, &self.kernels))
     }
 
-    /// The sizes of the states that a short run with the same parameters over the same time shows; 0 where it shows none.
+    /// Returns the magnitudes of the states in a short run with the same parameters and time span; 0 if the run shows none.
     pub(crate) fn trial_sizes(&self) -> &[f64] {
         self.trial.get_or_init(|| self.trials.sizes(self.system, &self.kernels))
     }
 
-    /// The most working memory that any of these programs needs.
+    /// Returns the maximum working memory of these programs.
     pub(crate) fn scratch(programs: &[&Program]) -> usize {
         programs.iter().map(|program| program.temporaries).max().unwrap_or(0)
     }
 
-    /// The partial derivatives.
+    /// Returns the partial derivatives.
     pub(crate) fn jacobians(&self) -> &Jacobians {
         self.kernels.jacobians(self.system)
     }
 
-    /// The matrix of the loops, and those that derivatives through loops are made of: directly, by unknowns, and residuals by
-    /// states.
+    /// Returns the matrix of the loops, and the matrices for derivatives through loops: rates with respect to states, rates with respect
+    /// to unknowns, and residuals with respect to states.
     pub(crate) fn matrices(&self) -> [&SparseKernel; 4] {
         let jacobians = self.jacobians();
         [
@@ -338,14 +369,14 @@ impl<'a> Subject<'a> {
         ]
     }
 
-    /// The pattern of the derivatives by the states, loops resolved: row starts and columns.
+    /// Returns the pattern of the derivatives with respect to the states, with loops resolved: row starts and columns.
     pub(crate) fn jacobian_pattern(&self) -> (Vec<usize>, Vec<usize>) {
         let jacobians = self.jacobians();
         let direct = &jacobians.rates_by_states;
         if self.unknowns() == 0 {
             return (direct.row_starts.clone(), direct.columns_of.clone());
         }
-        // Every unknown may depend on every state that any residual reads.
+        // Every unknown may depend on every state that some residual reads.
         let through = &jacobians.residuals_by_states.columns_of;
         let by_unknowns = &jacobians.rates_by_unknowns;
         let (mut starts, mut columns) = (vec![0], Vec::new());
@@ -363,8 +394,11 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What emitted code ends its steps at. It has no bounds of its functions of time, and begins anew where these say that a step may
-/// leap over something: with the parameters and over the time of the model.
+/// The maximum number of changes that the search for narrow pulses examines.
+const MOST_CHANGES: usize = 1000;
+
+/// Returns the times at which emitted code ends its steps. The code has no bounds on its functions of time. It restarts where those
+/// bounds, for the model's parameters and time span, show that a step may skip something.
 fn corners_with_looks(
     system: &StateSystem,
     kernels: &Kernels,
@@ -374,11 +408,26 @@ fn corners_with_looks(
     let corners = Corners::with_shown(&system.exprs, roots, layout, &[]);
     let start = system.experiment.start.unwrap_or(0.0);
     let stop = system.experiment.stop.unwrap_or(start + UNKNOWN_SPAN);
-    let looks = corners.looks(&kernels.parameters(&[]), start, stop);
-    match looks.is_empty() {
+    let parameters = kernels.parameters(&[]);
+    let mut further = corners.looks(&parameters, start, stop);
+    // Samples of conditions on time may miss a narrow pulse between them.
+    let least = (stop - start) / lgm_runtime::signals::SAMPLES;
+    let (changes, _) = corners.first_times(&parameters, (start, stop), MOST_CHANGES);
+    let narrow = changes.windows(2).filter(|pair| pair[1] - pair[0] < least);
+    further.extend(narrow.flatten());
+    match further.is_empty() {
         true => corners,
-        false => Corners::with_shown(&system.exprs, roots, layout, &looks),
+        false => Corners::with_shown(&system.exprs, roots, layout, &further),
     }
+}
+
+/// Returns the default signals of the first inputs.
+fn signals(system: &StateSystem, count: usize, options: &KernelOptions) -> Kernel {
+    let mut alone = system.clone();
+    alone.equations = Equations::default();
+    alone.inputs.truncate(count);
+    alone.input_rates.truncate(count);
+    Kernels::new(&alone, options).inputs
 }
 
 fn named<'n>(list: impl Iterator<Item = (&'n str, &'n Option<SiUnit>)>) -> Vec<Named> {
@@ -415,7 +464,7 @@ fn parameters(system: &StateSystem) -> Vec<Parameter> {
     list
 }
 
-/// Remarks on the results of a program, one a name of the list, in the way that `quote` makes a name harmless.
+/// Returns remarks on the results of a program, one per name in the list; `quote` makes a name safe.
 pub(crate) fn labels(
     prefix: &str,
     list: &[Named],
@@ -428,7 +477,7 @@ pub(crate) fn labels(
     move |at: u32| list.get(at as usize).cloned()
 }
 
-/// Lists of first guesses in brackets, each number written by `literal`.
+/// Prints lists of first guesses in brackets, each number written by `literal`.
 pub(crate) fn bracketed_guesses(subject: &Subject<'_>, literal: impl Fn(f64) -> String) -> String {
     let lists = subject.guesses().map(|list| {
         let list: Vec<String> = list.iter().map(|value| literal(*value)).collect();
@@ -437,7 +486,7 @@ pub(crate) fn bracketed_guesses(subject: &Subject<'_>, literal: impl Fn(f64) -> 
     lists.join(", ")
 }
 
-/// Names for a list in one scope.
+/// Returns names for a list in one scope.
 pub(crate) fn names<'n>(users: impl Iterator<Item = &'n str>, rules: Rules, reserved: &[&str]) -> Vec<String> {
     let mut scope = Scope::new(rules);
     for word in reserved {
@@ -446,12 +495,12 @@ pub(crate) fn names<'n>(users: impl Iterator<Item = &'n str>, rules: Rules, rese
     users.map(|name| scope.name(name)).collect()
 }
 
-/// `[kg]`, or nothing where the unit is unknown.
+/// Prints `[kg]`, or nothing if the unit is unknown.
 pub(crate) fn bracketed(unit: &Option<SiUnit>) -> String {
     unit.as_ref().map_or_else(String::new, |unit| format!("[{unit}]"))
 }
 
-/// `[kg] default 2`, and what a derived one follows from.
+/// Describes a parameter: `[kg] default 2`, and the formula of a derived one.
 pub(crate) fn parameter_remark(parameter: &Parameter) -> String {
     let mut text = bracketed(&parameter.unit);
     if let [rows, columns] = parameter.shape.as_slice() {
@@ -480,7 +529,7 @@ pub(crate) fn parameter_remark(parameter: &Parameter) -> String {
 }
 
 values! {
-    /// The starts of dependent storage.
+    /// The initial values of dependent storage.
     pub(crate) struct Constraints {
         constraint_count: usize,
         constraints_call: String,
@@ -488,7 +537,7 @@ values! {
 }
 
 values! {
-    /// What READMEs say about a model.
+    /// The tables of a README about a model.
     pub(crate) struct ReadmeTables {
         description_markdown: String,
         rates_words: &'static str,
@@ -497,12 +546,12 @@ values! {
     }
 }
 
-/// Tables of the README, with the names that parameters have in the target's language.
+/// Returns the README tables, with the parameter names of the target language.
 pub(crate) fn readme_tables(subject: &Subject<'_>, members: &[String]) -> ReadmeTables {
     readme_tables_from(0, subject, members)
 }
 
-/// The same where arrays begin at `first`.
+/// Returns the README tables for a language whose arrays begin at `first`.
 pub(crate) fn readme_tables_from(first: usize, subject: &Subject<'_>, members: &[String]) -> ReadmeTables {
     ReadmeTables {
         description_markdown: subject.description.clone(),
@@ -515,7 +564,7 @@ pub(crate) fn readme_tables_from(first: usize, subject: &Subject<'_>, members: &
     }
 }
 
-/// What every member stands for.
+/// Prints a table with the meaning of every parameter.
 pub(crate) fn parameter_table(subject: &Subject<'_>, members: &[String]) -> String {
     if subject.parameters.is_empty() {
         return "The model has none.\n".to_string();

@@ -1,20 +1,20 @@
-//! Templates: texts of a target's folder with places for what differs from model to model.
+//! Templates: texts in a target's folder with placeholders for model-specific parts.
 //!
-//! `@key@` is replaced by its value. Lines `@if key@`, `@else@`, `@end@` stand alone; what they enclose is kept where the
-//! value holds: a text that is not empty, a number that is not 0, a flag, or a group that is there. They may be nested.
+//! `@key@` is replaced by its value. `@if key@`, `@else@` and `@end@` occupy their own lines; the enclosed text is kept if the
+//! value holds: a nonempty text, a nonzero number, a true flag, or an existing group. Conditions may be nested.
 //!
-//! The values of a template are a struct, declared by [`values!`], so that none can be left out. [`template!`] reads a
-//! template with the type of its values, and a key that these do not have is an error when lgm is compiled.
+//! The values of a template are a struct, declared by [`values!`], so no value can be omitted. [`template!`] reads a
+//! template with the type of its values; a key without a value is a compile-time error.
 
 use super::keys::{Keys, Line, first_fault, first_key};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// What stands for a key.
+/// The value of a key.
 pub(crate) trait Value {
-    /// Its text.
+    /// Returns the text of the value.
     fn text(&self) -> Cow<'_, str>;
-    /// Whether conditions of the key hold.
+    /// Returns true if conditions on the key hold.
     fn holds(&self) -> bool;
 }
 
@@ -62,16 +62,16 @@ impl Value for bool {
 pub(crate) trait Values {
     /// The keys.
     const KEYS: &'static Keys;
-    /// The value of a key that is asked for as a text or as a condition; none where no group has it.
+    /// Returns the value of a key that is requested as a text or as a condition; none if no group contains the key.
     fn find(&self, key: &str) -> Option<&dyn Value>;
-    /// Whether the condition of a key holds.
+    /// Returns true if the condition of a key holds.
     fn holds(&self, key: &str) -> bool;
 }
 
 /// Declares the values of templates: a struct with a field for each key.
 ///
-/// `..field: Group;` takes the keys of another struct in. `?field: Group;` does the same where that struct is there
-/// (`Option<Group>`): its keys may only stand between `@if field@` and the `@else@` or `@end@` that belongs to it.
+/// `..field: Group;` includes the keys of another struct. `?field: Group;` does the same for an optional struct
+/// (`Option<Group>`): its keys may only appear between `@if field@` and the matching `@else@` or `@end@`.
 macro_rules! values {
     ($(#[$meta:meta])* $visibility:vis struct $name:ident {
         $(..$group:ident: $type:ty;)*
@@ -127,7 +127,7 @@ macro_rules! values {
     };
 }
 
-/// A template, from the path of its file in a package, itself a template, and the file that holds it beside the source.
+/// Creates a template from its path in a package, itself a template, and the file next to the source.
 macro_rules! template {
     ($path:literal, $file:literal) => {
         const { $crate::code::template::Template::new($path, $file, include_str!($file)) }
@@ -136,7 +136,7 @@ macro_rules! template {
 
 pub(crate) use {template, values};
 
-/// A template whose keys are among those of its values.
+/// A template that uses only keys of its values.
 pub(crate) struct Template<V> {
     path: &'static str,
     text: &'static str,
@@ -144,7 +144,7 @@ pub(crate) struct Template<V> {
 }
 
 impl<V: Values> Template<V> {
-    /// Checks the path and the text; [`template!`] does so while lgm is compiled.
+    /// Checks the path and the text; [`template!`] calls this function at compile time.
     pub(crate) const fn new(path: &'static str, file: &'static str, text: &'static str) -> Template<V> {
         if let Some(fault) = first_fault(path, V::KEYS) {
             fault.raise(path);
@@ -159,26 +159,26 @@ impl<V: Values> Template<V> {
         }
     }
 
-    /// The path of the file in its package.
+    /// Returns the path of the file in its package.
     pub(crate) fn path(&self, values: &V) -> String {
         fill(self.path, values).trim_end().to_string()
     }
 
-    /// What the file holds.
+    /// Returns the contents of the file.
     pub(crate) fn text(&self, values: &V) -> String {
         fill(self.text, values)
     }
 
-    /// The path and what the file holds.
+    /// Returns the path and the contents of the file.
     pub(crate) fn file(&self, values: &V) -> (String, String) {
         (self.path(values), self.text(values))
     }
 }
 
-/// Fills a template in.
+/// Fills in a template.
 fn fill(template: &str, values: &impl Values) -> String {
     let mut text = String::with_capacity(2 * template.len());
-    // Whether the lines here are kept, for every condition that is open.
+    // For every open condition, true if the lines here are kept.
     let mut kept: Vec<bool> = Vec::new();
     for line in template.lines() {
         match Line::of(line) {
@@ -201,7 +201,7 @@ fn fill(template: &str, values: &impl Values) -> String {
     text
 }
 
-/// Replaces the keys of one line; an `@` that encloses no key stays.
+/// Replaces the keys of one line; an `@` that encloses no key stays unchanged.
 fn replace(line: &str, values: &impl Values, text: &mut String) {
     let mut rest = line;
     while let Some((before, key, behind)) = first_key(rest) {

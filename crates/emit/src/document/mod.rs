@@ -1,17 +1,17 @@
-//! The equations as a document: headings, formulas and running text in their order, whatever they are set by. Formulas are in LaTeX,
-//! which is the notation of both [`latex()`](crate::latex()) and [`html()`](crate::html()).
+//! The equations as a document: a sequence of headings, formulas and running text, independent of the output format.
+//! Formulas are in LaTeX, which is the input of both [`latex()`](crate::latex()) and [`html()`](crate::html()).
 
 mod parts;
 mod setting;
 
-pub(super) use parts::{After, Inline, Part, Type};
+pub(super) use parts::{After, DocumentPart, Inline, Type};
 
 use crate::blocks::{Notation, Tex, shape_and_shown, sides, some};
 use crate::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use crate::latex_words::number;
 use crate::repeating::{Entries, Growth, Letters, Manner, Piece, gathered, stretched};
 use crate::text::followed;
-use crate::{DocumentOptions, Matrices, double, expression, formula, members};
+use crate::{DocumentOptions, Matrices, double, expression, formula};
 use lgm_algebra::expr::{ExprId, Exprs, print};
 use lgm_model::SiUnit;
 use lgm_model::blocks::{BlockEquation, BlockForm};
@@ -20,25 +20,25 @@ use setting::{Expressions, Left, Style, Typeset, says_of, set, unit};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Columns of characters that a matrix may have before it is given entry by entry.
+/// The maximum width of a matrix in characters; wider matrices are listed entry by entry.
 const MATRIX_LINE: usize = 96;
 
-/// Rows that a page holds; a taller matrix is given entry by entry.
+/// The maximum number of rows on a page; taller matrices are listed entry by entry.
 const MATRIX_ROWS: usize = 40;
 
-/// The parts of the document of a system.
-pub(super) fn document(system: &StateSystem, options: &DocumentOptions) -> Vec<Part> {
+/// Returns the parts of the document of a system.
+pub(super) fn document(system: &StateSystem, options: &DocumentOptions) -> Vec<DocumentPart> {
     set(pieces(system, options), &mut system.exprs.clone())
 }
 
-/// The result of [`document`] for `count` sections, if `systems` are the systems of `first` sections, one section more, and so on;
-/// `states` are those of the long system.
+/// Returns the parts that [`document`] would return for `count` sections. `systems` are the systems with `first` sections, one section
+/// more, and so on; `states` are those of the long system.
 pub(super) fn stretched_document(
     systems: &[&StateSystem],
     counts: (u64, u64),
     states: usize,
     options: &DocumentOptions,
-) -> Option<Vec<Part>> {
+) -> Option<Vec<DocumentPart>> {
     let matrices = options.matrices.of_sections(states, options.flat)?;
     let short = DocumentOptions { matrices, ..*options };
     let all = systems.iter().map(|system| pieces(system, &short));
@@ -57,7 +57,7 @@ fn pieces(system: &StateSystem, options: &DocumentOptions) -> Vec<Piece<Typeset>
     document.pieces
 }
 
-/// The number of columns of the widest matrix that the document may have.
+/// Returns the maximum number of matrix columns that the document may need.
 pub(super) fn most_columns(system: &StateSystem) -> usize {
     let most = system.states.len().max(system.inputs.len()).max(10);
     most.min(MATRIX_LINE / 2)
@@ -66,16 +66,16 @@ pub(super) fn most_columns(system: &StateSystem) -> usize {
 struct Document<'a> {
     system: &'a StateSystem,
     options: &'a DocumentOptions,
-    /// A copy of the arena, in which parts of expressions that are set by themselves are built.
+    /// A copy of the arena for expressions that are typeset in parts.
     scratch: Rc<RefCell<Exprs>>,
     pieces: Vec<Piece<Typeset>>,
 }
 
-/// How the entries of matrices are set.
+/// The functions that print the entries of a matrix.
 struct Written<'e, T> {
-    /// In one piece, inside a matrix.
+    /// Prints an entry in one piece, inside a matrix.
     whole: &'e dyn Fn(T) -> String,
-    /// In pieces between which a line may break.
+    /// Prints an entry in pieces between which a line may break.
     pieces: &'e dyn Fn(T) -> Vec<String>,
     is_zero: &'e dyn Fn(T) -> bool,
 }
@@ -83,7 +83,7 @@ struct Written<'e, T> {
 impl Document<'_> {
     fn write(&mut self) {
         let system = self.system;
-        self.fixed(Part::Title(system.model.to_string()));
+        self.fixed(DocumentPart::Title(system.model.to_string()));
         self.quantities();
         if let Some(form) = system.matrices.blocks.as_ref().filter(|_| self.options.matrices.blocks) {
             self.blocks(form);
@@ -113,11 +113,11 @@ impl Document<'_> {
         }
     }
 
-    fn fixed(&mut self, part: Part) {
+    fn fixed(&mut self, part: DocumentPart) {
         self.pieces.push(Piece::Fixed(part));
     }
 
-    /// Rows that may repeat over indices.
+    /// Adds rows that may repeat over indices.
     fn rows(&mut self, title: &str, style: Style, rows: Vec<(Vec<String>, Expressions)>) {
         let rows = gathered(rows, Manner::new(Letters::Apart, self.options.flat));
         self.pieces.push(Piece::Rows(title.to_string(), style, rows));
@@ -157,7 +157,7 @@ impl Document<'_> {
         self.rows(title, Style::Values, rows);
     }
 
-    /// States, inputs and outputs.
+    /// Adds states, inputs and outputs.
     fn variables(&mut self) {
         let system = self.system;
         let row = |name: &str, follows: Option<ExprId>, unit: &Option<SiUnit>| {
@@ -179,7 +179,7 @@ impl Document<'_> {
         self.rows("Outputs", Style::Names, outputs.collect());
     }
 
-    /// The point of linearisation.
+    /// Adds the operating point of the linearisation.
     fn point(&mut self) {
         let system = self.system;
         let Some(point) = &system.linearized_at else { return };
@@ -195,11 +195,11 @@ impl Document<'_> {
         });
         let lines = lines.collect();
         self.aligned("Point of linearisation", lines);
-        let words = "In what follows, states, inputs and outputs are deviations from it.".to_string();
-        self.fixed(Part::Text(vec![Inline::Words(words)], After::End));
+        let words = "States, inputs and outputs below are deviations from it.".to_string();
+        self.fixed(DocumentPart::Text(vec![Inline::Words(words)], After::End));
     }
 
-    /// Where states start, if that is not zero.
+    /// Adds the nonzero initial values of states.
     fn starts(&mut self) {
         let system = self.system;
         let states = system.states.iter().filter(|state| state.start_value != 0.0);
@@ -217,7 +217,7 @@ impl Document<'_> {
         breakable_pieces(&mut self.scratch.borrow_mut(), id)
     }
 
-    /// An equation by its right side; the left one is a name.
+    /// Returns an equation with a name on the left side and a value on the right side.
     fn named(&self, name: &str, value: ExprId) -> (Vec<String>, Expressions) {
         let cells = vec![name.to_string(), expression(&self.system.exprs, value)];
         (cells, Expressions::right(Some(value)))
@@ -269,7 +269,7 @@ impl Document<'_> {
         }
     }
 
-    /// The equations in blocks, then the vectors and the matrices in them.
+    /// Adds the equations in block form, then the vectors and matrices in them.
     fn blocks(&mut self, form: &BlockForm) {
         let system = self.system;
         let notation = Tex {
@@ -317,15 +317,15 @@ impl Document<'_> {
                     None => "&\\;\\vdots".to_string(),
                 })
                 .collect();
-            self.fixed(Part::Aligned(lines));
+            self.fixed(DocumentPart::Aligned(lines));
         }
     }
 
-    /// Equations under a title; nothing if there are none.
+    /// Adds equations under a title; adds nothing if there are no equations.
     fn aligned(&mut self, title: &str, lines: Vec<String>) {
         if !lines.is_empty() {
-            self.fixed(Part::Heading(title.to_string()));
-            self.fixed(Part::Aligned(lines));
+            self.fixed(DocumentPart::Heading(title.to_string()));
+            self.fixed(DocumentPart::Aligned(lines));
         }
     }
 
@@ -341,13 +341,12 @@ impl Document<'_> {
         let f = if is_empty(&form.f) { "" } else { " + F \\dot{u}" };
         let x = if form.x_offset.is_some() { " + x_0" } else { "" };
         let y = if form.y_offset.is_some() { " + y_0" } else { "" };
-        self.fixed(Part::Heading("Matrix form".to_string()));
-        self.fixed(Part::Formula(format!(
+        self.fixed(DocumentPart::Heading("Matrix form".to_string()));
+        self.fixed(DocumentPart::Formula(format!(
             "\\dot{{x}} = A x + B u{e}{x}, \\qquad y = C x + D u{f}{y}"
         )));
         let lists_entries = self.options.matrices.lists_entries(self.system);
-        for (name, member) in members() {
-            let matrix = member(form);
+        for (name, matrix) in form.matrices() {
             let rare = matches!(name, "E" | "F");
             if matrix.rows.is_empty() || matrix.columns == 0 || (rare && is_empty(matrix)) {
                 continue;
@@ -365,7 +364,7 @@ impl Document<'_> {
     }
 
     fn matrix<T: Copy>(&mut self, name: &str, matrix: &SparseMatrix<T>, lists_entries: bool, entries: &Written<'_, T>) {
-        // Every column takes two characters at least, which spares a huge matrix from being set in vain.
+        // Every column takes at least two characters, so a huge matrix is rejected before it is typeset.
         let fits = 2 * matrix.columns <= MATRIX_LINE && matrix.rows.len() <= MATRIX_ROWS;
         let whole = (!lists_entries && fits).then(|| {
             let mut widths = vec![1; matrix.columns];
@@ -387,7 +386,7 @@ impl Document<'_> {
                 let size = if width > LINE { Type::Small } else { Type::Normal };
                 let rows = rows.join(" \\\\\n");
                 let formula = format!("{name} = \\begin{{bmatrix}}\n{rows}\n\\end{{bmatrix}}");
-                self.fixed(Part::Matrix(formula, size));
+                self.fixed(DocumentPart::Matrix(formula, size));
             }
             _ => {
                 let is_asked_for = self.options.matrices.sparse || self.options.flat;
@@ -403,7 +402,7 @@ impl Document<'_> {
     }
 }
 
-/// A unit as a cell.
+/// Prints a unit as a table cell.
 fn words(unit: &Option<SiUnit>) -> String {
     unit.as_deref().unwrap_or_default().to_string()
 }

@@ -1,45 +1,45 @@
-//! The parts of a document, whatever it is set by.
+//! The parts of a document, independent of the output format.
 
 /// A part of the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum DocumentPart {
     /// The name of the model.
     Title(String),
-    /// The title of what follows.
+    /// The title of the following parts.
     Heading(String),
-    /// Equations one below the other; `&` stands before the sign at which they are aligned.
+    /// Equations in separate lines, aligned at the sign after `&`.
     Aligned(Vec<String>),
-    /// A formula that stands by itself.
+    /// A displayed formula.
     Formula(String),
-    /// A matrix that stands by itself, in small type if it is wide.
+    /// A displayed matrix, in small type if it is wide.
     Matrix(String, Type),
     /// Running text.
     Text(Vec<Inline>, After),
 }
 
-/// The size of type.
+/// The type size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Normal,
     Small,
 }
 
-/// What follows running text.
+/// The continuation after running text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// The paragraph goes on, with a formula that stands by itself.
+    /// The paragraph continues with a displayed formula.
     Formula,
-    /// It ends.
+    /// The paragraph ends.
     End,
 }
 
 /// A piece of running text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Inline {
-    /// Words as they are read; a space that no line ends at is U+00A0.
+    /// Running text; a non-breaking space is U+00A0.
     Words(String),
     /// A formula within the line.
     Formula(String),
-    /// An expression as the language writes it.
+    /// An expression in the modelling language.
     Code(String),
 }

@@ -1,6 +1,6 @@
-//! Rows and matrices set as formulas and running text.
+//! Typesetting of rows and matrices as formulas and running text.
 
-use super::parts::{After, Inline, Part};
+use super::parts::{After, DocumentPart, Inline};
 use crate::latex_lines::{breakable_pieces, equation};
 use crate::latex_words::escaped;
 use crate::repeating::{Entries, Format, Names, Piece, Range, Row};
@@ -11,25 +11,25 @@ use std::fmt::Write;
 pub(super) struct Typeset;
 
 impl Format for Typeset {
-    type Fixed = Part;
+    type Fixed = DocumentPart;
     type Style = Style;
     type Of = Expressions;
     /// Pieces between which a line may break.
     type Value = Vec<String>;
 }
 
-/// The layout of rows, and what their cells are.
+/// The layout of rows, and the meaning of their cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Equations one below the other: both sides.
+    /// Aligned equations: both sides.
     Equations,
     /// Names with their values: the name, a formula, the number, the unit.
     Values,
     /// Names in running text: the name, a formula, the unit.
     Names,
-    /// Starts in running text: the name, the number, the unit. False if other states start at zero.
+    /// Initial values in running text: the name, the number, the unit. False if other states start at zero.
     Starts(bool),
-    /// Storage without a state of its own: the element, what it follows, and what it is equivalent to.
+    /// Storage without its own state: the element, the elements that determine it, and its equivalent.
     Dependent,
 }
 
@@ -37,11 +37,11 @@ pub(super) enum Style {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expressions {
     pub(super) left: Left,
-    /// The right side, or the formula of a value.
+    /// The right-hand side, or the formula of a value.
     pub(super) right: Option<ExprId>,
 }
 
-/// The left side of an equation.
+/// The left-hand side of an equation.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Left {
     /// The name in the first cell.
@@ -63,7 +63,7 @@ impl Expressions {
         }
     }
 
-    /// The symbols in them.
+    /// Returns the symbols in the expressions.
     fn symbols(&self, exprs: &Exprs) -> Vec<SymbolId> {
         let (factors, mut symbols): (Vec<ExprId>, Vec<SymbolId>) = match &self.left {
             Left::Name => (Vec::new(), Vec::new()),
@@ -78,8 +78,8 @@ impl Expressions {
     }
 }
 
-/// Sets the parts of a document; `exprs` has the expressions of its rows.
-pub(super) fn set(pieces: Vec<Piece<Typeset>>, exprs: &mut Exprs) -> Vec<Part> {
+/// Typesets the parts of a document; `exprs` contains the expressions of its rows.
+pub(super) fn set(pieces: Vec<Piece<Typeset>>, exprs: &mut Exprs) -> Vec<DocumentPart> {
     let mut parts = Vec::new();
     for piece in pieces {
         match piece {
@@ -92,7 +92,7 @@ pub(super) fn set(pieces: Vec<Piece<Typeset>>, exprs: &mut Exprs) -> Vec<Part> {
     parts
 }
 
-fn set_rows(title: String, style: Style, rows: &[Row<Expressions>], exprs: &mut Exprs, parts: &mut Vec<Part>) {
+fn set_rows(title: String, style: Style, rows: &[Row<Expressions>], exprs: &mut Exprs, parts: &mut Vec<DocumentPart>) {
     match style {
         Style::Equations | Style::Values => {
             let mut lines = Vec::new();
@@ -103,8 +103,8 @@ fn set_rows(title: String, style: Style, rows: &[Row<Expressions>], exprs: &mut 
                 });
                 lines.extend(more.into_iter().map(|line| with_letters(&line)));
             }
-            parts.push(Part::Heading(title));
-            parts.push(Part::Aligned(lines));
+            parts.push(DocumentPart::Heading(title));
+            parts.push(DocumentPart::Aligned(lines));
         }
         Style::Names => {
             let mut text = vec![Inline::Words(format!("{title}: "))];
@@ -116,7 +116,7 @@ fn set_rows(title: String, style: Style, rows: &[Row<Expressions>], exprs: &mut 
                 listed(at, name, &row.ranges, &row.cells[2], &mut text);
             }
             text.push(Inline::Words(".".to_string()));
-            parts.push(Part::Text(text, After::End));
+            parts.push(DocumentPart::Text(text, After::End));
         }
         Style::Starts(is_all) => {
             let mut text = vec![Inline::Words(format!("{title}: "))];
@@ -127,7 +127,7 @@ fn set_rows(title: String, style: Style, rows: &[Row<Expressions>], exprs: &mut 
             }
             let end = if is_all { "." } else { "; all others from zero." };
             text.push(Inline::Words(end.to_string()));
-            parts.push(Part::Text(text, After::End));
+            parts.push(DocumentPart::Text(text, After::End));
         }
         Style::Dependent => parts.extend(rows.iter().map(|row| {
             let words = format!("{title}: {} follows {}", row.cells[0], row.cells[1]);
@@ -138,12 +138,12 @@ fn set_rows(title: String, style: Style, rows: &[Row<Expressions>], exprs: &mut 
             }
             for_all(&row.ranges, &mut text);
             text.push(Inline::Words(".".to_string()));
-            Part::Text(text, After::End)
+            DocumentPart::Text(text, After::End)
         })),
     }
 }
 
-/// Works with the symbols of a row under the names that its cells have.
+/// Calls `work` while the symbols of a row have the names in its cells.
 fn renamed<R>(row: &Row<Expressions>, exprs: &mut Exprs, work: impl FnOnce(&mut Exprs) -> R) -> R {
     let Some(own) = &row.own else { return work(exprs) };
     let names = Names::between(own, &row.cells).expect("invariant: a row that stands for others has names");
@@ -163,7 +163,7 @@ fn renamed<R>(row: &Row<Expressions>, exprs: &mut Exprs, work: impl FnOnce(&mut 
     done
 }
 
-/// The lines of an equation.
+/// Returns the lines of an equation.
 fn equation_of(row: &Row<Expressions>, exprs: &mut Exprs) -> Vec<String> {
     let left = match &row.of.left {
         Left::Name => exprs.latex_name(&row.cells[0]),
@@ -212,7 +212,7 @@ fn masses_of_form(exprs: &Exprs, terms: &[(ExprId, SymbolId)]) -> String {
     terms.collect::<Vec<_>>().join(" + ").replace("+ -", "- ")
 }
 
-/// `name &= formula = number unit`
+/// Prints `name &= formula = number unit`.
 fn value_of(row: &Row<Expressions>, exprs: &Exprs) -> String {
     let derived = row.of.right.map(|id| format!("{} = ", print::latex(exprs, id)));
     let derived = derived.unwrap_or_default();
@@ -224,7 +224,7 @@ fn value_of(row: &Row<Expressions>, exprs: &Exprs) -> String {
     }
 }
 
-/// A formula in which indices of owners are letters as those of their values are: `\mathrm{cell[\mathit{i} + 1]}`.
+/// Typesets the indices of owners in a formula as letters, like those of values: `\mathrm{cell[\mathit{i} + 1]}`.
 fn with_letters(formula: &str) -> String {
     let mut written = String::with_capacity(formula.len());
     let mut rest = formula;
@@ -247,7 +247,7 @@ fn with_letters(formula: &str) -> String {
     written
 }
 
-/// The values of indices: `i = 2, ..., 5`.
+/// Prints the values of indices: `i = 2, ..., 5`.
 fn values(ranges: &[Range]) -> String {
     let range = |range: &Range| {
         let Range {
@@ -263,7 +263,7 @@ fn values(ranges: &[Range]) -> String {
     ranges.iter().map(range).collect::<Vec<_>>().join(", \\; ")
 }
 
-/// ` for i = 2, ..., 5` in running text.
+/// Adds ` for i = 2, ..., 5` to running text.
 fn for_all(ranges: &[Range], text: &mut Vec<Inline>) {
     if !ranges.is_empty() {
         text.push(Inline::Words(" for ".to_string()));
@@ -271,7 +271,7 @@ fn for_all(ranges: &[Range], text: &mut Vec<Inline>) {
     }
 }
 
-/// An item of a list with its unit in brackets, each on a line of its own: `x [m], v [m/s]`.
+/// Adds an item of a list with its unit in brackets, each on a separate line: `x [m], v [m/s]`.
 fn listed(at: usize, formula: String, ranges: &[Range], of: &str, text: &mut Vec<Inline>) {
     if at > 0 {
         text.push(Inline::Words(",\n".to_string()));
@@ -285,7 +285,7 @@ fn listed(at: usize, formula: String, ranges: &[Range], of: &str, text: &mut Vec
     for_all(ranges, text);
 }
 
-/// A unit such as `N.s/m` or `m^3/s`, upright, after a thin space; empty if there is none.
+/// Prints a unit such as `N.s/m` or `m^3/s`, upright, after a thin space; empty if there is none.
 pub(super) fn unit(unit: &str) -> String {
     if unit.is_empty() || unit == "1" {
         return String::new();
@@ -308,8 +308,8 @@ pub(super) fn unit(unit: &str) -> String {
     format!("\\,\\mathrm{{{set}}}")
 }
 
-/// The entries of a matrix one below the other, or their number.
-fn set_entries(entries: Entries<Vec<String>>, parts: &mut Vec<Part>) {
+/// Adds the entries of a matrix in separate lines, or their number.
+fn set_entries(entries: Entries<Vec<String>>, parts: &mut Vec<DocumentPart>) {
     let Entries {
         name,
         rows,
@@ -319,14 +319,14 @@ fn set_entries(entries: Entries<Vec<String>>, parts: &mut Vec<Part>) {
     } = entries;
     let shape = format!("{rows} by {columns}");
     let Some(list) = list else {
-        let words = format!(" is {shape}, with {count} entries that are not zero: ");
+        let words = format!(" is {shape}, with {count} nonzero entries: ");
         let text = vec![
             Inline::Formula(name),
             Inline::Words(words),
             Inline::Code("--sparse".to_string()),
             Inline::Words(" lists them.".to_string()),
         ];
-        parts.push(Part::Text(text, After::End));
+        parts.push(DocumentPart::Text(text, After::End));
         return;
     };
     parts.push(says_of(&name, &format!("{shape}, zero but for")));
@@ -338,11 +338,11 @@ fn set_entries(entries: Entries<Vec<String>>, parts: &mut Vec<Part>) {
     if lines.is_empty() {
         lines.push(format!("{name} &= 0"));
     }
-    parts.push(Part::Aligned(lines));
+    parts.push(DocumentPart::Aligned(lines));
 }
 
-/// `A is 4 by 4, zero but for`, in front of the entries of a matrix.
-pub(super) fn says_of(name: &str, shape: &str) -> Part {
+/// Returns the text before the entries of a matrix: `A is 4 by 4, zero but for`.
+pub(super) fn says_of(name: &str, shape: &str) -> DocumentPart {
     let text = vec![Inline::Formula(name.to_string()), Inline::Words(format!(" is {shape}"))];
-    Part::Text(text, After::Formula)
+    DocumentPart::Text(text, After::Formula)
 }

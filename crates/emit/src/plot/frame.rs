@@ -1,4 +1,4 @@
-//! Rectangles with two axes, and curves inside of them.
+//! Rectangles with two axes and curves inside them.
 
 use super::ticks::Axis;
 use super::{STYLES, escaped, short};
@@ -12,11 +12,11 @@ pub(super) struct Frame {
     pub(super) height: f64,
     pub(super) x: Axis,
     pub(super) y: Axis,
-    /// True if x is drawn by its logarithm.
+    /// True if the x axis is logarithmic.
     pub(super) is_log: bool,
 }
 
-/// Points of one curve in one frame; none where it has a gap.
+/// The points of a curve in a frame; none for a gap.
 pub(super) type Points = Vec<Option<(f64, f64)>>;
 
 impl Frame {
@@ -105,7 +105,7 @@ impl Frame {
                 last = None;
                 continue;
             };
-            // The frame cuts off points far outside; their numbers need not be long.
+            // The frame cuts off distant points, so their coordinates need few digits.
             let bounded = |value: f64| value.clamp(-1e5, 1e5);
             let at = (short(bounded(self.x(*x)), 1), short(bounded(self.y(*y)), 1));
             match &last {

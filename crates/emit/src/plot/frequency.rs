@@ -1,4 +1,4 @@
-//! Frequency responses as pictures: Bode, Nyquist and Nichols plots in one SVG, or in a page that holds it.
+//! Frequency responses as figures: Bode, Nyquist and Nichols plots in one SVG, or in a page that contains the SVG.
 
 use super::frame::{Frame, Points};
 use super::ticks::{Axis, of_decades, of_values};
@@ -6,27 +6,27 @@ use super::{STYLES, drawn, escaped, short};
 use num_complex::Complex;
 use std::io::{self, Write};
 
-/// One response.
+/// The frequency response from one input to one output.
 #[derive(Clone, Debug)]
 pub struct FrequencyCurve {
     /// `u → y`
     pub name: String,
-    /// H(jw), one value a frequency; what is not finite is a gap.
+    /// H(jw), one value per frequency; non-finite ones are gaps.
     pub values: Vec<Complex<f64>>,
-    /// The frequency at which the phase crosses -180 degrees, in rad/s: it is marked.
+    /// The frequency in rad/s at which the phase crosses -180 degrees; the plots mark this point.
     pub phase_crossover: Option<f64>,
     /// The frequency at which the magnitude crosses 1.
     pub gain_crossover: Option<f64>,
-    /// H(0), from which the frequency of -3 dB is counted.
+    /// H(0), the reference for the -3 dB frequency.
     pub static_gain: Option<f64>,
 }
 
-/// Responses over the same frequencies.
+/// Responses at the same frequencies.
 #[derive(Clone, Debug)]
 pub struct FrequencyFigure {
-    /// The title above it.
+    /// The title above the plots.
     pub title: String,
-    /// Angular frequencies in rad/s; those of a plot are positive and ascend.
+    /// Angular frequencies in rad/s; plotted frequencies are positive and ascending.
     pub omega: Vec<f64>,
     /// The curves.
     pub curves: Vec<FrequencyCurve>,
@@ -40,16 +40,16 @@ const TOP: f64 = 66.0;
 const PANEL: f64 = 210.0;
 const GAP: f64 = 20.0;
 const SQUARE: f64 = 282.0;
-/// The room below a panel with numbers and a name.
+/// The space below a panel for tick labels and the axis name.
 const BELOW: f64 = 62.0;
 
-/// Decibels below the largest value that are shown: a zero of the response reaches further down than anyone reads.
+/// The displayed range in decibels below the maximum; zeros of the response would extend the axis uselessly.
 const DEPTH: f64 = 200.0;
 
-/// Decibels and degrees below which a difference is rounding.
+/// Differences below this value in decibels or degrees are round-off.
 const LEVEL: f64 = 1e-9;
 
-/// A sign at a point of a curve: a circle at -180 degrees, a square at magnitude 1, a triangle at -3 dB.
+/// Draws a marker at a point of a curve: a circle at -180 degrees, a square at magnitude 1, a triangle at -3 dB.
 fn mark(frame: &Frame, sign: Sign, number: usize, (x, y): (f64, f64), out: &mut Vec<u8>) -> io::Result<()> {
     let (x, y) = (frame.x(x), frame.y(y));
     let (right, bottom) = (frame.left + frame.width, frame.top + frame.height);
@@ -95,7 +95,7 @@ fn decibels(value: Complex<f64>) -> f64 {
     20.0 * value.norm().log10()
 }
 
-/// Phases in degrees without jumps from value to value, the first one within half a turn.
+/// Returns unwrapped phases in degrees; the first phase is within half a turn.
 fn phases(values: &[Complex<f64>]) -> Vec<Option<f64>> {
     let mut last: Option<f64> = None;
     let mut found = Vec::with_capacity(values.len());
@@ -113,7 +113,7 @@ fn phases(values: &[Complex<f64>]) -> Vec<Option<f64>> {
     found
 }
 
-/// The frequency at which a curve first falls below a value, between its points, over the logarithm of the frequency.
+/// Returns the frequency at which a curve first falls below a value, interpolated over the logarithm of the frequency.
 fn first_below(omega: &[f64], values: &[Complex<f64>], level: f64) -> Option<f64> {
     let at = values
         .windows(2)
@@ -123,7 +123,7 @@ fn first_below(omega: &[f64], values: &[Complex<f64>], level: f64) -> Option<f64
     Some((omega[at].ln() + share * (omega[at + 1] / omega[at]).ln()).exp())
 }
 
-/// The value at a frequency between the points: magnitude in decibels and phase in degrees.
+/// Returns the value at a frequency between the points: magnitude in decibels or phase in degrees.
 fn between(omega: &[f64], magnitudes: &Points, wanted: f64) -> Option<f64> {
     let after = omega.partition_point(|value| *value <= wanted);
     let (a, b) = (after.checked_sub(1)?, after.min(omega.len() - 1));
@@ -136,7 +136,7 @@ fn between(omega: &[f64], magnitudes: &Points, wanted: f64) -> Option<f64> {
     Some(first.1 + share * (last.1 - first.1))
 }
 
-/// The lowest and highest of finite values.
+/// Returns the minimum and maximum of the finite values.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values
         .filter(|value| value.is_finite())
@@ -145,12 +145,12 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
         })
 }
 
-/// The plots as an SVG file.
+/// Returns the plots as an SVG file.
 pub fn frequency_svg(figure: &FrequencyFigure) -> String {
     drawn(|out| write(figure, out))
 }
 
-/// The plots as a page that holds the SVG and asks no network.
+/// Returns the plots as an offline page with embedded SVG.
 pub fn frequency_html(figure: &FrequencyFigure) -> String {
     let title = escaped(&figure.title);
     format!(
@@ -277,10 +277,10 @@ fn write(figure: &FrequencyFigure, out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, "</svg>")
 }
 
-/// More rows of names than this are left out.
+/// Beyond this number, rows of curve names are omitted.
 const MOST_ROWS: usize = 12;
 
-/// The left ends of the curves' names, and the distances of their rows below the first.
+/// Returns the left ends of the curve names, and the offsets of their rows from the first row.
 fn names(figure: &FrequencyFigure) -> Vec<(f64, f64)> {
     let (mut x, mut row) = (LEFT, 0);
     let mut places = Vec::with_capacity(figure.curves.len());
@@ -298,7 +298,7 @@ fn names(figure: &FrequencyFigure) -> Vec<(f64, f64)> {
     places
 }
 
-/// Names of the curves in rows, and what the signs mean.
+/// Draws the curve names in rows, and the legend of the markers.
 fn legend(figure: &FrequencyFigure, names: &[(f64, f64)], out: &mut Vec<u8>) -> io::Result<()> {
     for (at, (curve, (x, below))) in figure.curves.iter().zip(names).enumerate() {
         let (color, dashes) = STYLES[at % STYLES.len()];
@@ -335,7 +335,7 @@ fn legend(figure: &FrequencyFigure, names: &[(f64, f64)], out: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// The plane of H, with as much of the curves as leaves -1 and the axes to be seen.
+/// Returns the frame of the Nyquist plot, limited so that -1 and the axes stay recognisable.
 fn nyquist_frame(curves: &[Points], top: f64, width: f64) -> Frame {
     let points = || curves.iter().flatten().flatten();
     let (mut left, mut right) = range(points().map(|point| point.0));
@@ -343,7 +343,7 @@ fn nyquist_frame(curves: &[Points], top: f64, width: f64) -> Frame {
     for (from, to) in [(&mut left, &mut right), (&mut low, &mut high)] {
         (*from, *to) = (from.min(0.0), to.max(0.0));
     }
-    // An integrator goes to infinity; what happens is about the origin then.
+    // With an integrator the curve goes to infinity; the relevant part is then near the origin.
     let size = (right - left).max(high - low);
     if size > 30.0 {
         let most = 10.0;
@@ -363,7 +363,7 @@ fn nyquist_frame(curves: &[Points], top: f64, width: f64) -> Frame {
     }
 }
 
-/// Levels in decibels, or angles in degrees: those that differ by rounding alone are one.
+/// Returns an axis of levels in decibels or angles in degrees; values that differ only by round-off count as equal.
 fn of_levels(low: f64, high: f64, count: usize, unit: &str) -> Axis {
     let is_flat = (0.0..LEVEL).contains(&(high - low));
     let middle = 0.5 * (low + high);
@@ -374,7 +374,7 @@ fn of_levels(low: f64, high: f64, count: usize, unit: &str) -> Axis {
     }
 }
 
-/// Magnitude over phase.
+/// Returns the frame of the Nichols plot: magnitude over phase.
 fn nichols_frame(curves: &[Points], top: f64, width: f64) -> Frame {
     let points = || curves.iter().flatten().flatten();
     let (left, right) = range(points().map(|point| point.0));
@@ -390,7 +390,7 @@ fn nichols_frame(curves: &[Points], top: f64, width: f64) -> Frame {
     }
 }
 
-/// The point that a loop must not touch, as a cross.
+/// Draws the critical point, which a loop must not touch, as a cross.
 fn critical_point(frame: &Frame, point: (f64, f64), out: &mut Vec<u8>) -> io::Result<()> {
     let (x, y) = (frame.x(point.0), frame.y(point.1));
     let is_inside =
@@ -471,7 +471,7 @@ mod tests {
         let found = first_below(&omega, &values, -20.0 * 2f64.sqrt().log10()).unwrap_or_default();
         assert!((found - 3.0).abs() < 1e-4, "{found}");
     }
-    /// An all-pass, whose magnitude is 1 but for rounding.
+    /// An all-pass, whose magnitude is 1 apart from round-off.
     #[test]
     fn rounding_is_no_level() {
         let (flat, zero) = (of_levels(-9e-16, 4e-16, 6, "dB"), of_levels(0.0, 0.0, 6, "dB"));

@@ -1,28 +1,28 @@
-//! A figure as one HTML file that draws itself: zoom, values under the pointer, light and dark. It asks no network.
+//! A figure as one HTML file that draws itself, with zoom, values under the pointer, and light and dark themes. The page works offline.
 
 use super::ticks::typeset;
 use super::{Figure, STYLES, Series, Trace, drawn, escaped};
 use crate::{significant, write_compact};
 use std::io::{self, Write};
 
-/// The page around the data, with the script that draws it.
+/// The page template, with the script that draws the data.
 const PAGE: &str = include_str!("page.html");
 
-/// Spans of time of which the first, lowest, highest and last point is kept: room to zoom in.
+/// The number of time intervals that keep only their first, lowest, highest and last points. It limits the resolution when zooming.
 const BINS: usize = 4000;
 
-/// More events than these have no words beside the pointer.
+/// Beyond this number, events have no tooltips.
 const MOST_WORDS: usize = 2000;
 
-/// More events than these are not marked.
+/// Beyond this number, events are not marked.
 const MOST_TICKS: usize = 20_000;
 
-/// Colours of the curves on a dark ground, in the order of [`STYLES`].
+/// Colours of the curves on a dark background, in the order of [`STYLES`].
 const DARK: [&str; 8] = [
     "#4aa3df", "#ff8a4c", "#2fcf9f", "#e57fb5", "#9fd3f5", "#d6b34a", "#e8e8e8", "#9a9a9a",
 ];
 
-/// The figure as an HTML file.
+/// Returns the figure as an HTML file.
 pub fn html(figure: &Figure) -> String {
     let data = drawn(|out| write_data(figure, out)).replace('<', "\\u003c");
     PAGE.replace("@TITLE@", &escaped(&figure.title))
@@ -31,7 +31,7 @@ pub fn html(figure: &Figure) -> String {
 
 fn write_data(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
     let points: Vec<Vec<(f64, f64)>> = figure.series.iter().map(|series| thinned(figure, series)).collect();
-    // Rows of a short run are common to all curves; a long run keeps other points of each.
+    // In a short run all curves share their sample times; in a long run each curve keeps different points.
     let times = |points: &[(f64, f64)]| points.iter().map(|point| point.0).collect::<Vec<f64>>();
     let common = points.first().map(|points| times(points)).unwrap_or_default();
     write!(
@@ -42,7 +42,7 @@ fn write_data(figure: &Figure, out: &mut Vec<u8>) -> io::Result<()> {
     )?;
     write_numbers(&common, 12, out)?;
     write!(out, ",\"events\":[")?;
-    // Many events are ticks without words.
+    // Large numbers of events are shown as ticks without text.
     let shows_words = figure.events.len() <= MOST_WORDS;
     for (at, (time, words)) in figure.events.iter().take(MOST_TICKS).enumerate() {
         write!(out, "{}[{},", if at > 0 { "," } else { "" }, significant(*time, 12))?;
@@ -89,7 +89,7 @@ fn thinned(figure: &Figure, series: &Series) -> Vec<(f64, f64)> {
     trace.points()
 }
 
-/// A list of numbers; what is not finite is `null`.
+/// Writes a list of numbers; non-finite numbers become `null`.
 fn write_numbers(numbers: &[f64], digits: usize, out: &mut Vec<u8>) -> io::Result<()> {
     write!(out, "[")?;
     for (at, number) in numbers.iter().enumerate() {

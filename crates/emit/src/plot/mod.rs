@@ -1,7 +1,7 @@
-//! Trajectories as pictures: SVG for paper and README, HTML for a closer look.
+//! Trajectories as figures: SVG for papers and READMEs, HTML for interactive inspection.
 //!
-//! A curve differs from its neighbours in colour, in its dashes, in a marker and in its name beside its end, so that it is
-//! found in print and by those who see no colours. Curves of one unit share a panel unless they differ too much in size.
+//! Neighbouring curves differ in colour, dashes, marker and the name at the end, so that each curve is recognisable in
+//! print and without colour vision. Curves with the same unit share a panel unless their magnitudes differ too much.
 
 mod frame;
 mod frequency;
@@ -19,21 +19,21 @@ pub use trace::Trace;
 
 use std::io;
 
-/// One curve with its name.
+/// A named curve.
 #[derive(Clone, Debug)]
 pub struct Series {
     /// `v`
     pub name: String,
     /// The SI unit as text.
     pub unit: Option<String>,
-    /// Points in order of time; a value that is not a number is a gap.
+    /// Points in order of time; NaN is a gap.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A picture of curves over time.
+/// A figure of curves over time.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// What stands above it.
+    /// The title above the figure.
     pub title: String,
     /// The first time, in seconds.
     pub from: f64,
@@ -41,14 +41,14 @@ pub struct Figure {
     pub to: f64,
     /// The curves in their order.
     pub series: Vec<Series>,
-    /// Times of events, each with what happens there.
+    /// Times of events, each with a description.
     pub events: Vec<(f64, String)>,
 }
 
-/// A picture of curves over a position: one curve for each instant, or for each mode.
+/// A figure of curves over a position: one curve for each instant, or for each mode.
 #[derive(Clone, Debug)]
 pub struct ProfileFigure {
-    /// The title above it.
+    /// The title above the figure.
     pub title: String,
     /// Name and unit of the position.
     pub x: (String, Option<String>),
@@ -64,11 +64,11 @@ struct Panel<'a> {
     highest: f64,
 }
 
-/// Beyond this ratio of their sizes, curves of one unit are drawn apart: the smaller one would be a flat line.
+/// Curves with the same unit get separate panels beyond this ratio of magnitudes.
 const RATIO: f64 = 30.0;
 
 impl Series {
-    /// The lowest and the highest value; the first is above the second where there is none.
+    /// Returns the minimum and maximum; the minimum exceeds the maximum if there are no values.
     fn range(&self) -> (f64, f64) {
         let finite = self
             .points
@@ -80,7 +80,7 @@ impl Series {
         })
     }
 
-    /// What curves of one panel have in common: the unit, or where it is unknown the name without an index.
+    /// Returns the common label of the curves of a panel: the unit or, if it is unknown, the name without an index.
     fn kind(&self) -> &str {
         match &self.unit {
             Some(unit) => unit,
@@ -96,7 +96,7 @@ impl Panel<'_> {
 }
 
 impl Figure {
-    /// Curves that go together, in the order of the first of each.
+    /// Groups the curves into panels, in the order of each panel's first curve.
     fn panels(&self) -> Vec<Panel<'_>> {
         let mut panels: Vec<Panel<'_>> = Vec::new();
         for series in &self.series {
@@ -130,8 +130,8 @@ impl Figure {
     }
 }
 
-/// The styles of curves, in the order in which they are given out: a colour that the colour-blind distinguish from its neighbours
-/// (those of Okabe and Ito), and a pattern of dashes.
+/// The styles of curves in order of assignment: a colour that colour-blind readers can distinguish from its neighbours
+/// (from the palette of Okabe and Ito), and a dash pattern.
 const STYLES: [(&str, &str); 8] = [
     ("#0072b2", ""),
     ("#d55e00", "7 3"),
@@ -143,7 +143,7 @@ const STYLES: [(&str, &str); 8] = [
     ("#8a8a8a", "1.5 3.5"),
 ];
 
-/// Text in XML and HTML.
+/// Escapes text for XML and HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -158,7 +158,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A plain number with so many decimals at most.
+/// Formats a plain number with a maximum number of decimals.
 fn short(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let text = super::trim_zeros(&text);
@@ -169,7 +169,7 @@ fn short(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Writes a figure to memory, which does not fail.
+/// Writes a figure to memory, which cannot fail.
 fn drawn(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
     let mut out = Vec::new();
     write(&mut out).expect("invariant: writing to memory does not fail");

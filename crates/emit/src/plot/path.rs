@@ -1,4 +1,4 @@
-//! One variable against another, as time goes on.
+//! One variable plotted against another over time.
 
 use super::frame::{Frame, Points};
 use super::ticks::of_values;
@@ -8,13 +8,13 @@ use std::io::{self, Write};
 /// A path in the plane of two variables.
 #[derive(Clone, Debug)]
 pub struct PathFigure {
-    /// The title above it.
+    /// The title above the figure.
     pub title: String,
-    /// Name and unit of what is drawn to the right.
+    /// Name and unit of the horizontal axis.
     pub x: (String, Option<String>),
-    /// Name and unit of what is drawn upwards.
+    /// Name and unit of the vertical axis.
     pub y: (String, Option<String>),
-    /// Points in order of time; what is not a number is a gap.
+    /// Points in order of time; NaN is a gap.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -25,7 +25,7 @@ const RIGHT: f64 = 28.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 62.0;
 
-/// The path as an SVG file: its beginning is marked by a ring, its end by a dot.
+/// Returns the path as an SVG file, with a ring at the beginning and a dot at the end.
 pub fn path_svg(figure: &PathFigure) -> String {
     drawn(|out| write(figure, out))
 }

@@ -1,6 +1,6 @@
-//! A figure as SVG: panels over one another that share the axis of time.
+//! A figure as SVG: stacked panels that share the time axis.
 
-use super::ticks::{Axis, of_time, of_values, typeset};
+use super::ticks::{Axis, of_time, of_values, quantity, typeset};
 use super::{Figure, Panel, ProfileFigure, STYLES, Series, drawn, escaped, short};
 use lgm_source::diagnostic::six_digits;
 use std::io::{self, Write};
@@ -11,24 +11,24 @@ const LEFT: f64 = 84.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 52.0;
 const GAP: f64 = 22.0;
-/// The least room at the right, for names beside the curves.
+/// The minimum space at the right for names next to the curves.
 const RIGHT: f64 = 70.0;
-/// The room at the right without names.
+/// The space at the right without names.
 const EDGE: f64 = 26.0;
-/// The distance of names that would lie on one another.
+/// The minimum distance between names.
 const LINE: f64 = 16.0;
-/// The estimated width of a letter.
+/// The estimated width of a character.
 const LETTER: f64 = 7.2;
-/// The length of the piece of curve in front of each name.
+/// The length of the line sample before each name.
 const SAMPLE: f64 = 26.0;
 
 /// The colour of events.
 const EVENT: &str = "#b07d00";
 
-/// The most room for names at the right.
+/// The maximum space for names at the right.
 const MOST_RIGHT: f64 = 300.0;
 
-/// A name that fits into so many pixels: where it is too long, its beginning and its end.
+/// Shortens a name to this number of pixels: names that are too long keep their beginning and end.
 fn fitting(name: &str, room: f64) -> String {
     let most = ((room / LETTER) as usize).max(3);
     let letters: Vec<char> = name.chars().collect();
@@ -41,14 +41,14 @@ fn fitting(name: &str, room: f64) -> String {
     format!("{head}…{tail}")
 }
 
-/// Where a panel lies, and its axes.
+/// The position of a panel, and its axes.
 struct Frame<'a> {
     left: f64,
     top: f64,
     width: f64,
     height: f64,
     time: &'a Axis,
-    /// The name of the axis of time, or of another abscissa.
+    /// The name of the horizontal axis.
     word: &'a str,
     values: Axis,
 }
@@ -63,7 +63,7 @@ impl Frame<'_> {
     }
 }
 
-/// The axis that the curves are drawn over.
+/// The horizontal axis of the curves.
 enum Abscissa<'a> {
     Time(f64, f64),
     Position {
@@ -88,7 +88,7 @@ impl Abscissa<'_> {
             Abscissa::Position { from, to, unit, .. } => {
                 let mut axis = of_values(from, to, count, unit.map(typeset).as_deref());
                 if to > from {
-                    // No curve goes beyond the last position.
+                    // No curve extends beyond the last position.
                     (axis.from, axis.to) = (from, to);
                     let ticks = axis.ticks.into_iter().zip(axis.texts);
                     (axis.ticks, axis.texts) = ticks.filter(|tick| (from..=to).contains(&tick.0)).unzip();
@@ -99,7 +99,7 @@ impl Abscissa<'_> {
     }
 }
 
-/// The figure as an SVG file, which needs no other file and no network.
+/// Returns the figure as a self-contained SVG file that works offline.
 pub fn svg(figure: &Figure) -> String {
     drawn(|out| {
         write(
@@ -112,7 +112,7 @@ pub fn svg(figure: &Figure) -> String {
     })
 }
 
-/// Curves over a position as an SVG file, all of them in one panel.
+/// Returns curves over a position as an SVG file with a single panel.
 pub fn profile_svg(figure: &ProfileFigure) -> String {
     let positions = || {
         figure
@@ -152,7 +152,7 @@ fn write(
         2 => 200.0,
         _ => 160.0,
     };
-    // A curve that is alone in its panel is named by the axis.
+    // If a panel has only one curve, the axis shows its name.
     let named = panels
         .iter()
         .filter(|panel| panel.series.len() > 1)
@@ -161,7 +161,7 @@ fn write(
         Some(longest) => (SAMPLE + 24.0 + LETTER * longest as f64).clamp(RIGHT, MOST_RIGHT),
         None => EDGE,
     };
-    // A panel is as high as its names need.
+    // The height of a panel depends on its names.
     let heights: Vec<f64> = panels
         .iter()
         .map(|panel| f64::max(height, panel.series.len() as f64 * LINE))
@@ -242,18 +242,19 @@ fn axes(frame: &Frame<'_>, panel: &Panel<'_>, is_last: bool, out: &mut Vec<u8>) 
         writeln!(out, "<text x=\"{}\" y=\"{y}\">{text}</text>", short(left - 7.0, 1))?;
     }
     writeln!(out, "</g>")?;
-    // One curve names its axis; several of one unit are named beside their ends.
+    // A single curve names its axis. Several curves of one unit are named at their ends, and their quantity names the axis.
     let unit = match frame.values.unit.is_empty() {
         true => String::new(),
         false => format!("[{}]", frame.values.unit),
     };
-    let label = match &panel.series[..] {
-        [only] => {
-            let room = frame.height + GAP - LETTER * (unit.chars().count() + 1) as f64;
-            format!("{} {unit}", fitting(&only.name, room))
-        }
-        _ => unit,
+    let own = panel.series[0].unit.as_deref().map(typeset);
+    let names: Vec<&str> = panel.series.iter().map(|series| &*series.name).collect();
+    let word = match own.as_deref().and_then(quantity) {
+        Some(quantity) if names.len() > 1 => quantity.to_string(),
+        _ => names.join(", "),
     };
+    let room = frame.height + GAP - LETTER * (unit.chars().count() + 1) as f64;
+    let label = format!("{} {unit}", fitting(&word, room));
     let label = escaped(label.trim_end());
     writeln!(
         out,
@@ -282,10 +283,14 @@ fn axes(frame: &Frame<'_>, panel: &Panel<'_>, is_last: bool, out: &mut Vec<u8>) 
     Ok(())
 }
 
-/// Events at more instants than these are marked at the lower edge only.
+/// Beyond this number of instants, events are marked only at the lower edge.
 const MOST_LINES: usize = 60;
 
-/// Marks events: a dotted line through the panel for each instant, with the event's words for the pointer, or ticks at the lower edge.
+/// The minimum average distance of event ticks in pixels: closer ticks look like a bar.
+const TICK_ROOM: f64 = 4.0;
+
+/// Marks events with a dotted line through the panel for each instant, with the event's description as a tooltip. Larger numbers of
+/// events become ticks at the lower edge, or a count above the panel.
 fn marks(frame: &Frame<'_>, events: &[(f64, String)], out: &mut Vec<u8>) -> io::Result<()> {
     let mut places: Vec<(String, Vec<&(f64, String)>)> = Vec::new();
     for event in events {
@@ -302,6 +307,15 @@ fn marks(frame: &Frame<'_>, events: &[(f64, String)], out: &mut Vec<u8>) -> io::
         return Ok(());
     }
     let (top, bottom) = (short(frame.top, 1), short(frame.top + frame.height, 1));
+    if places.len() as f64 * TICK_ROOM > frame.width {
+        return writeln!(
+            out,
+            "<text class=\"events\" x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\" fill=\"{EVENT}\">{} events</text>",
+            short(frame.left + frame.width, 1),
+            short(frame.top - 6.0, 1),
+            events.len()
+        );
+    }
     if places.len() > MOST_LINES {
         let edge = short(frame.top + frame.height - 6.0, 1);
         let ticks: Vec<String> = places
@@ -332,7 +346,7 @@ fn marks(frame: &Frame<'_>, events: &[(f64, String)], out: &mut Vec<u8>) -> io::
     writeln!(out, "</g>")
 }
 
-/// The attributes of the curve of a number.
+/// Returns the attributes of the curve with this number.
 fn style(number: usize) -> String {
     let (color, dashes) = STYLES[number % STYLES.len()];
     let mut text = format!("stroke=\"{color}\"");
@@ -374,7 +388,7 @@ fn curves(frame: &Frame<'_>, panel: &Panel<'_>, panel_at: usize, out: &mut Vec<u
     names(frame, panel, out)
 }
 
-/// The curve, no more than four points for each column of pixels, to a tenth of a pixel.
+/// Returns the path of the curve: at most four points per column of pixels, rounded to a tenth of a pixel.
 fn path(frame: &Frame<'_>, series: &Series) -> String {
     let columns = frame.width.round() as usize;
     let mut trace = super::Trace::new(frame.time.from, frame.time.to, columns);
@@ -401,7 +415,7 @@ fn path(frame: &Frame<'_>, series: &Series) -> String {
     text
 }
 
-/// Six places along a curve, shifted from curve to curve.
+/// Returns six marker positions along a curve, shifted from curve to curve.
 fn markers(frame: &Frame<'_>, series: &Series, at: usize, count: usize) -> Vec<(f64, f64)> {
     const EACH: usize = 6;
     let (from, to) = (frame.time.from, frame.time.to);
@@ -415,7 +429,7 @@ fn markers(frame: &Frame<'_>, series: &Series, at: usize, count: usize) -> Vec<(
         .collect()
 }
 
-/// The value on the straight line between the points around a time.
+/// Returns the value at a time by linear interpolation between the neighbouring points.
 fn value_at(series: &Series, time: f64) -> Option<f64> {
     let after = series.points.partition_point(|point| point.0 <= time);
     let a = series.points.get(after.checked_sub(1)?)?;
@@ -425,7 +439,7 @@ fn value_at(series: &Series, time: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// The sign of a curve: circle, square, triangle, diamond, and these filled.
+/// Draws the marker of a curve: circle, square, triangle, diamond, then the filled versions.
 fn marker(number: usize, x: f64, y: f64, out: &mut Vec<u8>) -> io::Result<()> {
     let color = STYLES[number % STYLES.len()].0;
     let fill = if number / 4 % 2 == 1 {
@@ -449,7 +463,7 @@ fn marker(number: usize, x: f64, y: f64, out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, "<path d=\"M{corners}Z\" stroke=\"{color}\"{fill}/>")
 }
 
-/// The names at the right, each as near to the end of its curve as its neighbours allow, with a piece of the curve.
+/// Draws the names at the right, each as close to the end of its curve as its neighbours allow, with a line sample.
 fn names(frame: &Frame<'_>, panel: &Panel<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     let middle = frame.top + 0.5 * frame.height;
     let mut places: Vec<(usize, f64, f64)> = panel
@@ -462,10 +476,12 @@ fn names(frame: &Frame<'_>, panel: &Panel<'_>, out: &mut Vec<u8>) -> io::Result<
             (at, end, end)
         })
         .collect();
-    // Curves that end nearly together keep their order.
-    let rank = |end: f64| (end / LINE).round();
-    places.sort_by(|a, b| rank(a.1).total_cmp(&rank(b.1)).then(a.0.cmp(&b.0)));
-    // Downwards each name makes room for those above it, then upwards from the lower edge.
+    places.sort_by(|a, b| a.1.total_cmp(&b.1));
+    // Curves with nearly equal ends keep their order.
+    for together in places.chunk_by_mut(|a, b| b.1 - a.1 < 0.5 * LINE) {
+        together.sort_by_key(|place| place.0);
+    }
+    // Going down, each name leaves space for the names above it; then going up from the lower edge.
     let mut least = frame.top + 0.5 * LINE;
     for place in &mut places {
         place.2 = place.2.max(least);
@@ -519,6 +535,60 @@ fn names(frame: &Frame<'_>, panel: &Panel<'_>, out: &mut Vec<u8>) -> io::Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn figure(series: Vec<Series>, events: Vec<(f64, String)>) -> Figure {
+        Figure {
+            title: String::new(),
+            from: 0.0,
+            to: 1.0,
+            series,
+            events,
+        }
+    }
+
+    fn ending(name: &str, at: f64) -> Series {
+        Series {
+            name: name.to_string(),
+            unit: Some("V".to_string()),
+            points: vec![(0.0, 100.0), (1.0, at)],
+        }
+    }
+
+    /// Curve ends that differ by less than the height of a name, on both sides of any pixel boundary.
+    #[test]
+    fn curves_that_end_together_are_named_in_their_order() {
+        for level in 0..40 {
+            let level = f64::from(level);
+            let drawn = svg(&figure(
+                vec![
+                    ending("first", level),
+                    ending("second", level + 0.5),
+                    ending("third", level),
+                ],
+                Vec::new(),
+            ));
+            let names = drawn.rsplit("fill=\"none\"").next().unwrap();
+            let at = |name: &str| names.find(&format!(">{name}<")).unwrap();
+            assert!(at("first") < at("second") && at("second") < at("third"), "{level}");
+        }
+    }
+
+    #[test]
+    fn events_that_would_look_like_a_bar_are_counted() {
+        let drawn = |count: usize| {
+            let events = (0..count).map(|at| (at as f64 / count as f64, "tick".to_string()));
+            svg(&figure(vec![ending("v", 0.0)], events.collect()))
+        };
+        assert!(drawn(100).contains("class=\"events\" stroke"), "ticks");
+        let crowded = drawn(400);
+        assert!(crowded.contains(">400 events</text>") && !crowded.contains("class=\"events\" stroke"));
+    }
+
+    #[test]
+    fn axes_of_several_curves_name_their_quantity() {
+        let drawn = svg(&figure(vec![ending("a", 0.0), ending("b", 1.0)], Vec::new()));
+        assert!(drawn.contains(">voltage [V]</text>"), "{drawn}");
+    }
 
     #[test]
     fn long_names_keep_their_beginning_and_their_end() {

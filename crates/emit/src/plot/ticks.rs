@@ -1,6 +1,6 @@
-//! Axes that people read: round numbers at round distances, and a unit that keeps them short.
+//! Readable axes: round numbers at round distances, and a unit that keeps the numbers short.
 
-/// An axis: its ends in the data's unit, its ticks, and what one unit on it is worth.
+/// An axis: its ends and ticks in the data's unit, and the unit that is displayed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
     /// The lower end in the data's unit.
@@ -11,11 +11,11 @@ pub(super) struct Axis {
     pub ticks: Vec<f64>,
     /// Texts of the ticks.
     pub texts: Vec<String>,
-    /// The unit on the axis, with its power of ten where there is one: `ms`, `10⁶ N`; empty where there is none.
+    /// The displayed unit, with its power of ten if there is one: `ms`, `10⁶ N`; empty if there is none.
     pub unit: String,
 }
 
-/// The distance between round numbers of which about `count` fit into a range: 1, 2 or 5 times a power of ten.
+/// Returns a tick distance of 1, 2 or 5 times a power of ten, so that about `count` ticks fit into the range.
 fn round_distance(range: f64, count: usize) -> f64 {
     let rough = range / count.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
@@ -29,10 +29,10 @@ fn round_distance(range: f64, count: usize) -> f64 {
     digit * power
 }
 
-/// Distances of hours that a day is made of.
+/// Tick distances in hours, which divide a day evenly.
 const HOURS: [f64; 6] = [1.0, 2.0, 3.0, 6.0, 12.0, 24.0];
 
-/// Round numbers from one end to the other, both in the unit of the axis.
+/// Returns the round numbers from one end to the other, both in the unit of the axis.
 fn round_numbers(from: f64, to: f64, distance: f64) -> (Vec<f64>, f64) {
     let first = (from / distance - 1e-9).ceil();
     let last = (to / distance + 1e-9).floor();
@@ -41,12 +41,12 @@ fn round_numbers(from: f64, to: f64, distance: f64) -> (Vec<f64>, f64) {
     (ticks, distance)
 }
 
-/// As many decimals as the distance between ticks has.
+/// Formats ticks with the same number of decimals as the distance between them.
 fn texts(ticks: &[f64], distance: f64) -> Vec<String> {
     let decimals = (-(distance * 1.000_001).log10().floor()).clamp(0.0, 12.0) as usize;
     let one = |tick: &f64| {
         let text = format!("{tick:.decimals$}");
-        // A tick at zero that was computed as a tiny negative number has no sign; others have a real minus.
+        // A zero tick may be computed as a tiny negative number, and gets no sign; other ticks get a typographic minus.
         match text.strip_prefix('-') {
             Some(rest) if rest.chars().all(|letter| matches!(letter, '0' | '.')) => rest.to_string(),
             Some(rest) => format!("\u{2212}{rest}"),
@@ -73,7 +73,7 @@ fn axis(from: f64, to: f64, count: usize, scale: f64, unit: String) -> Axis {
     }
 }
 
-/// The axis of time, in the unit in which its numbers are short: from ns to days.
+/// Returns the time axis, in a unit from ns to days that keeps its numbers short.
 pub(super) fn of_time(from: f64, to: f64, count: usize) -> Axis {
     let (from, to) = match to > from {
         true => (from, to),
@@ -91,7 +91,7 @@ pub(super) fn of_time(from: f64, to: f64, count: usize) -> Axis {
     axis(from, to, count, scale, unit.to_string())
 }
 
-/// An axis that is drawn by its logarithm: ticks at powers of ten, between which there are others where they are few.
+/// Returns a logarithmic axis with ticks at powers of ten, and intermediate ticks if these are few.
 pub(super) fn of_decades(from: f64, to: f64, unit: &str) -> Axis {
     let (from, to) = match from > 0.0 && to > from {
         true => (from, to),
@@ -119,15 +119,15 @@ pub(super) fn of_decades(from: f64, to: f64, unit: &str) -> Axis {
     }
 }
 
-/// The axis of values from the lowest to the highest, with a little air, in the unit given.
+/// Returns the axis for values from the lowest to the highest, with a small margin, in the given unit.
 pub(super) fn of_values(lowest: f64, highest: f64, count: usize, unit: Option<&str>) -> Axis {
     let (mut from, mut to) = match lowest <= highest {
         true => (lowest, highest),
-        // Nothing finite was there.
+        // There are no finite values.
         false => (0.0, 1.0),
     };
     let size = from.abs().max(to.abs());
-    // What is constant but for rounding is drawn as a straight line in the middle.
+    // A curve that is constant apart from round-off is drawn as a straight line in the middle.
     if to - from <= 1e-9 * size || size == 0.0 {
         let air = if size == 0.0 { 1.0 } else { 0.5 * size };
         (from, to) = (from - air, to + air);
@@ -136,7 +136,7 @@ pub(super) fn of_values(lowest: f64, highest: f64, count: usize, unit: Option<&s
         (from, to) = (from - air, to + air);
     }
     let size = from.abs().max(to.abs());
-    // Powers of a thousand, as unit prefixes have them.
+    // Use powers of a thousand, like unit prefixes.
     let exponent = match size {
         size if (5e-3..1e5).contains(&size) => 0,
         size => 3 * (size.log10() / 3.0).floor() as i32,
@@ -146,16 +146,61 @@ pub(super) fn of_values(lowest: f64, highest: f64, count: usize, unit: Option<&s
         return axis(from, to, count, 1.0, unit.to_string());
     }
     let space = if unit.is_empty() { "" } else { " " };
-    axis(
-        from,
-        to,
-        count,
-        10f64.powi(exponent),
-        format!("10{}{space}{unit}", raised(exponent)),
-    )
+    let scaled = prefixed(unit, exponent).unwrap_or_else(|| format!("10{}{space}{unit}", raised(exponent)));
+    axis(from, to, count, 10f64.powi(exponent), scaled)
 }
 
-/// A whole number as an exponent.
+/// SI prefixes by power of ten.
+const PREFIXES: [(i32, &str); 8] = [
+    (-12, "p"),
+    (-9, "n"),
+    (-6, "\u{b5}"),
+    (-3, "m"),
+    (3, "k"),
+    (6, "M"),
+    (9, "G"),
+    (12, "T"),
+];
+
+/// SI units that accept a prefix. The kilogram already has one.
+const PREFIXABLE: [&str; 18] = [
+    "m", "s", "A", "V", "N", "W", "J", "Pa", "C", "F", "H", "Wb", "T", "Hz", "K", "rad", "ohm", "S",
+];
+
+/// Adds the prefix of a power of ten to the first factor of a typeset unit, `mm/s`; none if that factor is a power or accepts no prefix.
+fn prefixed(unit: &str, exponent: i32) -> Option<String> {
+    let end = unit
+        .find(|letter: char| !letter.is_ascii_alphabetic())
+        .unwrap_or(unit.len());
+    let (first, rest) = unit.split_at(end);
+    let is_linear = rest.is_empty() || rest.starts_with(['\u{b7}', '/']);
+    let prefix = PREFIXES.iter().find(|prefix| prefix.0 == exponent)?.1;
+    (is_linear && PREFIXABLE.contains(&first)).then(|| format!("{prefix}{unit}"))
+}
+
+/// Returns the quantity of a typeset unit; none if there are several.
+pub(super) fn quantity(unit: &str) -> Option<&'static str> {
+    Some(match unit {
+        "m" => "displacement",
+        "m/s" => "velocity",
+        "m/s\u{b2}" => "acceleration",
+        "rad" => "angle",
+        "rad/s" => "angular velocity",
+        "N" => "force",
+        "V" => "voltage",
+        "A" => "current",
+        "C" => "charge",
+        "Pa" => "pressure",
+        "m\u{b3}/s" => "flow rate",
+        "m\u{b3}" => "volume",
+        "K" => "temperature",
+        "W" => "power",
+        "J" => "energy",
+        _ => return None,
+    })
+}
+
+/// Prints a whole number as an exponent.
 fn raised(number: i32) -> String {
     let one = |letter: char| match letter {
         '-' => '\u{207b}',
@@ -167,7 +212,7 @@ fn raised(number: i32) -> String {
     number.to_string().chars().map(one).collect()
 }
 
-/// A unit as it is typeset: `N·s/m`, `m³/s`.
+/// Typesets a unit: `N·s/m`, `m³/s`.
 pub(super) fn typeset(unit: &str) -> String {
     let letters: Vec<char> = unit.chars().collect();
     let mut out = String::new();
@@ -185,7 +230,7 @@ pub(super) fn typeset(unit: &str) -> String {
             .count();
         let power: String = letters[at..at + digits].iter().collect();
         at += digits;
-        // A root, `m^1/2`, stays as it is written: a slash between numbers is no division of units.
+        // A root, `m^1/2`, stays unchanged: a slash between numbers does not divide units.
         let is_root = letters.get(at) == Some(&'/') && letters.get(at + 1).is_some_and(char::is_ascii_digit);
         match power.parse() {
             Ok(number) if !is_root => out.push_str(&raised(number)),
@@ -214,7 +259,7 @@ mod tests {
         assert_eq!(axis.texts, ["\u{2212}0.02", "0.00", "0.02", "0.04"]);
         assert_eq!(axis.unit, "m");
         let axis = of_values(0.0, 2.1e11, 5, Some("Pa"));
-        assert_eq!(axis.unit, "10\u{2079} Pa");
+        assert_eq!(axis.unit, "GPa");
         assert_eq!(axis.texts, ["0", "50", "100", "150", "200"]);
         let axis = of_values(0.0, 3e-7, 4, None);
         assert_eq!(axis.unit, "10\u{207b}\u{2079}");
@@ -229,6 +274,18 @@ mod tests {
         let axis = of_values(f64::INFINITY, f64::NEG_INFINITY, 4, None);
         assert!(axis.from < axis.to);
         assert!(of_time(0.0, 0.0, 5).ticks.len() > 2);
+    }
+
+    /// A prefix at a power would be raised too: 1e-6 m\u{b3} is 1 cm\u{b3}, not 1 \u{b5}m\u{b3}.
+    #[test]
+    fn prefixes_stand_at_linear_units_only() {
+        let unit = |unit: &str, highest: f64| of_values(0.0, highest, 4, Some(&typeset(unit))).unit;
+        assert_eq!(unit("m", 3e-3), "mm");
+        assert_eq!(unit("m/s", 4e-6), "\u{b5}m/s");
+        assert_eq!(unit("N.m", 2e6), "MN\u{b7}m");
+        assert_eq!(unit("m^3/s", 2e-4), "10\u{207b}\u{2076} m\u{b3}/s");
+        assert_eq!(unit("kg.m/s", 2e-4), "10\u{207b}\u{2076} kg\u{b7}m/s");
+        assert_eq!(unit("1/s", 2e6), "10\u{2076} 1/s");
     }
 
     #[test]

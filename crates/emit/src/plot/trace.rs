@@ -1,33 +1,33 @@
-//! A curve kept small while a run goes on: every point of a short one; the first, lowest, highest and last point of each
-//! of many equal spans of time of a long one, so that no peak is lost.
+//! A curve that stays small during a run. A short curve keeps every point. A long curve keeps the first, lowest, highest and last point
+//! of each of many equal time intervals, so that no peak is lost.
 
 /// One point of a curve.
 type Point = (f64, f64);
 
-/// What is kept of one span of time.
+/// The record of one time interval.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     first: Point,
     lowest: Point,
     highest: Point,
     last: Point,
-    /// Whether a value that is no finite number was met, which breaks the curve.
+    /// True if the interval contains a non-finite value, which breaks the curve.
     broken: bool,
 }
 
-/// A curve under construction. Times ascend.
+/// A curve under construction, with ascending times.
 #[derive(Clone, Debug)]
 pub struct Trace {
     from: f64,
     to: f64,
     bins: usize,
-    /// The points themselves, while they are few.
+    /// The points themselves, if there are few.
     points: Vec<Point>,
     binned: Option<Vec<Option<Bin>>>,
 }
 
 impl Trace {
-    /// A curve from one time to another, of at most `4 * bins` points.
+    /// Creates a curve from one time to another, with at most `4 * bins` points.
     pub fn new(from: f64, to: f64, bins: usize) -> Trace {
         Trace {
             from,
@@ -38,7 +38,7 @@ impl Trace {
         }
     }
 
-    /// Adds a point; a value that is not finite leaves a gap.
+    /// Adds a point; a non-finite value leaves a gap.
     pub fn push(&mut self, time: f64, value: f64) {
         if self.binned.is_none() {
             self.points.push((time, value));
@@ -57,14 +57,14 @@ impl Trace {
     fn put(&mut self, time: f64, value: f64) {
         let Some(binned) = &mut self.binned else { return };
         let share = (time - self.from) / (self.to - self.from);
-        // A share that is no number, of a run without length, becomes 0.
+        // In a run of zero length the fraction is NaN and becomes 0.
         let at = ((share * self.bins as f64) as usize).min(self.bins - 1);
         let point = (time, value);
         let broken = !value.is_finite();
         match &mut binned[at] {
             Some(bin) if broken => bin.broken = true,
             Some(bin) => {
-                // A bin that began with a gap takes its first number as all of its points.
+                // A bin that began with a gap uses its first number for all its points.
                 if !bin.first.1.is_finite() {
                     (bin.first, bin.lowest, bin.highest) = (point, point, point);
                 }
@@ -88,7 +88,7 @@ impl Trace {
         }
     }
 
-    /// The points in order of time; a value that is not a number stands for a gap.
+    /// Returns the points in order of time; NaN represents a gap.
     pub fn points(&self) -> Vec<(f64, f64)> {
         let Some(binned) = &self.binned else {
             return self.points.clone();

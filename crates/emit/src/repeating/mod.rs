@@ -1,7 +1,7 @@
-//! Rows that repeat over indices, as one row, and documents made of such rows, whatever sets them.
+//! Rows that repeat over indices, combined into single rows, and documents made of such rows, independent of the output format.
 //!
-//! The rows of every format are compared as the text of the language ([`patterns`]), so that all formats have the same patterns. Parts of a
-//! document ([`Piece`]) stand for those of a longer one, where its rows and matrices grow evenly ([`stretched`]).
+//! The rows of every format are compared as text in the modelling language ([`patterns`]), so all formats share their patterns. Parts of a
+//! document ([`Piece`]) represent parts of a longer document if its rows and matrices grow evenly ([`stretched`]).
 
 mod names;
 mod patterns;

@@ -1,14 +1,14 @@
-//! Names of a row beside those that stand for them once its indices are written in another way.
+//! The names in a row, and their replacements when the row's indices are written differently.
 
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Names with indices, and what stands for them.
+/// Names with indices, and their replacements.
 #[derive(Debug)]
 pub(crate) struct Names(FxHashMap<String, String>);
 
 impl Names {
-    /// The names of the cells of a row, and those of the same cells in another writing; none if one name has two others.
+    /// Maps the names in the cells of a row to those in another notation of the same cells; none if a name would need two replacements.
     pub(crate) fn between(own: &[String], now: &[String]) -> Option<Names> {
         let mut found: FxHashMap<String, String> = FxHashMap::default();
         if own.len() != now.len() {
@@ -31,7 +31,7 @@ impl Names {
         Some(Names(found))
     }
 
-    /// A text in which each name is the one that stands for it.
+    /// Replaces the names in a text.
     pub(crate) fn put_into(&self, text: &str) -> String {
         let mut written = String::with_capacity(text.len());
         let mut from = 0;
@@ -46,7 +46,8 @@ impl Names {
     }
 }
 
-/// The places of names with indices, such as `cell[3].c.v`; numbers and their exponents are no names.
+/// Returns the positions of names with indices, such as `cell[3].c.v`; numbers and their exponents are not
+/// names.
 fn places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     let mut at = 0;

@@ -1,37 +1,37 @@
-//! Rows that repeat over indices, as one row: `der(cell[i].l.i) = .. for i in 2:40`.
+//! Rows that repeat over indices, combined into one row: `der(cell[i].l.i) = .. for i in 2:40`.
 //!
 //! A row whose name has indices is written relative to them: `cell[3].c.v - cell[4].c.v` of row 3 is `cell[i].c.v - cell[i + 1].c.v`. Rows with
-//! the same relative text are one pattern, for all its indices. Since a pattern with an index put in is the text of its row, letter for letter,
-//! nothing can be lost or changed.
+//! the same relative text form one pattern, which covers all their indices. A pattern with its indices substituted is identical to the text
+//! of its row, so nothing is lost or changed.
 
 use super::Names;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// Fewer rows than these stay as they are.
+/// Groups with fewer rows than this stay unchanged.
 const LEAST: usize = 3;
 
-/// Letters for indices, in the order in which they are given out.
+/// Letters for indices, in order of assignment.
 const LETTERS: [&str; 6] = ["i", "j", "k", "n", "m", "l"];
 
 /// The indices of a row.
 type Indices = Vec<i64>;
 
-/// Rows of one pattern: the indices and the place of each.
+/// Rows of one pattern: the indices and the position of each row.
 type Members = Vec<(Indices, usize)>;
 
-/// A row, or one that stands for all values of its indices.
+/// A row, or a row that represents all values of its indices.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row<P> {
-    /// Texts in the syntax of the language, the first of which begins with the name of the row.
+    /// Texts in the syntax of the language, the first of which starts with the name of the row.
     pub(crate) cells: Vec<String>,
     /// The values of its indices; empty for a single row.
     pub(crate) ranges: Vec<Range>,
-    /// The place of the row, or of the first one that it stands for, among all rows from 0; none if places do not count.
+    /// The position, counted from 0, of the row or of the first row that it represents; none if positions do not matter.
     pub(crate) place: Option<usize>,
-    /// The cells of the row that `of` is about, unless these are they.
+    /// The cells of the row that `of` describes; none if they equal `cells`.
     pub(crate) own: Option<Vec<String>>,
-    /// What else is known of the row.
+    /// Further properties of the row.
     pub(crate) of: P,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Range {
     pub(crate) letter: &'static str,
     pub(crate) first: i64,
     pub(crate) last: i64,
-    /// From one value to the next so many places, if places count.
+    /// The stride from one value to the next, if positions matter.
     pub(crate) step: Option<i64>,
 }
 
@@ -51,25 +51,25 @@ impl fmt::Display for Range {
     }
 }
 
-/// The cells of a row that stands for others, and the values of its indices.
+/// The cells of a row that represents others, and the values of its indices.
 type Pattern = (Vec<String>, Vec<Range>);
 
-/// The letters that indices may have.
+/// The letters that may be used for indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Letters {
-    /// None: each row stays.
+    /// None: each row stays unchanged.
     None,
-    /// All that are no names.
+    /// All letters that are not names.
     Free,
-    /// All that are no last parts of names either, such as the current of `l[1].i`.
+    /// All letters that are neither names nor last parts of names, such as the current of `l[1].i`.
     Apart,
 }
 
-/// How rows are gathered.
+/// The options for gathering rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
     letters: Letters,
-    /// Rows of a pattern lie evenly, and its places are known.
+    /// The rows of a pattern are evenly spaced, and their positions are known.
     evenly: bool,
 }
 
@@ -79,7 +79,7 @@ impl Manner {
         Manner { letters, evenly: false }
     }
 
-    /// The same for rows whose places count.
+    /// Returns the same options for rows whose positions matter.
     pub(crate) fn evenly(self) -> Manner {
         Manner {
             evenly: self.letters != Letters::None,
@@ -88,7 +88,7 @@ impl Manner {
     }
 }
 
-/// Rows of texts with what else is known of each; those that repeat are one row.
+/// Combines rows that repeat over indices; each row consists of texts and further data.
 pub(crate) fn gathered<P>(rows: Vec<(Vec<String>, P)>, manner: Manner) -> Vec<Row<P>> {
     let (mut shown, hidden) = match manner.letters {
         Letters::None => Default::default(),
@@ -118,7 +118,7 @@ pub(crate) fn gathered<P>(rows: Vec<(Vec<String>, P)>, manner: Manner) -> Vec<Ro
     kept
 }
 
-/// Patterns by the place of the first row of each, and the rows that they stand for.
+/// Returns the patterns by the position of their first row, and the rows that they represent.
 fn repeated<P>(rows: &[(Vec<String>, P)], manner: Manner) -> (FxHashMap<usize, Pattern>, Vec<bool>) {
     let letters = letters(rows, manner.letters);
     let mut patterns: FxHashMap<(usize, Vec<String>), Members> = FxHashMap::default();
@@ -129,7 +129,7 @@ fn repeated<P>(rows: &[(Vec<String>, P)], manner: Manner) -> (FxHashMap<usize, P
             patterns.entry((own.len(), relative)).or_default().push((own, at));
         }
     }
-    // The first row of each part of a pattern, with what is shown there; the other rows of the part are left out.
+    // The first row of each part of a pattern, with the text shown there; the other rows of the part are omitted.
     let mut shown = FxHashMap::default();
     let mut hidden = vec![false; rows.len()];
     for ((_, relative), members) in patterns {
@@ -137,7 +137,7 @@ fn repeated<P>(rows: &[(Vec<String>, P)], manner: Manner) -> (FxHashMap<usize, P
             if part.rows.len() < LEAST {
                 continue;
             }
-            // Places count from the row of the first indices.
+            // Positions count from the row with the first indices.
             let first = match manner.evenly {
                 true => part.rows.first(),
                 false => part.rows.iter().min(),
@@ -154,7 +154,7 @@ fn repeated<P>(rows: &[(Vec<String>, P)], manner: Manner) -> (FxHashMap<usize, P
     (shown, hidden)
 }
 
-/// Letters that are no names in the rows.
+/// Returns letters that are not names in the rows.
 fn letters<P>(rows: &[(Vec<String>, P)], of: Letters) -> Vec<&'static str> {
     let joins = if of == Letters::Apart { "_" } else { "_." };
     let is_name = |letter: &&str| {
@@ -167,7 +167,7 @@ fn letters<P>(rows: &[(Vec<String>, P)], of: Letters) -> Vec<&'static str> {
     LETTERS.into_iter().filter(|letter| !is_name(letter)).collect()
 }
 
-/// The numbers between the brackets of a name: 3 and 4 of `der(grid[3, 4].v)`.
+/// Returns the numbers between the brackets of a name: 3 and 4 for `der(grid[3, 4].v)`.
 fn indices_of(name: &str) -> Indices {
     let mut found = Vec::new();
     let mut rest = name;
@@ -178,7 +178,7 @@ fn indices_of(name: &str) -> Indices {
     found
 }
 
-/// The first list of numbers in brackets: what stands in front of it, the numbers, and what stands behind it.
+/// Splits a text at the first list of numbers in brackets: the text before it, the numbers, and the text after it.
 fn bracketed(text: &str) -> Option<(&str, Indices, &str)> {
     let mut from = 0;
     loop {
@@ -195,15 +195,15 @@ fn bracketed(text: &str) -> Option<(&str, Indices, &str)> {
     }
 }
 
-/// A text whose indices are written relative to those of its row: the first index of a name to the first one of the row, and so on; those
-/// that are more than the row has, to its last one.
+/// Writes the indices of a text relative to those of its row: the first index of a name relative to the row's first index, and so on.
+/// Additional indices are relative to the row's last index.
 fn relative(text: &str, own: &[i64], letters: &[&str]) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
     let mut known = 0;
     while let Some((front, list, behind)) = bracketed(rest) {
         written.push_str(front);
-        // The name goes on behind its brackets: `cell[2].l[3]`.
+        // The name continues after its brackets: `cell[2].l[3]`.
         if !front
             .chars()
             .all(|letter| letter.is_alphanumeric() || "_.".contains(letter))
@@ -227,20 +227,20 @@ fn relative(text: &str, own: &[i64], letters: &[&str]) -> String {
 }
 
 /// Rows of one pattern whose indices fill a product of ranges.
-struct Part {
+struct RowProduct {
     ranges: Vec<(i64, i64)>,
-    /// The places between rows along each index, if places count and the index varies.
+    /// The spacing of rows along each index, if positions matter and the index varies.
     steps: Vec<Option<i64>>,
     rows: Vec<usize>,
-    /// The place of the first row for the last value of the index that was looked at.
+    /// The position of the first row for the last value of the index that was examined.
     latest: usize,
 }
 
-impl Part {
-    /// The step to a part that goes on behind this one along an index; none if it does not.
-    fn step_to(&self, next: &Part, along: usize, evenly: bool) -> Option<Option<i64>> {
+impl RowProduct {
+    /// Returns the step to a part that continues this one along an index; none if the part is no continuation.
+    fn step_to(&self, next: &RowProduct, along: usize, evenly: bool) -> Option<Option<i64>> {
         let is_other = |at: usize| at != along;
-        let others = |part: &Part| -> Vec<_> {
+        let others = |part: &RowProduct| -> Vec<_> {
             let both = part.ranges.iter().copied().zip(part.steps.iter().copied());
             both.enumerate()
                 .filter(|(at, _)| is_other(*at))
@@ -259,11 +259,11 @@ impl Part {
     }
 }
 
-/// Rows as few products of ranges: runs along the last index, then equal runs that follow each other along the index before it, and so on.
-fn boxes(members: Members, evenly: bool) -> Vec<Part> {
-    let mut parts: Vec<Part> = members
+/// Groups rows into few products of ranges: runs along the last index, then equal consecutive runs along the preceding index, and so on.
+fn boxes(members: Members, evenly: bool) -> Vec<RowProduct> {
+    let mut parts: Vec<RowProduct> = members
         .into_iter()
-        .map(|(indices, row)| Part {
+        .map(|(indices, row)| RowProduct {
             steps: vec![None; indices.len()],
             ranges: indices.into_iter().map(|index| (index, index)).collect(),
             rows: vec![row],
@@ -272,12 +272,12 @@ fn boxes(members: Members, evenly: bool) -> Vec<Part> {
         .collect();
     let count = parts.first().map_or(0, |part| part.ranges.len());
     for along in (0..count).rev() {
-        let others = |part: &Part| -> Vec<(i64, i64)> {
+        let others = |part: &RowProduct| -> Vec<(i64, i64)> {
             let kept = part.ranges.iter().enumerate().filter(|(at, _)| *at != along);
             kept.map(|(_, range)| *range).collect()
         };
         parts.sort_by(|a, b| others(a).cmp(&others(b)).then(a.ranges[along].cmp(&b.ranges[along])));
-        let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
+        let mut joined: Vec<RowProduct> = Vec::with_capacity(parts.len());
         for mut part in parts {
             part.latest = part.rows[0];
             let step = joined.last().and_then(|last| last.step_to(&part, along, evenly));
@@ -296,8 +296,8 @@ fn boxes(members: Members, evenly: bool) -> Vec<Part> {
     parts
 }
 
-/// The row of a pattern: indices that do not vary are numbers, and the others have ranges.
-fn with_ranges(relative: &[String], part: &Part, letters: &[&'static str]) -> Pattern {
+/// Prints the row of a pattern: constant indices are numbers, and the others have ranges.
+fn with_ranges(relative: &[String], part: &RowProduct, letters: &[&'static str]) -> Pattern {
     let mut row: Vec<String> = relative.to_vec();
     let mut ranges = Vec::new();
     for (((first, last), step), letter) in part.ranges.iter().copied().zip(&part.steps).zip(letters) {
@@ -314,7 +314,7 @@ fn with_ranges(relative: &[String], part: &Part, letters: &[&'static str]) -> Pa
     (row, ranges)
 }
 
-/// A relative text with a number in the place of an index.
+/// Replaces an index in a relative text by a number.
 fn put_in(text: &str, letter: &str, value: i64) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
@@ -386,7 +386,7 @@ mod tests {
                 text += &format!("g[{i}, {j}] = a[{i}, {}] + i\n", j + 1);
             }
         }
-        // `i` is a name in the rows.
+        // `i` is a name in the rows, so it is not used as an index.
         assert_eq!(shown(&text), ["g[j, k] = a[j, k + 1] + i   for j in 1:3, k in 1:4"]);
         let row = "x[2, 1] = 1\nx[2, 2] = 1\nx[2, 3] = 1";
         assert_eq!(shown(row), ["x[2, j] = 1   for j in 1:3"]);

@@ -1,15 +1,15 @@
-//! The parts of a document, before they are laid out.
+//! The parts of a document before layout.
 
 use super::Row;
 use lgm_model::system::SparseMatrix;
 
-/// The manner of a document.
+/// The types of a document format.
 pub(crate) trait Format {
     /// A part that does not grow.
     type Fixed: PartialEq;
     /// The layout of rows.
     type Style: Copy + PartialEq;
-    /// The knowledge of a row beside its cells.
+    /// The data of a row in addition to its cells.
     type Of;
     /// The value of an entry of a matrix.
     type Value: Clone + PartialEq;
@@ -17,7 +17,7 @@ pub(crate) trait Format {
 
 /// A part of a document.
 pub(crate) enum Piece<F: Format> {
-    /// What stands there as it is.
+    /// Items printed unchanged.
     Fixed(F::Fixed),
     /// Titled rows of cells.
     Rows(String, F::Style, Vec<Row<F::Of>>),
@@ -25,7 +25,7 @@ pub(crate) enum Piece<F: Format> {
     Entries(Entries<F::Value>),
 }
 
-/// The entries of a matrix that are not zero.
+/// The nonzero entries of a matrix.
 #[derive(Debug)]
 pub(crate) struct Entries<V> {
     pub(crate) name: String,
@@ -33,12 +33,12 @@ pub(crate) struct Entries<V> {
     pub(crate) columns: usize,
     /// The number of entries.
     pub(crate) count: usize,
-    /// The entries, counted from 1 as in the language; none if there are too many to be read.
+    /// The entries, counted from 1 as in the language; none if there are too many to read.
     pub(crate) list: Option<Vec<(usize, usize, V)>>,
 }
 
 impl<V> Entries<V> {
-    /// The entries of a matrix; only their number if there are more than `most`.
+    /// Returns the entries of a matrix; only their number if there are more than `most`.
     pub(crate) fn of<T: Copy>(
         name: &str,
         matrix: &SparseMatrix<T>,

@@ -1,29 +1,29 @@
-//! The document of a system of many equal sections, from the documents of the same system with a few of them.
+//! The document of a system of many equal sections, extrapolated from documents of the same system with a few sections.
 //!
-//! A row stands for all those that repeat over an index ([`super::patterns`]), so that the documents differ in numbers alone: in indices and
-//! ends of ranges, which stay or go with the number of sections, and in sizes of matrices. Any other difference means
+//! A row represents all rows that repeat over an index ([`super::patterns`]), so the documents differ only in numbers: in indices and
+//! ends of ranges, which are constant or grow with the number of sections, and in matrix sizes. Any other difference means
 //! that the system has no such document.
 
 use super::{Entries, Format, Names, Piece, Range, Row};
 
-/// How a document goes on from the first of those that are known.
+/// The growth of a document, starting from the first known document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
-    /// Sections more than in the first document.
+    /// The number of additional sections, compared with the first document.
     more: i64,
-    /// Entries of a matrix that are listed.
+    /// The maximum number of listed matrix entries.
     most: usize,
 }
 
 impl Growth {
-    /// From `first` sections to `count`; matrices with more entries than `most` are not listed.
+    /// Returns the growth from `first` sections to `count`; matrices with more entries than `most` are not listed.
     pub(crate) fn new((first, count): (u64, u64), most: usize) -> Option<Growth> {
         let more = i64::try_from(count.checked_sub(first)?).ok()?;
         Some(Growth { more, most })
     }
 }
 
-/// The parts of the long document, from those of documents that have one section more each.
+/// Extrapolates the parts of the long document from documents that each have one section more than the previous one.
 pub(crate) fn stretched<F: Format>(documents: Vec<Vec<Piece<F>>>, growth: Growth) -> Option<Vec<Piece<F>>> {
     let mut all: Vec<_> = documents.into_iter().map(Vec::into_iter).collect();
     let mut pieces = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn stretched<F: Format>(documents: Vec<Vec<Piece<F>>>, growth: Growth
     }
 }
 
-/// A part of the long document.
+/// Extrapolates one part of the long document.
 fn piece<F: Format>(parts: Vec<Piece<F>>, growth: Growth) -> Option<Piece<F>> {
     let mut parts = parts.into_iter();
     match parts.next()? {
@@ -118,7 +118,7 @@ fn row<P>(first: Row<P>, others: &[&Row<P>], more: i64) -> Option<Row<P>> {
     })
 }
 
-/// A cell whose indices stay or go with the number of sections.
+/// Extrapolates a cell whose indices are constant or grow with the number of sections.
 fn cell(texts: &[&str], more: i64) -> Option<String> {
     let all: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
     let first = all.first()?;
@@ -148,13 +148,13 @@ fn cell(texts: &[&str], more: i64) -> Option<String> {
     Some(out)
 }
 
-/// An index that stays or goes with the number of sections.
+/// Extrapolates an index that is constant or grows with the number of sections.
 fn index(numbers: &[i64], more: i64) -> Option<i64> {
     let step = numbers.get(1)?.checked_sub(numbers[0])?;
     (0..=1).contains(&step).then(|| further(numbers, more)).flatten()
 }
 
-/// The number that follows so many steps after the first.
+/// Extends an arithmetic sequence: returns the number that is `more` steps after the first.
 fn further(numbers: &[i64], more: i64) -> Option<i64> {
     let step = numbers.get(1)?.checked_sub(numbers[0])?;
     let is_even = numbers
@@ -165,7 +165,7 @@ fn further(numbers: &[i64], more: i64) -> Option<i64> {
         .flatten()
 }
 
-/// A size that grows evenly.
+/// Extrapolates a size that grows evenly.
 fn size(sizes: impl Iterator<Item = Option<usize>>, more: i64) -> Option<usize> {
     let numbers = sizes.map(|size| i64::try_from(size?).ok());
     usize::try_from(further(&numbers.collect::<Option<Vec<_>>>()?, more)?).ok()
@@ -179,7 +179,7 @@ enum Token<'a> {
     Index(i64),
 }
 
-/// The numbers that stand in brackets, and what is between them. What a number is part of, such as `i + 1`, is plain.
+/// Returns the numbers in brackets, and the text between them. Expressions around a number, such as `i + 1`, count as text.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let (mut plain, mut at, mut depth) = (0, 0, 0usize);
@@ -209,7 +209,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// A matrix whose sizes grow with the number of sections, and whose entries are too many to be listed, or the same ones, moved.
+/// Extrapolates a matrix whose sizes grow with the number of sections. Its entries are too numerous to list, or the same up to a shift.
 fn matrix<V: Clone + PartialEq>(matrices: Vec<Entries<V>>, growth: Growth) -> Option<Entries<V>> {
     let Growth { more, most } = growth;
     let size = |pick: &dyn Fn(&Entries<V>) -> usize| size(matrices.iter().map(|each| Some(pick(each))), more);

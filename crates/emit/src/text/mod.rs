@@ -1,4 +1,4 @@
-//! The equations as a person reads them in a terminal.
+//! The equations as text for a terminal.
 
 mod pieces;
 mod stretched;
@@ -8,7 +8,7 @@ pub use stretched::stretched_text;
 pub use tables::TextOptions;
 
 use crate::repeating::{Entries, Letters, Manner, gathered};
-use crate::{Matrices, MatrixOptions, double, expression, formula, members, shortest, significant};
+use crate::{Matrices, MatrixOptions, double, expression, formula, shortest, significant};
 use lgm_algebra::expr::{ExprId, Node};
 use lgm_model::SiUnit;
 use lgm_model::system::{
@@ -23,12 +23,12 @@ use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use tables::whole_matrix;
 
-/// Writes the equations: what there is, the equations one by one, the matrices where they exist.
+/// Prints an overview of the system, each equation, and the matrices if they exist.
 pub fn text(system: &StateSystem, options: &TextOptions) -> String {
     written(text_pieces(system, options).into_list())
 }
 
-/// The parts of the text in their order.
+/// Returns the parts of the text in order.
 fn text_pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
     let shortened;
     let system = if options.matrices.numeric {
@@ -80,8 +80,8 @@ fn text_pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
     out
 }
 
-/// The same system with the long decimals in its equations rounded to six significant digits. Other numbers, such as
-/// an exponent of 1/3, were written by somebody and stay.
+/// Returns the same system with the long decimals in its equations rounded to six significant digits. Other numbers, such as
+/// an exponent of 1/3, come from the model text and stay.
 fn with_short_numbers(system: &StateSystem) -> StateSystem {
     let mut system = system.clone();
     let roots: Vec<&mut ExprId> = system.equations.shown_mut().collect();
@@ -102,7 +102,7 @@ fn with_short_numbers(system: &StateSystem) -> StateSystem {
     system
 }
 
-/// Six significant digits of a number that is a decimal with more of them.
+/// Rounds a non-integer decimal to six significant digits; none for other numbers.
 fn short_decimal(value: &BigRational) -> Option<BigRational> {
     let mut rest = value.denom().clone();
     for prime in [2u32, 5] {
@@ -120,7 +120,7 @@ fn short_decimal(value: &BigRational) -> Option<BigRational> {
     Some(BigRational::from_integer(digits) * scale)
 }
 
-/// Why there are no matrices to show.
+/// Explains why there are no matrices to show.
 fn no_matrices(system: &StateSystem, options: MatrixOptions) -> &'static str {
     if !system.equations.linear {
         "\nThe equations are not linear with constant coefficients, so there are no matrices.\n"
@@ -181,7 +181,7 @@ fn states(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
     repeating("states", states.collect(), options, out);
 }
 
-/// A section whose rows may repeat over indices.
+/// Adds a section whose rows may repeat over indices.
 fn repeating(title: &str, rows: Vec<Vec<String>>, options: &TextOptions, out: &mut Pieces) {
     out.section(
         title,
@@ -189,17 +189,17 @@ fn repeating(title: &str, rows: Vec<Vec<String>>, options: &TextOptions, out: &m
     );
 }
 
-/// A section with all its rows.
+/// Adds a section with all its rows.
 fn single(title: &str, rows: Vec<Vec<String>>, out: &mut Pieces) {
     out.section(title, gathered(of_nothing_else(rows), Manner::new(Letters::None, true)));
 }
 
-/// Rows that are their cells alone.
+/// Returns rows that consist only of cells.
 fn of_nothing_else(rows: Vec<Vec<String>>) -> Vec<(Vec<String>, ())> {
     rows.into_iter().map(|cells| (cells, ())).collect()
 }
 
-/// A unit as a column shows it: empty where there is none.
+/// Prints a unit for a table column: empty if the unit is unknown.
 fn words(unit: &Option<SiUnit>) -> String {
     unit.as_deref().unwrap_or_default().to_string()
 }
@@ -219,7 +219,7 @@ fn inputs_and_outputs(system: &StateSystem, options: &TextOptions, out: &mut Pie
     repeating("outputs", outputs.collect(), options, out);
 }
 
-/// Where linearised equations hold.
+/// Prints the operating point of linearised equations.
 fn operating_point(system: &StateSystem, out: &mut Pieces) {
     let Some(point) = &system.linearized_at else { return };
     let kind = match point.is_equilibrium {
@@ -243,11 +243,11 @@ fn operating_point(system: &StateSystem, out: &mut Pieces) {
     let mut all = rows(&point.states);
     all.extend(rows(&point.inputs));
     all.extend(rows(&point.outputs));
-    let title = format!("{kind}; in what follows, states, inputs and outputs are deviations from it");
+    let title = format!("{kind}; states, inputs and outputs below are deviations from it");
     single(&title, all, out);
 }
 
-/// A number, a list or a list of rows, by the shape of the parameter.
+/// Prints a number, a list or a list of rows, depending on the shape of the parameter.
 fn shaped(parameter: &Parameter, entry: &dyn Fn(&ParameterEntry) -> String) -> String {
     let row = |entries: &[ParameterEntry]| {
         let list: Vec<String> = entries.iter().map(entry).collect();
@@ -297,7 +297,7 @@ fn algebraic_loop(system: &StateSystem, each: &AlgebraicLoop, residuals: &[ExprI
     }
 }
 
-/// The elements that determine a storage without a state of its own.
+/// Names the elements that determine a storage element without its own state.
 pub(super) fn followed(dependent: &DependentStorage) -> String {
     match dependent.on.is_empty() {
         true => "the sources alone".to_string(),
@@ -320,7 +320,7 @@ fn dependent_storage(system: &StateSystem, options: &TextOptions, out: &mut Piec
     );
 }
 
-/// Names of the rows and of the columns of a matrix.
+/// Returns the names of the rows and columns of a matrix.
 fn labels(system: &StateSystem, matrix: &str) -> (Vec<String>, Vec<String>) {
     let states = || system.states.iter().map(|state| state.name.to_string()).collect();
     let inputs = || system.inputs.iter().map(|input| input.name.to_string()).collect();
@@ -347,7 +347,7 @@ fn matrices<T: Copy>(
     is_zero: &dyn Fn(T) -> bool,
     out: &mut Pieces,
 ) {
-    // Nobody reads more, and the equations say the same.
+    // Longer lists are unreadable, and the equations contain the same information.
     let most = if options.matrices.sparse {
         usize::MAX
     } else {
@@ -370,14 +370,13 @@ fn matrices<T: Copy>(
         term(&form.f, " + F*der(u)"),
         offset(&form.y_offset, " + y_offset"),
     );
-    for (name, member) in members() {
-        let matrix = member(form);
+    for (name, matrix) in form.matrices() {
         let rare = matches!(name, "E" | "F");
         if matrix.rows.is_empty() || matrix.columns == 0 || (rare && is_empty(matrix)) {
             continue;
         }
         let (rows, columns) = labels(system, name);
-        // Long names of states may be what makes a matrix wide; the rows have the same names in the same order.
+        // Long state names can make a matrix too wide. The rows have the same names in the same order.
         let shown = (!options.matrices.lists_entries(system))
             .then(|| {
                 whole_matrix(name, matrix, &rows, Some(&columns), options, entry)

@@ -1,10 +1,10 @@
-//! The parts of the text of a system, and their layout.
+//! The parts of the text of a system, and the layout of these parts.
 
 use super::tables::section;
 use crate::repeating::{Entries, Format, Piece, Range, Row};
 use std::fmt::{self, Write};
 
-/// The text as a format.
+/// The plain text format.
 pub(crate) struct Plain;
 
 impl Format for Plain {
@@ -17,13 +17,13 @@ impl Format for Plain {
 /// The layout of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Cells of one column are equally wide.
+    /// All cells of a column have the same width.
     Table,
-    /// The cells of a row are words of a line.
+    /// The cells of a row are the words of a line.
     Lines,
 }
 
-/// Parts of a text in their order.
+/// The parts of a text in order.
 #[derive(Default)]
 pub(crate) struct Pieces(Vec<Piece<Plain>>);
 
@@ -63,7 +63,7 @@ impl Write for Pieces {
     }
 }
 
-/// Lays the parts out.
+/// Lays out the parts.
 pub(crate) fn written(pieces: Vec<Piece<Plain>>) -> String {
     let mut out = String::new();
     for piece in pieces {
@@ -80,7 +80,7 @@ pub(crate) fn written(pieces: Vec<Piece<Plain>>) -> String {
     out
 }
 
-/// The cells of a row, with the ranges of its indices at the end.
+/// Returns the cells of a row, with the ranges of its indices at the end.
 fn cells(row: Row<()>) -> Vec<String> {
     let Row { mut cells, ranges, .. } = row;
     if let Some(last) = cells.last_mut().filter(|_| !ranges.is_empty()) {
@@ -90,7 +90,7 @@ fn cells(row: Row<()>) -> Vec<String> {
     cells
 }
 
-/// `A[1,3] = ...` for every entry, or their number.
+/// Prints `A[1,3] = ...` for every entry, or only the number of entries.
 fn write_entries(entries: Entries<String>, out: &mut String) {
     let Entries {
         name,
@@ -102,9 +102,7 @@ fn write_entries(entries: Entries<String>, out: &mut String) {
     out.push_str(&format!("{name} is {rows} by {columns}"));
     match list {
         _ if count == 0 => out.push_str(", all zero\n"),
-        None => out.push_str(&format!(
-            ", with {count} entries that are not zero: `--sparse` lists them\n"
-        )),
+        None => out.push_str(&format!(", with {count} nonzero entries: `--sparse` lists them\n")),
         Some(list) => {
             out.push_str(", zero but for\n");
             for (row, column, value) in list {

@@ -1,4 +1,4 @@
-//! The text of a system of many equal sections, from the texts of the same system with a few of them.
+//! The text of a system of many equal sections, extrapolated from texts of the same system with a few sections.
 
 use super::pieces::written;
 use super::tables::TextOptions;
@@ -6,8 +6,8 @@ use super::text_pieces;
 use crate::repeating::{Growth, stretched};
 use lgm_model::system::StateSystem;
 
-/// The result of [`text`](crate::text()) for `count` sections, if `systems` are the systems of `first` sections, one section more, and
-/// so on; `states` are those of the long system.
+/// Returns the text that [`text`](crate::text()) would print for `count` sections. `systems` are the systems with `first` sections,
+/// one section more, and so on; `states` are those of the long system.
 pub fn stretched_text(
     systems: &[&StateSystem],
     counts: (u64, u64),

@@ -4,18 +4,18 @@ use crate::{MOST_ENTRIES, MatrixOptions};
 use lgm_model::system::SparseMatrix;
 use std::fmt::Write;
 
-/// How to lay the text out.
+/// The layout of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextOptions {
-    /// What to show of the matrices.
+    /// The matrices to show.
     pub matrices: MatrixOptions,
-    /// Brackets that span several lines; plain `[ ]` otherwise.
+    /// True for brackets that span several lines; false for plain `[ ]`.
     pub unicode: bool,
-    /// Matrices wider than this are given entry by entry.
+    /// Matrices wider than this number of characters are listed entry by entry.
     pub width: usize,
-    /// Matrices with more entries than these are listed on request only.
+    /// Matrices with more entries than this are listed only on request.
     pub most_entries: usize,
-    /// A row for each state, equation and output; rows that repeat over indices are one row otherwise.
+    /// One row for each state, equation and output; otherwise, rows that repeat over indices are combined into one row.
     pub flat: bool,
 }
 
@@ -31,7 +31,7 @@ impl Default for TextOptions {
     }
 }
 
-/// Lines of cells, each column as wide as its widest cell, without trailing blanks.
+/// Prints lines of cells, each column as wide as its widest cell, without trailing spaces.
 pub(super) fn table(rows: &[Vec<String>], out: &mut String) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -51,7 +51,7 @@ pub(super) fn table(rows: &[Vec<String>], out: &mut String) {
     }
 }
 
-/// The blanks that a cell lacks. (The width of a format is limited to 65535, and the entries of matrices are not.)
+/// Returns the padding of a cell. (Format widths are limited to 65535, but matrix entries can be longer.)
 pub(super) fn blanks(cell: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(cell.chars().count()))
 }
@@ -63,7 +63,7 @@ pub(crate) fn section(title: &str, rows: Vec<Vec<String>>, out: &mut String) {
     }
 }
 
-/// The matrix with aligned columns and labels; none where it is wider than the width option.
+/// Prints the matrix with aligned columns and labels; none if the result is wider than the width option.
 pub(crate) fn whole_matrix<T: Copy>(
     name: &str,
     matrix: &SparseMatrix<T>,
@@ -73,7 +73,7 @@ pub(crate) fn whole_matrix<T: Copy>(
     entry: &dyn Fn(T) -> String,
 ) -> Option<String> {
     let length = |text: &str| text.chars().count();
-    // Every column takes two characters at least, which spares a huge matrix from being printed in vain.
+    // Every column takes at least two characters, so a huge matrix is rejected before it is printed.
     if 2 * matrix.columns > options.width {
         return None;
     }

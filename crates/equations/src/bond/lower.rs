@@ -1,10 +1,10 @@
-//! The textbook procedure: a node is the junction whose common variable is its across variable, and a
-//! branch between two nodes gets the opposite junction, on which the across variables add up.
+//! The textbook procedure: a node becomes the junction whose common variable is its across variable. A branch between
+//! two nodes gets the opposite junction, at which the across variables add up.
 
 use super::{Bond, BondGraph, End, Junction, Origin, PortSide};
 use lgm_model::{BondEnd, Connection, JunctionKind, Model, NodeId, PortId, Variable};
 
-/// Lowers a model to its bond graph. Cannot fail: elaboration has reported every fault of connection.
+/// Lowers a model to its bond graph. Cannot fail: elaboration has reported every connection error.
 pub fn lower(model: &Model) -> BondGraph {
     let mut graph = BondGraph {
         junctions: Vec::with_capacity(model.graph.nodes.len()),
@@ -65,8 +65,8 @@ impl BondGraph {
         id
     }
 
-    /// A bond that the user drew. Between two elements it gets a junction in its middle; the returned bond is the
-    /// one at its tail.
+    /// Adds a bond that the user drew. A bond between two elements gets a junction in its middle; the returned bond is
+    /// the one at its tail.
     fn add_drawn_bond(&mut self, index: usize, tail: BondEnd, head: BondEnd, sides: &mut [Option<PortSide>]) -> u32 {
         let into = |port: PortId, bond: u32, junction: u32, sides: &mut [Option<PortSide>]| {
             sides[port.index()] = Some(PortSide {
@@ -107,8 +107,8 @@ impl BondGraph {
         }
     }
 
-    /// A branch. To the reference node it needs no junction of its own; drawn from the reference, its across variable is minus
-    /// that of the node, while its through variable flows into the node.
+    /// Adds a branch. A branch to the reference node needs no junction of its own. If it is drawn from the reference,
+    /// its across variable is minus that of the node, while its through variable flows into the node.
     fn add_branch(&mut self, port: PortId, from: Option<NodeId>, to: Option<NodeId>, across: Variable) -> PortSide {
         match (from, to) {
             (Some(from), None) => {

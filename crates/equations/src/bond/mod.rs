@@ -1,8 +1,9 @@
 //! Model to bond graph: one flat graph of ports, 0- and 1-junctions, bonds and couplers.
 //!
-//! AFTER THIS POINT both notations are one: there are no nodes and branches, only junctions and bonds. Every port is on
-//! exactly one bond, every bond has a junction at one end at least, and the reference node is gone: a branch to it
-//! lost that side. What may still be in the graph: junctions with two bonds, and bonds between junctions of one kind.
+//! AFTER THIS POINT both notations are unified: no nodes and branches remain, only junctions and bonds. Every port is
+//! on exactly one bond, and every bond has a junction on at least one end. The reference node is gone: a branch to it
+//! has lost that side. The graph may still contain junctions with two bonds, and bonds between junctions of the same
+//! kind.
 
 mod lower;
 
@@ -10,16 +11,16 @@ use lgm_model::{BondId, JunctionKind, NodeId, PortId};
 
 pub use lower::lower;
 
-/// The flat bond graph of a model. Element laws stay in the model; ports have the ids they have there.
+/// The flat bond graph of a model. Element laws stay in the model; port ids are those of the model.
 #[derive(Clone, Debug)]
 pub struct BondGraph {
     /// Junctions.
     pub junctions: Vec<Junction>,
     /// Bonds between junctions, and between junctions and ports.
     pub bonds: Vec<Bond>,
-    /// How each port of the model is bonded.
+    /// The bonds of each port of the model.
     pub ports: Vec<PortSide>,
-    /// The bond of this graph that carries each bond the user drew.
+    /// For each bond that the user drew, the corresponding bond of this graph.
     pub drawn: Vec<u32>,
     /// The junction of each node of the model.
     pub node_junctions: Vec<u32>,
@@ -30,13 +31,13 @@ pub struct BondGraph {
 pub struct Junction {
     /// 0 or 1.
     pub kind: JunctionKind,
-    /// What it stands for.
+    /// Its meaning.
     pub origin: Origin,
-    /// Its bonds, in the order they were made.
+    /// Its bonds, in order of creation.
     pub bonds: Vec<u32>,
 }
 
-/// What a junction stands for.
+/// The origin of a junction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A node or junction that the user declared.
@@ -59,13 +60,13 @@ pub enum End {
 /// A bond; power is positive from tail to head.
 #[derive(Clone, Debug)]
 pub struct Bond {
-    /// Where it comes from.
+    /// Its source.
     pub tail: End,
-    /// Where it goes to.
+    /// Its target.
     pub head: End,
 }
 
-/// How a port is bonded: `effort = effort_sign * effort of the bond`, `flow = flow_sign * flow of the bond`.
+/// The bond of a port: `effort = effort_sign * effort of the bond`, `flow = flow_sign * flow of the bond`.
 #[derive(Clone, Copy, Debug)]
 pub struct PortSide {
     /// The bond.

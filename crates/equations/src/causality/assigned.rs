@@ -1,4 +1,4 @@
-//! The causality that the equations of a model are formed with, for those who show it.
+//! The causality used to formulate the equations of a model, for display.
 
 use crate::bond::{BondGraph, Origin};
 use crate::causality::relation::co_energy;
@@ -9,43 +9,43 @@ use crate::cycles::cycles;
 use crate::index_reduction::{Layout, UNDETERMINED, solve_structure};
 use crate::nonlinear;
 use crate::options::Options;
-use crate::parameter_values::parameter_values;
+use crate::parameter_values::sampled;
 use crate::state_selection::decision::decide;
 use crate::state_selection::retain::retained;
 use lgm_algebra::expr::{ExprId, SymbolId};
-use lgm_algebra::{Field, PrimeField, Sampled};
+use lgm_algebra::{Field, Sampled};
 use lgm_model::{Dissipator, ElementId, Law, Model, PortId, Variable};
 use lgm_source::diagnostic::has_errors;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
-/// A model with the graph and the causality that its equations are formed with.
+/// A model with the graph and the causality used to formulate its equations.
 #[derive(Clone, Debug)]
 pub struct Assigned<'m> {
-    /// The model. Where it is not linear, the velocities of displacements that moduli depend on may stand behind its own elements, and
-    /// integrals that are no states are gone.
+    /// The model. If it is nonlinear, the velocities of displacements that moduli depend on may be appended to its elements, and
+    /// integrals that are not states are removed.
     pub model: Cow<'m, Model>,
     /// Its graph.
     pub graph: Cow<'m, BondGraph>,
     /// Its causality.
     pub causality: Causality,
-    /// Whether nothing contradicts it. Otherwise sources are in conflict, or what was to keep its state cannot; the assignment is
-    /// that of all the rest.
+    /// True if nothing contradicts the causality. Otherwise sources conflict, or an element that should keep its state
+    /// cannot; the assignment covers everything else.
     pub is_sound: bool,
-    /// Whether the parameters in general have the same rank as their values.
+    /// True if the rank for general parameters equals the rank for their values.
     pub(crate) general: bool,
 }
 
-/// What the given variables of ports act on.
+/// The effects of the given variables of ports.
 #[derive(Clone, Debug, Default)]
 pub struct Influences {
     /// Storage in derivative causality, in declaration order, with the sources and the storage that its co-energy follows from.
     pub dependent: Vec<(PortId, Vec<PortId>)>,
-    /// Algebraic loops: ports whose laws need each other's results at the same instant. Ports in declaration order.
+    /// Algebraic loops: ports whose laws need each other's results at the same instant, in declaration order.
     pub loops: Vec<Vec<PortId>>,
 }
 
-/// Decides causality as the equations do: with the storage to be retained, and with the velocities that moduli need.
+/// Decides causality as the formulation does: with the storage to be retained, and with the velocities that moduli need.
 pub fn assigned<'m>(model: &'m Model, graph: &'m BondGraph, options: &Options) -> Assigned<'m> {
     let mut diagnostics = Vec::new();
     let retain = retained(model, options, &mut diagnostics);
@@ -71,23 +71,24 @@ pub fn assigned<'m>(model: &'m Model, graph: &'m BondGraph, options: &Options) -
     }
 }
 
-/// For each port of a model, the variable that the rest of the model gives it; its law gives the other one. None for ports of couplers.
-/// The same decision as that of the equations; nothing if that fails.
+/// Returns for each port of a model the variable that the rest of the model determines; its law gives the other one.
+/// The entries of coupler ports are None. The decision is that of the formulation; returns `None` if it fails.
 pub fn port_causality(model: &Model, graph: &BondGraph, options: &Options) -> Option<Vec<Option<Variable>>> {
     let assigned = assigned(model, graph, options);
     let mut solved = assigned.causality.solved;
-    // The equations may add storage of their own behind that of the model.
+    // The formulation may append its own storage to that of the model.
     solved.truncate(model.graph.ports.len());
     assigned.is_sound.then_some(solved)
 }
 
 impl Assigned<'_> {
-    /// The strokes of its bonds.
+    /// Returns the causal strokes of the bonds.
     pub fn strokes(&self) -> Assignment {
         strokes(&self.model, &self.graph, &self.causality, &self.undetermined())
     }
 
-    /// What nothing determines: across variables of parts without a reference, and what circulates in loops of ideal elements.
+    /// Returns the undetermined variables: across variables of parts without a reference, and flows that circulate in
+    /// loops of ideal elements.
     fn undetermined(&self) -> Undetermined {
         let Causality { structure, free, .. } = &self.causality;
         if free.is_empty() {
@@ -123,7 +124,7 @@ impl Assigned<'_> {
             .ok()
         });
         let is_loose = |column: u32| match solved.as_ref().and_then(Option::as_ref) {
-            // In a conflict the equations have no solution: nothing is known of any bond.
+            // In a conflict the equations have no solution, so no bond is determined.
             None => true,
             Some(solved) => {
                 let mut row = solved.rows[column as usize].iter().flatten();
@@ -139,24 +140,21 @@ impl Assigned<'_> {
         }
     }
 
-    /// The field in which causality was decided.
+    /// Returns the field in which causality was decided.
     fn field(&self) -> Sampled {
-        let given = match self.general {
-            true => FxHashMap::default(),
-            false => (parameter_values(&self.model).into_iter())
-                .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)))
-                .collect(),
-        };
-        Sampled::with_given(1, given)
+        match self.general {
+            true => Sampled::new(1),
+            false => sampled(&self.model, 1),
+        }
     }
 
-    /// The co-energy variable of a storage port; none for other ports.
+    /// Returns the co-energy variable of a storage port; `None` for other ports.
     pub fn co_energy(&self, port: PortId) -> Option<Variable> {
         co_energy(&self.model, port)
     }
 
-    /// What follows from what, by the equations of the junction structure solved exactly in a prime field; nothing where there is a
-    /// conflict, or where they cannot be solved.
+    /// Returns the dependencies between variables, from the junction structure solved exactly in a prime field; `None`
+    /// if sources conflict, or if the structure cannot be solved.
     pub fn influences(&self) -> Option<Influences> {
         if !self.is_sound {
             return None;
@@ -191,13 +189,13 @@ impl Assigned<'_> {
         })
     }
 
-    /// Whether a port is one of storage in derivative causality.
+    /// Returns true if a port belongs to storage in derivative causality.
     pub fn is_derivative(&self, port: PortId) -> bool {
         let co_energy = self.co_energy(port);
         co_energy.is_some() && self.causality.solved[port.index()] == co_energy
     }
 
-    /// The columns of the variables that the values of each controlled source hold.
+    /// Returns the columns of the variables in the values of each controlled source.
     fn measured_by_sources(&self) -> FxHashMap<ElementId, Vec<u32>> {
         let model = &self.model;
         let columns = measure_columns(model, &self.graph, &self.causality.structure);
@@ -219,7 +217,7 @@ impl Assigned<'_> {
         found
     }
 
-    /// The port whose given variable each column of the layout is.
+    /// Maps each column of the layout to the port whose given variable it is.
     pub(crate) fn ports_by_column(&self, layout: Layout) -> FxHashMap<u32, PortId> {
         let causality = &self.causality;
         let mut port_of = FxHashMap::default();
@@ -235,15 +233,16 @@ impl Assigned<'_> {
         port_of
     }
 
-    /// Ports whose laws hold no state of their own and need each other's results. `read` gives the ports that a column of the structure
-    /// depends on.
+    /// Returns groups of ports whose laws have no state and need each other's results. `read` gives the ports that a
+    /// column of the structure depends on.
     fn algebraic_loops(
         &self,
         read: &dyn Fn(u32) -> Vec<PortId>,
         measured: &FxHashMap<ElementId, Vec<u32>>,
     ) -> Vec<Vec<PortId>> {
         let model = &self.model;
-        // The law of an element gives its given variables from the solved ones of the ports that it connects, or from what is measured.
+        // The law of an element determines its given variables from the solved ones of the ports that it connects, or
+        // from measured variables.
         let mut needs: FxHashMap<PortId, Vec<PortId>> = FxHashMap::default();
         for (at, element) in model.graph.elements.iter().enumerate() {
             let ports: Vec<PortId> = model.ports_of(ElementId(at as u32)).collect();
@@ -273,7 +272,7 @@ impl Assigned<'_> {
     }
 }
 
-/// The ports of a dissipator, from 0, in groups that its matrices connect.
+/// Returns the ports of a dissipator, numbered from 0, in groups that its matrices connect.
 fn joined(model: &Model, law: &Dissipator, ports: usize) -> Vec<Vec<usize>> {
     let matrices = match law {
         Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix) => vec![matrix],

@@ -1,18 +1,18 @@
-//! The order in which a few equations force one variable: what a person would write down step by step.
+//! The order in which a few equations force one variable, as a person would write it down step by step.
 //!
-//! The equations are those that take part in one contradiction, so each of them is needed. An equation with a single
-//! unknown variable forces it. Where none is left with a single one, the rest forces its variables together.
+//! Only equations that take part in one contradiction are considered, so each of them is needed. An equation with a
+//! single unknown variable forces it. If no such equation remains, the rest determines its variables together.
 
 use super::elimination::Row;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
-/// One step towards the variable that is forced; steps come after those that they build on.
+/// One step towards the forced variable; each step follows those that it builds on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A variable that was known at the outset.
+    /// A variable that is known from the start.
     Given(u32),
-    /// A variable that all others are measured against, as nothing fixes it and only differences matter.
+    /// A variable that all others are measured against, because nothing fixes it and only differences matter.
     Reference(u32),
     /// An equation forces a variable.
     Forced {
@@ -21,46 +21,46 @@ pub(super) enum Step {
         /// The variable.
         column: u32,
     },
-    /// Several equations, none of which suffices alone, force variables that are used later.
+    /// Several equations that only together force variables for later use.
     Together {
         /// Indices of the rows.
         rows: Vec<u32>,
-        /// What they force.
+        /// The forced variables.
         column: u32,
     },
 }
 
-/// How a column became known.
+/// The reason why a column became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     Given,
     Reference,
     Row(u32),
-    Block,
+    ForcingRows,
 }
 
-/// What the equations are about, as far as the order of steps depends on it.
+/// Properties of the equations that influence the order of steps.
 pub(super) trait Hints {
-    /// Whether some rows are better said in one sentence than step by step.
+    /// Returns true if some rows are better explained in one sentence than step by step.
     fn is_one_sentence(&self, rows: &[u32]) -> bool;
-    /// The column among these that the others are best measured against.
+    /// Returns the column in the list that is the best reference for the others.
     fn reference(&self, columns: &[u32]) -> Option<u32>;
 }
 
-/// The steps that force `target` from the `given` columns. `used` are the rows that take part.
+/// Returns the steps that force `target` from the `given` columns. `used` are the rows that take part.
 pub(super) fn steps<E>(rows: &[Row<E>], used: &[u32], given: &[u32], target: u32, hints: &dyn Hints) -> Vec<Step> {
     let mut search = Search::new(rows, used);
     for column in given {
         search.learn(*column, Cause::Given);
     }
     search.propagate();
-    let mut block = Block::default();
+    let mut block = ForcingRows::default();
     while !search.knows(target) {
         let stalled = search.open_rows();
         let (core, exit) = search.core(&stalled, target);
         if !hints.is_one_sentence(&core) {
             let unknown = search.open_columns(&stalled, target);
-            // There are as many independent equations as there are rows but one; what is left over is free.
+            // There is one fewer independent equation than rows; the rest is free.
             let reference = match unknown.len() >= stalled.len() {
                 true => hints.reference(&unknown),
                 false => None,
@@ -72,21 +72,21 @@ pub(super) fn steps<E>(rows: &[Row<E>], used: &[u32], given: &[u32], target: u32
             }
         }
         let inputs = search.known_columns(&core);
-        block = Block { rows: core, inputs };
-        search.learn(exit, Cause::Block);
+        block = ForcingRows { rows: core, inputs };
+        search.learn(exit, Cause::ForcingRows);
         search.propagate();
     }
     search.in_order(target, &block)
 }
 
-/// Rows that force a column together, and what they build on.
+/// Rows that together force a column, and the columns that they build on.
 #[derive(Default)]
-struct Block {
+struct ForcingRows {
     rows: Vec<u32>,
     inputs: Vec<u32>,
 }
 
-/// Rows with one unknown column force it.
+/// A search by propagation: rows with one unknown column force it.
 struct Search<'a, E> {
     rows: &'a [Row<E>],
     used: &'a [u32],
@@ -155,22 +155,22 @@ impl<'a, E> Search<'a, E> {
         }
     }
 
-    /// Rows with unknown columns.
+    /// Returns rows with unknown columns.
     fn open_rows(&self) -> Vec<u32> {
         self.used.iter().copied().filter(|row| self.unknown[row] > 0).collect()
     }
 
-    /// The unknown columns of some rows, but for one.
+    /// Returns the unknown columns of some rows, except for one.
     fn open_columns(&self, rows: &[u32], except: u32) -> Vec<u32> {
         self.columns(rows, |column| column != except && !self.knows(column))
     }
 
-    /// The known columns of some rows.
+    /// Returns the known columns of some rows.
     fn known_columns(&self, rows: &[u32]) -> Vec<u32> {
         self.columns(rows, |column| self.knows(column))
     }
 
-    /// The wanted ones of the columns of some rows, each once, in order.
+    /// Returns the columns of some rows that satisfy a predicate, each once, in order.
     fn columns(&self, rows: &[u32], wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut seen = FxHashSet::default();
         rows.iter()
@@ -180,8 +180,8 @@ impl<'a, E> Search<'a, E> {
             .collect()
     }
 
-    /// Walks back from the target through rows that only pass one column on: the rows that are left force the column
-    /// where the walk ends, since in the contradiction as a whole every other column of theirs cancels.
+    /// Walks back from the target through rows that only pass one column on. The remaining rows force the column where
+    /// the walk ends, because every other column in them cancels in the contradiction as a whole.
     fn core(&self, open: &[u32], target: u32) -> (Vec<u32>, u32) {
         let mut left: FxHashSet<u32> = open.iter().copied().collect();
         let mut exit = target;
@@ -208,8 +208,8 @@ impl<'a, E> Search<'a, E> {
         (open.iter().copied().filter(|row| left.contains(row)).collect(), exit)
     }
 
-    /// The steps that lead to a column, each after those it builds on.
-    fn in_order(&self, target: u32, block: &Block) -> Vec<Step> {
+    /// Returns the steps that lead to a column, each after those it builds on.
+    fn in_order(&self, target: u32, block: &ForcingRows) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut done: FxHashSet<u32> = FxHashSet::default();
         let mut stack = vec![(target, false)];
@@ -222,7 +222,7 @@ impl<'a, E> Search<'a, E> {
                     Cause::Given => steps.push(Step::Given(column)),
                     Cause::Reference => steps.push(Step::Reference(column)),
                     Cause::Row(row) => steps.push(Step::Forced { row, column }),
-                    Cause::Block => {
+                    Cause::ForcingRows => {
                         steps.push(Step::Together {
                             rows: block.rows.clone(),
                             column,
@@ -237,10 +237,10 @@ impl<'a, E> Search<'a, E> {
             stack.push((column, true));
             let before: Vec<u32> = match cause {
                 Cause::Row(row) => self.rows[row as usize].iter().map(|entry| entry.0).collect(),
-                Cause::Block => block.inputs.clone(),
+                Cause::ForcingRows => block.inputs.clone(),
                 Cause::Given | Cause::Reference => Vec::new(),
             };
-            // The last one pushed is looked at first.
+            // The last one pushed is examined first.
             for other in before.into_iter().rev() {
                 if !done.contains(&other) {
                     stack.push((other, false));
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn equations_that_need_each_other_are_one_step() {
-        // 1 and 2 follow from 0 only together; 3 follows from 2, as 2 alone leaves the block.
+        // 1 and 2 follow from 0 only together; 3 follows from 2, because only 2 leaves the block.
         let found = order(&[&[0, 1, 2], &[1, 2], &[2, 3]], &[0], 3);
         let together = Step::Together {
             rows: vec![0, 1],
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_distinguished_from_one_of_its_ends() {
-        // Nothing fixes 1 and 2 alone; 0 fixes their difference, and with it 3.
+        // Nothing fixes 1 or 2 individually; 0 fixes their difference, and thereby 3.
         let found = order(&[&[0, 1, 2], &[1, 2, 3]], &[0], 3);
         assert_eq!(found.len(), 4, "{found:?}");
         assert!(found.contains(&Step::Reference(1)));

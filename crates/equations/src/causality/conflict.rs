@@ -1,11 +1,12 @@
 //! Why a source cannot set its variable: the chain of assignments that set it already.
 //!
-//! The given variables of the sources taken before are independent, so that of a source in conflict depends on them in
-//! exactly one way, `x = a_1 x_1 + a_2 x_2 + ..`. Rows of the junction structure that add up to this relation are its
-//! proof, and power conservation shows which: exchange efforts and flows in the relation, and it is a solution of the
-//! structure, the current that could circulate through the sources without any limit. Where that solution is not zero, there
-//! the proof goes through (Tellegen's theorem: a balance of a junction takes part with the solution's common variable, and so on).
-//! So the rows are few, nothing dense is built, and [`chain`](super::chain) puts them in order.
+//! The given variables of the earlier sources are independent, so the variable of a source in conflict depends on them
+//! in exactly one way, `x = a_1 x_1 + a_2 x_2 + ..`. The proof is a set of rows of the junction structure that add up
+//! to this relation. Power conservation finds these rows: with efforts and flows exchanged, the relation is a solution
+//! of the structure, namely the current that could circulate through the sources without any limit. The proof uses a
+//! row if that solution is nonzero there (Tellegen's theorem: the balance of a junction is weighted with the solution's
+//! common variable, and so on). The rows are therefore few, no dense matrix is built, and [`chain`](super::chain) sorts
+//! them.
 
 use super::chain::{self, Hints};
 use super::elimination::{Elimination, Row, add_scaled, find};
@@ -20,12 +21,12 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
-/// Nobody reads more conflicts than this, and a generated model can have thousands.
+/// The maximum number of explained conflicts; a generated model can have thousands.
 const EXPLAINED: usize = 100;
-/// More steps than this are shortened in their middle.
+/// Explanations with more steps than this are shortened in the middle.
 const STEPS: usize = 9;
 
-/// Says of each source in conflict what sets its variable already, one diagnostic an element (LGM0301).
+/// Reports for each source in conflict the assignments that already set its variable, one diagnostic per element (LGM0301).
 ///
 /// `rows` are the rows of the structure in the field in which causality was decided; `conflicts` are ports in the order in
 /// which they failed.
@@ -70,35 +71,40 @@ pub(super) fn explain(
     diagnostics
 }
 
+/// Returns the columns of all efforts and flows at the ports of elements, except those given by sources; couplers have
+/// only inner columns.
+pub(crate) fn columns_not_given(model: &Model) -> impl Iterator<Item = u32> {
+    (0..model.graph.ports.len() as u32).map(PortId).flat_map(|port| {
+        let element = model.graph.ports[port.index()].element;
+        let variables: &[Variable] = match &model.graph.elements[element.index()].law {
+            Law::Source {
+                given: Variable::Effort,
+                ..
+            } => &[Variable::Flow],
+            Law::Source { .. } => &[Variable::Effort],
+            Law::Coupler { .. } => &[],
+            Law::Storage { .. } | Law::Dissipator(_) | Law::Nonlinear(_) => &[Variable::Effort, Variable::Flow],
+        };
+        variables.iter().map(move |variable| port_column(port, *variable))
+    })
+}
+
 impl ConflictContext<'_> {
-    /// Eliminates everything but the given variables of sources: inner columns first, whose number of steps is returned.
+    /// Eliminates everything except the given variables of sources. Inner columns come first; the number of their steps is returned.
     fn eliminate(&self) -> (Elimination<u64>, usize) {
         let mut field = PrimeField;
         let mut elimination = Elimination::new(self.rows.to_vec(), self.structure.columns);
         elimination.pivot_all(&mut field, self.structure.inner.iter().copied());
         let inner_steps = elimination.pivots.len();
-        let others = (0..self.model.graph.ports.len() as u32).map(PortId).flat_map(|port| {
-            let element = self.model.graph.ports[port.index()].element;
-            let variables: &[Variable] = match &self.model.graph.elements[element.index()].law {
-                Law::Source {
-                    given: Variable::Effort,
-                    ..
-                } => &[Variable::Flow],
-                Law::Source { .. } => &[Variable::Effort],
-                Law::Coupler { .. } => &[],
-                Law::Storage { .. } | Law::Dissipator(_) | Law::Nonlinear(_) => &[Variable::Effort, Variable::Flow],
-            };
-            variables.iter().map(move |variable| port_column(port, *variable))
-        });
-        elimination.pivot_all(&mut field, others);
+        elimination.pivot_all(&mut field, columns_not_given(self.model));
         (elimination, inner_steps)
     }
 
-    /// For each conflict, the relation of its given variable to those of the sources without conflict.
+    /// Returns for each conflict the relation of its given variable to those of the sources without conflict.
     fn relations(&self, mut elimination: Elimination<u64>, conflicts: &[PortId]) -> Vec<Row<u64>> {
         let mut field = PrimeField;
         let mut row_of: FxHashMap<u32, u32> = FxHashMap::default();
-        // Later conflicts first, so that the row of each holds none that is later than itself.
+        // Later conflicts first, so that no row contains a later conflict.
         for port in conflicts.iter().rev() {
             let column = self.given_column(*port);
             let row = elimination
@@ -129,7 +135,7 @@ impl ConflictContext<'_> {
         relations
     }
 
-    /// The solution of the structure that the relation is, efforts and flows exchanged; a value for each column.
+    /// Returns the relation as a solution of the structure, with efforts and flows exchanged; a value for each column.
     pub(super) fn solution(&self, elimination: &Elimination<u64>, inner_steps: usize, relation: &Row<u64>) -> Vec<u64> {
         let mut field = PrimeField;
         let mut values = vec![0; self.structure.columns];
@@ -155,7 +161,7 @@ impl ConflictContext<'_> {
         values
     }
 
-    /// The rows that the relation is the sum of, each with some factor.
+    /// Returns the rows that add up to the relation, each with some factor.
     pub(super) fn proof(&self, solution: &[u64]) -> Vec<u32> {
         let is_used = |equation: &Equation| {
             let column = match equation {
@@ -174,7 +180,7 @@ impl ConflictContext<'_> {
             .collect()
     }
 
-    /// The column of a bond between junctions of one kind that neither of them shares.
+    /// Returns the column that neither junction shares, for a bond between junctions of the same kind.
     fn own_column(&self, bond: u32) -> u32 {
         let (effort, flow) = self.structure.bonds[bond as usize];
         let End::Junction(junction) = self.graph.bonds[bond as usize].tail else {
@@ -218,12 +224,12 @@ impl ConflictContext<'_> {
             false => format!("so {name} cannot set {what} again"),
         };
         let mut diagnostic = Diagnostic::error(Code::LGM0301, message);
-        // The last step is the fault itself and its place comes first.
+        // The last step is the error itself; its location comes first.
         let count = reported.len() + 1;
         diagnostic = diagnostic.label(self.words.port_span(port), format!("{count}. {last}"));
         let skipped = count.saturating_sub(STEPS);
         for (index, step) in reported.into_iter().enumerate() {
-            // The beginning and the end of a long chain say more than its middle.
+            // The beginning and the end of a long chain are more informative than its middle.
             let hidden = skipped > 0 && (STEPS / 2..STEPS / 2 + skipped).contains(&index);
             if !hidden {
                 let (span, text) = explanation.sentence(step);
@@ -233,7 +239,7 @@ impl ConflictContext<'_> {
         if skipped > 0 {
             let first = STEPS / 2 + 1;
             diagnostic = diagnostic.note(format!(
-                "steps {first} to {} of the chain are left out here: {skipped} more like them",
+                "steps {first} to {} of the chain are not shown: {skipped} similar steps",
                 first + skipped - 1
             ));
         }
@@ -255,7 +261,7 @@ impl ConflictContext<'_> {
         if !controlled.is_empty() {
             let verb = if controlled.len() == 1 { "is" } else { "are" };
             diagnostic = diagnostic.note(format!(
-                "{} {verb} controlled: whatever its value depends on, a source sets its variable alone",
+                "{} {verb} controlled, but a source always sets its own variable",
                 list(&controlled)
             ));
         }
@@ -266,27 +272,25 @@ impl ConflictContext<'_> {
         let variable = given(self.model, port).expect("invariant: only sources are in conflict");
         match (self.words.is_across(port, variable), sources.is_empty()) {
             (Some(true), true) => {
-                "no other value is possible between these two points: connect the source elsewhere, \
-                 or put an element in series with it"
+                "no other value is possible between these two points: connect the source elsewhere, or insert an \
+                 element in series with it"
             }
             (Some(false), true) => {
-                "what a source drives into a node must find a way back to where it came from: connect an element \
-                 from there to `gnd`, in parallel with the source"
+                "the flow of a source needs a return path: connect an element in parallel with the source, from this \
+                 node to `gnd`"
             }
             (Some(true), false) => {
-                "sources of an across variable must not close a loop: remove one, or put an element that gives way, \
-                 such as a resistor or a spring, in series with it"
+                "across-variable sources must not form a loop: remove one, or insert a resistor, spring or other \
+                 element in series with it"
             }
             (Some(false), false) => {
-                "sources of a through variable must not be all that meets at a node: remove one, or connect an element \
-                 that takes up the rest, such as a resistor or a damper, in parallel with it"
+                "a node must not connect through-variable sources only: remove one, or connect a resistor, damper or \
+                 other element in parallel with it"
             }
-            (None, true) => {
-                "give the source a bond to something that can answer it: a storage, a resistor, or a junction with more"
-            }
+            (None, true) => "bond the source to a storage element, a resistor, or a junction with further elements",
             (None, false) => {
-                "a junction has one bond that sets its common variable: remove one of the sources, \
-                 or put a resistor or another element between them"
+                "exactly one bond sets the common variable of a junction: remove one of the sources, or insert a \
+                 resistor or another element between them"
             }
         }
     }
@@ -306,14 +310,14 @@ impl ConflictContext<'_> {
     }
 }
 
-/// What the order of steps needs to know of the graph.
+/// The properties of the graph that determine the order of steps.
 struct Conflict<'a> {
     context: &'a ConflictContext<'a>,
     port: PortId,
 }
 
 impl Hints for Conflict<'_> {
-    /// Nodes taken together are a cut: what flows in flows out, however it passes between them.
+    /// Explains several nodes as one cut: inflow equals outflow for all paths between them.
     fn is_one_sentence(&self, rows: &[u32]) -> bool {
         self.context.is_cut(rows)
     }
@@ -326,7 +330,7 @@ impl Hints for Conflict<'_> {
             },
             _ => None,
         };
-        // The far end of the source in conflict, so that its own variable is reported as it stands there.
+        // The far end of the source in conflict, so that its own variable is reported from there.
         let info = &self.context.model.graph.ports[self.port.index()];
         if let Connection::Branch { to: Some(to), .. } = &info.connection
             && let Some(found) = columns

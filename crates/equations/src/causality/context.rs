@@ -1,4 +1,4 @@
-//! What a conflict of sources is explained from: the model, its junction structure and their words.
+//! The data for explaining a conflict of sources: the model, its junction structure and their names.
 
 use crate::bond::{BondGraph, Origin};
 use crate::causality::elimination::Row;
@@ -7,7 +7,7 @@ use crate::causality::words::{Fact, Words};
 use lgm_model::{Law, Model, PortId, Variable};
 use rustc_hash::FxHashMap;
 
-/// The variable that a source gives.
+/// Returns the variable that a source gives.
 pub(crate) fn given(model: &Model, port: PortId) -> Option<Variable> {
     let element = model.graph.ports[port.index()].element;
     match &model.graph.elements[element.index()].law {
@@ -16,7 +16,7 @@ pub(crate) fn given(model: &Model, port: PortId) -> Option<Variable> {
     }
 }
 
-/// A structure with a conflict, and what its variables are called.
+/// A structure with a conflict, and the names of its variables.
 pub(crate) struct ConflictContext<'a> {
     pub(crate) model: &'a Model,
     pub(crate) graph: &'a BondGraph,
@@ -44,7 +44,7 @@ impl ConflictContext<'_> {
         matches!(self.structure.equations[row as usize], Equation::Port(_))
     }
 
-    /// What a source sets, in its own words: its current, or the voltage of a node.
+    /// Returns the name of the variable that a source sets: its current, or the voltage of a node.
     pub(crate) fn own_name(&self, column: u32, port: PortId) -> String {
         let (_, variable) = column_port(column);
         match self.fact(column) {

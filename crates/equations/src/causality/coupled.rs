@@ -1,8 +1,9 @@
-//! What a coupler takes from outside, and what it gives.
+//! The variables that a coupler receives and sets.
 //!
-//! With `y = M x` and `conj(x) = -M' conj(y)`, the variables that a coupler takes at its ports may be chosen so that the square part of M
-//! between the x that it gives and the y that it takes is regular: so as many of x and y together are taken as x has entries,
-//! and the conjugate variable at all other ports. Ports that M does not connect are counted apart.
+//! With `y = M x` and `conj(x) = -M' conj(y)`, the variables that a coupler receives at its ports may be chosen freely
+//! under one condition. The square part of M between the x that the coupler gives and the y that it receives must be
+//! regular. The number of received x and y together therefore equals the number of entries of x; at all other ports the
+//! coupler receives the conjugate variable. Ports that M does not connect are counted separately.
 
 use lgm_algebra::DisjointSets;
 use lgm_model::{Law, Matrix, Model, PortId, Variable};
@@ -20,11 +21,11 @@ pub(super) struct Groups {
 struct Group {
     /// The ports with their variables x or y.
     ports: Vec<(PortId, Variable)>,
-    /// How many of these variables are taken in every assignment.
+    /// The number of these variables that every assignment takes.
     needed: usize,
-    /// How many are taken so far.
+    /// The number taken so far.
     taken: usize,
-    /// How many ports have nothing assigned yet.
+    /// The number of ports without an assignment so far.
     open: usize,
 }
 
@@ -57,7 +58,7 @@ impl Groups {
         all
     }
 
-    /// A variable of a port is imposed on it; ports of other elements are no matter.
+    /// Imposes a variable on a port; ports of other elements are ignored.
     pub(super) fn impose(&mut self, port: PortId, imposed: Variable) {
         let Some(group) = self.of_port.get(&port) else { return };
         let group = &mut self.groups[*group as usize];
@@ -66,8 +67,8 @@ impl Groups {
         group.open -= 1;
     }
 
-    /// The ports of the group of a port with what has to be imposed on them, where one possibility is left; those that are
-    /// assigned already are among them.
+    /// Returns the ports of a port's group and the variables to impose on them, if only one possibility remains; ports
+    /// that are already assigned are included.
     pub(super) fn forced(&self, port: PortId) -> Vec<(PortId, Variable)> {
         let Some(group) = self.of_port.get(&port) else {
             return Vec::new();
@@ -85,7 +86,7 @@ impl Groups {
     }
 }
 
-/// For each port of a coupler, x first, one port that stands for all those that entries of the matrix connect with it.
+/// Returns for each port of a coupler, x first, a representative of the ports that entries of the matrix connect with it.
 fn connected(model: &Model, matrix: &Matrix) -> Vec<usize> {
     let mut sets = DisjointSets::new(matrix.columns + matrix.rows);
     for row in 0..matrix.rows {

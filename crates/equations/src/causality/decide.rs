@@ -1,8 +1,8 @@
-//! The exact criterion: a greedy choice of one column a port, decided by rank over a prime field.
+//! The exact criterion: a greedy choice of one column per port, decided by rank over a prime field.
 //!
-//! The structure is power conserving, so its solutions are a Lagrangian subspace: where the preferred column of a port
-//! depends on those taken before, the other one does not, and taking ports in the order of their priority keeps
-//! the largest number of independent states. On a tree this is sequential causality assignment, step for step.
+//! The structure conserves power, so its solutions are a Lagrangian subspace: if the preferred column of a port depends
+//! on those taken before, the other column does not. Taking ports in order of priority therefore keeps the largest
+//! number of independent states. On a tree this is sequential causality assignment, step for step.
 
 use super::Causality;
 use super::conflict;
@@ -17,23 +17,23 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::cmp::{Ordering, Reverse};
 
-/// A resistance that conducts so many times what a law conducts at rest is a short beside it.
+/// A resistance whose conductance exceeds that of a law at rest by this factor is a short circuit.
 const SHORT: f64 = 1e6;
 
-/// What the user asked of causality.
+/// The user's requests for causality.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Elements whose storage should keep its state, most wanted first.
+    /// Elements whose storage should keep its state, in decreasing priority.
     pub retain: Vec<lgm_model::ElementId>,
     /// Storage ports that are taken before all others (negative) or after them (positive).
     pub ranks: FxHashMap<PortId, i8>,
-    /// Storage ports that take derivative causality although the structure alone would leave them their state: the laws of ideal
-    /// elements tie them to others.
+    /// Storage ports that take derivative causality although the structure would leave them their states: the laws of
+    /// ideal elements tie them to others.
     pub tied: Vec<PortId>,
 }
 
 impl Request {
-    /// The request that these elements keep their states, most wanted first.
+    /// Requests that these elements keep their states, in decreasing priority.
     pub fn retaining(elements: impl Into<Vec<lgm_model::ElementId>>) -> Request {
         Request {
             retain: elements.into(),
@@ -42,7 +42,7 @@ impl Request {
     }
 }
 
-/// Assigns causality. `modulus` samples a coupler's entry in the prime field.
+/// Assigns causality. `modulus` returns a coupler's entry in the prime field.
 ///
 /// Errors: sources that contradict each other (LGM0301).
 pub fn assign(
@@ -140,7 +140,7 @@ pub fn assign(
     (causality, diagnostics)
 }
 
-/// Gives storage, in this order, the causality in which it has a state; derivative causality where that is taken.
+/// Assigns each storage port, in this order, the causality in which it has a state, or derivative causality if that is impossible.
 fn assign_storage(
     model: &Model,
     request: &Request,
@@ -185,9 +185,9 @@ fn assign_storage(
     causality.dependent.sort_unstable();
 }
 
-/// Gives the ports of nonlinear laws that no storage decided the variable that the structure is to give.
+/// Assigns solved variables to the ports of nonlinear laws that no storage has decided.
 fn assign_nonlinear(model: &Model, elimination: &mut Elimination<u64>, causality: &mut Causality) {
-    // Laws that are explicit one way come before those that are explicit both ways, and these before other resistances.
+    // Laws that are explicit in one direction come before those explicit in both, and these before other resistances.
     let mut open: Vec<(bool, Closed, Reverse<PortId>)> = Vec::new();
     for &id in &causality.nonlinear {
         if causality.solved[id.index()].is_none() {
@@ -200,8 +200,9 @@ fn assign_nonlinear(model: &Model, elimination: &mut Elimination<u64>, causality
     for (is_balanced, _, Reverse(id)) in open {
         let (effort, flow) = explicit(model, id);
         let wanted = match effort.cmp(&flow) {
-            // The structure gives what the law gives as well, and the argument of the law is the unknown between them: the currents
-            // of diodes and resistors at a node are summed, and no voltage is a small difference of large ones.
+            // The structure and the law give the same variable, and the argument of the law is the unknown: the
+            // currents of diodes and resistors at a node are summed, and no voltage is a small difference of large
+            // ones.
             Ordering::Greater if is_balanced => Variable::Effort,
             Ordering::Less if is_balanced => Variable::Flow,
             // The law is a controlled source.
@@ -224,8 +225,8 @@ fn assign_nonlinear(model: &Model, elimination: &mut Elimination<u64>, causality
     }
 }
 
-/// Gives resistances that are shorts beside a law at rest the variable that their law needs: beside 1e-6 ohm, the leak of a diode would be lost
-/// among currents that are differences of voltages.
+/// Assigns the variable that the law needs to resistances that short-circuit a law at rest. Otherwise, at 1e-6 ohm, the
+/// leakage of a diode would be lost in currents that are differences of voltages.
 fn assign_shorts(model: &Model, elimination: &mut Elimination<u64>, causality: &mut Causality) {
     let mut exprs = model.exprs.clone();
     let values = parameter_values(model);
@@ -233,7 +234,7 @@ fn assign_shorts(model: &Model, elimination: &mut Elimination<u64>, causality: &
         let value = |symbol| Some(values.get(&symbol).map_or(0.0, to_f64));
         exprs.evaluate_unchecked(&[id], &value)[0]
     };
-    // The least slope at rest in each domain, over what a law gives.
+    // The smallest slope at rest in each domain, for each variable that a law gives.
     let mut least: FxHashMap<(Option<DomainId>, Variable), f64> = FxHashMap::default();
     for &id in &causality.nonlinear {
         let element = element_of(model, id);
@@ -287,7 +288,7 @@ fn assign_shorts(model: &Model, elimination: &mut Elimination<u64>, causality: &
     }
 }
 
-/// Gives resistances whichever variable is cheaper to solve for.
+/// Assigns resistances the variable that is cheaper to solve for.
 fn assign_dissipators(elimination: &mut Elimination<u64>, causality: &mut Causality) {
     for &id in &causality.dissipators {
         if causality.solved[id.index()].is_some() {
@@ -328,7 +329,7 @@ fn assert_complete(causality: &Causality) {
     );
 }
 
-/// How the law of a port gives its effort, and how its flow.
+/// Returns the expressions for the effort and the flow from the law of a port.
 fn explicit(model: &Model, port: PortId) -> (Closed, Closed) {
     let element = element_of(model, port);
     match &element.law {
@@ -337,7 +338,7 @@ fn explicit(model: &Model, port: PortId) -> (Closed, Closed) {
     }
 }
 
-/// Returns true if the law of a port relates its effort to its flow: the current of a transistor's gate is zero whatever its voltage.
+/// Returns true if the law of a port relates its effort to its flow; the gate current of a transistor is zero for any voltage.
 fn relates(model: &Model, port: PortId) -> bool {
     let element = element_of(model, port);
     let Law::Nonlinear(law) = &element.law else {
@@ -348,7 +349,7 @@ fn relates(model: &Model, port: PortId) -> bool {
     residuals.any(|residual| model.exprs.depends_on(*residual, effort) && model.exprs.depends_on(*residual, flow))
 }
 
-/// Solves for the wanted variable of a port where that can be, for the other one elsewhere.
+/// Solves for the preferred variable of a port if possible, otherwise for the other one.
 fn take_either(
     elimination: &mut Elimination<u64>,
     field: &mut PrimeField,
@@ -364,17 +365,18 @@ fn element_of(model: &Model, port: PortId) -> &Element {
     &model.graph.elements[model.graph.ports[port.index()].element.index()]
 }
 
-/// The variable that the law of a storage gives without solving an equation. Linear storage comes first, so that nonlinear storage which
-/// shares its voltage, current or velocity has a conserved quantity with it. Among nonlinear storage, the better state comes first.
+/// The variable that the law of a storage element gives without solving an equation. Linear storage comes first:
+/// nonlinear storage that shares its voltage, current or velocity then has a conserved quantity with it. Nonlinear
+/// storage is ordered by the quality of its state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Determines {
     /// The law is linear.
     Linear,
-    /// The co-energy follows from what is stored.
+    /// The co-energy variable follows from the stored one.
     CoEnergy,
     /// Both follow from each other.
     Either,
-    /// What is stored follows from the co-energy.
+    /// The stored variable follows from the co-energy variable.
     Energy,
 }
 
@@ -393,8 +395,8 @@ impl Determines {
     }
 }
 
-/// A-type before T-type. A bond element has no across variable; there inertances come first, so that masses keep
-/// their momenta where a choice is left.
+/// Returns the rank of storage: A-type before T-type. Bond elements have no across variable; among them inertances come
+/// first, so that masses keep their momenta if a choice remains.
 fn storage_class(model: &Model, port: PortId, co_energy: Variable) -> u8 {
     match model.graph.ports[port.index()].domain {
         Some(domain) => {

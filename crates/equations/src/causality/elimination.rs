@@ -1,7 +1,7 @@
 //! Sparse Gaussian elimination by columns, over any field.
 //!
-//! Rows are eliminated forwards only: a row that has been used as a pivot is never touched again, so what remains is an
-//! ordered list of assignments, and chains and trees cost nothing beyond their own size.
+//! Elimination is forward only: a row is not touched again after its use as a pivot. The result is an ordered list of
+//! assignments, and chains and trees cost nothing beyond their own size.
 
 pub use lgm_algebra::Row;
 
@@ -10,26 +10,26 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Rows with more columns than this are held as trees while they change.
+/// Rows with more columns than this are stored as trees while they change.
 const WIDE: usize = 128;
 
-/// An elimination under way.
+/// An elimination in progress.
 #[derive(Clone, Debug)]
 pub struct Elimination<E> {
-    /// All rows; those in `pivots` are final. Of the others, wide ones are empty here.
+    /// All rows; those in `pivots` are final. Wide rows that are not final are empty here.
     pub rows: Vec<Row<E>>,
-    /// Rows of more than [`WIDE`] columns that are no pivots yet: the balance at a hub is changed once for each of its
-    /// branches, and would be copied as often.
+    /// Rows of more than [`WIDE`] columns that are not yet pivots: the balance at a hub changes once for each of its
+    /// branches, and would otherwise be copied each time.
     wide: FxHashMap<u32, BTreeMap<u32, E>>,
     active: Vec<bool>,
-    /// Rows that hold a column, or held it once: pruned when looked at.
+    /// For each column, the rows that contain it or once did; pruned on access.
     holders: Vec<Vec<u32>>,
-    /// Chosen pivots in order, row and column.
+    /// The chosen pivots in order, as row and column.
     pub pivots: Vec<(u32, u32)>,
 }
 
 impl<E: Clone + std::fmt::Debug> Elimination<E> {
-    /// Starts on rows with the given number of columns.
+    /// Creates an elimination of rows with the given number of columns.
     pub fn new(rows: Vec<Row<E>>, columns: usize) -> Elimination<E> {
         let mut holders = vec![Vec::new(); columns];
         for (index, row) in rows.iter().enumerate() {
@@ -50,7 +50,7 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         elimination
     }
 
-    /// Takes a row with many columns out of the plain ones.
+    /// Moves a row with many columns to the wide ones.
     fn widen(&mut self, row: u32) {
         if self.rows[row as usize].len() > WIDE {
             let entries = std::mem::take(&mut self.rows[row as usize]);
@@ -58,18 +58,18 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         }
     }
 
-    /// Whether an active row holds a column.
+    /// Returns true if an active row contains a column.
     pub fn holds(&self, row: u32, column: u32) -> bool {
         self.entry(row, column).is_some()
     }
 
-    /// Whether the entry of an active row in a column is there and may vanish later.
+    /// Returns true if an active row has an entry in a column that may vanish later.
     pub fn may_vanish<F: Field<Element = E>>(&self, field: &F, row: u32, column: u32) -> bool {
         self.entry(row, column).is_some_and(|value| field.may_vanish(value))
     }
 
-    /// The entry of an active row in a column.
-    fn entry(&self, row: u32, column: u32) -> Option<&E> {
+    /// Returns the entry of an active row in a column.
+    pub(crate) fn entry(&self, row: u32, column: u32) -> Option<&E> {
         let plain = &self.rows[row as usize];
         match find(plain, column) {
             Some(at) => Some(&plain[at].1),
@@ -77,7 +77,7 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         }
     }
 
-    /// How many entries an active row has.
+    /// Returns the number of entries of an active row.
     fn length(&self, row: u32) -> usize {
         match self.rows[row as usize].len() {
             0 => self.wide.get(&row).map_or(0, BTreeMap::len),
@@ -85,7 +85,7 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         }
     }
 
-    /// The active rows that hold a column.
+    /// Returns the active rows that contain a column.
     fn candidates(&mut self, column: u32) -> &[u32] {
         let mut holders = std::mem::take(&mut self.holders[column as usize]);
         holders.sort_unstable();
@@ -95,12 +95,12 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         &self.holders[column as usize]
     }
 
-    /// How many active rows hold a column.
+    /// Returns the number of active rows that contain a column.
     pub fn count(&mut self, column: u32) -> usize {
         self.candidates(column).len()
     }
 
-    /// What eliminating the column would cost: entries to be visited in the other rows, or none if no active row holds it.
+    /// Returns the cost of eliminating the column: the number of visited entries in the other rows; `None` if no active row contains it.
     pub fn cost<F: Field<Element = E>>(&mut self, field: &F, column: u32) -> Option<usize> {
         let row = self.best_row(field, column)?;
         let length = self.length(row);
@@ -112,9 +112,9 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         Some(others)
     }
 
-    /// The row of the best pivot. Of equal ones the last: its other columns are mostly those that are eliminated last. At a hub,
-    /// where many variables equal one, that one's part falls to another with each that is eliminated, and
-    /// the row of the next would make it the next.
+    /// Returns the row of the best pivot. Ties go to the last row, because its other columns are mostly eliminated
+    /// last. At a hub, where many variables are equal, each elimination moves the hub variable's terms to another row,
+    /// and choosing the first row would select that row again.
     fn best_row<F: Field<Element = E>>(&mut self, field: &F, column: u32) -> Option<u32> {
         self.candidates(column);
         self.holders[column as usize].iter().rev().copied().min_by(|a, b| {
@@ -128,14 +128,14 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         })
     }
 
-    /// Eliminates a column from all active rows but one, which becomes its pivot row; none if no active row holds it.
+    /// Eliminates a column from all active rows but one, which becomes its pivot row; returns `None` if no active row contains it.
     pub fn pivot<F: Field<Element = E>>(&mut self, field: &mut F, column: u32) -> Option<u32> {
         let row = self.best_row(field, column)?;
         self.pivot_on(field, row, column);
         Some(row)
     }
 
-    /// Eliminates a column with a given row.
+    /// Eliminates a column with a given pivot row.
     pub fn pivot_on<F: Field<Element = E>>(&mut self, field: &mut F, row: u32, column: u32) {
         self.candidates(column);
         let others: Vec<u32> = self.holders[column as usize]
@@ -184,7 +184,7 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         self.pivots.push((row, column));
     }
 
-    /// Eliminates many columns, those with the fewest holders first; returns the columns that no row determines.
+    /// Eliminates many columns, those contained in the fewest rows first; returns the columns that no row determines.
     pub fn pivot_all<F: Field<Element = E>>(
         &mut self,
         field: &mut F,
@@ -209,12 +209,12 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
     }
 }
 
-/// Where a row holds a column.
+/// Returns the index of a column's entry in a row.
 pub fn find<E>(row: &Row<E>, column: u32) -> Option<usize> {
     row.binary_search_by_key(&column, |entry| entry.0).ok()
 }
 
-/// `a + factor * b`, without the column `skip`; `fresh` hears of columns that `a` did not hold.
+/// Returns `a + factor * b`, without the column `skip`; `fresh` is called for columns that `a` does not contain.
 pub fn add_scaled<F: Field>(
     field: &mut F,
     a: &[(u32, F::Element)],
@@ -226,7 +226,7 @@ pub fn add_scaled<F: Field>(
     let mut out = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
-        // Wider than a column, so that the end of a row is no column: `u32::MAX` marks what is undetermined.
+        // Wider than a column index, so that the end of a row is not a column: `u32::MAX` marks undetermined variables.
         let left = a.get(i).map_or(u64::MAX, |entry| u64::from(entry.0));
         let right = b.get(j).map_or(u64::MAX, |entry| u64::from(entry.0));
         let least = left.min(right);
@@ -259,8 +259,8 @@ pub fn add_scaled<F: Field>(
     out
 }
 
-/// A sum of rows, which copies no long part of itself for each short row that is added: of a million terms, too, each is
-/// copied about twenty times.
+/// A sum of rows that copies no long part of itself for each short row that is added: even in a sum of a million terms,
+/// each is copied about twenty times.
 #[derive(Clone, Debug)]
 pub struct RowSum<E> {
     /// Its parts, longer ones first; those of at most [`WIDE`] columns are one part.
@@ -268,7 +268,7 @@ pub struct RowSum<E> {
 }
 
 impl<E> Default for RowSum<E> {
-    /// The sum of nothing.
+    /// Returns the empty sum.
     fn default() -> RowSum<E> {
         RowSum { parts: Vec::new() }
     }
@@ -289,7 +289,7 @@ impl<E: Clone + std::fmt::Debug> RowSum<E> {
         }
     }
 
-    /// The row of the whole.
+    /// Returns the total as a row.
     pub fn total<F: Field<Element = E>>(mut self, field: &mut F) -> Row<E> {
         while self.parts.len() > 1 {
             self.join(field);
@@ -297,7 +297,7 @@ impl<E: Clone + std::fmt::Debug> RowSum<E> {
         self.parts.pop().unwrap_or_default()
     }
 
-    /// Makes one of the last two parts.
+    /// Merges the last two parts.
     fn join<F: Field<Element = E>>(&mut self, field: &mut F) {
         if let (Some(last), Some(longer)) = (self.parts.pop(), self.parts.pop()) {
             let one = field.one();
@@ -306,7 +306,7 @@ impl<E: Clone + std::fmt::Debug> RowSum<E> {
     }
 }
 
-/// `factor * row`, for a nonzero factor.
+/// Returns `factor * row`, for a nonzero factor.
 pub fn scaled<F: Field>(field: &mut F, row: &[(u32, F::Element)], factor: &F::Element) -> Row<F::Element> {
     row.iter()
         .map(|(column, value)| (*column, field.mul(factor, value)))

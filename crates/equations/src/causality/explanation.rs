@@ -1,4 +1,4 @@
-//! The steps of a conflict as sentences, each with its place.
+//! The steps of a conflict as messages with source locations.
 
 use super::chain::Step;
 use super::elimination::find;
@@ -12,14 +12,14 @@ use lgm_source::Span;
 use lgm_source::words::article;
 use rustc_hash::FxHashSet;
 
-/// Steps as sentences with their places.
+/// Converts steps to messages with source locations.
 pub(super) struct Explanation<'a> {
     context: &'a ConflictContext<'a>,
     port: PortId,
     target: u32,
     /// Columns measured against a reference that is not `gnd`, and its name.
     relative: FxHashSet<u32>,
-    /// Whether no source takes part, so that everything in the chain is zero.
+    /// True if no source takes part, so that everything in the chain is zero.
     is_zero: bool,
     reference: Option<String>,
 }
@@ -70,9 +70,9 @@ impl<'a> Explanation<'a> {
         self.context.name(column)
     }
 
-    /// The steps that say something of their own.
+    /// Returns the steps that are worth a message.
     pub(super) fn reported<'s>(&self, steps: &'s [Step]) -> Vec<&'s Step> {
-        // A source on a branch whose other end is known sets the node at once: one sentence, not two.
+        // A source on a branch whose other end is known sets the node directly: one message, not two.
         let merged: FxHashSet<u32> = steps
             .iter()
             .filter_map(|step| match step {
@@ -84,9 +84,9 @@ impl<'a> Explanation<'a> {
             Step::Reference(_) => false,
             Step::Given(column) => !merged.contains(column),
             Step::Forced { row, column } => match self.context.structure.equations[*row as usize] {
-                // The port and its junction share the variable: nothing new is said.
+                // The port and its junction share the variable, so there is nothing new to report.
                 Equation::Port(_) => false,
-                // The conclusion says so, at this very place.
+                // The conclusion reports it at this location.
                 Equation::Junction(junction) => {
                     let origin = self.context.graph.junctions[junction as usize].origin;
                     *column != self.target || origin != Origin::Branch(self.port)
@@ -98,7 +98,7 @@ impl<'a> Explanation<'a> {
         steps.iter().filter(reported).collect()
     }
 
-    /// A step as a sentence, with its place.
+    /// Returns the source location and the message of a step.
     pub(super) fn sentence(&self, step: &Step) -> (Span, String) {
         match step {
             Step::Given(column) | Step::Reference(column) => {
@@ -112,7 +112,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// The given column of the source on whose branch the step goes from one node to the other.
+    /// Returns the given column of the source whose branch leads from one node to the other.
     fn source_of_branch(&self, row: u32, column: u32) -> Option<u32> {
         let Equation::Junction(junction) = self.context.structure.equations[row as usize] else {
             return None;
@@ -126,7 +126,7 @@ impl<'a> Explanation<'a> {
         (takes_part && own != column && port != self.port).then_some(own)
     }
 
-    /// The variables that the step builds on.
+    /// Returns the variables that the step builds on.
     fn inputs(&self, row: u32, column: u32) -> Vec<u32> {
         self.context.rows[row as usize]
             .iter()
@@ -141,7 +141,7 @@ impl<'a> Explanation<'a> {
         match self.context.structure.equations[row as usize] {
             Equation::Port(port) => (words.port_span(port), format!("this sets {}", self.name(column))),
             Equation::Bond(bond) => {
-                let text = format!("the bond carries it on: it sets {} too", self.name(column));
+                let text = format!("the bond transmits it: it sets {} too", self.name(column));
                 (self.bond_span(bond), text)
             }
             Equation::Coupler(port, variable) => (words.port_span(port), self.coupled(port, variable, column, &inputs)),
@@ -154,7 +154,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// On a branch between two nodes, one of three differences follows from the others.
+    /// Explains a step along a branch between two nodes: one of three differences follows from the others.
     fn along_branch(&self, port: PortId, row: u32, column: u32, inputs: &[u32]) -> (Span, String) {
         let words = self.context.words;
         let span = words.port_span(port);
@@ -174,14 +174,14 @@ impl<'a> Explanation<'a> {
         (span, format!("with {}, {what} is set too", list(&names)))
     }
 
-    /// A balance of currents at a node, of efforts at a 1-junction.
+    /// Explains a balance of currents at a node, or of efforts at a 1-junction.
     fn balanced(&self, junction: u32, column: u32, inputs: &[u32]) -> String {
         let words = self.context.words;
         let place = words.junction(junction);
         let what = self.name(column);
         let word = self.balance_word(junction);
         match inputs {
-            [] => format!("nothing else at {place} takes up {}, so {what} is zero", article(&word)),
+            [] => format!("nothing else at {place} absorbs {}, so {what} is zero", article(&word)),
             _ => {
                 let names: Vec<String> = inputs.iter().map(|other| self.name(*other)).collect();
                 format!(
@@ -193,7 +193,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// What adds up to zero at a junction.
+    /// Names the terms of the balance at a junction.
     fn balance_word(&self, junction: u32) -> String {
         let info = &self.context.graph.junctions[junction as usize];
         let domain = match info.origin {
@@ -204,7 +204,7 @@ impl<'a> Explanation<'a> {
         self.context.words.variable(domain, info.kind.common().conjugate())
     }
 
-    /// A coupler carries a variable from one of its sides to the other.
+    /// Explains how a coupler carries a variable from one of its sides to the other.
     fn coupled(&self, port: PortId, variable: Variable, column: u32, inputs: &[u32]) -> String {
         let model = self.context.model;
         let id = model.graph.ports[port.index()].element;
@@ -218,21 +218,21 @@ impl<'a> Explanation<'a> {
             [] if scalar => {
                 let modulus = expr::print::brief(&model.exprs, matrix.get(0, 0));
                 match model.exprs.as_number(matrix.get(0, 0)) {
-                    Some(_) => format!("the modulus of {name} is zero, so that {what} is zero"),
-                    None => format!("the modulus `{modulus}` of {name} is zero, so that {what} is zero"),
+                    Some(_) => format!("the modulus of {name} is zero, so {what} is zero"),
+                    None => format!("the modulus `{modulus}` of {name} is zero, so {what} is zero"),
                 }
             }
             [] => format!("{name} forces {what} to be zero"),
             [other] if scalar => {
                 let first = PortId(model.graph.elements[id.index()].ports.start);
                 let is_output = port != first;
-                // The equation gives `variable` of `port` as the modulus times that of the other port, turned round for the conjugates.
+                // The equation gives `variable` of `port` as the modulus times that of the other port, reversed for the conjugates.
                 let (partner, partner_variable) = match is_output {
                     true => (first, *input),
                     false => (PortId(first.0 + 1), output.conjugate()),
                 };
                 let forwards = port_column(port, variable) == column || {
-                    // The junction's variable stands for the port's.
+                    // The junction's variable represents that of the port.
                     self.context.fact(column) == self.context.fact(port_column(port, variable))
                 };
                 let turned = self.sign(port, variable) != self.sign(partner, partner_variable);
@@ -240,18 +240,18 @@ impl<'a> Explanation<'a> {
                 let factor = self.factor(matrix.get(0, 0), negative, forwards);
                 let from = self.name(*other);
                 match factor.as_str() {
-                    "1" => format!("{name} carries it on: {what} equals {from}"),
-                    factor => format!("{name} carries it on: {what} is {factor} times {from}"),
+                    "1" => format!("{name} transmits it: {what} equals {from}"),
+                    factor => format!("{name} transmits it: {what} is {factor} times {from}"),
                 }
             }
             others => {
                 let names: Vec<String> = others.iter().map(|other| self.name(*other)).collect();
-                format!("{name} carries it on: {what} follows from {}", list(&names))
+                format!("{name} transmits it: {what} follows from {}", list(&names))
             }
         }
     }
 
-    /// The sign of a port's variable against the one that is reported of.
+    /// Returns the sign of a port's variable relative to the reported one.
     fn sign(&self, port: PortId, variable: Variable) -> i8 {
         let side = &self.context.graph.ports[port.index()];
         let on_branch = matches!(
@@ -267,9 +267,9 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// A modulus or its inverse, with a sign, as it is put before "times".
+    /// Formats a modulus or its inverse, with a sign, as the prefix of "times".
     fn factor(&self, modulus: ExprId, negative: bool, forwards: bool) -> String {
-        // Few factors are printed, and only when there is a fault, so that a copy of the expressions costs nothing.
+        // Few factors are printed, and only in an error, so copying the expressions is cheap.
         let mut exprs = self.context.model.exprs.clone();
         let one = exprs.one();
         let zero = exprs.is_zero(modulus);
@@ -285,7 +285,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Equations of which none suffices alone.
+    /// Explains equations that are only jointly sufficient.
     fn together(&self, rows: &[u32], column: u32) -> (Span, String) {
         let words = self.context.words;
         let what = self.name(column);
@@ -318,20 +318,20 @@ impl<'a> Explanation<'a> {
                 });
             let word = junction.map_or("flow".to_string(), |junction| self.balance_word(junction));
             let text = format!(
-                "{} taken together: the {} that flow in from outside add up to zero, and set {what}",
+                "for {} together: the {} flowing in from outside add up to zero and set {what}",
                 list(&names),
                 plural(&word)
             );
             return (span, text);
         }
         let only = match self.is_zero {
-            true => format!("no value but zero for {what}"),
-            false => format!("one value only for {what}"),
+            true => format!("no value except zero for {what}"),
+            false => format!("only one value for {what}"),
         };
         let text = match names.len() {
             1 => format!("{} leaves {only}", names[0]),
             _ => format!(
-                "no single one of {} decides, but together their equations leave {only}",
+                "none of {} decides this by itself, but together their equations leave {only}",
                 list(&names)
             ),
         };

@@ -1,4 +1,4 @@
-//! Couplers that lock each other, as gears in a ring do whose ratios do not go together: a motion that is zero whatever drives it.
+//! Couplers that lock each other, such as a ring of gears with incompatible ratios: the motion is zero for any input.
 
 use super::Request;
 use super::context::ConflictContext;
@@ -8,16 +8,16 @@ use super::relation::co_energy;
 use super::structure::{Equation, column_port, port_column};
 use super::words::{Words, inner_facts, list};
 use crate::bond::BondGraph;
-use crate::parameter_values::parameter_values;
+use crate::parameter_values::sampled;
 use lgm_algebra::expr::SymbolKind;
-use lgm_algebra::{FromExpression, PrimeField, Sampled};
+use lgm_algebra::{FromExpression, PrimeField};
 use lgm_model::{ElementId, Law, Model, PortId, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::FxHashSet;
 use std::convert::Infallible;
 
-/// Warns of each across variable of storage that couplers alone hold at zero, with the numbers given, and names these.
+/// Warns about each across variable of storage that only couplers hold at zero for the given numbers, and names the couplers.
 pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
     if !model
         .graph
@@ -27,9 +27,7 @@ pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
     {
         return Vec::new();
     }
-    let given = parameter_values(model).into_iter();
-    let given = given.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-    let mut sampled = Sampled::with_given(1, given.collect());
+    let mut sampled = sampled(model, 1);
     let mut modulus = |id| sampled.from_expression(&model.exprs, id).unwrap_or(0);
     let (causality, faults) = assign(model, graph, &Request::default(), &mut modulus);
     if has_errors(&faults) || causality.dependent.is_empty() {
@@ -41,7 +39,7 @@ pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
     let mut elimination = Elimination::new(rows.clone(), structure.columns);
     elimination.pivot_all(&mut field, structure.inner.iter().copied());
     let inner_steps = elimination.pivots.len();
-    // The remaining rows are relations among the variables that sources give and the co-energies of storage.
+    // The remaining rows relate the variables that sources give and the co-energies of storage.
     let unknown = (0..model.graph.ports.len() as u32).map(PortId).flat_map(|port| {
         let known = match &model.graph.elements[model.graph.ports[port.index()].element.index()].law {
             Law::Source { given, .. } => Some(*given),
@@ -75,7 +73,7 @@ pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
             rings.push((ring, port, column));
         }
     }
-    // A part that hangs on a ring is locked with it, and the ring itself says enough.
+    // A part connected to a ring is locked with it, and naming the ring is enough.
     rings.sort_by_key(|entry| entry.0.len());
     let mut shown: Vec<(Vec<ElementId>, PortId, u32)> = Vec::new();
     for entry in rings {
@@ -90,7 +88,7 @@ pub fn locked(model: &Model, graph: &BondGraph) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// The co-energies of dependent storage that the relations left over say to be zero.
+/// Returns the co-energies of dependent storage that the remaining relations force to zero.
 fn zeros(model: &Model, dependent: &[PortId], elimination: &mut Elimination<u64>) -> Vec<(PortId, u32)> {
     let mut pivots = Vec::new();
     for port in dependent {
@@ -101,7 +99,7 @@ fn zeros(model: &Model, dependent: &[PortId], elimination: &mut Elimination<u64>
             pivots.push((*port, column, row));
         }
     }
-    // A row holds the columns of later pivots, and of what has a value of its own.
+    // A row contains the columns of later pivots, and of variables with values of their own.
     let mut zero: FxHashSet<u32> = FxHashSet::default();
     let mut found = Vec::new();
     for (port, column, row) in pivots.into_iter().rev() {
@@ -118,7 +116,7 @@ fn zeros(model: &Model, dependent: &[PortId], elimination: &mut Elimination<u64>
     found
 }
 
-/// Returns true if the moduli of a coupler depend on parameters alone. Others may go together along the motion, though not in general.
+/// Returns true if the moduli of a coupler depend only on parameters. Others may be compatible along the motion, though not in general.
 fn is_fixed(model: &Model, id: ElementId) -> bool {
     let Law::Coupler { matrix, .. } = &model.graph.elements[id.index()].law else {
         return false;
@@ -135,12 +133,15 @@ fn warning(context: &ConflictContext<'_>, ring: &[ElementId], port: PortId, colu
         1 => (names[0].clone(), "locks itself"),
         _ => (list(&names), "lock each other"),
     };
-    let message = format!("{subject} {verb}: {} is zero, whatever drives it", context.name(column));
+    let message = format!("{subject} {verb}: {} is always zero", context.name(column));
     let mut diagnostic = Diagnostic::warning(Code::LGM0323, message);
     for id in ring.iter().take(4) {
-        diagnostic = diagnostic.label(model.element_span(*id), "a coupler of the ring");
+        diagnostic = diagnostic.label(model.element_span(*id), "a coupler in the ring");
     }
     diagnostic
         .label(context.words.port_span(port), "this storage cannot move")
-        .help("around a ring the ratios multiply to 1: look for one that is wrong or the wrong way round; or open the ring, or put a compliance into it")
+        .help(
+            "the ratios around a ring must multiply to 1: check for a wrong or inverted ratio, open the ring, or \
+            insert a compliance",
+        )
 }

@@ -1,12 +1,12 @@
 //! Bond graph to causality: which variable of each port the junction structure solves for.
 //!
-//! AFTER THIS POINT every port of a storage, dissipator or source has exactly one variable that the structure gives
-//! and one that it takes; the storage that is independent and the storage that is not are known; and the order in
-//! which the structure's equations are solved is fixed. The graph itself is unchanged.
+//! AFTER THIS POINT every port of a storage element, dissipator or source has exactly one variable that the structure
+//! gives and one that it receives. Independent and dependent storage are known, and the order in which the structure's
+//! equations are solved is fixed. The graph itself is unchanged.
 
 pub(crate) mod assigned;
 mod chain;
-mod conflict;
+pub(crate) mod conflict;
 mod context;
 mod coupled;
 mod decide;
@@ -39,8 +39,8 @@ pub struct Causality {
     pub independent: Vec<PortId>,
     /// Storage ports in derivative causality, in declaration order.
     pub dependent: Vec<PortId>,
-    /// Those of the dependent ones whose co-energy the structure gives only together with the laws of dissipators: ideal
-    /// elements, such as an op-amp with its input at zero.
+    /// The dependent ports whose co-energy follows from the structure only together with dissipator laws, as in ideal
+    /// elements such as an op-amp with zero input.
     pub tied: Vec<PortId>,
     /// Dissipator ports, in declaration order.
     pub dissipators: Vec<PortId>,
@@ -48,6 +48,6 @@ pub struct Causality {
     pub sources: Vec<PortId>,
     /// Ports of nonlinear laws, in declaration order: the variable that the structure takes is a nonlinear function of others.
     pub nonlinear: Vec<PortId>,
-    /// Whether moduli may change with time, so that the co-energy of dependent storage changes with them too.
+    /// True if moduli may change with time, so that the co-energy of dependent storage changes with them too.
     pub modulated: bool,
 }

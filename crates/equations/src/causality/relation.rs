@@ -1,4 +1,4 @@
-//! What determines storage without a state of its own.
+//! The elements that determine dependent storage.
 
 use super::Causality;
 use super::elimination::{Elimination, Row};
@@ -6,10 +6,10 @@ use super::structure::{column_port, port_column};
 use lgm_algebra::PrimeField;
 use lgm_model::{Law, Model, PortId, Variable};
 
-/// The ports that the co-energy of a dependent storage port follows from: storage with states of its own, and sources.
+/// Returns the ports that determine the co-energy of a dependent storage port: storage with states of its own, and sources.
 ///
-/// `rows` are those of the structure, in the field in which causality was decided. Everything else is eliminated from them, so
-/// that what is left are relations among these ports alone; what is independent has none, so that the port takes part in one.
+/// `rows` are the rows of the structure, in the field in which causality was decided. All other columns are eliminated,
+/// which leaves relations among these ports only; independent ports have none.
 pub(crate) fn determinants(model: &Model, causality: &Causality, rows: Vec<Row<u64>>, port: PortId) -> Vec<PortId> {
     let mut field = PrimeField;
     let mut elimination = Elimination::new(rows, causality.structure.columns);
@@ -35,7 +35,7 @@ pub(crate) fn determinants(model: &Model, causality: &Causality, rows: Vec<Row<u
     found
 }
 
-/// The variable of a port that its element gives to the structure: a source's, or the co-energy of storage with a state.
+/// Returns the variable of a port that its element gives to the structure: that of a source, or the co-energy of storage with a state.
 fn given(model: &Model, causality: &Causality, port: PortId) -> Option<Variable> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
@@ -44,7 +44,7 @@ fn given(model: &Model, causality: &Causality, port: PortId) -> Option<Variable>
     }
 }
 
-/// The co-energy of a storage port.
+/// Returns the co-energy of a storage port.
 pub(crate) fn co_energy(model: &Model, port: PortId) -> Option<Variable> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
@@ -54,7 +54,7 @@ pub(crate) fn co_energy(model: &Model, port: PortId) -> Option<Variable> {
     }
 }
 
-/// Whether a storage port is in integral causality.
+/// Returns true if a storage port is in integral causality.
 pub(crate) fn keeps_state(model: &Model, causality: &Causality, port: PortId) -> bool {
     let wanted = co_energy(model, port).map(Variable::conjugate);
     wanted.is_some() && causality.solved[port.index()] == wanted

@@ -1,13 +1,15 @@
-//! Sequential causality assignment with propagation, as published (Karnopp and Rosenberg): the strokes of bonds, and the
-//! order in which each came about.
+//! Sequential causality assignment with propagation, as published (Karnopp and Rosenberg): the strokes of bonds, and
+//! the reasons for each in order.
 //!
-//! The choice at each port is the one that the exact criterion made, in the order in which it was made, so strokes and equations
-//! always agree. Junctions and couplers carry it on where they leave one possibility. On a graph without loops of bonds this settles
-//! every bond. In a loop several assignments may fit the same choices, each with a causal cycle in it: the equations of the loop are
-//! solved together, and its bonds have no stroke here. Neither have bonds of which nothing determines the effort or the flow.
+//! The choice at each port, and the order of the choices, come from the exact criterion, so strokes and equations
+//! always agree. Junctions and couplers propagate a choice if only one possibility remains. On a graph without loops of
+//! bonds this settles every bond. In a loop several assignments may fit the same choices, each with a causal cycle: the
+//! equations of the loop are solved together, and its bonds have no stroke here. Bonds with an undetermined effort or
+//! flow have no stroke either.
 //!
-//! Propagation never contradicts the exact choices: where the structure determines all of its variables, its solution for the chosen
-//! ones is a sum of products, one for each consistent assignment of strokes, so there is at least one.
+//! Propagation never contradicts the exact choices. If the structure determines all of its variables, its solution for
+//! the chosen ones is a sum of products, one for each consistent assignment of strokes. At least one such assignment
+//! therefore exists.
 
 use super::Causality;
 use super::coupled::Groups;
@@ -16,7 +18,7 @@ use crate::bond::{Bond, BondGraph, End};
 use lgm_model::{ElementId, JunctionKind, Model, PortId, Variable};
 use std::collections::VecDeque;
 
-/// Where a bond's causal stroke stands: at the end that effort is imposed on.
+/// The position of a bond's causal stroke: the end at which effort is imposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
     /// At the tail.
@@ -37,7 +39,7 @@ impl Stroke {
         }
     }
 
-    /// The stroke by which this variable of the bond is imposed on one of its ends.
+    /// Returns the stroke that imposes this variable of the bond on one of its ends.
     fn imposing(variable: Variable, bond: &Bond, end: End) -> Stroke {
         let here = Stroke::at(bond, end);
         match variable {
@@ -46,7 +48,7 @@ impl Stroke {
         }
     }
 
-    /// The variable of the bond that is imposed on one of its ends.
+    /// Returns the variable of the bond that is imposed on one of its ends.
     pub fn imposed(self, bond: &Bond, end: End) -> Variable {
         match self == Stroke::at(bond, end) {
             true => Variable::Effort,
@@ -58,11 +60,11 @@ impl Stroke {
 /// Why a bond got its stroke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The port has priority and chose.
+    /// The choice at this port.
     Chosen(PortId),
-    /// The junction's other bonds leave one possibility.
+    /// The other bonds of this junction leave one possibility.
     Junction(u32),
-    /// The coupler's other bonds leave one possibility.
+    /// The other bonds of this coupler leave one possibility.
     Coupler(ElementId),
 }
 
@@ -71,7 +73,7 @@ pub enum Cause {
 pub struct Step {
     /// The bond.
     pub bond: u32,
-    /// Where its stroke went.
+    /// The position of its stroke.
     pub stroke: Stroke,
     /// Why.
     pub cause: Cause,
@@ -80,28 +82,28 @@ pub struct Step {
 /// Strokes of bonds in the order in which they were assigned.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
-    /// The stroke of each bond; none where the bond lies in a loop that is solved as a whole.
+    /// The stroke of each bond; `None` if the bond is part of a loop that is solved as a whole.
     pub strokes: Vec<Option<Stroke>>,
     /// The steps.
     pub steps: Vec<Step>,
-    /// Junctions none of whose bonds sets their common variable: they lie in a loop whose equations are solved together.
+    /// Junctions without a bond that sets their common variable: they are part of a loop whose equations are solved together.
     pub solved_together: Vec<u32>,
-    /// Junctions of nodes that float: across variables of their part of the graph are counted from them.
+    /// Junctions of floating nodes: the references for the across variables of their parts of the graph.
     pub references: Vec<u32>,
-    /// For each bond, whether nothing determines its effort or its flow; empty if there is no such bond.
+    /// True for each bond with an undetermined effort or flow; empty if no such bond exists.
     pub undetermined: Vec<bool>,
 }
 
-/// What the structure does not determine.
+/// The variables that the structure does not determine.
 #[derive(Clone, Debug, Default)]
 pub struct Undetermined {
-    /// For each bond, whether nothing determines its effort or its flow; empty if there is no such bond.
+    /// True for each bond with an undetermined effort or flow; empty if no such bond exists.
     pub bonds: Vec<bool>,
     /// Junctions of floating nodes, one for each part of the graph without a reference.
     pub references: Vec<u32>,
 }
 
-/// Assigns strokes: those of ports in the order in which the exact criterion took them, propagating after each.
+/// Assigns strokes: those of ports in the order of the exact criterion, propagating after each.
 pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality, undetermined: &Undetermined) -> Assignment {
     let mut work = StrokeAssigner {
         model,
@@ -134,7 +136,7 @@ pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality, undeterm
             work.propagate();
         }
     }
-    // What hangs on one bond alone was not come across.
+    // Elements on a single bond were not reached.
     for junction in 0..graph.junctions.len() as u32 {
         work.propagate_junction(junction);
         work.propagate();
@@ -151,7 +153,7 @@ pub fn strokes(model: &Model, graph: &BondGraph, causality: &Causality, undeterm
     work.result
 }
 
-/// The ports whose causality was decided, in the order in which it was.
+/// Returns the ports whose causality was decided, in order of decision.
 fn order(model: &Model, causality: &Causality) -> Vec<PortId> {
     let ports = causality.pivots.iter().map(|(_, column)| column_port(*column).0);
     let decided = |port: &PortId| causality.solved.get(port.index()).copied().flatten().is_some();
@@ -166,10 +168,10 @@ struct StrokeAssigner<'a> {
     graph: &'a BondGraph,
     result: Assignment,
     undetermined: &'a [bool],
-    /// How many bonds of each junction have no stroke yet, kept up so that a junction of many bonds is not searched again for
-    /// each of them.
+    /// The number of bonds of each junction without a stroke, maintained to avoid repeated searches at junctions with
+    /// many bonds.
     open: Vec<usize>,
-    /// How many bonds of each junction set its common variable.
+    /// The number of bonds of each junction that set its common variable.
     setting: Vec<usize>,
     groups: Groups,
     queue: VecDeque<u32>,
@@ -192,7 +194,7 @@ impl StrokeAssigner<'_> {
         self.queue.push_back(bond);
     }
 
-    /// Whether a bond is still to get a stroke.
+    /// Returns true if a bond has no stroke yet.
     fn is_open(&self, bond: u32) -> bool {
         let is_determined = !self.undetermined.get(bond as usize).copied().unwrap_or(false);
         is_determined && self.result.strokes[bond as usize].is_none()
@@ -210,7 +212,7 @@ impl StrokeAssigner<'_> {
         }
     }
 
-    /// Whether a bond sets the common variable of a junction; none while it has no stroke.
+    /// Returns true if a bond sets the common variable of a junction; `None` if it has no stroke yet.
     fn sets_common(&self, junction: u32, bond: u32) -> Option<bool> {
         let stroke = self.result.strokes[bond as usize]?;
         let kind = self.graph.junctions[junction as usize].kind;
@@ -240,7 +242,7 @@ impl StrokeAssigner<'_> {
         }
     }
 
-    /// A coupler passes causality on: where it has as many of its inputs as it needs, it gives all the rest.
+    /// Propagates causality through a coupler: once its required inputs are set, it sets all other variables.
     fn propagate_coupler(&mut self, port: PortId) {
         let element = self.model.graph.ports[port.index()].element;
         for (port, imposed) in self.groups.forced(port) {

@@ -1,8 +1,8 @@
 //! The junction structure as linear equations over port variables.
 //!
-//! Junctions, bonds and couplers say `E e + F f = 0` over the ports. A bond between junctions of different kinds
-//! has no variables of its own (its effort is the common effort of one end, its flow the common flow of the other), and a
-//! junction with a port borrows that port's variable, so few inner columns are left to eliminate.
+//! Junctions, bonds and couplers form `E e + F f = 0` over the ports. A bond between junctions of different kinds has
+//! no variables of its own: its effort is the common effort of one end, its flow the common flow of the other. A
+//! junction with a port borrows that port's variable, so few inner columns remain to be eliminated.
 
 use crate::bond::{BondGraph, End};
 use crate::causality::elimination::Row;
@@ -11,12 +11,12 @@ use lgm_algebra::expr::ExprId;
 use lgm_model::{JunctionKind, Law, Matrix, Measure, Model, PortId, Variable};
 use rustc_hash::FxHashSet;
 
-/// A column with a sign: how a variable of the graph is written over the columns.
+/// A column with a sign: a variable of the graph in terms of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signed {
     /// Column.
     pub column: u32,
-    /// Whether it is negated.
+    /// True if it is negated.
     pub negative: bool,
 }
 
@@ -32,18 +32,18 @@ impl Signed {
 /// A coefficient of the junction structure.
 #[derive(Clone, Copy, Debug)]
 pub enum Coefficient {
-    /// 1 or, negative, -1.
+    /// 1, or -1 if negative.
     Unit(bool),
     /// An entry of a coupler's matrix, negated or not.
     Modulus(ExprId, bool),
 }
 
-/// What a row of the junction structure says.
+/// The meaning of a row of the junction structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Equation {
-    /// The two ends of a bond between junctions of one kind have the same common variable.
+    /// The two ends of a bond between junctions of the same kind have the same common variable.
     Bond(u32),
-    /// The other variables of a junction's bonds add up to zero.
+    /// The non-common variables of a junction's bonds add up to zero.
     Junction(u32),
     /// A port has the common variable of its junction.
     Port(PortId),
@@ -53,15 +53,15 @@ pub enum Equation {
 
 /// The equations of the junction structure.
 ///
-/// Columns: port p has its effort at `2 p` and its flow at `2 p + 1`; inner columns follow. Shapes: one row a
-/// junction, one more for each further port on a junction, as many a coupler as it has ports.
+/// Columns: port p has its effort at `2 p` and its flow at `2 p + 1`; inner columns follow. The rows are one per
+/// junction, one more for each further port at a junction, and one for each port of a coupler.
 #[derive(Clone, Debug)]
 pub struct Structure {
     /// Number of columns.
     pub columns: usize,
-    /// Rows, with repeated columns where a bond returns to its own junction.
+    /// Rows, with repeated columns if a bond returns to its own junction.
     pub rows: Vec<Vec<(u32, Coefficient)>>,
-    /// What each row says.
+    /// The meaning of each row.
     pub equations: Vec<Equation>,
     /// The common variable of each junction.
     pub common: Vec<Signed>,
@@ -71,7 +71,7 @@ pub struct Structure {
     pub inner: Vec<u32>,
 }
 
-/// The column of a port's variable.
+/// Returns the column of a port's variable.
 pub fn port_column(port: PortId, variable: Variable) -> u32 {
     2 * port.0
         + match variable {
@@ -80,7 +80,7 @@ pub fn port_column(port: PortId, variable: Variable) -> u32 {
         }
 }
 
-/// The port and variable of a port column.
+/// Returns the port and variable of a port column.
 pub fn column_port(column: u32) -> (PortId, Variable) {
     let variable = if column.is_multiple_of(2) {
         Variable::Effort
@@ -90,7 +90,7 @@ pub fn column_port(column: u32) -> (PortId, Variable) {
     (PortId(column / 2), variable)
 }
 
-/// How much a junction would like to borrow a port's variable: sources and storage that give it come first.
+/// Returns the priority of a port's variable as the common variable of a junction: sources and storage that set it come first.
 fn rank(law: &Law, variable: Variable) -> u8 {
     match law {
         Law::Source { given, .. } if *given == variable => 0,
@@ -101,7 +101,7 @@ fn rank(law: &Law, variable: Variable) -> u8 {
     }
 }
 
-/// The port whose variable each junction borrows.
+/// Returns the port whose variable each junction borrows.
 fn lenders(model: &Model, graph: &BondGraph) -> Vec<Option<PortId>> {
     let port_of = |bond: u32| {
         let bond = &graph.bonds[bond as usize];
@@ -126,7 +126,7 @@ fn lenders(model: &Model, graph: &BondGraph) -> Vec<Option<PortId>> {
         .collect()
 }
 
-/// The balance of each junction: what its bonds do not share adds up to zero.
+/// Writes the balance of each junction: the variables that its bonds do not share sum to zero.
 fn junction_rows(
     graph: &BondGraph,
     bonds: &[(Signed, Signed)],
@@ -144,7 +144,7 @@ fn junction_rows(
             };
             let ends = &graph.bonds[*bond as usize];
             let here = End::Junction(index as u32);
-            // A bond from a junction to itself appears twice in its list: once out, once in.
+            // A bond from a junction to itself appears twice in its list: once outgoing, once incoming.
             let into = if ends.tail == here && ends.head == here {
                 !left_by.insert(*bond)
             } else {
@@ -157,7 +157,7 @@ fn junction_rows(
     }
 }
 
-/// Writes down the junction structure of a graph.
+/// Builds the junction structure of a graph.
 pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
     let mut columns = 2 * model.graph.ports.len() as u32;
     let mut inner = Vec::new();
@@ -230,7 +230,7 @@ pub fn structure(model: &Model, graph: &BondGraph) -> Structure {
     }
 }
 
-/// Effort and flow of every bond over the columns; a bond between junctions of one kind adds a column and a row.
+/// Expresses the effort and flow of every bond over the columns; a bond between junctions of the same kind adds a column and a row.
 fn bond_variables(
     graph: &BondGraph,
     common: &[Signed],
@@ -286,7 +286,7 @@ fn difference(a: Signed, b: Signed) -> Vec<(u32, Coefficient)> {
     ]
 }
 
-/// `y = M x`, `conj(x) = -M' conj(y)`; see [`Law::Coupler`].
+/// Adds the rows of couplers, `y = M x`, `conj(x) = -M' conj(y)`; see [`Law::Coupler`].
 fn coupler_rows(
     ports: &[PortId],
     input: Variable,
@@ -318,7 +318,7 @@ fn coupler_rows(
 }
 
 impl Structure {
-    /// The rows in numbers of a field: sorted, repeated columns added up, zeros dropped.
+    /// Returns the rows in the numbers of a field: sorted, repeated columns added up, zeros dropped.
     pub fn rows_in<F: Field, X>(
         &self,
         field: &mut F,
@@ -357,7 +357,7 @@ impl Structure {
     }
 }
 
-/// The column of each measured variable, with its sign.
+/// Returns the column of each measured variable, with its sign.
 pub fn measure_columns(model: &Model, graph: &BondGraph, structure: &Structure) -> Vec<Signed> {
     let plain = |column| Signed {
         column,

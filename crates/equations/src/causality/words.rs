@@ -1,4 +1,4 @@
-//! What variables of the graph are called, in the words of their field.
+//! The names of variables of the graph, in the terms of their domain.
 
 use crate::bond::{BondGraph, End, Origin};
 use crate::causality::structure::{Structure, column_port};
@@ -7,7 +7,7 @@ use lgm_source::Span;
 use rustc_hash::FxHashMap;
 
 /// The name of a physical quantity by its dimension (exponents of m, kg, s, A, K, mol, cd), as an across or through
-/// variable. A dimension is not a quantity: a torque differs from an energy in its place.
+/// variable. A dimension does not identify a quantity: torque and energy have the same dimension.
 const QUANTITIES: [([i16; 7], bool, &str); 12] = [
     ([2, 1, -3, -1, 0, 0, 0], true, "voltage"),
     ([0, 0, 0, 1, 0, 0, 0], false, "current"),
@@ -23,7 +23,7 @@ const QUANTITIES: [([i16; 7], bool, &str); 12] = [
     ([2, 1, -3, 0, -1, 0, 0], false, "entropy flow"),
 ];
 
-/// What a domain's across or through variable is called: "voltage", or "across variable x" where nobody has a word.
+/// Returns the name of a domain's across or through variable: "voltage", or "across variable x" if it has none.
 pub fn quantity(domain: &Domain, across: bool) -> String {
     let symbol = if across { &domain.across } else { &domain.through };
     let known = domain.dimension(across).and_then(|dimension| {
@@ -38,7 +38,7 @@ pub fn quantity(domain: &Domain, across: bool) -> String {
     }
 }
 
-/// Several of a quantity: "velocities".
+/// Returns the plural of a quantity: "velocities".
 pub fn plural(word: &str) -> String {
     if let Some((kind, symbol)) = word.split_once(" variable ") {
         return format!("{kind} variables {symbol}");
@@ -49,7 +49,7 @@ pub fn plural(word: &str) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`, or three of them and how many more.
+/// Returns `a`, `a and b`, `a, b and c`, or the first three names and the number of the others.
 pub fn list(names: &[String]) -> String {
     const SHOWN: usize = 4;
     match names {
@@ -62,18 +62,18 @@ pub fn list(names: &[String]) -> String {
     }
 }
 
-/// What a column of the junction structure is.
+/// The meaning of a column of the junction structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Fact {
     /// The common variable of a junction.
     Common(u32),
-    /// A variable of a port that its junction does not share.
+    /// A variable of a port that is not the common one of its junction.
     Own(PortId, Variable),
-    /// The variable of a bond that neither of its two junctions of one kind shares.
+    /// The variable of a bond that is common to neither of its two junctions of the same kind.
     Bond(u32),
 }
 
-/// What the columns are that belong to no port.
+/// Returns the meanings of the columns that belong to no port.
 pub(crate) fn inner_facts(model: &Model, structure: &Structure) -> FxHashMap<u32, Fact> {
     let first = 2 * model.graph.ports.len() as u32;
     let mut facts = FxHashMap::default();
@@ -89,7 +89,7 @@ pub(crate) fn inner_facts(model: &Model, structure: &Structure) -> FxHashMap<u32
     facts
 }
 
-/// A model with its graph, to be talked about.
+/// A model with its graph, for naming their parts.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) model: &'a Model,
@@ -97,7 +97,7 @@ pub(crate) struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// What a variable is called in a domain, or without one.
+    /// Returns the name of a variable in a domain, or without one.
     pub(crate) fn variable(&self, domain: Option<DomainId>, variable: Variable) -> String {
         match domain {
             Some(domain) => {
@@ -111,13 +111,13 @@ impl Words<'_> {
         }
     }
 
-    /// Whether a variable of a port is its across variable; none without a domain.
+    /// Returns true if a variable of a port is its across variable; `None` without a domain.
     pub(crate) fn is_across(&self, port: PortId, variable: Variable) -> Option<bool> {
         let domain = self.model.graph.ports[port.index()].domain?;
         Some(self.model.graph.domains[domain.index()].effort_is_across == (variable == Variable::Effort))
     }
 
-    /// What a column is; `inner` names those that belong to no port.
+    /// Returns the meaning of a column; `inner` gives the meanings of columns that belong to no port.
     pub(crate) fn fact(&self, inner: &FxHashMap<u32, Fact>, column: u32) -> Fact {
         let (port, variable) = column_port(column);
         if port.index() < self.model.graph.ports.len() {
@@ -132,7 +132,7 @@ impl Words<'_> {
             .expect("invariant: a column belongs to a port, a junction or a bond")
     }
 
-    /// "the voltage of `a`", "the force through `spring`".
+    /// Returns a name such as "the voltage of `a`" or "the force through `spring`".
     pub(crate) fn name(&self, fact: Fact) -> String {
         match fact {
             Fact::Common(junction) => {
@@ -188,14 +188,14 @@ impl Words<'_> {
         }
     }
 
-    /// `q[2]`, in quotes.
+    /// Returns the name of a node in quotes, such as `q[2]`.
     pub(crate) fn node(&self, node: NodeId) -> String {
         let info = &self.model.graph.nodes[node.index()];
         let entry = info.entry.map_or(String::new(), |entry| format!("[{entry}]"));
         format!("`{}{entry}`", self.model.path_name(info.path))
     }
 
-    /// `T.a`, in quotes, with the entry of a vector element.
+    /// Returns the name of a port in quotes, such as `T.a`, with the entry of a vector element.
     pub(crate) fn port(&self, port: PortId) -> String {
         let info = &self.model.graph.ports[port.index()];
         let name = self.model.element_name(info.element);
@@ -216,7 +216,7 @@ impl Words<'_> {
         }
     }
 
-    /// What a junction is called: its node, or the element whose branch it belongs to.
+    /// Returns the name of a junction: its node, or the element of its branch.
     pub(crate) fn junction(&self, junction: u32) -> String {
         match self.graph.junctions[junction as usize].origin {
             Origin::Node(node) => self.node(node),
@@ -228,7 +228,7 @@ impl Words<'_> {
         }
     }
 
-    /// Where a junction was declared.
+    /// Returns the location of a junction's declaration.
     pub(crate) fn junction_span(&self, junction: u32) -> Span {
         match self.graph.junctions[junction as usize].origin {
             Origin::Node(node) => self.model.paths[self.model.graph.nodes[node.index()].path.index()].span,
@@ -237,12 +237,12 @@ impl Words<'_> {
         }
     }
 
-    /// Where the element of a port was declared.
+    /// Returns the location of the element of a port.
     pub(crate) fn port_span(&self, port: PortId) -> Span {
         self.model.element_span(self.model.graph.ports[port.index()].element)
     }
 
-    /// Whether a port belongs to a source.
+    /// Returns true if a port belongs to a source.
     pub(crate) fn is_source(&self, port: PortId) -> bool {
         let element = self.model.graph.ports[port.index()].element;
         matches!(self.model.graph.elements[element.index()].law, Law::Source { .. })

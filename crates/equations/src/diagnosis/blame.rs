@@ -1,4 +1,4 @@
-//! Which numbers are at fault: values as the user reads them, and the parameters that they come from.
+//! The faulty numbers: values as shown to the user, and their parameters.
 
 use crate::parameter_values::parameter_values;
 use lgm_algebra::expr::{self, ExprId, SymbolId};
@@ -10,7 +10,7 @@ use num_rational::BigRational;
 use num_traits::Zero;
 use rustc_hash::FxHashMap;
 
-/// More places than this are not labelled in one diagnostic.
+/// The maximum number of labels in one diagnostic.
 const LABELS: usize = 6;
 
 /// A model with the values of its parameters.
@@ -27,7 +27,7 @@ impl<'a> Blame<'a> {
         }
     }
 
-    /// The exact value of an expression over parameters.
+    /// Returns the exact value of an expression over parameters.
     pub(crate) fn exact(&self, id: ExprId) -> Result<BigRational, expr::Evaluated> {
         let list = self
             .model
@@ -36,7 +36,7 @@ impl<'a> Blame<'a> {
         Ok(list.into_iter().next().unwrap_or_else(BigRational::zero))
     }
 
-    /// "2", or "`m/2`, which is 1".
+    /// Formats a value: "2", or "`m/2`, which is 1".
     pub(crate) fn value(&self, id: ExprId) -> String {
         let exprs = &self.model.exprs;
         match (exprs.as_number(id), self.exact(id)) {
@@ -46,7 +46,7 @@ impl<'a> Blame<'a> {
         }
     }
 
-    /// The single value of an element, where it has one.
+    /// Returns the single value of an element, if it has one.
     pub(crate) fn single_value(&self, id: ElementId) -> Option<ExprId> {
         use lgm_model::Dissipator::{Conductance, Implicit, Resistance};
         let matrix: &Matrix = match &self.model.graph.elements[id.index()].law {
@@ -86,7 +86,7 @@ impl<'a> Blame<'a> {
             diagnostic = diagnostic.label(element.law_span, words);
         }
         if elements.len() > LABELS {
-            diagnostic = diagnostic.note(format!("{} more elements take part", elements.len() - LABELS));
+            diagnostic = diagnostic.note(format!("{} more elements are involved", elements.len() - LABELS));
         }
         self.label_parameters(diagnostic, &roots)
     }

@@ -1,4 +1,4 @@
-//! Diagnosis: what is reported when there are no equations, and which elements are to blame.
+//! Diagnosis: the messages if no equations can be derived, and the responsible elements.
 
 pub(crate) mod blame;
 pub(crate) mod refusal;

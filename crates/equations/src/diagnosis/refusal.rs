@@ -1,4 +1,4 @@
-//! What is reported to the user when there are no equations.
+//! Messages to the user if no equations can be derived.
 
 use crate::formulation::assemble::Obstacle;
 use crate::formulation::outputs::OutputFault;
@@ -10,14 +10,14 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// Why one run over one field failed.
+/// The reason why a run over a field failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     Reduction(Refusal),
     Assembly(Obstacle),
     States(Fault),
     Output(OutputFault),
-    /// Nobody waits for the answer any more.
+    /// The work was cancelled.
     Cancelled,
 }
 
@@ -40,12 +40,12 @@ impl From<OutputFault> for Failure {
 }
 
 impl Failure {
-    /// Whether a size limit was passed, so that another field may succeed.
+    /// Returns true if a size limit was exceeded, so that another field may succeed.
     pub(crate) fn is_too_large(&self) -> bool {
         matches!(self, Failure::Reduction(Refusal::TooLarge))
     }
 
-    /// Whether the equations are singular, so that the elements that take part can be named.
+    /// Returns true if the equations are singular, so that the elements involved can be named.
     pub(crate) fn is_singular(&self) -> bool {
         matches!(
             self,
@@ -53,7 +53,7 @@ impl Failure {
         )
     }
 
-    /// The diagnostic, with its place. Work that was cancelled has none.
+    /// Returns the diagnostic with its location. Cancelled work has none.
     pub(crate) fn diagnostic(&self, model: &Model) -> Diagnostic {
         let name = |id: ElementId| model.element_name(id);
         let span = |id: ElementId| model.element_span(id);
@@ -66,7 +66,7 @@ impl Failure {
                 format!("the energy variable of `{}` does not determine its state", name(*id)),
             )
             .label(span(*id), "its value is zero or singular")
-            .help("give it a value that is neither zero nor singular, or use `--states power`"),
+            .help("give it a nonzero, nonsingular value, or use `--states power`"),
             Failure::Output(OutputFault::SecondRate(index)) => Diagnostic::error(
                 Code::LGM0502,
                 format!(
@@ -76,9 +76,9 @@ impl Failure {
             )
             .label(
                 model.outputs[*index].span,
-                "`der(..)` of a variable that holds the derivative of an input already",
+                "`der(..)` of a variable that already contains the derivative of an input",
             )
-            .help("take the derivative of a variable that no source drives directly"),
+            .help("differentiate a variable that no source drives directly"),
             Failure::Output(OutputFault::Value(index, fault)) => {
                 value_fault(model, fault, model.outputs[*index].span, "in this output")
             }
@@ -87,25 +87,25 @@ impl Failure {
     }
 }
 
-/// What a refusal of the reduction says, with its place.
+/// Returns the message and location of a failed reduction.
 fn reduction_fault(model: &Model, refusal: &Refusal) -> Diagnostic {
     let name = |id: ElementId| model.element_name(id);
     let span = |id: ElementId| model.element_span(id);
     match refusal {
         Refusal::Value(id, fault) => value_fault(model, fault, span(*id), &format!("of `{}`", name(*id))),
         Refusal::LowerRank => {
-            Diagnostic::error(Code::LGM0421, "the numbers given make the junction structure singular")
+            Diagnostic::error(Code::LGM0421, "the given numbers make the junction structure singular")
                 .label(model.heading.span, "in this model")
-                .help("look for a transformer or gyrator whose modulus is zero, or moduli that cancel around a loop")
+                .help("check for a transformer or gyrator with zero modulus, or for moduli that cancel around a loop")
         }
         Refusal::SingularLoop(id) => Diagnostic::error(
             Code::LGM0422,
             format!("the algebraic loop through `{}` has no unique solution", name(*id)),
         )
-        .label(span(*id), "this law and those it is connected to cancel")
+        .label(span(*id), "this law and those connected to it cancel")
         .help(
-            "a resistance or conductance of zero cannot be solved for its flow or effort; \
-               use a wire (one node) or leave the element out, and look for negative values that cancel",
+            "a zero resistance or conductance cannot be solved for its flow or effort; use a wire (one node) or \
+             remove the element, and check for negative values that cancel",
         ),
         Refusal::SingularStorage(id) => Diagnostic::error(
             Code::LGM0423,
@@ -116,8 +116,8 @@ fn reduction_fault(model: &Model, refusal: &Refusal) -> Diagnostic {
             "its value, with that of the storage joined to it, is singular",
         )
         .help(
-            "a mass, capacitance or inductance (or a field matrix) must not be zero or singular, \
-               also not together with the storage that depends on it",
+            "a mass, capacitance, inductance or field matrix must not be zero or singular, alone or combined with \
+             dependent storage",
         ),
         Refusal::TooManyEntries => {
             unreachable!("invariant: rows that are too long to be written out are shared")
@@ -131,20 +131,20 @@ fn reduction_fault(model: &Model, refusal: &Refusal) -> Diagnostic {
             let place = place.unwrap_or(model.heading.span);
             Diagnostic::error(
                 Code::LGM0321,
-                "this variable is not determined: it can circulate in an ideal loop",
+                "this variable is undetermined: it can circulate in an ideal loop",
             )
-            .label(place, "nothing fixes how it divides here")
+            .label(place, "nothing determines how it divides here")
             .help(
-                "two parallel paths of ideal bonds share a flow or an effort in no definite way; \
-                       join them, or put an element into one of them",
+                "two parallel paths of ideal bonds share a flow or an effort in an undetermined ratio; merge them, \
+                 or insert an element into one of them",
             )
         }
-        Refusal::TooLarge => Diagnostic::error(Code::LGM0501, "the equations are too large to be written out")
+        Refusal::TooLarge => Diagnostic::error(Code::LGM0501, "the equations are too large to write out")
             .label(model.heading.span, "in this model"),
     }
 }
 
-/// What an obstacle to the assembly says, with its place.
+/// Returns the message and location of an obstacle to the assembly.
 fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
     let name = |id: ElementId| model.element_name(id);
     let span = |id: ElementId| model.element_span(id);
@@ -153,21 +153,21 @@ fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
             let path = model.integrals[*index].path;
             Diagnostic::error(
                 Code::LGM0502,
-                format!("`{}` integrates a rate that cannot be had", model.path_name(path)),
+                format!("`{}` integrates a rate that cannot be computed", model.path_name(path)),
             )
             .label(
                 model.paths[path.index()].span,
-                "`der(..)` here is of a variable that holds a derivative already, or `int(..)` stands inside",
+                "the argument of `der(..)` already contains a derivative or `int(..)`",
             )
             .help("declare the inner integral as a state of its own: `state z = int(..);`")
         }
         Obstacle::SecondRateInModel => Diagnostic::error(Code::LGM0502, "a second derivative would be needed")
             .label(model.heading.span, "in this model")
-            .help("`der(..)` of a force or an acceleration asks for it; measure another variable"),
+            .help("`der(..)` of a force or an acceleration requires it; measure another variable"),
         Obstacle::SingularLoop => {
             Diagnostic::error(Code::LGM0424, "an algebraic loop of this model has no unique solution")
                 .label(model.heading.span, "in this model")
-                .help("look for values that depend on themselves with a gain of exactly one")
+                .help("check for values that depend on themselves with a gain of exactly one")
         }
         Obstacle::SingularIntegral(index) => {
             let path = model.integrals[*index].path;
@@ -177,9 +177,9 @@ fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
             )
             .label(
                 model.paths[path.index()].span,
-                "what is integrated depends on itself with a gain of exactly one",
+                "the integrand depends on itself with a gain of exactly one",
             )
-            .help("integrate something that does not hold the state's own rate")
+            .help("integrate an expression without the state's own rate")
         }
         Obstacle::SecondRate(id) if model.inputs.is_empty() => {
             Diagnostic::error(Code::LGM0502, format!("`{}` would need a second derivative", name(*id)))
@@ -187,7 +187,7 @@ fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
                     span(*id),
                     "its value depends on a variable that is a rate already, and its own rate is needed",
                 )
-                .help("`der(..)` of a force or an acceleration asks for it; measure another variable")
+                .help("`der(..)` of a force or an acceleration requires it; measure another variable")
         }
         Obstacle::SecondRate(id) => Diagnostic::error(
             Code::LGM0502,
@@ -201,14 +201,14 @@ fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
         Obstacle::NoRate(id) => {
             Diagnostic::error(Code::LGM0502, format!("the value of `{}` has no derivative", name(*id)))
                 .label(span(*id), "this source")
-                .help("a source value may hold inputs, parameters, `time` and measured variables")
+                .help("a source value may contain inputs, parameters, `time` and measured variables")
         }
         Obstacle::SingularControl(id) => Diagnostic::error(
             Code::LGM0424,
             format!("the loop that `{}` closes has no unique solution", name(*id)),
         )
         .label(span(*id), "its value depends on itself with a gain of exactly one")
-        .help("change the gain of the controlled source, or put a storage or a resistance into the loop"),
+        .help("change the gain of the controlled source, or insert a storage element or a resistance into the loop"),
         Obstacle::Value(fault) => value_fault(model, fault, model.heading.span, "in this model"),
     }
 }
@@ -221,16 +221,16 @@ fn value_fault(model: &Model, fault: &Evaluated, span: Span, of: &str) -> Diagno
         }
         Evaluated::NotFinite(None) => format!("a value {of} is not finite"),
         Evaluated::NoValue(symbol) => format!(
-            "a value {of} depends on `{}`, which has no fixed value: not built yet",
+            "a value {of} depends on `{}`, which varies during a run; this is not supported",
             model.exprs.symbol_info(*symbol).name
         ),
     };
     Diagnostic::error(Code::LGM0420, message)
         .label(span, "this value")
-        .help("check the numbers that it is computed from")
+        .help("check the numbers from which it is computed")
 }
 
-/// The place of a measured variable.
+/// Returns the location of a measured variable.
 fn measure_span(model: &Model, measure: Measure) -> Option<Span> {
     Some(match measure {
         Measure::PortEffort(port) | Measure::PortFlow(port) => {

@@ -1,5 +1,5 @@
-//! Numbers that make the equations singular, named by their elements: resistances that cancel around a loop, a
-//! resistance of zero against a source, masses that add up to nothing.
+//! Numbers that make the equations singular, reported by element: resistances that cancel around a loop, a zero
+//! resistance parallel to a source, masses that add up to zero.
 
 use crate::bond::BondGraph;
 use crate::causality::Causality;
@@ -7,22 +7,18 @@ use crate::causality::structure::port_column;
 use crate::causality::words::{Words, list, plural};
 use crate::diagnosis::blame::Blame;
 use crate::index_reduction::{Defect, defects};
-use lgm_algebra::{PrimeField, Sampled};
+use crate::parameter_values::sampled;
 use lgm_model::{Dissipator, ElementId, Law, Model, PortId, Variable};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_traits::{Signed, Zero};
 use rustc_hash::FxHashMap;
 
-/// What makes the equations singular for the values given, one diagnostic a defect (LGM0422, LGM0423); nothing where they are
-/// regular, or where their fault is another.
+/// Reports why the equations are singular for the given values, one diagnostic per defect (LGM0422, LGM0423). Returns
+/// nothing if they are regular, or if the error has another cause.
 pub(crate) fn diagnose(model: &Model, graph: &BondGraph, causality: &Causality) -> Vec<Diagnostic> {
     let blame = Blame::new(model);
-    let given = blame
-        .values
-        .iter()
-        .map(|(symbol, value)| (*symbol, PrimeField.reduce(value)));
-    let mut field = Sampled::with_given(5, given.collect());
+    let mut field = sampled(model, 5);
     let work = SingularityReport {
         words: Words { model, graph },
         causality,
@@ -47,7 +43,7 @@ impl SingularityReport<'_> {
         elements.extend(defect.ports.iter().map(|port| model.graph.ports[port.index()].element));
         elements.sort_unstable();
         elements.dedup();
-        // What is unusual comes first: a negative value, then a zero.
+        // Unusual values come first: negative ones, then zeros.
         elements.sort_by_key(|id| self.sign(*id).unwrap_or(1));
         if defect.storage {
             return self.storage(&elements);
@@ -73,12 +69,12 @@ impl SingularityReport<'_> {
     }
 
     fn name(&self, port: PortId, variable: Variable) -> String {
-        // A column of a port is named by the port alone.
+        // The column of a port is identified by the port.
         self.words
             .name(self.words.fact(&FxHashMap::default(), port_column(port, variable)))
     }
 
-    /// One element whose law forces what others set.
+    /// Reports one element whose law forces variables that others set.
     fn alone(&self, id: ElementId, port: PortId, opposed: &[PortId]) -> Diagnostic {
         let name = self.element(id);
         let forced = self.name(port, self.solved(port));
@@ -106,7 +102,7 @@ impl SingularityReport<'_> {
             .label_values(Diagnostic::error(Code::LGM0422, message), &[id]);
         for port in opposed.iter().take(4) {
             let text = match self.words.is_source(*port) {
-                true => format!("{} sets its variable whatever {name} does", self.words.port(*port)),
+                true => format!("{} sets its variable independently of {name}", self.words.port(*port)),
                 false => format!("the state of {} sets it", self.words.port(*port)),
             };
             diagnostic = diagnostic.label(self.words.port_span(*port), text);
@@ -114,17 +110,23 @@ impl SingularityReport<'_> {
         let is_across = self.words.is_across(port, self.solved(port));
         diagnostic.help(match (is_zero, is_across) {
             (true, Some(true)) => {
-                format!("where {name} is meant to be a rigid or ideal connection, join its two nodes and leave it out; otherwise give it a value")
+                format!(
+                    "for a rigid or ideal connection, merge the two nodes and remove {name}; otherwise give it a \
+                    nonzero value"
+                )
             }
             (true, Some(false)) => {
-                format!("what lets nothing through is no element: leave {name} out, or give it a value")
+                format!(
+                    "an element that transmits nothing is an open branch: remove {name}, or give it a nonzero \
+                    value"
+                )
             }
             (true, None) => format!("leave {name} out, or give it a value"),
-            (false, _) => format!("connect {name} where this variable is free, or put another element between them"),
+            (false, _) => format!("connect {name} where this variable is free, or insert another element between them"),
         })
     }
 
-    /// One element over several ports whose matrix is singular.
+    /// Reports one multi-port element with a singular matrix.
     fn field(&self, id: ElementId, defect: &Defect) -> Diagnostic {
         let name = self.element(id);
         let unknown: Vec<String> = defect
@@ -135,7 +137,7 @@ impl SingularityReport<'_> {
         let (what, help) = match &self.blame.model.graph.elements[id.index()].law {
             Law::Dissipator(Dissipator::Implicit(..)) => (
                 "the law",
-                "connect it where these variables are free, or put other elements between",
+                "connect it where these variables are free, or insert other elements in between",
             ),
             _ => ("the matrix", "give it independent rows, or fewer ports"),
         };
@@ -145,7 +147,7 @@ impl SingularityReport<'_> {
             .help(help)
     }
 
-    /// Several elements whose values cancel.
+    /// Reports several elements whose values cancel.
     fn cancelling(&self, elements: &[ElementId], ports: &[PortId]) -> Diagnostic {
         let model = self.blame.model;
         let variables: Vec<(Option<bool>, String)> = ports
@@ -173,17 +175,19 @@ impl SingularityReport<'_> {
         let (law, help) = if signs.iter().all(|sign| *sign == Some(0)) {
             (
                 "are zero",
-                "leave out those that are meant to be nothing, join the nodes of those that are meant to be wires, or give them values",
+                "remove those that should be open, merge the nodes of those that should be wires, or give them \
+                 nonzero values",
             )
         } else if signs.contains(&Some(-1)) {
             (
                 "cancel",
-                "change one of these values: a negative one often has a wrong sign; or put another element between them",
+                "change one of these values (a negative one often has a wrong sign), or insert another element \
+                 between them",
             )
         } else {
             (
                 "contradict each other",
-                "change one of these values, or put another element between them",
+                "change one of these values, or insert another element between them",
             )
         };
         let message = format!("the values of {names} {law}: nothing determines {unknown}");
@@ -192,7 +196,7 @@ impl SingularityReport<'_> {
             .help(help)
     }
 
-    /// The sign of an element's single value.
+    /// Returns the sign of an element's single value.
     fn sign(&self, id: ElementId) -> Option<i8> {
         let value = self.blame.exact(self.blame.single_value(id)?).ok()?;
         Some(match (value.is_zero(), value.is_negative()) {
@@ -212,6 +216,9 @@ impl SingularityReport<'_> {
         };
         self.blame
             .label_values(Diagnostic::error(Code::LGM0423, message), elements)
-            .help("storage that moves as one acts as its sum, which must not be zero or singular: change one of these values; a negative one often has a wrong sign")
+            .help(
+                "storage that moves together acts as its sum, which must not be zero or singular: change one of \
+                these values (a negative one often has a wrong sign)",
+            )
     }
 }

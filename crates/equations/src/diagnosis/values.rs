@@ -1,7 +1,7 @@
-//! Values that are no good before anything is computed with them: undefined, beyond the range of doubles, negative
-//! storage, a spring of no stiffness, a coupler that couples nothing.
+//! Values that are invalid before any computation: undefined, beyond the range of doubles, negative storage, a spring
+//! without stiffness, a coupler that couples nothing.
 //!
-//! Every value is looked at once, however many elements share it.
+//! Every value is examined only once, even if several elements share it.
 
 use crate::diagnosis::blame::Blame;
 use lgm_algebra::expr::{Evaluated, ExprId, Node, SymbolId, print, to_f64};
@@ -15,7 +15,7 @@ use num_traits::{Signed, Zero};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::{self, Display};
 
-/// What is wrong with the values of a model: errors LGM0403 and LGM0420, warnings LGM0427, LGM0428 and LGM0429.
+/// Checks the values of a model: errors LGM0403 and LGM0420, warnings LGM0427, LGM0428 and LGM0429.
 pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     let mut work = ValueCheck {
         blame: Blame::new(model),
@@ -34,7 +34,7 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
         let name = model.path_name(integral.path);
         for (value, what) in [
             (Some(integral.rate), "the integrand"),
-            (integral.start, "the start"),
+            (integral.start, "the initial value"),
             (integral.nominal, "the nominal value"),
         ] {
             if let Some(value) = value {
@@ -53,7 +53,7 @@ pub(crate) fn check(model: &Model) -> Vec<Diagnostic> {
     work.diagnostics
 }
 
-/// Adds later findings. What a warning about a value says is left out where a finding says it better: one fault, one
+/// Adds later findings. A warning about a value is omitted if a finding explains it better: one problem, one
 /// diagnostic.
 pub(crate) fn merge(diagnostics: &mut Vec<Diagnostic>, mut found: Vec<Diagnostic>) {
     const OF_VALUES: [Code; 3] = [Code::LGM0427, Code::LGM0428, Code::LGM0429];
@@ -64,7 +64,7 @@ pub(crate) fn merge(diagnostics: &mut Vec<Diagnostic>, mut found: Vec<Diagnostic
         let is_coupler = known.code == Code::LGM0429;
         for finding in &mut found {
             if is_coupler && finding.code == Code::LGM0322 {
-                // The place of the zero is what that warning lacks.
+                // That warning lacks the location of the zero.
                 finding.labels.splice(0..0, known.labels.iter().cloned());
                 return false;
             }
@@ -81,12 +81,12 @@ pub(crate) fn merge(diagnostics: &mut Vec<Diagnostic>, mut found: Vec<Diagnostic
     diagnostics.extend(found);
 }
 
-/// More places of one fault than this are not labelled.
+/// The maximum number of labels for one error.
 const PLACES: usize = 8;
-/// Larger matrices are not asked whether their energy can be negative: in exact numbers that takes too long.
+/// Larger matrices are not checked for negative energy: in exact numbers that takes too long.
 const LARGEST_WEIGHED: usize = 64;
 
-/// The name of an element as messages write it; made where something is wrong.
+/// The name of an element as in messages; formatted only for an error.
 struct Quoted<'a>(&'a Model, ElementId);
 
 impl Display for Quoted<'_> {
@@ -97,13 +97,13 @@ impl Display for Quoted<'_> {
 
 struct ValueCheck<'a> {
     blame: Blame<'a>,
-    /// Parameters that were reported, so that what follows from them is not.
+    /// Reported parameters, so that consequences are not reported again.
     bad: FxHashSet<SymbolId>,
-    /// Values that were looked at, and whether they are good.
+    /// Examined values, with true for each valid one.
     seen: FxHashMap<ExprId, bool>,
-    /// Single values of storage and couplers that were looked at more closely.
+    /// Single values of storage and couplers that were examined more closely.
     weighed: FxHashSet<(ExprId, bool)>,
-    /// What was found to divide by zero or to be no number, and the diagnostic that says so.
+    /// The index of the diagnostic for each value that divides by zero or is not a number.
     said: FxHashMap<ExprId, usize>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -161,14 +161,14 @@ impl ValueCheck<'_> {
         }
         for start in element.start.iter().flatten() {
             let place = element.start_span.unwrap_or(span);
-            self.value(*start, &format_args!("the start of {name}"), place);
+            self.value(*start, &format_args!("the initial value of {name}"), place);
         }
         for nominal in element.nominal.iter().flatten() {
             self.value(*nominal, &format_args!("the nominal value of {name}"), span);
         }
     }
 
-    /// Whether every entry has a value that can be used.
+    /// Returns true if every entry has a usable value.
     fn matrix(&mut self, matrix: &Matrix, name: &dyn Display, span: Span) -> bool {
         let mut good = true;
         for entry in &matrix.entries {
@@ -177,7 +177,7 @@ impl ValueCheck<'_> {
         good
     }
 
-    /// Whether an expression has a value where the parameters alone decide that.
+    /// Returns true if an expression has a value, or if the parameters do not decide that.
     fn value(&mut self, root: ExprId, what: &dyn Display, span: Span) -> bool {
         if let Some(known) = self.seen.get(&root) {
             return *known;
@@ -209,11 +209,11 @@ impl ValueCheck<'_> {
         }
     }
 
-    /// The innermost part of an expression that has no value, though all that it depends on has.
+    /// Returns the innermost part of an expression that has no value although all its own parts have one.
     fn undefined_part(&self, root: ExprId) -> Option<(ExprId, Evaluated)> {
         let exprs = &self.blame.model.exprs;
         let parts = exprs.reachable(&[root]);
-        // What a condition keeps from being computed is not at fault.
+        // A value that a condition excludes is not an error.
         if parts.iter().any(|part| matches!(exprs.node(*part), Node::If(..))) {
             return None;
         }
@@ -227,7 +227,7 @@ impl ValueCheck<'_> {
         })
     }
 
-    /// A power that divides by zero whatever else it holds.
+    /// Returns an expression if it is a power that divides by zero.
     fn zero_divisor(&self, part: ExprId) -> Option<(ExprId, Evaluated)> {
         let Node::Power(base, exponent) = self.blame.model.exprs.node(part) else {
             return None;
@@ -244,7 +244,7 @@ impl ValueCheck<'_> {
             _ => part,
         };
         if let Some(index) = self.said.get(&cause) {
-            // One zero is one fault, wherever it is used.
+            // One zero is one error, wherever it is used.
             let labels = &mut self.diagnostics[*index].labels;
             if labels.len() < PLACES && labels.iter().all(|label| label.span != span) {
                 let message = format!("{what} too");
@@ -258,7 +258,7 @@ impl ValueCheck<'_> {
                 let divisor = print::brief(exprs, *base);
                 (
                     format!("{what} divides by zero: `{divisor}` is 0"),
-                    format!("this holds a division by `{divisor}`"),
+                    format!("this contains a division by `{divisor}`"),
                     format!("give the parameters values at which `{divisor}` is not zero"),
                 )
             }
@@ -270,11 +270,8 @@ impl ValueCheck<'_> {
                         function.name(),
                         list.join(" and ")
                     ),
-                    format!("this holds `{}`", print::brief(exprs, part)),
-                    format!(
-                        "keep the argument of `{}` where it has a finite real value",
-                        function.name()
-                    ),
+                    format!("this contains `{}`", print::brief(exprs, part)),
+                    format!("keep the argument of `{}` within its domain", function.name()),
                 )
             }
             _ => (
@@ -283,7 +280,7 @@ impl ValueCheck<'_> {
                     print::brief(exprs, part)
                 ),
                 "this has no value".to_string(),
-                "check the numbers that it is computed from".to_string(),
+                "check the numbers from which it is computed".to_string(),
             ),
         };
         let diagnostic = Diagnostic::error(Code::LGM0420, message).label(span, words).help(help);
@@ -298,10 +295,10 @@ impl ValueCheck<'_> {
         };
         let diagnostic = Diagnostic::error(
             Code::LGM0403,
-            format!("{what} is {}, {side} to be computed with", rounded(value)),
+            format!("{what} is {}, {side} for double precision", rounded(value)),
         )
         .label(span, "beyond the range of double precision, 1e-308 to 1.8e308")
-        .help("if an ideal element is meant, leave it out instead of giving it an enormous or a tiny value");
+        .help("for an ideal connection, remove the element instead of giving it an extreme value");
         let diagnostic = self.blame.label_parameters(diagnostic, roots);
         self.diagnostics.push(diagnostic);
     }
@@ -327,11 +324,11 @@ impl ValueCheck<'_> {
         if value.rows == 1 && numbers[0][0].is_zero() && form == StorageForm::Inverse {
             let diagnostic = Diagnostic::warning(
                 Code::LGM0428,
-                format!("the stiffness of {name} is zero: it keeps the through variable that it starts with"),
+                format!("the stiffness of {name} is zero, so its through variable keeps its initial value"),
             )
             .label(span, format!("this is {}", self.blame.value(value.entries[0])))
             .help(format!(
-                "leave {name} out where nothing is meant to be there, or give it a value"
+                "remove {name} if nothing should be there, or give it a nonzero value"
             ));
             let diagnostic = self.blame.label_parameters(diagnostic, &value.entries);
             self.diagnostics.push(diagnostic);
@@ -344,19 +341,17 @@ impl ValueCheck<'_> {
             1 => format!("this is {}", self.blame.value(value.entries[0])),
             _ => {
                 let list: Vec<String> = direction.iter().map(shown).collect();
-                format!(
-                    "for the entries in the ratio {} the energy is negative",
-                    list.join(" : ")
-                )
+                format!("for entries in the ratio {} the energy is negative", list.join(" : "))
             }
         };
         let message = match value.rows {
             1 => format!("the value of the storage {name} is negative"),
             _ => format!("the matrix of the storage {name} is not positive: its energy can be negative"),
         };
-        let diagnostic = Diagnostic::warning(Code::LGM0427, message)
-            .label(span, words)
-            .help("a storage of negative energy can drive a system without any source: correct the sign, unless just that is meant");
+        let diagnostic = Diagnostic::warning(Code::LGM0427, message).label(span, words).help(
+            "storage with negative energy can drive a system without a source: correct the sign unless this is \
+                intended",
+        );
         let diagnostic = self.blame.label_parameters(diagnostic, &value.entries);
         self.diagnostics.push(diagnostic);
     }
@@ -374,19 +369,19 @@ impl ValueCheck<'_> {
             format!("the modulus of {name} is zero: it couples nothing"),
         )
         .label(span, format!("this is {}", self.blame.value(matrix.entries[0])))
-        .help("leave the coupler out where nothing is meant to be coupled, or change the value");
+        .help("remove the coupler if nothing should be coupled, or change the value");
         let diagnostic = self.blame.label_parameters(diagnostic, &matrix.entries);
         self.diagnostics.push(diagnostic);
     }
 }
 
-/// Whether a value is zero or has a double near it.
+/// Returns true if a value is zero or within the range of doubles.
 fn is_in_range(value: &BigRational) -> bool {
     let rounded = to_f64(value);
     rounded.is_finite() && (rounded != 0.0 || value.is_zero())
 }
 
-/// Whether a node has no value for its own sake: not for a part of it, and not for being a measure.
+/// Returns true if a node itself causes the lack of a value: not one of its parts, and not a measured variable.
 fn is_own_fault(node: &Node, fault: &Evaluated) -> bool {
     use lgm_algebra::expr::Function::{Der, Int};
     match (node, fault) {
@@ -397,7 +392,7 @@ fn is_own_fault(node: &Node, fault: &Evaluated) -> bool {
     }
 }
 
-/// A number of any size with a few digits: `1.2e309`.
+/// Formats a number of any size with a few digits: `1.2e309`.
 fn rounded(value: &BigRational) -> String {
     let text = shown(value);
     if text.len() <= 20 {
@@ -407,10 +402,10 @@ fn rounded(value: &BigRational) -> String {
     format!("about 1e{}", digits(value.numer()) - digits(value.denom()))
 }
 
-/// A vector for which a symmetric matrix gives less than zero; none where it is positive or semidefinite.
+/// Returns a vector for which a symmetric matrix gives a negative value; `None` if the matrix is positive definite or semidefinite.
 fn negative_direction(matrix: Vec<Vec<BigRational>>) -> Option<Vec<BigRational>> {
     let n = matrix.len();
-    // Rows of `[A | I]` are eliminated alike; a row of the right half then is the vector whose value is the pivot.
+    // Rows of `[A | I]` are eliminated together; a row of the right half is then the vector whose value is the pivot.
     let mut left = matrix;
     let mut right: Vec<Vec<BigRational>> = (0..n)
         .map(|row| {

@@ -1,8 +1,8 @@
 //! From the reduced graph to rows over states, inputs and input rates: sources and their values, controlled sources,
 //! declared integrals, and every measured variable.
 //!
-//! A controlled source is a source for causality; here, after causality and reduction, its value closes an outer loop, solved
-//! like any other.
+//! A controlled source is a source for causality. Here, after causality and reduction, its value closes an outer loop,
+//! solved like any other.
 
 use crate::causality::elimination::{Row, RowSum, add_scaled, scaled};
 use crate::index_reduction::{Reduced, substitute};
@@ -13,9 +13,9 @@ use rustc_hash::FxHashMap;
 
 /// Columns of assembled rows.
 ///
-/// In order: states of storage (first co-energies, later what the states are), states of declared integrals, states added
-/// for outputs, inputs, input rates, source constants, their rates, and, while the outer loop is unsolved, the values and rates
-/// of controlled sources.
+/// In order: states of storage (first co-energies, later the chosen states), states of declared integrals, states added
+/// for outputs, inputs, input rates, source constants, their rates, and, while the outer loop is unsolved, the values
+/// and rates of controlled sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Columns {
     pub(crate) storage: usize,
@@ -56,24 +56,24 @@ impl Columns {
     }
 }
 
-/// What stands in the way of assembling.
+/// Obstacles to the assembly.
 #[derive(Clone, Debug)]
 pub(crate) enum Obstacle {
-    /// The integrand of a declared integral needs a derivative that does not exist; index of the integral.
+    /// The index of a declared integral whose integrand needs a derivative that does not exist.
     NoRateOfIntegral(usize),
-    /// A second derivative would be needed that no single element asks for.
+    /// A second derivative would be needed, and no single element requires it.
     SecondRateInModel,
     /// An algebraic loop that no single element closes has no solution.
     SingularLoop,
-    /// The rate of a declared integral depends on itself, and no element takes part; index of the integral.
+    /// The index of a declared integral whose rate depends on itself, without an element in the loop.
     SingularIntegral(usize),
-    /// A second derivative of an input would be needed by a controlled source.
+    /// A controlled source would need the second derivative of an input.
     SecondRate(ElementId),
     /// The loop that a controlled source closes has no solution.
     SingularControl(ElementId),
     /// A coefficient cannot be computed.
     Value(Evaluated),
-    /// The derivative of a source's value is needed and does not exist.
+    /// The derivative of a source's value is needed but does not exist.
     NoRate(ElementId),
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct Assembled<E> {
     symbols: Symbols,
 }
 
-/// Which symbol is which column or measure.
+/// The column or measurement of each symbol.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Symbols {
     inputs: FxHashMap<SymbolId, usize>,
@@ -129,7 +129,7 @@ impl Symbols {
     }
 }
 
-/// Whether an expression is a variable of the equations: an input, a state or a measured variable.
+/// Returns true if an expression is a variable of the equations: an input, a state or a measured variable.
 pub(crate) fn is_variable(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Symbol(symbol) => matches!(
@@ -140,7 +140,7 @@ pub(crate) fn is_variable(exprs: &Exprs, id: ExprId) -> bool {
     }
 }
 
-/// Rows of every source's value over the columns, then of every source's rate.
+/// Returns rows of every source's value over the columns, then of every source's rate.
 fn source_rows<F: Field + FromExpression>(
     exprs: &Exprs,
     field: &mut F,
@@ -270,7 +270,7 @@ struct SourceValue {
 }
 
 impl SourceValue {
-    /// Whether it depends on more than inputs.
+    /// Returns true if it depends on more than inputs.
     fn is_controlled(&self, exprs: &Exprs) -> bool {
         self.form.terms.iter().any(|(atom, _)| match exprs.node(*atom) {
             Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind != SymbolKind::Input,
@@ -297,7 +297,7 @@ fn source_values(model: &Model, exprs: &mut Exprs, ports: &[PortId]) -> Vec<Sour
 }
 
 impl<E: Clone + std::fmt::Debug> Assembled<E> {
-    /// The row of a linear combination of variables; terms that are no variable are left out by the caller.
+    /// Returns the row of a linear combination of variables; the caller omits the constant terms.
     pub(crate) fn row_of<F: Field<Element = E> + FromExpression>(
         &self,
         exprs: &Exprs,
@@ -316,7 +316,7 @@ impl<E: Clone + std::fmt::Debug> Assembled<E> {
         Ok(sum.total(field))
     }
 
-    /// The row of one variable.
+    /// Returns the row of one variable.
     pub(crate) fn variable_row<F: Field<Element = E>>(&self, exprs: &Exprs, field: &F, atom: ExprId) -> Row<E> {
         if let Some(k) = variable_index(exprs, atom, &self.symbols.measures) {
             return self.measures[k].clone();
@@ -331,7 +331,7 @@ impl<E: Clone + std::fmt::Debug> Assembled<E> {
         vec![(column, field.one())]
     }
 
-    /// The time derivative of a row; `Err` where it holds a rate already, with that column.
+    /// Returns the time derivative of a row; the error is the column of a rate that the row already contains.
     pub(crate) fn rate_of<F: Field<Element = E>>(&self, field: &mut F, row: &Row<E>) -> Result<Row<E>, u32> {
         let columns = self.columns;
         let mut sum = RowSum::default();
@@ -354,7 +354,7 @@ impl<E: Clone + std::fmt::Debug> Assembled<E> {
     }
 }
 
-/// Solves for the values of controlled sources, and for their rates where something needs them.
+/// Solves for the values of controlled sources, and for their rates if these are needed.
 fn close_loops<F: Field + FromExpression>(
     exprs: &Exprs,
     field: &mut F,
@@ -389,7 +389,7 @@ fn close_loops<F: Field + FromExpression>(
             rows.push(rate);
         }
     }
-    // unknown - (its row) = 0, unknowns on the left, known columns on the right.
+    // unknown - (its row) = 0, with unknowns on the left and known columns on the right.
     let (mut matrix, mut right) = (Vec::new(), Vec::new());
     let first = columns.controlled(0);
     for (k, row) in rows.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! The equations in blocks: vectors of variables whose names differ in their indices alone, and the matrices between them.
+//! The equations in block form: vectors of variables whose names differ only in their indices, and the matrices between them.
 //!
-//! The storage laws are not solved for the rates here: `M z' = S z + B u + E u'` with M as it is, which is what a person
-//! writes as `[M]^-1 (..)`. A block that is the matrix of an element, such as a vector mass or the shapes of a modal block,
-//! goes by the name of the element; so do its negative and its transpose.
+//! The storage laws are not solved for the rates here: `M z' = S z + B u + E u'` with M unchanged, which is usually
+//! written as `[M]^-1 (..)`. A block that is the matrix of an element, such as a vector mass or the shapes of a modal
+//! block, is named after the element; so are its negative and its transpose.
 
 use crate::causality::structure::{Signed, measure_columns};
 use crate::decimals::shortest_decimal;
@@ -18,10 +18,10 @@ use lgm_model::{Dissipator, ElementId, Law, Model, PortId, StorageForm};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// Beyond this many entries of all blocks there is no block form.
+/// With more entries than this in all blocks, no block form is written.
 const MOST_ENTRIES: usize = 2_000_000;
 
-/// A name without its indices.
+/// Returns a name without its indices.
 fn stripped(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut depth = 0;
@@ -36,12 +36,12 @@ fn stripped(name: &str) -> String {
     out
 }
 
-/// Where each of a list of variables stands: its vector, and its place in it.
+/// The position of each variable of a list: its vector, and its index in it.
 struct Grouped {
     places: Vec<(usize, usize)>,
 }
 
-/// Adds the vectors of a list of variables; those of equal keys are one vector.
+/// Adds the vectors of a list of variables; variables with equal keys form one vector.
 fn group(form: &mut BlockForm, keys: &[String], names: &[String], is_variable: bool) -> Grouped {
     let mut of_key: FxHashMap<&str, usize> = FxHashMap::default();
     let mut places = Vec::with_capacity(keys.len());
@@ -66,18 +66,18 @@ fn group(form: &mut BlockForm, keys: &[String], names: &[String], is_variable: b
     Grouped { places }
 }
 
-/// The entries of a block by row and column: its shape, and what is not zero.
+/// The entries of a block by row and column: its shape, and its nonzero entries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Block {
+struct MatrixBlock {
     rows: usize,
     columns: usize,
     entries: Vec<(u32, u32, ExprId)>,
 }
 
-impl Block {
-    fn negated(&self, exprs: &mut Exprs) -> Block {
+impl MatrixBlock {
+    fn negated(&self, exprs: &mut Exprs) -> MatrixBlock {
         let entries = self.entries.iter();
-        Block {
+        MatrixBlock {
             rows: self.rows,
             columns: self.columns,
             entries: entries
@@ -86,21 +86,21 @@ impl Block {
         }
     }
 
-    fn transposed(&self) -> Block {
+    fn transposed(&self) -> MatrixBlock {
         let mut entries: Vec<_> = self
             .entries
             .iter()
             .map(|(row, column, value)| (*column, *row, *value))
             .collect();
         entries.sort_unstable_by_key(|entry| (entry.0, entry.1));
-        Block {
+        MatrixBlock {
             rows: self.columns,
             columns: self.rows,
             entries,
         }
     }
 
-    /// 1 or -1 where it is the identity or its negative.
+    /// Returns false for the identity, true for its negative, otherwise `None`.
     fn unit(&self, exprs: &mut Exprs) -> Option<bool> {
         let (one, minus_one) = (exprs.one(), exprs.integer(-1));
         let is = |wanted: ExprId| {
@@ -124,18 +124,18 @@ impl Block {
     }
 }
 
-/// Finds the names of blocks, and names those that are new.
+/// Finds the names of known blocks, and names new ones.
 struct Namer<'e> {
     exprs: &'e mut Exprs,
-    /// Blocks with a name: that of an element, or the place of a matrix that is in use.
-    known: FxHashMap<Block, (String, bool, bool)>,
+    /// Blocks with a name: the name of an element, or of a matrix that is already in use.
+    known: FxHashMap<MatrixBlock, (String, bool, bool)>,
     placed: FxHashMap<String, usize>,
     counts: FxHashMap<char, usize>,
 }
 
 impl Namer<'_> {
-    /// Makes a name known for a block, and for its negative and its transpose.
-    fn know(&mut self, block: Block, name: &str) {
+    /// Registers a name for a block, for its negative and for its transpose.
+    fn know(&mut self, block: MatrixBlock, name: &str) {
         let negative = block.negated(self.exprs);
         let both = [(block, false), (negative, true)];
         for (block, negative) in both {
@@ -149,8 +149,8 @@ impl Namer<'_> {
         }
     }
 
-    /// The term of a block times a vector; `letter` begins the name of a block that has none.
-    fn term(&mut self, form: &mut BlockForm, block: Block, letter: char, vector: usize, rate: bool) -> BlockTerm {
+    /// Returns the term of a block times a vector; `letter` begins the name of an unnamed block.
+    fn term(&mut self, form: &mut BlockForm, block: MatrixBlock, letter: char, vector: usize, rate: bool) -> BlockTerm {
         let (negative, factor) = if let Some(negative) = block.unit(self.exprs) {
             (negative, BlockFactor::One)
         } else if let ((1, 1), [(_, _, only)]) = ((block.rows, block.columns), &block.entries[..]) {
@@ -187,10 +187,10 @@ impl Namer<'_> {
     }
 }
 
-/// Blocks of rows over grouped columns: for each vector of rows, its blocks by the key of the column and its vector.
-type Blocks = BTreeMap<usize, BTreeMap<(u8, usize), Block>>;
+/// Blocks of rows over grouped columns: for each vector of rows, its blocks by the key and the vector of the column.
+type Blocks = BTreeMap<usize, BTreeMap<(u8, usize), MatrixBlock>>;
 
-/// What the columns of reduction and of matrices are.
+/// The kinds of columns of reduction and of matrices.
 const RATE: u8 = 0;
 const STATE: u8 = 1;
 const INPUT: u8 = 2;
@@ -212,7 +212,7 @@ fn put(blocks: &mut Blocks, form: &BlockForm, row: (usize, usize), column: (u8, 
         .entry(row.0)
         .or_default()
         .entry((kind, vector))
-        .or_insert_with(|| Block {
+        .or_insert_with(|| MatrixBlock {
             rows: shape.0,
             columns: shape.1,
             entries: Vec::new(),
@@ -220,17 +220,17 @@ fn put(blocks: &mut Blocks, form: &BlockForm, row: (usize, usize), column: (u8, 
     block.entries.push((row.1 as u32, at as u32, value));
 }
 
-/// What the columns of reduction are in vectors.
+/// The columns of a reduction, grouped in vectors.
 struct Places<'a> {
     known: Known,
     states: &'a Grouped,
     sources: &'a Grouped,
-    /// Of each source, whether its value is 0.
+    /// For each source, true if its value is 0.
     is_zero: &'a [bool],
 }
 
 impl Places<'_> {
-    /// The kind and the place of a column; none for that of a source of value 0.
+    /// Returns the kind and the position of a column; `None` for a source of value 0.
     fn of(&self, column: u32) -> Option<(u8, (usize, usize))> {
         let known = self.known;
         if column >= known.rate(0) {
@@ -249,7 +249,7 @@ impl Places<'_> {
     }
 }
 
-/// The measured variables that values of sources are written with.
+/// Returns the measured variables in the values of sources.
 fn measured_by_sources(model: &Model, columns: Vec<Signed>) -> Vec<(SymbolId, Signed)> {
     let values: Vec<ExprId> = model
         .graph
@@ -266,7 +266,7 @@ fn measured_by_sources(model: &Model, columns: Vec<Signed>) -> Vec<(SymbolId, Si
     all.filter(|(symbol, _)| used.contains(symbol)).collect()
 }
 
-/// What each of the measured variables is.
+/// Writes the measured variables in blocks.
 fn measured_blocks(
     blocks: Blocks,
     variables: &Grouped,
@@ -298,7 +298,7 @@ fn measured_blocks(
     equations
 }
 
-/// The vectors of the values of sources, and which of these are zero.
+/// Returns the vectors of the values of sources, and which of these are zero.
 fn source_vectors(model: &Model, system: &StateSystem, ports: &[PortId], form: &mut BlockForm) -> (Grouped, Vec<bool>) {
     let (mut source_keys, mut source_values, mut is_zero) = (Vec::new(), Vec::new(), Vec::new());
     for port in ports {
@@ -315,7 +315,7 @@ fn source_vectors(model: &Model, system: &StateSystem, ports: &[PortId], form: &
     (group(form, &source_keys, &source_values, false), is_zero)
 }
 
-/// An equation for each vector of rates: those on the left, its own first, and all else on the right.
+/// Writes an equation for each vector of rates: the rates on the left, its own first, and all else on the right.
 fn block_equations(blocks: Blocks, form: &mut BlockForm, namer: &mut Namer<'_>) {
     for (vector, list) in blocks {
         let mut equation = BlockEquation {
@@ -336,7 +336,7 @@ fn block_equations(blocks: Blocks, form: &mut BlockForm, namer: &mut Namer<'_>) 
     }
 }
 
-/// The equations of a linear system in blocks. The states of `system` are co-energy variables.
+/// Returns the block form of a linear system. The states of `system` are co-energy variables.
 pub(crate) fn block_form<F: Present>(
     problem: Problem<'_>,
     system: &mut StateSystem,
@@ -377,7 +377,7 @@ pub(crate) fn block_form<F: Present>(
     let mut blocks = Blocks::new();
     for ((k, row), port) in reduced.rates.iter().enumerate().zip(&reduced.independent) {
         let law = &model.graph.elements[model.graph.ports[port.index()].element.index()].law;
-        // The law of storage by its value is left as w - M z' = 0, that by its inverse as z' - K w = 0.
+        // A storage law by its value remains w - M z' = 0, one by its inverse z' - K w = 0.
         let is_turned = matches!(
             law,
             Law::Storage {
@@ -388,7 +388,7 @@ pub(crate) fn block_form<F: Present>(
         for (column, value) in row {
             let value = field.present(&mut exprs, value);
             let Some(place) = places.of(*column) else { continue };
-            // Rates stand on the left.
+            // Rates are on the left.
             let value = if is_turned == (place.0 == RATE) {
                 exprs.neg(value)
             } else {
@@ -425,7 +425,7 @@ pub(crate) fn block_form<F: Present>(
     Ok(form)
 }
 
-/// The matrices of storage elements, couplers and dissipators, by the names of these.
+/// Registers the matrices of storage elements, couplers and dissipators under the names of their elements.
 fn know_elements<F: Present>(
     problem: Problem<'_>,
     independent: &[PortId],
@@ -435,14 +435,14 @@ fn know_elements<F: Present>(
     field: &mut F,
 ) {
     let model = problem.model;
-    // Of each vector of states the matrix of its elements, as long as these have no dependent ports.
-    let mut own: BTreeMap<usize, (String, Option<Block>)> = BTreeMap::new();
+    // For each vector of states, the matrix of its elements, unless they have dependent ports.
+    let mut own: BTreeMap<usize, (String, Option<MatrixBlock>)> = BTreeMap::new();
     for (k, port) in independent.iter().enumerate() {
         let id = model.graph.ports[port.index()].element;
         let (vector, row) = states.places[k];
         let size = form.vectors[vector].entries.len();
         let entry = own.entry(vector).or_insert_with(|| {
-            let block = Block {
+            let block = MatrixBlock {
                 rows: size,
                 columns: size,
                 entries: Vec::new(),
@@ -481,7 +481,7 @@ fn know_elements<F: Present>(
         else {
             continue;
         };
-        let mut block = Block {
+        let mut block = MatrixBlock {
             rows: matrix.rows,
             columns: matrix.columns,
             entries: Vec::new(),
@@ -500,7 +500,7 @@ fn know_elements<F: Present>(
     }
 }
 
-/// The outputs over states, inputs and input rates, from the matrices of the system where it has them.
+/// Writes the outputs over states, inputs and input rates, from the matrices of the system if it has them.
 fn output_blocks(system: &StateSystem, form: &mut BlockForm, states: &Grouped, namer: &mut Namer<'_>) {
     let numbers;
     let linear: &LinearForm<ExprId> = match (&system.matrices.symbolic, &system.matrices.numeric) {
@@ -526,7 +526,7 @@ fn output_blocks(system: &StateSystem, form: &mut BlockForm, states: &Grouped, n
     let outputs = group(form, &keyed(&names), &names, true);
     let names: Vec<String> = system.inputs.iter().map(|input| input.name.to_string()).collect();
     let inputs = group(form, &keyed(&names), &names, true);
-    // States that are no storage: declared integrals, and those that outputs add.
+    // States other than storage: declared integrals, and those added for outputs.
     let names: Vec<String> = system.states[states.places.len()..]
         .iter()
         .map(|state| state.name.to_string())

@@ -1,4 +1,4 @@
-//! The drivers: one run of reduction and assembly for each number system that is needed.
+//! The drivers: one run of reduction and assembly for each required number system.
 
 use crate::bond::{self, BondGraph};
 use crate::causality::Request;
@@ -19,13 +19,13 @@ use crate::initialisation::conditions::Conditions;
 use crate::initialisation::dependent_starts;
 use crate::initialisation::start_values::find_starts;
 use crate::options::Options;
-use crate::parameter_values::parameter_values;
+use crate::parameter_values::{parameter_values, sampled};
 use crate::simplification::shorten::Shortening;
 use crate::state_selection::decision::decide;
 use crate::state_selection::links::{Impulses, Links};
 use crate::state_selection::retain::{retained, sampled_rows, unmet};
 use lgm_algebra::expr::{Evaluated, Exprs, to_f64};
-use lgm_algebra::{DoubleValues, ExactValues, Field, PrimeField, RationalFunction, RationalFunctions, Sampled};
+use lgm_algebra::{DoubleValues, ExactValues, Field, RationalFunction, RationalFunctions, Sampled};
 use lgm_model::Model;
 use lgm_model::blocks::BlockForm;
 use lgm_model::system::{DependentStorage, StateSystem};
@@ -35,12 +35,12 @@ use num_rational::BigRational;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// What is known of the starts of storage.
+/// The known facts about the initial values of storage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownStarts {
-    /// The states whose starts were found over the parameters.
+    /// The states whose initial values were found symbolically.
     pub(crate) states: FxHashSet<Arc<str>>,
-    /// Whether a constant source acts on storage that depends on it.
+    /// True if a constant source acts on storage that depends on it.
     pub(crate) is_driven: bool,
 }
 
@@ -50,7 +50,7 @@ pub fn formulate(model: &Model, graph: &BondGraph, options: &Options) -> (Option
     (system, diagnostics)
 }
 
-/// The same, and what is known of the starts of storage.
+/// Does the same, and also returns the known facts about the initial values of storage.
 pub(crate) fn formulate_with_known_starts(
     model: &Model,
     graph: &BondGraph,
@@ -74,8 +74,8 @@ pub(crate) fn formulate_with_known_starts(
     (system.filter(|_| !has_errors(&diagnostics)), known, diagnostics)
 }
 
-/// Formulates the equations of a model with the starts that follow from others. The states of these starts are returned too, and
-/// whether a constant source acts on storage that depends on it.
+/// Formulates the equations of a model with its derived initial values. Also returns the states with such values, and
+/// true if a constant source acts on storage that depends on it.
 fn started(
     model: &Model,
     graph: &BondGraph,
@@ -111,8 +111,8 @@ fn started(
     (system, solved, diagnostics, is_driven)
 }
 
-/// Formulates the equations of a model; starts are constraints that are still to be looked at.
-/// `links` says which storage the states are of.
+/// Formulates the equations of a model; initial values are constraints that are still to be examined. `links` receives
+/// the storage of each state.
 fn formulate_model(
     model: &Model,
     graph: &BondGraph,
@@ -151,7 +151,7 @@ fn formulate_model(
     match formulate_with(problem, general, options, links, &mut diagnostics) {
         Ok(system) => {
             if !options.numeric {
-                // Equations over the parameters hold in general, but perhaps not for the values given.
+                // Symbolic equations hold in general, but perhaps not for the given values.
                 let found = singular::diagnose(model, graph, &causality);
                 values::merge(&mut diagnostics, found);
             }
@@ -189,12 +189,12 @@ fn formulate_with(
         let mut field = Sampled::new(2);
         added = run(problem, &mut exprs, &mut field, &mut plan, &[])?.added;
     }
-    // Starts of dependent storage are compared as numbers.
+    // Initial values of dependent storage are compared as numbers.
     let has_dependent_starts = causality.dependent.iter().any(|port| {
         let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
         element.start.iter().any(Option::is_some)
     });
-    // Loops that control closes may have no solution for the values given, though they have one in general.
+    // Loops closed by controlled sources may have no solution for the given values, although they have one in general.
     let numbers_decide = has_dependent_starts || is_controlled(model) || !model.integrals.is_empty();
     let numeric = if options.numeric || !options.symbolic || !general || numbers_decide {
         let numeric = numeric_run(problem, &mut exprs, &mut plan)?;
@@ -216,11 +216,11 @@ fn formulate_with(
             diagnostics.push(
                 Diagnostic::warning(
                     Code::LGM0504,
-                    "a source depends on time directly; the matrices in numbers leave its term out",
+                    "a source depends on time directly; the numeric matrices omit its term",
                 )
                 .label(model.heading.span, "in this model")
-                .note("the equations hold the term")
-                .help("make it an input, `input u = ..`, to see it in B"),
+                .note("the equations contain the term")
+                .help("declare it as an input, `input u = ..`, to see it in B"),
             );
         }
         if links.carriers.is_empty() {
@@ -243,7 +243,7 @@ fn formulate_with(
     Ok(system)
 }
 
-/// The equations in blocks; none if their rows are too long.
+/// Returns the block form of the equations; `None` if their rows are too long.
 fn in_blocks(problem: Problem<'_>, options: &Options, system: &mut StateSystem) -> Result<Option<BlockForm>, Failure> {
     options.go_on()?;
     let values = parameter_values(problem.model).into_iter();
@@ -256,8 +256,7 @@ fn in_blocks(problem: Problem<'_>, options: &Options, system: &mut StateSystem) 
     let form = if let Some(form) = cancelled.filter(|_| !rational.exhausted()) {
         Ok(form)
     } else if options.symbolic {
-        let given = values.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-        let mut field = SharedArena::new(3, given.collect());
+        let mut field = SharedArena::new(3, sampled(problem.model, 3));
         block_form(problem, system, &mut field)
     } else {
         let mut field = DoubleValues::new(values.map(|(symbol, value)| (symbol, to_f64(&value))).collect());
@@ -269,17 +268,18 @@ fn in_blocks(problem: Problem<'_>, options: &Options, system: &mut StateSystem) 
     }
 }
 
-/// Says that the matrices of a linear system are too full to be written out.
+/// Reports that the matrices of a linear system are too dense to be written out.
 fn without_matrices(model: &Model) -> Diagnostic {
     Diagnostic::information(
         Code::LGM0506,
-        "most states act on most others: A..F are left out, and what many equations use is assigned before them",
+        "most states act on most others: A..F are omitted, and shared subexpressions are assigned before the \
+         equations",
     )
     .label(model.heading.span, "in this model")
-    .help("a storage element at the hub, as a small capacitor or mass there would be, makes the matrices sparse")
+    .help("a storage element at the hub, such as a small capacitor or mass, makes the matrices sparse")
 }
 
-/// Exact rationals rounded once where the system is small, doubles elsewhere; with the report on dependent storage.
+/// Computes in exact rationals, rounded once, if the system is small, otherwise in doubles; also returns the report on dependent storage.
 fn numeric_run(
     problem: Problem<'_>,
     exprs: &mut Exprs,
@@ -296,7 +296,7 @@ fn numeric_run(
             let dependent = dependents::report(model, exprs, &mut field, causality, couplings, &mut present);
             (exact.map(to_f64), dependent)
         });
-        // Numbers of very many digits are for doubles; what the field said after it gave up means nothing.
+        // Numbers with very many digits are left to doubles; results of the field after it gave up are meaningless.
         if !field.exhausted() {
             return attempt.and_then(finite);
         }
@@ -312,7 +312,7 @@ fn numeric_run(
     finite((run, dependent))
 }
 
-/// Refuses numbers beyond the range of doubles, which parameters of hundreds of digits lead to.
+/// Rejects numbers beyond the range of doubles, which result from parameters of hundreds of digits.
 fn finite(found: (Run<f64>, Vec<DependentStorage>)) -> Result<(Run<f64>, Vec<DependentStorage>), Failure> {
     let rows = found
         .0
@@ -325,7 +325,7 @@ fn finite(found: (Run<f64>, Vec<DependentStorage>)) -> Result<(Run<f64>, Vec<Dep
     }
 }
 
-/// Fully cancelled entries, or shared uncancelled ones with a note where those are too large or too many.
+/// Computes fully cancelled entries, or shared uncancelled ones with a note if the cancelled ones are too large or too many.
 fn symbolic_run(
     problem: Problem<'_>,
     options: &Options,
@@ -343,10 +343,7 @@ fn symbolic_run(
         return Ok(());
     }
     options.go_on()?;
-    let given = parameter_values(model)
-        .into_iter()
-        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-    let mut field = SharedArena::new(3, given.collect());
+    let mut field = SharedArena::new(3, sampled(model, 3));
     let mut exprs = std::mem::take(&mut system.exprs);
     let attempt = match is_crowded {
         true => run_sharing(problem, &mut exprs, &mut field, plan),
@@ -365,7 +362,7 @@ fn symbolic_run(
     Ok(())
 }
 
-/// Fully cancelled entries; false where these are too large.
+/// Computes fully cancelled entries; returns false if these are too large.
 fn cancelled_run(
     problem: Problem<'_>,
     options: &Options,
@@ -404,18 +401,17 @@ fn cancelled_run(
             Ok(true)
         }
         Ok(_) => Ok(false),
-        // A field that gave up answers wrongly, and what looks singular to it need not be.
+        // After it gives up, a field returns wrong results, and may report regular matrices as singular.
         Err(failure) if failure.is_too_large() || field.exhausted() => Ok(false),
         Err(failure) => Err(failure),
     }
 }
 
-/// Names what the equations share, and says that they are too large for something.
+/// Names the shared expressions of the equations, and reports that the equations are too large for some form.
 fn share(model: &Model, system: &mut StateSystem, what: &str, diagnostics: &mut Vec<Diagnostic>) {
     matrices::share(system);
-    let message = format!(
-        "the exact symbolic entries are too large to be {what}; equations are given with shared subexpressions"
-    );
+    let message =
+        format!("the exact symbolic entries are too large to be {what}; the equations use shared subexpressions");
     diagnostics.push(
         Diagnostic::information(Code::LGM0503, message)
             .label(model.heading.span, "this model")

@@ -1,4 +1,4 @@
-//! The state system without its equations: the names, units and starts of states, inputs and outputs.
+//! The state system without its equations: the names, units and initial values of states, inputs and outputs.
 
 use crate::causality::Causality;
 use crate::parameter_values::parameter_values;
@@ -14,7 +14,7 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// The system without its equations: parameters, states, inputs, outputs.
+/// Returns the system without its equations: parameters, states, inputs, outputs.
 pub(crate) fn frame(
     model: &Model,
     mut exprs: Exprs,
@@ -78,7 +78,7 @@ pub(crate) fn frame(
     }
 }
 
-/// The state that a declared integral is.
+/// Returns the state of a declared integral.
 fn integral_state(model: &Model, exprs: &mut Exprs, integral: &Integral) -> State {
     let zero = exprs.zero();
     let name: Arc<str> = model.path_name(integral.path).into();
@@ -100,7 +100,7 @@ fn integral_state(model: &Model, exprs: &mut Exprs, integral: &Integral) -> Stat
     }
 }
 
-/// The states that outputs add for their integrals.
+/// Adds the states for the integrals in outputs.
 fn add_states_of_outputs(model: &Model, exprs: &mut Exprs, added: &[usize], states: &mut Vec<State>) {
     let mut names: FxHashSet<Arc<str>> = FxHashSet::default();
     for state in states.iter() {
@@ -109,7 +109,7 @@ fn add_states_of_outputs(model: &Model, exprs: &mut Exprs, added: &[usize], stat
     }
     for output in added {
         let output = &model.outputs[*output];
-        // Outputs have names of their own, and a state may have the same.
+        // Outputs are named independently, so a state may have the same name.
         let mut name = output.name.clone();
         while !names.insert(name.clone()) {
             name = format!("{name}.int").into();
@@ -132,7 +132,7 @@ fn add_states_of_outputs(model: &Model, exprs: &mut Exprs, added: &[usize], stat
     }
 }
 
-/// The state of one independent storage port.
+/// Returns the state of one independent storage port.
 fn storage_state(
     model: &Model,
     exprs: &mut Exprs,
@@ -161,7 +161,7 @@ fn storage_state(
         name: name.into(),
         start,
         start_value: 0.0,
-        // A start converted to other states depends on all starts of the field.
+        // An initial value converted to other states depends on all initial values of the field.
         start_given: if choice == element.state_choice {
             element.start.get(at).is_some_and(Option::is_some)
         } else {
@@ -173,7 +173,7 @@ fn storage_state(
     }
 }
 
-/// What a storage port carries under a choice: which of its variables, how that is named, and its unit.
+/// Returns the state of a storage port under a choice: its variable, name and unit.
 fn variable_of(
     model: &Model,
     port: PortId,
@@ -220,7 +220,7 @@ fn variable_of(
     }
 }
 
-/// The name of the state that a storage port carries where it is independent, and which of its variables that is.
+/// Returns the name of the state that a storage port has if it is independent, and the choice of its variable.
 pub(crate) fn storage_state_name(model: &Model, port: PortId, request: StateRequest) -> Option<(String, StateChoice)> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Storage { co_energy, .. } = &element.law else {
@@ -231,14 +231,14 @@ pub(crate) fn storage_state_name(model: &Model, port: PortId, request: StateRequ
     Some((state_name(model, port, &symbol), choice))
 }
 
-/// The name of a state of a storage port: `mass.v`, `link.a.v`, `bob.v[2]`.
+/// Returns the name of a state of a storage port: `mass.v`, `link.a.v`, `bob.v[2]`.
 fn state_name(model: &Model, port: PortId, symbol: &str) -> String {
     let info = &model.graph.ports[port.index()];
     let element = &model.graph.elements[info.element.index()];
     let path = model.path_name(element.path);
     let mut name = format!("{path}.{symbol}");
     if let (Some(mode), Some(block)) = (element.mode, model.paths[element.path.index()].parent) {
-        // The modes of a block are entries of its state, whatever carries them.
+        // The modes of a block are entries of its state, with any kind of storage.
         name = format!("{}.{symbol}[{mode}]", model.path_name(block));
     }
     if let Some(port_name) = &info.name {
@@ -250,7 +250,7 @@ fn state_name(model: &Model, port: PortId, symbol: &str) -> String {
     name
 }
 
-/// The state that is the total of what a storage port holds and what storage holds that follows from it. It starts at 0.
+/// Returns the state that is the total stored by a storage port and by the storage that follows from it. Its initial value is 0.
 pub(crate) fn total_state(model: &Model, exprs: &mut Exprs, port: PortId) -> State {
     let request = StateRequest::Energy;
     let mut state = storage_state(model, exprs, port, request, &mut Vec::new());
@@ -266,7 +266,7 @@ pub(crate) fn total_state(model: &Model, exprs: &mut Exprs, port: PortId) -> Sta
     state
 }
 
-/// Of what size the state that was chosen is, from what was said of the one that the storage naturally carries.
+/// Returns the magnitude of the chosen state, from that of the natural state of the storage.
 fn nominal_of(model: &Model, exprs: &mut Exprs, port: PortId, choice: StateChoice) -> Option<ExprId> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let given: Option<Vec<ExprId>> = element.nominal.iter().copied().collect();
@@ -274,8 +274,7 @@ fn nominal_of(model: &Model, exprs: &mut Exprs, port: PortId, choice: StateChoic
     converted(exprs, element, at, choice, &given.filter(|given| !given.is_empty())?)
 }
 
-/// An entry of what is given of the states that a storage naturally carries, as one of the states that were chosen; none where a
-/// matrix would have to be inverted.
+/// Converts a given entry of the natural states of storage to the chosen states; returns `None` if a matrix would have to be inverted.
 fn converted(exprs: &mut Exprs, element: &Element, at: usize, choice: StateChoice, given: &[ExprId]) -> Option<ExprId> {
     if choice == element.state_choice {
         return Some(given[at]);
@@ -293,7 +292,7 @@ fn converted(exprs: &mut Exprs, element: &Element, at: usize, choice: StateChoic
     (given.len() == 1).then(|| exprs.div(given[0], value.get(0, 0)))
 }
 
-/// The start of the state that was chosen, from the start of the state that the storage naturally carries.
+/// Returns the initial value of the chosen state, from that of the natural state of the storage.
 fn start_of(
     model: &Model,
     exprs: &mut Exprs,
@@ -314,18 +313,18 @@ fn start_of(
     diagnostics.push(
         Diagnostic::error(
             Code::LGM0606,
-            "the start of a storage field cannot be converted to other states: not built yet",
+            "converting the initial value of a storage field to other states is not supported",
         )
         .label(
             element.start_span.unwrap_or(element.law_span),
-            "given for the state that this field carries",
+            "given for the state of this field",
         )
-        .help("leave out `--states`, or give no `start` here"),
+        .help("remove `--states`, or remove this `start`"),
     );
     zero
 }
 
-/// The SI unit of the time integral of a variable.
+/// Returns the SI unit of the time integral of a variable.
 fn integral_unit(dimension: Dimension) -> Option<SiUnit> {
     dimension.times(&Dimension::TIME).map(SiUnit::of)
 }

@@ -16,24 +16,24 @@ use num_rational::BigRational;
 use num_traits::Signed;
 use rustc_hash::FxHashMap;
 
-/// A field whose elements can be shown as expressions.
+/// A field whose elements can be displayed as expressions.
 pub(crate) trait Present: Field + FromExpression {
-    /// Whether elements are fully cancelled, so that their text is as short as they are. Otherwise text may be exponentially
-    /// longer than the shared expression, and is never made.
+    /// True if elements are fully cancelled, so that their text is as short as possible. Otherwise text may be
+    /// exponentially longer than the shared expression, and is never written.
     const CANCELLED: bool;
 
-    /// Whether elements are numbers, so that what changes with time cannot be one.
+    /// True if elements are numbers, so that a value that changes with time cannot be an element.
     const NUMBERS: bool;
 
-    /// The expression that a person would write for the element.
+    /// Returns the expression that a person would write for the element.
     fn present(&mut self, exprs: &mut Exprs, value: &Self::Element) -> ExprId;
 
-    /// A row over symbols as an expression, where it shows at once that nobody would write it otherwise.
+    /// Returns a row over symbols as an expression, if it needs no further simplification.
     fn at_once(&self, _exprs: &mut Exprs, _row: &[(ExprId, Self::Element)]) -> Option<ExprId> {
         None
     }
 
-    /// A key by which elements are distinguished, if that is quicker than writing them again: large models hold few different numbers.
+    /// Returns a key that distinguishes elements, if that is quicker than writing them again: large models contain few distinct numbers.
     fn key(_value: &Self::Element) -> Option<u64> {
         None
     }
@@ -89,14 +89,15 @@ impl Present for SharedArena {
     }
 }
 
-/// Expressions of more nodes than this are written with shared subexpressions. An expression that is small as a graph
-/// may be longer than any memory when it is written out: a function of a function of a sum, sixty times over.
+/// Expressions of more nodes than this are written with shared subexpressions. An expression with a small graph may
+/// exceed any memory when it is written out: a function of a function of a sum, nested sixty times.
 pub(crate) const LONGEST_WRITTEN: u64 = 100_000;
 
-/// Rows with more entries than this are not tried over one denominator.
+/// Rows with more entries than this are not written over one denominator.
 const COMMON_DENOMINATOR: usize = 8;
 
-/// Fills in A..F and the equations over the parameters. False where the field's size limit was passed; the system is then as before.
+/// Fills in A..F and the equations in terms of the parameters. Returns false and leaves the system unchanged if
+/// the field exceeds its size limit.
 pub(crate) fn symbolic<F: Present>(
     model: &Model,
     system: &mut StateSystem,
@@ -104,7 +105,7 @@ pub(crate) fn symbolic<F: Present>(
     field: &mut F,
     shortening: &mut Shortening,
 ) -> bool {
-    // Shared rows leave the equations linear, though the matrices, which are full, are not written out.
+    // Shared rows leave the equations linear, but their dense matrices are not written out.
     let is_linear = run.outputs.iter().all(|output| output.row.is_some());
     let form = {
         let exprs = &mut system.exprs;
@@ -142,11 +143,11 @@ struct Written {
     derivatives: Vec<ExprId>,
     values: Vec<ExprId>,
     x_offset: Vec<ExprId>,
-    /// Zero for outputs that are not affine.
+    /// Zero for outputs that are not affine functions.
     y_offset: Vec<ExprId>,
 }
 
-/// Writes the rows of a run as expressions, and their constant parts once more.
+/// Writes the rows of a run as expressions, and their constant parts separately.
 fn write_equations<F: Present>(
     model: &Model,
     system: &mut StateSystem,
@@ -199,7 +200,7 @@ fn write_equations<F: Present>(
     written
 }
 
-/// The symbol of each column that has one; none for constants.
+/// Returns the symbol of each column; `None` for constants.
 fn column_symbols<E>(system: &StateSystem, run: &Run<E>) -> Vec<Option<SymbolId>> {
     let mut symbols: Vec<Option<SymbolId>> = system.states.iter().map(|state| Some(state.symbol)).collect();
     symbols.resize(run.columns.states(), None);
@@ -218,12 +219,12 @@ struct Writer<'a, F: Present> {
     /// The symbols of shared rows.
     shared: Vec<SymbolId>,
     measures: FxHashMap<SymbolId, usize>,
-    /// Elements that were written before, by [`Present::key`].
+    /// Elements already written, by [`Present::key`].
     presented: FxHashMap<u64, ExprId>,
 }
 
 impl<F: Present> Writer<'_, F> {
-    /// [`Present::present`], once for each different element.
+    /// Calls [`Present::present`] once for each distinct element.
     fn present(&mut self, value: &F::Element) -> ExprId {
         let Some(key) = F::key(value) else {
             let id = self.field.present(self.exprs, value);
@@ -237,7 +238,7 @@ impl<F: Present> Writer<'_, F> {
         id
     }
 
-    /// A row as an expression: over one denominator where that is shorter, as a sum of products elsewhere.
+    /// Returns a row as an expression: over one denominator if that is shorter, otherwise as a sum of products.
     fn expression(&mut self, row: &Row<F::Element>, rest: Option<ExprId>) -> ExprId {
         let mut factors = Vec::with_capacity(row.len());
         let mut varies = false;
@@ -272,14 +273,14 @@ impl<F: Present> Writer<'_, F> {
             terms.push(self.exprs.mul(coefficient, *variable));
         }
         terms.extend(rest);
-        // What adds comes before what takes away, as people write it.
+        // Positive terms come before negative ones, as in a textbook.
         terms.sort_by_key(|id| is_negative(self.exprs, *id));
         let apart = self.exprs.sum(terms);
-        // A sum with a variable in it is no number.
+        // A sum that contains a variable is not a number.
         if !F::CANCELLED || F::NUMBERS && varies || is_long || self.field.exhausted() {
             return apart;
         }
-        // A person writes whichever of the two is shorter.
+        // The shorter form is written.
         match self.over_one_denominator(&factors, rest) {
             Some(together) if self.exprs.is_written_beyond(together, LONGEST_WRITTEN) => apart,
             Some(together) if self.exprs.is_written_beyond(apart, LONGEST_WRITTEN) => together,
@@ -305,7 +306,7 @@ impl<F: Present> Writer<'_, F> {
         Some(self.field.present(self.exprs, &sum))
     }
 
-    /// The constant part of a row, in lowest terms where the field has them.
+    /// Returns the constant part of a row, in lowest terms if the field has them.
     fn offset(&mut self, row: &Row<F::Element>) -> ExprId {
         let first = self.run.columns.constant(0);
         let factors: Vec<(ExprId, F::Element)> = row
@@ -330,7 +331,7 @@ impl<F: Present> Writer<'_, F> {
         self.exprs.sum(terms)
     }
 
-    /// What an output has beside its row: its own constant part, and the starts of the states that it integrates.
+    /// Returns the parts of an output other than its row: its constant part, and the initial values of the states that it integrates.
     fn output_rest(&mut self, system: &StateSystem, output: &OutputRow<F::Element>) -> ExprId {
         if output.row.is_none() {
             return self.exprs.zero();
@@ -345,7 +346,7 @@ impl<F: Present> Writer<'_, F> {
             }
         }
         let rest = self.exprs.sum(terms);
-        // In lowest terms, or as one number, where the field can say it.
+        // The expression is in lowest terms, or one number, if the field supports it.
         if !F::CANCELLED || F::NUMBERS && self.exprs.changes_with_time(rest) {
             return rest;
         }
@@ -358,7 +359,7 @@ impl<F: Present> Writer<'_, F> {
         }
     }
 
-    /// An output that is not affine: its measured variables are replaced by their rows.
+    /// Returns a nonlinear output with its measured variables replaced by their rows.
     fn nonlinear_output(&mut self, value: ExprId) -> ExprId {
         let mut replacement: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         for symbol in self.exprs.symbols_of(&[value]) {
@@ -373,7 +374,7 @@ impl<F: Present> Writer<'_, F> {
 }
 
 impl<E> Run<E> {
-    /// The expression of a constant's column.
+    /// Returns the expression of a constant's column.
     fn constant(&self, column: u32) -> ExprId {
         let at = (column - self.columns.constant(0)) as usize;
         if at < self.constants.len() {
@@ -384,7 +385,7 @@ impl<E> Run<E> {
     }
 }
 
-/// Splits rows into A..F without offsets; none where an output is not affine, or rows are shared.
+/// Splits rows into A..F without offsets; returns `None` if an output is not affine, or if rows are shared.
 fn linear_form<E, T>(run: &Run<E>, mut convert: impl FnMut(&E) -> T) -> Option<LinearForm<T>> {
     if !run.shared.is_empty() {
         return None;
@@ -430,9 +431,9 @@ fn linear_form<E, T>(run: &Run<E>, mut convert: impl FnMut(&E) -> T) -> Option<L
     })
 }
 
-/// Fills in A..F in numbers, and the equations with numbers in them where no symbolic ones are there.
+/// Fills in A..F in numbers, and numeric equations if no symbolic ones exist.
 ///
-/// False where a constant part changes with time: it has no number, and only the equations hold it.
+/// Returns false if a constant part changes with time: it has no number, and appears only in the equations.
 pub(crate) fn numeric(
     model: &Model,
     system: &mut StateSystem,
@@ -480,7 +481,7 @@ pub(crate) fn numeric(
     steady
 }
 
-/// Whether an equation or an entry of a matrix is too long to be written out as it is.
+/// Returns true if an equation or an entry of a matrix is too long to write out.
 pub(crate) fn is_too_long(system: &StateSystem) -> bool {
     let equations = system
         .equations
@@ -488,8 +489,8 @@ pub(crate) fn is_too_long(system: &StateSystem) -> bool {
         .iter()
         .chain(&system.equations.output_values);
     let entries = system.matrices.symbolic.iter().flat_map(|form| {
-        let matrices = [&form.a, &form.b, &form.c, &form.d, &form.e, &form.f];
-        let entries = matrices.into_iter().flat_map(|matrix| matrix.rows.iter().flatten());
+        let matrices = form.matrices().into_iter();
+        let entries = matrices.flat_map(|(_, matrix)| matrix.rows.iter().flatten());
         let offsets = form.x_offset.iter().chain(&form.y_offset).flatten();
         entries.map(|entry| &entry.1).chain(offsets)
     });
@@ -497,14 +498,14 @@ pub(crate) fn is_too_long(system: &StateSystem) -> bool {
     system.exprs.written_size(&roots) > LONGEST_WRITTEN
 }
 
-/// Names every subexpression that is used more than once, so that the equations' text stays as small as their graph. Rows that
-/// are shared already are named anew among them.
+/// Names every subexpression that is used more than once, so that the text of the equations stays as small as their
+/// graph. Already shared rows are renamed consistently with the others.
 pub(crate) fn share(system: &mut StateSystem) {
     let mut roots = Vec::new();
     roots.extend(system.equations.derivatives.iter().copied());
     roots.extend(system.equations.output_values.iter().copied());
     if let Some(form) = &system.matrices.symbolic {
-        for matrix in [&form.a, &form.b, &form.c, &form.d, &form.e, &form.f] {
+        for (_, matrix) in form.matrices() {
             roots.extend(matrix.rows.iter().flatten().map(|entry| entry.1));
         }
         roots.extend(
@@ -516,7 +517,7 @@ pub(crate) fn share(system: &mut StateSystem) {
         );
     }
     let mut exprs = std::mem::take(&mut system.exprs);
-    // A row's symbol stands for its value, which is older: in the order of ids it has been rebuilt before.
+    // A row's symbol represents its value, which is older: in the order of ids it has already been rebuilt.
     let rows: FxHashMap<ExprId, ExprId> = std::mem::take(&mut system.equations.assignments)
         .into_iter()
         .map(|row| (exprs.symbol(row.symbol), row.value))
@@ -574,7 +575,7 @@ pub(crate) fn share(system: &mut StateSystem) {
     system.exprs = exprs;
 }
 
-/// Whether a term begins with a minus.
+/// Returns true if a term begins with a minus.
 pub(crate) fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
     let first = match exprs.node(id) {
         Node::Product(list) => list[0],
@@ -583,7 +584,7 @@ pub(crate) fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
     exprs.as_number(first).is_some_and(Signed::is_negative)
 }
 
-/// A name is worth it for a sum, a call, or a product of more than a number and a symbol.
+/// Returns true for expressions that are worth naming: a sum, a call, or a product of more than a number and a symbol.
 pub(crate) fn is_worth_a_name(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Sum(_) | Node::Call(..) | Node::If(..) => true,

@@ -1,4 +1,4 @@
-//! Formulation: rows of the reduced graph to equations and matrices, one run for each number system that is asked for.
+//! Formulation: rows of the reduced graph to equations and matrices, one run for each requested number system.
 
 pub(crate) mod assemble;
 pub(crate) mod blocks;

@@ -1,4 +1,4 @@
-//! Equations with the parameters' values in them.
+//! Equations with the values of parameters substituted.
 
 use crate::decimals::shortest_decimal;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, to_f64};
@@ -7,16 +7,21 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 
-/// A decimal of more digits than this is rounded to the nearest double.
+/// A decimal with more digits than this is rounded to the nearest double.
 const DIGITS: usize = 15;
 
-/// The system with numbers in the places of its parameters; what is constant then is one number.
+/// Returns the system with numbers instead of parameters; constant expressions become single numbers.
 pub fn with_numbers(system: &StateSystem) -> StateSystem {
     let mut system = system.clone();
     let mut exprs = std::mem::take(&mut system.exprs);
     let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
     let values: FxHashMap<SymbolId, ExprId> = entries
-        .map(|entry| (entry.symbol, exprs.number(entry.value.clone())))
+        .map(|entry| {
+            (
+                entry.symbol,
+                entry.exact.unwrap_or_else(|| exprs.number(entry.value.clone())),
+            )
+        })
         .collect();
     let roots: Vec<&mut ExprId> = system.equations.shown_mut().collect();
     let ids: Vec<ExprId> = roots.iter().map(|id| **id).collect();
@@ -28,7 +33,7 @@ pub fn with_numbers(system: &StateSystem) -> StateSystem {
         let now = constant(&mut exprs, rebuilt).unwrap_or(rebuilt);
         folded.insert(id, now);
     }
-    // Exact arithmetic first, then one rounding of every number that no short decimal is. Exponents stay as they are.
+    // Exact arithmetic comes first, then each number that is not a short decimal is rounded once. Exponents stay unchanged.
     let ids: Vec<ExprId> = ids.iter().map(|id| folded[id]).collect();
     let mut short: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     for id in exprs.reachable(&ids) {
@@ -47,7 +52,7 @@ pub fn with_numbers(system: &StateSystem) -> StateSystem {
     system
 }
 
-/// The value of a function, a power or `pi` that holds numbers only.
+/// Returns the value of a function, a power or `pi` that contains only numbers.
 fn constant(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     let is_number = |child: ExprId| exprs.as_number(child).is_some();
     let is_constant = match exprs.node(id) {
@@ -59,11 +64,11 @@ fn constant(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
         }
         _ => false,
     };
-    let value = is_constant.then(|| exprs.evaluate_unchecked(&[id], &|_| None)[0])?;
-    value.is_finite().then(|| exprs.number(shortest_decimal(value)))
+    let value = is_constant.then(|| exprs.evaluate_exact(&[id], &|_| None).ok())??;
+    to_f64(&value[0]).is_finite().then(|| exprs.number(value[0].clone()))
 }
 
-/// The number itself where it is a short decimal or a short fraction, else the nearest double.
+/// Returns the number itself if it is a short decimal or a short fraction, otherwise the nearest double.
 fn short_number(value: &BigRational) -> BigRational {
     let mut rest = value.denom().clone();
     for prime in [2u32, 5] {

@@ -1,4 +1,4 @@
-//! Outputs as rows: measured variables, `der(..)`, and `int(..)` with the states that it adds (language 9).
+//! Outputs as rows: measured variables, `der(..)`, and `int(..)` with the states that are added for it (language 9).
 
 use crate::causality::Causality;
 use crate::causality::elimination::{Row, RowSum};
@@ -14,29 +14,29 @@ use rustc_hash::FxHashMap;
 /// One output over the columns of the assembled equations.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputRow<E> {
-    /// Its row; none where it is not affine.
+    /// Its row; none if the output is not affine.
     pub(crate) row: Option<Row<E>>,
-    /// What holds no variable, over parameters and time.
+    /// The terms without variables, in parameters and time.
     pub(crate) rest: ExprId,
-    /// Integrals that a storage holds count from 0, its state from its start: `- factor * start(state)`.
+    /// Integrals that a storage element holds count from 0, but its state from its initial value: `- factor * start(state)`.
     pub(crate) starts: Vec<(E, usize)>,
 }
 
-/// Outputs, and the rates of the states that they add.
+/// Outputs, and the rates of the states added for them.
 #[derive(Clone, Debug)]
 pub(crate) struct Outputs<E> {
-    /// One an output.
+    /// One row per output.
     pub(crate) rows: Vec<OutputRow<E>>,
     /// Rates of added states, each with the index of the output that it is named after.
     pub(crate) added: Vec<(Row<E>, usize)>,
 }
 
-/// What is wrong with an output.
+/// The error of an output.
 #[derive(Clone, Debug)]
 pub(crate) enum OutputFault {
-    /// The second derivative of an input would be needed.
+    /// The index of an output that would need the second derivative of an input.
     SecondRate(usize),
-    /// A coefficient cannot be computed.
+    /// The index of an output with a coefficient that cannot be computed.
     Value(usize, Evaluated),
 }
 
@@ -51,20 +51,21 @@ fn is_atom(exprs: &Exprs, id: ExprId) -> bool {
     is_call(exprs, id).is_some() || is_variable(exprs, id)
 }
 
-/// An output's value as an affine form of variables, `int(..)` and `der(..)`; none where it is not, or a coefficient changes with
-/// time.
+/// Returns an output's value as an affine form of variables, `int(..)` and `der(..)`; `None` if it is not affine, or if
+/// a coefficient changes with time.
 fn affine_form(exprs: &mut Exprs, value: ExprId) -> Option<Affine> {
     let form = exprs.affine(value, &is_atom)?;
     let is_steady = !form.terms.iter().any(|term| exprs.changes_with_time(term.1));
     is_steady.then_some(form)
 }
 
-/// Whether an output's value is affine in the variables of the equations, with coefficients that do not change.
+/// Returns true if an output's value is affine in the variables of the equations, with constant coefficients.
 pub(crate) fn is_affine(exprs: &mut Exprs, value: ExprId) -> bool {
     affine_form(exprs, value).is_some()
 }
 
-/// Whether what stands inside `int(..)` and `der(..)` of all outputs is linear in variables, and these stand in linear outputs.
+/// Returns true if the arguments of `int(..)` and `der(..)` in all outputs are linear in variables, and these calls
+/// occur in linear outputs.
 pub(crate) fn integrands_are_linear(model: &Model) -> bool {
     let mut arena = None;
     model.outputs.iter().all(|output| {
@@ -77,7 +78,7 @@ pub(crate) fn integrands_are_linear(model: &Model) -> bool {
     })
 }
 
-/// Whether an atom is a variable, or `int(..)` or `der(..)` of what is linear in variables and in rates of such.
+/// Returns true if an atom is a variable, or `int(..)` or `der(..)` of an expression linear in variables and their rates.
 fn is_linear_atom(exprs: &mut Exprs, atom: ExprId) -> bool {
     let Some((_, inner)) = is_call(exprs, atom) else {
         return true;
@@ -92,7 +93,7 @@ fn is_linear_atom(exprs: &mut Exprs, atom: ExprId) -> bool {
     })
 }
 
-/// How many states the outputs can add at most: the distinct integrands.
+/// Returns the maximum number of states added for outputs: the number of distinct integrands.
 pub(crate) fn integrands(model: &Model) -> usize {
     let roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     model
@@ -103,11 +104,11 @@ pub(crate) fn integrands(model: &Model) -> usize {
         .count()
 }
 
-/// For each integrand, the states that hold its integral; none where a state is added. Decided once, over the prime
+/// For each integrand, the states that hold its integral; none if a state is added. Decided once, over the prime
 /// field, so that symbolic and numeric equations have the same states.
 pub(crate) type Plan = FxHashMap<ExprId, Option<Held>>;
 
-/// Writes the outputs over the assembled columns. Without a plan, integrals are looked for and entered in it.
+/// Writes the outputs over the assembled columns. Without a plan, integrals are searched for and entered in the plan.
 pub(crate) fn outputs<F: Field + FromExpression>(
     model: &Model,
     exprs: &mut Exprs,
@@ -117,7 +118,7 @@ pub(crate) fn outputs<F: Field + FromExpression>(
     plan: &mut Plan,
 ) -> Result<Outputs<F::Element>, OutputFault> {
     let mut added: Vec<(Row<F::Element>, usize)> = Vec::new();
-    // The added state of an integrand, by its place among them.
+    // The added state of each integrand, by index in the list of added states.
     let mut places: FxHashMap<ExprId, usize> = FxHashMap::default();
     let mut holders = None;
     let mut rows = Vec::with_capacity(model.outputs.len());
@@ -182,7 +183,7 @@ fn integrand_inside(exprs: &Exprs, root: ExprId) -> bool {
         .any(|id| is_call(exprs, id).is_some())
 }
 
-/// The row of what stands inside `int(..)` or `der(..)`.
+/// Returns the row of the argument of `int(..)` or `der(..)`.
 fn inner_row<F: Field + FromExpression>(
     exprs: &mut Exprs,
     field: &mut F,
@@ -206,7 +207,7 @@ fn inner_row<F: Field + FromExpression>(
     Ok(sum.total(field))
 }
 
-/// The row of `der(inner)`, which may be a rate of a rate as long as no second derivative of an input is in it.
+/// Returns the row of `der(inner)`, which may be a rate of a rate as long as it contains no second derivative of an input.
 fn rate_row<F: Field + FromExpression>(
     exprs: &mut Exprs,
     field: &mut F,
@@ -220,7 +221,7 @@ fn rate_row<F: Field + FromExpression>(
         .map_err(|_| OutputFault::SecondRate(index))
 }
 
-/// The model with its linear outputs alone; none where all are.
+/// Returns the model with only its linear outputs; `None` if all outputs are linear.
 pub(crate) fn without_nonlinear_outputs(model: &Model, diagnostics: &mut Vec<Diagnostic>) -> Option<Model> {
     let mut linear = model.clone();
     linear.outputs.clear();
@@ -231,10 +232,10 @@ pub(crate) fn without_nonlinear_outputs(model: &Model, diagnostics: &mut Vec<Dia
             diagnostics.push(
                 Diagnostic::warning(
                     Code::LGM0505,
-                    format!("output `{}` is not linear, and is left out", output.name),
+                    format!("output `{}` is nonlinear and is omitted", output.name),
                 )
                 .label(output.span, "a product of variables, or a function of one")
-                .help("ask for outputs that are linear in efforts, flows, across and through variables"),
+                .help("use outputs that are linear in efforts, flows, across and through variables"),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Variables of the graph over what is given at its ports, as expressions.
+//! Variables of the graph in terms of the given variables at its ports, as expressions.
 
 use crate::causality::assigned::Assigned;
 use crate::formulation::matrices::Present;
@@ -9,22 +9,23 @@ use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::{ExactValues, RationalFunctions};
 use lgm_model::PortId;
 
-/// A variable as a sum over ports, each with the coefficient of what its element gives.
+/// A variable as a sum over ports, each with the coefficient of the variable that its element gives.
 pub type OverGiven = Vec<(PortId, ExprId)>;
 
 impl Assigned<'_> {
-    /// Columns of the junction structure over what the ports are given: the co-energy of independent storage, the conjugate of dependent
-    /// storage, what sources give, and the given variables of dissipators and of nonlinear laws. `exprs` is a copy of the model's
-    /// expressions, which the coefficients are added to; a column that nothing determines is none.
+    /// Expresses columns of the junction structure over the given variables of ports: the co-energy of independent
+    /// storage, the conjugate of dependent storage, the variables of sources, and the given variables of dissipators
+    /// and of nonlinear laws. `exprs` is a copy of the model's expressions, to which the coefficients are added;
+    /// undetermined columns are `None`.
     ///
-    /// Nothing where there is a conflict, or where the coefficients are larger than anybody reads.
+    /// Returns `None` if sources conflict, or if the coefficients are too large to read.
     pub fn over_given(&self, exprs: &mut Exprs, wanted: &[u32]) -> Option<Vec<Option<OverGiven>>> {
         if !self.is_sound {
             return None;
         }
         match self.general || nonlinear::applies(&self.model) {
             true => self.rows_in(&mut RationalFunctions::default(), exprs, wanted),
-            // The structure is what it is at these values alone.
+            // The structure is valid only for these values.
             false => self.rows_in(&mut ExactValues::new(parameter_values(&self.model)), exprs, wanted),
         }
     }

@@ -1,4 +1,4 @@
-//! What is formulated, which all stages from causality to verification are about.
+//! The subject of formulation, for all stages from causality to verification.
 
 use crate::bond::BondGraph;
 use crate::causality::Causality;
@@ -9,10 +9,10 @@ use lgm_model::Model;
 /// Beyond this many storage ports, numbers are computed in doubles instead of exact rationals.
 pub(crate) const EXACT_STORAGE: usize = 80;
 
-/// The same for all ports.
+/// The same limit for all ports.
 pub(crate) const EXACT_PORTS: usize = 400;
 
-/// What is formulated: a graph with its causality, and the states that are asked for.
+/// The subject of formulation: a graph with its causality, and the requested states.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem<'a> {
     pub(crate) model: &'a Model,
@@ -22,7 +22,7 @@ pub(crate) struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    /// The equations of its flat graph.
+    /// Returns the equations of the flat graph.
     pub(crate) fn flat(&self) -> Flat<'a> {
         Flat {
             model: self.model,
@@ -32,7 +32,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Whether numbers are computed in exact rationals.
+/// Returns true if numbers are computed in exact rationals.
 pub(crate) fn is_small(model: &Model, causality: &Causality) -> bool {
     causality.independent.len() + causality.dependent.len() <= EXACT_STORAGE && model.graph.ports.len() <= EXACT_PORTS
 }

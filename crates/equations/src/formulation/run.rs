@@ -1,4 +1,4 @@
-//! One run of reduction and assembly over one field, and how many entries its rows may have.
+//! One run of reduction and assembly over one field, and the allowed number of entries of its rows.
 
 use crate::causality::elimination::Row;
 use crate::causality::structure::measure_columns;
@@ -16,10 +16,10 @@ use lgm_model::{Law, Model};
 #[derive(Clone, Debug)]
 pub(crate) struct Run<E> {
     pub(crate) columns: Columns,
-    /// Rates of all states, added ones last.
+    /// Rates of all states, with those of added states last.
     pub(crate) rates: Vec<Row<E>>,
     pub(crate) outputs: Vec<OutputRow<E>>,
-    /// For each added state, the output that it is named after.
+    /// For each added state, the output that gives it its name.
     pub(crate) added: Vec<usize>,
     pub(crate) constants: Vec<ExprId>,
     pub(crate) constant_rates: Vec<ExprId>,
@@ -28,11 +28,12 @@ pub(crate) struct Run<E> {
     pub(crate) dependent_co_energy: Vec<Row<E>>,
     /// `z_d = S_di z_i + S_du u` over the columns of reduction.
     pub(crate) couplings: Vec<Row<E>>,
-    /// Rows that rates, measures and outputs refer to by the columns `SHARED + k`, and later ones of these.
+    /// Rows that rates, measures, outputs and later shared rows refer to by the columns `SHARED + k`.
     pub(crate) shared: Vec<Row<E>>,
 }
 
-/// Reduces and assembles over one field; `extra` columns of the junction structure are measured beside the model's measures.
+/// Reduces and assembles over one field; `extra` columns of the junction structure are measured in addition to the
+/// model's measurements.
 pub(crate) fn run<F: Field + FromExpression>(
     problem: Problem<'_>,
     exprs: &mut Exprs,
@@ -43,7 +44,7 @@ pub(crate) fn run<F: Field + FromExpression>(
     run_with(problem, exprs, field, plan, extra, Sharing::nothing(), usize::MAX)
 }
 
-/// [`run`] with long rows shared.
+/// Does the same as [`run`], but shares long rows.
 pub(crate) fn run_sharing<F: Field + FromExpression>(
     problem: Problem<'_>,
     exprs: &mut Exprs,
@@ -53,7 +54,8 @@ pub(crate) fn run_sharing<F: Field + FromExpression>(
     run_with(problem, exprs, field, plan, &[], Sharing::beyond(LONG), usize::MAX)
 }
 
-/// [`run`] with long rows shared or their number limited; `longest` is how many entries the rates may have together.
+/// Does the same as [`run`], with long rows shared or their number limited; `longest` is the maximum total number of
+/// entries of the rates.
 fn run_with<F: Field + FromExpression>(
     problem: Problem<'_>,
     exprs: &mut Exprs,
@@ -106,29 +108,29 @@ fn run_with<F: Field + FromExpression>(
     })
 }
 
-/// How many entries rows may have that are written out. Beyond this, rows of more than [`LONG`] entries become assignments.
+/// The maximum number of entries of written rows. Beyond this, rows of more than [`LONG`] entries become assignments.
 pub(crate) struct Extent {
-    /// Of all rows on the way to the rates: so many, and so many more a port.
+    /// The number of entries of all intermediate rows: a base, and an amount per port.
     entries: (usize, usize),
-    /// Of the rates alone: so many, and so many more a state.
+    /// The number of entries of the rates: a base, and an amount per state.
     rates: (usize, usize),
 }
 
-/// Numbers: a full matrix of [`lgm_emit`]'s 500 states, and a constant number of entries a row.
+/// The extent for numbers: a full matrix of [`lgm_emit`]'s 500 states, and a constant number of entries per row.
 const NUMBERS: Extent = Extent {
     entries: (4_000_000, 40),
     rates: (250_000, 64),
 };
-/// Expressions take a hundred times as long to make and to print as numbers, and nobody reads so many.
+/// The extent for expressions: they take a hundred times longer than numbers to form and to print, and large ones are unreadable.
 pub(crate) const EXPRESSIONS: Extent = Extent {
     entries: (100_000, 40),
     rates: (6_000, 24),
 };
-/// Rows of this many entries are never shared.
+/// Rows with at most this many entries are never shared.
 const LONG: usize = 8;
 
 impl Extent {
-    /// [`run`], or a refusal where rows would have too many entries.
+    /// Does the same as [`run`], or fails if rows would have too many entries.
     pub(crate) fn run<F: Field + FromExpression>(
         &self,
         problem: Problem<'_>,
@@ -142,8 +144,7 @@ impl Extent {
         run_with(problem, exprs, field, plan, &[], sharing, rates)
     }
 
-    /// Whether rows could be shared and would have too many entries otherwise, found out where these are quickly made: in a
-    /// prime field.
+    /// Returns true if rows can be shared and would otherwise have too many entries. The prime field answers this quickly.
     pub(crate) fn is_exceeded(&self, problem: Problem<'_>, exprs: &mut Exprs, plan: &mut Plan) -> bool {
         let states = problem.causality.independent.len();
         if !may_share(problem.model) || states * states <= self.rates.0 + self.rates.1 * states {
@@ -154,7 +155,7 @@ impl Extent {
     }
 }
 
-/// [`run`] over a field of numbers; rows are shared where they would have too many entries.
+/// Does the same as [`run`] over a field of numbers; rows are shared if they would have too many entries.
 pub(crate) fn run_sharing_many<F: Field + FromExpression>(
     problem: Problem<'_>,
     exprs: &mut Exprs,
@@ -170,7 +171,7 @@ pub(crate) fn run_sharing_many<F: Field + FromExpression>(
     }
 }
 
-/// Whether a source depends on measured variables or states.
+/// Returns true if a source depends on measured variables or states.
 pub(crate) fn is_controlled(model: &Model) -> bool {
     let sources = model.graph.elements.iter().filter_map(|element| match &element.law {
         Law::Source { values, .. } => Some(values),
@@ -182,8 +183,8 @@ pub(crate) fn is_controlled(model: &Model) -> bool {
     kinds.any(|kind| matches!(kind, SymbolKind::Measure | SymbolKind::State))
 }
 
-/// Whether long rows may be shared: nothing is differentiated or compared that could hide behind them, as the values of
-/// controlled sources and what stands in `int(..)` and `der(..)` of an output are.
+/// Returns true if long rows may be shared: no later differentiation or comparison needs their entries, unlike values
+/// of controlled sources and the arguments of `int(..)` and `der(..)` of an output.
 fn may_share(model: &Model) -> bool {
     let roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     let rates = model
@@ -195,7 +196,7 @@ fn may_share(model: &Model) -> bool {
 }
 
 impl<E> Run<E> {
-    /// The same over another field.
+    /// Converts the run to another field.
     pub(crate) fn map<T>(self, mut change: impl FnMut(&E) -> T) -> Run<T> {
         let mut rows = |rows: Vec<Row<E>>| -> Vec<Row<T>> {
             rows.iter()

@@ -1,12 +1,12 @@
-//! Shared expressions with an arena of their own, beside the arena of the equations.
+//! Shared expressions in a separate arena, next to the arena of the equations.
 
 use lgm_algebra::expr::{Evaluated, ExprId, Exprs, SymbolId};
-use lgm_algebra::{Block, Field, FromExpression, NormalForms, Row, Shared, SharedExpressions};
+use lgm_algebra::{BlockSolution, Field, FromExpression, NormalForms, Row, Sampled, Shared, SharedExpressions};
 use rustc_hash::FxHashMap;
 
-/// [`SharedExpressions`] that reads expressions of one arena and writes its elements back into it, each copied once.
+/// A [`SharedExpressions`] that reads expressions of one arena and writes its elements back into it, each copied once.
 ///
-/// The field grows its own arena while assembly grows that of the equations, so ids of one mean nothing in the other.
+/// The field extends its own arena while assembly extends that of the equations, so ids of one arena are meaningless in the other.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedArena {
     field: SharedExpressions,
@@ -16,11 +16,11 @@ pub(crate) struct SharedArena {
 }
 
 impl SharedArena {
-    /// The field, for symbols some of which have values modulo the prime at which no pivot should vanish.
+    /// Creates the field, and a point at which no pivot should vanish.
     ///
-    /// Its own arena is empty at first: symbols are known there by their ids alone, and one cycle of a large model, of many
-    /// that are solved each by itself, does not copy the whole.
-    pub(crate) fn new(seed: u64, given: FxHashMap<SymbolId, u64>) -> SharedArena {
+    /// The arena of the field is empty at first. Symbols are identified only by their ids there, so that solving one of
+    /// the many cycles of a large model does not copy the whole.
+    pub(crate) fn new(seed: u64, given: Sampled) -> SharedArena {
         SharedArena {
             field: SharedExpressions::with_given(Exprs::default(), seed, given),
             read: FxHashMap::default(),
@@ -29,7 +29,7 @@ impl SharedArena {
         }
     }
 
-    /// The field whose pivots, too, do not pass zero while all symbols but these parameters change, as far as that can be had.
+    /// Returns the field with pivots that, if possible, also do not pass zero while all symbols except these parameters change.
     pub(crate) fn along_motions(self, parameters: FxHashMap<SymbolId, f64>) -> SharedArena {
         SharedArena {
             field: self.field.along_motions(parameters),
@@ -37,13 +37,13 @@ impl SharedArena {
         }
     }
 
-    /// Copies an element into the arena of the equations, in lowest terms where there is a way to these.
+    /// Copies an element into the arena of the equations, in lowest terms if possible.
     pub(crate) fn export(&mut self, exprs: &mut Exprs, value: &Shared) -> ExprId {
         let shared = exprs.import(&self.field.exprs, value.expression, &mut self.written);
         self.normal_forms.normal_form(exprs, shared).unwrap_or(shared)
     }
 
-    /// Whether everything that was exported is in lowest terms.
+    /// Returns true if all exported elements are in lowest terms.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.normal_forms.complete()
     }
@@ -85,7 +85,7 @@ impl Field for SharedArena {
     fn may_vanish(&self, a: &Shared) -> bool {
         self.field.may_vanish(a)
     }
-    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> Block<Shared> {
+    fn solve_block(&mut self, matrix: Vec<Row<Shared>>, right: Vec<Row<Shared>>) -> BlockSolution<Shared> {
         self.field.solve_block(matrix, right)
     }
 }

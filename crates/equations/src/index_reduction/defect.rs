@@ -1,6 +1,6 @@
-//! Which elements make the equations singular: the vectors that a singular matrix sends to zero.
+//! The elements that make the equations singular: the null vectors of a singular matrix.
 //!
-//! Looked for only after a refusal, in a field without rounding, so that what takes part is decided exactly.
+//! They are searched for only after a failure, in a field without round-off, so that the elements involved are determined exactly.
 
 use super::Known;
 use super::explicit::{dissipator_rows, storage_sides};
@@ -14,26 +14,26 @@ use crate::index_reduction::rows::substitute;
 use lgm_algebra::{Field, FromExpression, Sharing};
 use lgm_model::{ElementId, Model, PortId};
 
-/// Beyond this many, they are not distinguished.
+/// Beyond this number, defects are not distinguished.
 const DEFECTS: usize = 20;
-/// With more entries than this the equations are not looked through: every storage hangs on every other.
+/// With more entries than this the equations are not searched: all storage depends on all other storage.
 const ENTRIES: usize = 2_000_000;
 
 /// One way in which the equations leave variables undetermined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Defect {
-    /// Whether storage is singular, and not the loop of dissipators.
+    /// True if storage is singular rather than the loop of dissipators.
     pub(crate) storage: bool,
     /// The ports whose unknown variables can change together without a change in any equation.
     pub(crate) ports: Vec<PortId>,
-    /// The elements whose equations contradict each other, or repeat each other.
+    /// The elements whose equations contradict or repeat each other.
     pub(crate) elements: Vec<ElementId>,
     /// Sources and states that these equations contradict.
     pub(crate) opposed: Vec<PortId>,
 }
 
-/// The defects of the dissipators' loop or, where there is none, those of storage. None where the structure itself cannot
-/// be solved, or a value cannot be computed.
+/// Returns the defects of the dissipators' loop or, if it has none, those of storage. Returns `None` if the structure
+/// itself cannot be solved, or if a value cannot be computed.
 pub(crate) fn defects<F: Field + FromExpression>(model: &Model, causality: &Causality, field: &mut F) -> Vec<Defect> {
     let layout = Layout::of(causality);
     let Ok(solved) = solve_structure(model, causality, field, layout, &[]) else {
@@ -73,7 +73,7 @@ pub(crate) fn defects<F: Field + FromExpression>(model: &Model, causality: &Caus
     of_system(model, causality, field, layout.known, &system, &unknowns, true)
 }
 
-/// Whether the laws of dissipators give the co-energies of all storage that they are said to tie, over states and sources alone.
+/// Returns true if the laws of dissipators determine the co-energy variables of all storage that they tie, from states and sources only.
 pub(crate) fn are_tied<F: Field + FromExpression>(model: &Model, causality: &Causality, field: &mut F) -> bool {
     let layout = Layout::of(causality);
     let Ok(solved) = solve_structure(model, causality, field, layout, &[]) else {
@@ -115,7 +115,7 @@ fn of_system<F: Field>(
         let ports: Vec<PortId> = vector.iter().map(|entry| unknowns[entry.0 as usize]).collect();
         let mut elements: Vec<ElementId> = Vec::new();
         let mut opposed = Vec::new();
-        // The contradiction that goes with these unknowns is between equations of the same elements.
+        // The contradiction for these unknowns is between equations of the same elements.
         let owners: Vec<ElementId> = ports
             .iter()
             .map(|port| model.graph.ports[port.index()].element)
@@ -143,7 +143,7 @@ fn of_system<F: Field>(
     defects
 }
 
-/// The sources and states in the right side of a sum of equations.
+/// Returns the sources and states on the right side of a sum of equations.
 fn right_side<F: Field>(
     causality: &Causality,
     field: &mut F,
@@ -180,7 +180,7 @@ fn right_side<F: Field>(
     ports
 }
 
-/// Independent vectors that the rows send to zero, each with its entries that are not zero.
+/// Returns independent vectors that the rows map to zero, each as its nonzero entries.
 fn null_vectors<F: Field>(field: &mut F, rows: Vec<Row<F::Element>>, columns: usize) -> Vec<Row<F::Element>> {
     let rows: Vec<Row<F::Element>> = rows
         .into_iter()

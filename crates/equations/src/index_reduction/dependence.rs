@@ -1,7 +1,8 @@
-//! Inputs, and rates of inputs, that the equations will read: found from the structure, before any equation is written.
+//! The inputs and input rates that the equations will depend on, found from the structure before any equation is written.
 //!
-//! Causality gives the storage that depends on sources. One reduction over a field in which zero is known gives the dependence of each rate
-//! and of each output. A model that is not linear is followed through the definitions that its equations would be made of.
+//! Causality identifies the storage that depends on sources. One reduction over a field that recognises zeros gives the
+//! dependencies of each rate and of each output. A nonlinear model is followed through the definitions that its
+//! equations would be made of.
 
 use crate::bond::BondGraph;
 use crate::causality::Request;
@@ -13,16 +14,16 @@ use crate::formulation::run::{Run, run_sharing_many};
 use crate::index_reduction::read::{Dependence, Read};
 use crate::nonlinear;
 use crate::options::Options;
-use crate::parameter_values::parameter_values;
+use crate::parameter_values::sampled;
 use crate::state_selection::decision::decide;
 use crate::state_selection::retain::retained;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
-use lgm_algebra::{PrimeField, SHARED, Sampled};
+use lgm_algebra::{SHARED, Sampled};
 use lgm_model::Model;
 use lgm_source::diagnostic::has_errors;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-/// The inputs on which the equations of a model depend; none where they cannot be written.
+/// Returns the inputs on which the equations of a model depend; `None` if the equations cannot be written.
 pub(crate) fn dependence(model: &Model, graph: &BondGraph, options: &Options) -> Option<Dependence> {
     let linear_model = match options.linear_outputs {
         true => without_nonlinear_outputs(model, &mut Vec::new()),
@@ -45,15 +46,11 @@ pub(crate) fn dependence(model: &Model, graph: &BondGraph, options: &Options) ->
         causality: &causality,
         states: options.state_request(),
     };
-    let given = match general {
-        true => FxHashMap::default(),
-        false => parameter_values(model)
-            .into_iter()
-            .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)))
-            .collect(),
+    let mut field = match general {
+        true => Sampled::new(2),
+        false => sampled(model, 2),
     };
     let mut exprs = model.exprs.clone();
-    let mut field = Sampled::with_given(2, given);
     let run = run_sharing_many(problem, &mut exprs, &mut field, &mut Plan::default()).ok()?;
     let system = frame::frame(model, exprs, &causality, problem.states, &run.added, &mut Vec::new());
     let rows = Rows { model, run: &run };
@@ -104,7 +101,7 @@ impl Rows<'_> {
         read
     }
 
-    /// The inputs that an output reads that is not linear in the variables of the graph.
+    /// Returns the inputs that an output depends on if it is nonlinear in the variables of the graph.
     fn behind(&self, exprs: &Exprs, value: ExprId) -> Read {
         let symbols: FxHashSet<SymbolId> = exprs.symbols_of(&[value]).into_iter().collect();
         let measures = self.model.measures.iter().zip(&self.run.measures);

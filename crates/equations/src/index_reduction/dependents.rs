@@ -1,4 +1,4 @@
-//! The report on dependent storage: what determines it, and the equivalent parameter (McCalla 1991, eq. 18).
+//! The report on dependent storage: the variables that determine it, and the equivalent parameter (McCalla 1991, eq. 18).
 
 use crate::causality::Causality;
 use crate::causality::elimination::Row;
@@ -12,12 +12,12 @@ use lgm_model::{Law, Model, PortId, SiUnit, Variable};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Beyond this many dependent ports a report per element is not read by anybody.
+/// With more dependent ports than this, a report per element is unreadable.
 const REPORTED: usize = 1_000;
-/// Beyond this many independent ports the equivalent field is not written out.
+/// With more independent ports than this, the equivalent field is not written out.
 const WRITTEN: usize = 4;
 
-/// Describes each dependent storage element; `present` writes an entry as it is shown. `couplings` are the rows
+/// Describes each dependent storage element; `present` writes an entry in its displayed form. `couplings` are the rows
 /// `z_d = S_di z_i + S_du u` over [`Known`] columns.
 pub(crate) fn report<F: Present>(
     model: &Model,
@@ -40,13 +40,13 @@ pub(crate) fn report<F: Present>(
     // For each independent port, the dependent ports that follow it.
     let mut followers: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
     let is_tied = |d: usize| causality.tied.contains(&dependent[d]);
-    // What an ideal element ties adds nothing to what it follows: the element takes its power from elsewhere.
+    // Storage tied by an ideal element adds nothing to the storage that determines it: the element draws its power from elsewhere.
     for (d, row) in couplings.iter().enumerate().filter(|entry| !is_tied(entry.0)) {
         for (column, _) in row.iter().filter(|entry| (entry.0 as usize) < known.storage) {
             followers.entry(*column).or_default().push(d);
         }
     }
-    // An element of several ports is reported once, over all that its ports follow.
+    // A multi-port element is reported once, over everything that its ports depend on.
     let mut reports: Vec<DependentStorage> = Vec::new();
     let mut columns: Vec<Vec<u32>> = Vec::new();
     let mut done: FxHashMap<u32, usize> = FxHashMap::default();
@@ -74,7 +74,7 @@ pub(crate) fn report<F: Present>(
             }
         }
     }
-    // Many may hang on one: its equivalent is the same for all of them.
+    // Many elements may depend on one: its equivalent is the same for all of them.
     let mut written: FxHashMap<(u32, u32), Option<String>> = FxHashMap::default();
     let mut entry = |i: u32, j: u32| {
         let entry = written.entry((i, j)).or_insert_with(|| {
@@ -106,7 +106,8 @@ pub(crate) fn report<F: Present>(
     reports
 }
 
-/// The unit of the parameter of storage at a port: of the rate of what its law gives over the rate of what carries its energy.
+/// Returns the unit of the storage parameter at a port: the unit of the rate that its law gives, divided by the unit of
+/// the rate of its energy variable.
 fn unit(model: &Model, port: PortId) -> Option<SiUnit> {
     let port = &model.graph.ports[port.index()];
     let domain = &model.graph.domains[port.domain?.index()];
@@ -118,7 +119,7 @@ fn unit(model: &Model, port: PortId) -> Option<SiUnit> {
     Some(SiUnit::of(other.times(&Dimension::TIME)?.over(&own)?))
 }
 
-/// One entry of `[I; S_di]' M [I; S_di]`.
+/// Returns one entry of `[I; S_di]' M [I; S_di]`.
 #[allow(clippy::too_many_arguments)]
 fn equivalent<F: Present>(
     model: &Model,

@@ -1,9 +1,9 @@
-//! The linear core, over any field: what the junction structure leaves once dependent storage and dissipators are eliminated.
+//! The linear core, over any field: the equations that remain after dependent storage and dissipators are eliminated.
 //!
-//! The junction structure is replayed in the field with the pivots that causality chose, which gives w_i, z_d and the
-//! solved variables of dissipators over z_i, w_d, u and the other variables of dissipators. Then two sparse solves:
-//! the dissipators' laws (algebraic loops), and the storage laws with `z_d' = S_di z_i' + S_du u'` in them. Eliminating w_d
-//! from the second is the bracket `[I; S_di]' M [I; S_di]`, with the terms of u' beside it.
+//! The junction structure is replayed in the field with the pivots that causality chose. The result is w_i, z_d and the
+//! solved variables of dissipators over z_i, w_d, u and the other variables of dissipators. Two sparse solves follow:
+//! the dissipators' laws (algebraic loops), and the storage laws with `z_d' = S_di z_i' + S_du u'` in them. Eliminating
+//! w_d from the second is the bracket `[I; S_di]' M [I; S_di]`, with the terms of u' next to it.
 
 use super::Reduced;
 use super::laws::{System, dissipator_system, storage_system};
@@ -16,9 +16,10 @@ use crate::index_reduction::rows::substitute;
 use lgm_algebra::{Field, FromExpression, Sharing};
 use lgm_model::Model;
 
-/// Reduces a graph over a field. `wanted` are columns of the junction structure whose values are asked for.
+/// Reduces a graph over a field. `wanted` are the requested columns of the junction structure.
 ///
-/// Where `sharing` counts entries, or the rates have more than `longest` of them together, it is refused to write them out.
+/// Returns an error instead of writing out rows with too many entries, as counted by `sharing`, or rates with more than
+/// `longest` entries in total.
 pub fn reduce<F: Field + FromExpression>(
     model: &Model,
     causality: &Causality,
@@ -81,7 +82,7 @@ pub fn reduce<F: Field + FromExpression>(
     })
 }
 
-/// What the structure gives to storage: w_i over known columns and w_d, and z_d over known columns.
+/// Returns the storage equations of the structure: w_i over known columns and w_d, and z_d over known columns.
 #[allow(clippy::type_complexity)]
 pub(super) fn storage_sides<F: Field + FromExpression>(
     causality: &Causality,
@@ -108,7 +109,7 @@ pub(super) fn storage_sides<F: Field + FromExpression>(
             true => substitute(field, row, layout.dissipator(0), given),
             false => row.clone(),
         };
-        // S_dd = 0 and S_dr = 0 by power conservation, or by what tied the storage; what doubles leave there is rounding.
+        // S_dd = 0 and S_dr = 0 by power conservation, or because of the tie of the storage; entries left by doubles are round-off.
         row.retain(|entry| entry.0 < layout.conjugate(0));
         dependent_co_energy.push(row);
     }
@@ -127,7 +128,7 @@ pub(super) fn dissipator_rows<F: Field + FromExpression>(
     })
 }
 
-/// Solves with long rows shared, if sharing was asked for; the field's own way elsewhere.
+/// Solves with long rows shared if sharing was requested, otherwise by the field's own method.
 fn solve<F: Field>(
     field: &mut F,
     matrix: Vec<Row<F::Element>>,

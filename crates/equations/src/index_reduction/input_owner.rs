@@ -1,13 +1,13 @@
-//! The names and places of inputs that are made for what a law holds.
+//! The names and source locations of inputs that are created for the expressions of a law.
 
 use lgm_model::{Law, Model, PortId, SiUnit, Variable};
 use lgm_source::Span;
 use std::sync::Arc;
 
-/// Whose expression it is: what a new input is named after.
+/// The owner of an expression: the source of the name of a new input.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
-    /// What the whole expression is called, where it has a name.
+    /// The name of the whole expression, if it has one.
     pub(crate) whole: Option<Arc<str>>,
     pub(crate) name: Arc<str>,
     pub(crate) unit: Option<SiUnit>,
@@ -23,7 +23,8 @@ pub(crate) fn owner(name: String, span: Span) -> Owner {
     }
 }
 
-/// The owner of the expression of this number in the law of an element: a source's value is the variable that it gives.
+/// Returns the owner of an expression, given its number in the law of an element: the owner of a source's value is the
+/// variable that the source gives.
 pub(crate) fn owner_of_law(model: &Model, at: usize, number: usize) -> Owner {
     let element = &model.graph.elements[at];
     let plain = owner(model.path_name(element.path), element.law_span);

@@ -10,8 +10,8 @@ use lgm_algebra::expr::ExprId;
 use lgm_algebra::{Field, FromExpression, SHARED};
 use lgm_model::{Dissipator, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
 
-/// Adds `factor * row` to a left side over unknowns (columns from `start`) and to a right side over known columns, where it
-/// changes its sign.
+/// Adds `factor * row` to a left side over unknowns (columns from `start`) and to a right side over known columns,
+/// where the sign changes.
 struct Equation<E> {
     left: Vec<Row<E>>,
     right: Vec<Row<E>>,
@@ -34,21 +34,21 @@ impl<E: Clone + std::fmt::Debug> Equation<E> {
     }
 }
 
-/// An equation: what multiplies the unknowns, and the right side.
+/// An equation: the coefficients of the unknowns, and the right side.
 pub(super) type Sides<E> = (Row<E>, Row<E>);
 
-/// Linear equations: what multiplies the unknowns, the right side over known columns, and the element that each is of.
+/// Linear equations: the coefficients of the unknowns, the right sides over known columns, and the element of each equation.
 pub(super) struct System<E> {
     pub(super) matrix: Vec<Row<E>>,
     pub(super) right: Vec<Row<E>>,
     pub(super) owners: Vec<ElementId>,
-    /// Equations that are not solved, with their right sides: the laws of independent storage whose rates are columns.
+    /// Unsolved equations with their right sides: the laws of independent storage whose rates are columns.
     pub(super) left_over: Vec<Sides<E>>,
 }
 
-/// The dissipators' laws as equations for the variables that the structure takes from them, in the order of the
-/// dissipators. Right sides over known columns and w_d, the latter only of storage that is tied by the laws of dissipators
-/// (elsewhere S_rd = 0 makes them vanish, and doubles leave their rounding there).
+/// Returns the dissipators' laws as equations for the variables that they give to the structure, in the order of the
+/// dissipators. Right sides are over known columns and w_d. The latter appear only for storage that is tied by the laws
+/// of dissipators; elsewhere they vanish because S_rd = 0, and doubles leave only round-off.
 pub(super) fn dissipator_system<F: Field + FromExpression>(
     model: &Model,
     causality: &Causality,
@@ -101,13 +101,13 @@ pub(super) fn dissipator_system<F: Field + FromExpression>(
     })
 }
 
-/// Whether a column is the w_d of tied storage.
+/// Returns true if a column is the w_d of tied storage.
 fn is_tied(causality: &Causality, layout: Layout, column: u32) -> bool {
     let port = causality.dependent.get((column - layout.conjugate(0)) as usize);
     port.is_some_and(|port| causality.tied.contains(port))
 }
 
-/// The terms of one equation of a dissipator, `sum of value * variable(port) = 0`.
+/// Returns the terms of one equation of a dissipator, `sum of value * variable(port) = 0`.
 fn dissipator_terms<F: Field + FromExpression>(
     field: &mut F,
     model: &Model,
@@ -155,7 +155,7 @@ pub(super) fn value_of<F: Field + FromExpression>(
         .map_err(|fault| Refusal::Value(element, fault))
 }
 
-/// The storage laws as equations for the rates of independent storage, then the conjugates w_d of dependent storage.
+/// Returns the storage laws as equations for the rates of independent storage, then for the conjugates w_d of dependent storage.
 pub(super) fn storage_system<F: Field + FromExpression>(
     model: &Model,
     causality: &Causality,
@@ -164,7 +164,7 @@ pub(super) fn storage_system<F: Field + FromExpression>(
     conjugates: &[Row<F::Element>],
     dependent_co_energy: &[Row<F::Element>],
 ) -> Result<System<F::Element>, Refusal> {
-    // Unknowns: z_i' first, then w_d; w_d alone where the rates are columns.
+    // Unknowns: z_i' first, then w_d; only w_d if the rates are columns.
     let storage = causality.independent.len() - layout.known.rates;
     let mut place = rustc_hash::FxHashMap::default();
     for (k, port) in causality.independent.iter().enumerate() {
@@ -174,7 +174,7 @@ pub(super) fn storage_system<F: Field + FromExpression>(
         place.insert(*port, (false, k));
     }
     let (mut matrix, mut right, mut owners) = (Vec::new(), Vec::new(), Vec::new());
-    // The laws of independent storage, in the order of their ports, where these are not solved.
+    // The laws of independent storage, in the order of their ports, if they are not solved.
     let mut left_over: Vec<Sides<F::Element>> = vec![Default::default(); layout.known.rates];
     for (element_index, element) in model.graph.elements.iter().enumerate() {
         let Law::Storage { value, form, .. } = &element.law else {
@@ -253,8 +253,7 @@ fn add_conjugate<F: Field>(
     equation.right.push(known);
 }
 
-/// Adds `factor * z'` of a storage port; for dependent storage `z_d' = S_di z_i' + S_du u'`, and its drift where moduli
-/// change.
+/// Adds `factor * z'` of a storage port; for dependent storage `z_d' = S_di z_i' + S_du u'`, plus its drift if moduli change.
 fn add_rate<F: Field>(
     field: &mut F,
     equation: &mut Equation<F::Element>,

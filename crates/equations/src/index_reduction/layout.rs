@@ -1,28 +1,28 @@
-//! The columns of a reduction, how far it goes, and why it may be refused.
+//! The columns of a reduction, its extent, and the reasons why it may fail.
 
 use crate::causality::Causality;
 use crate::index_reduction::Known;
 use lgm_algebra::expr::Evaluated;
 use lgm_model::ElementId;
 
-/// Why there are no explicit equations.
+/// The reason why no explicit equations exist.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// A value cannot be computed.
     Value(ElementId, Evaluated),
     /// The numbers have a lower rank than the parameters in general.
     LowerRank,
-    /// The dissipators' laws do not determine their variables; the element whose equation has no pivot.
+    /// The dissipators' laws do not determine their variables; contains the element whose equation has no pivot.
     SingularLoop(ElementId),
-    /// The storage laws do not determine the rates; the element whose equation has no pivot.
+    /// The storage laws do not determine the rates; contains the element whose equation has no pivot.
     SingularStorage(ElementId),
-    /// A variable that was asked for is not determined: a circulating flow of an ideal loop. Index of the request.
+    /// The index of a requested variable that is undetermined: a circulating flow of an ideal loop.
     Undetermined(usize),
-    /// The same of a column of the junction structure that stands for no measured variable.
+    /// An undetermined column of the junction structure that does not belong to a measured variable.
     UndeterminedColumn(u32),
-    /// The size limit of the field was passed.
+    /// The size limit of the field was exceeded.
     TooLarge,
-    /// Written out, the rows have more entries than is allowed.
+    /// Written out, the rows would have too many entries.
     TooManyEntries,
 }
 
@@ -64,11 +64,11 @@ impl Layout {
     }
 }
 
-/// How far the storage laws are solved.
+/// The unknowns that the storage laws are solved for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solve {
-    /// For the rates of independent storage.
+    /// The rates of independent storage.
     Rates,
-    /// For the conjugates of dependent storage alone; the laws of independent storage are left as equations of their rates.
+    /// Only the conjugates of dependent storage; the laws of independent storage remain as equations for their rates.
     Conjugates,
 }

@@ -1,7 +1,7 @@
 //! Dependent storage and algebraic loops: graph and causality to explicit rates.
 //!
-//! AFTER THIS POINT there are no ports with unknown variables: the rate of every independent storage, the co-energy of
-//! every dependent one, and every variable that somebody asked for are rows over [`Known`] columns.
+//! AFTER THIS POINT no ports with unknown variables remain: the rate of every independent storage port, the co-energy
+//! of every dependent one, and every requested variable are rows over [`Known`] columns.
 
 mod defect;
 pub(crate) mod dependence;
@@ -32,41 +32,42 @@ pub(crate) use rows::substitute;
 pub struct Known {
     /// Number of independent storage ports.
     pub storage: usize,
-    /// Number of source ports, those of nonlinear laws included.
+    /// Number of source ports, including those of nonlinear laws.
     pub sources: usize,
-    /// Number of dependent storage ports whose co-energy changes with the moduli; 0 where no modulus changes.
+    /// Number of dependent storage ports whose co-energy changes with the moduli; 0 if no modulus changes.
     pub drifts: usize,
-    /// Number of independent storage ports whose rates are left as columns; 0 where the storage laws are solved for them.
+    /// Number of independent storage ports whose rates remain as columns; 0 if the storage laws are solved for them.
     pub rates: usize,
 }
 
 impl Known {
-    /// Column of the co-energy of the k-th independent storage port.
+    /// Returns the column of the co-energy of the k-th independent storage port.
     pub fn co_energy(self, k: usize) -> u32 {
         k as u32
     }
 
-    /// Column of the value of the k-th source port.
+    /// Returns the column of the value of the k-th source port.
     pub fn source(self, k: usize) -> u32 {
         (self.storage + k) as u32
     }
 
-    /// Column of the rate of the k-th source port.
+    /// Returns the column of the rate of the k-th source port.
     pub fn source_rate(self, k: usize) -> u32 {
         (self.storage + self.sources + k) as u32
     }
 
-    /// Column of the drift of the k-th dependent storage port: what its co-energy's rate has beside `S_di z_i' + S_du u'`.
+    /// Returns the column of the drift of the k-th dependent storage port: the part of its co-energy variable's rate
+    /// beyond `S_di z_i' + S_du u'`.
     pub fn drift(self, k: usize) -> u32 {
         (self.storage + 2 * self.sources + k) as u32
     }
 
-    /// Column of the rate of the co-energy of the k-th independent storage port, where these are left as columns.
+    /// Returns the column of the rate of the co-energy of the k-th independent storage port, if these rates remain as columns.
     pub fn rate(self, k: usize) -> u32 {
         (self.storage + 2 * self.sources + self.drifts + k) as u32
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(self) -> usize {
         self.storage + 2 * self.sources + self.drifts + self.rates
     }
@@ -83,12 +84,12 @@ pub struct Reduced<E> {
     pub dependent: Vec<PortId>,
     /// Source ports in declaration order, then the ports of nonlinear laws.
     pub sources: Vec<PortId>,
-    /// `z_i'`, one row an independent port; where rates are left as columns, the law of the port instead, a row that is 0.
+    /// `z_i'`, one row per independent port; if rates remain as columns, the law of the port instead, as a row that equals 0.
     pub rates: Vec<Row<E>>,
-    /// `z_d = S_di z_i + S_du u`, one row a dependent port.
+    /// `z_d = S_di z_i + S_du u`, one row per dependent port.
     pub dependent_co_energy: Vec<Row<E>>,
-    /// The asked-for columns of the junction structure, in the order of the request.
+    /// The requested columns of the junction structure, in the order of the request.
     pub wanted: Vec<Row<E>>,
-    /// Rows that the rates, the asked-for columns and later ones of these refer to; the k-th by the column `SHARED + k`.
+    /// Rows that the rates, the requested columns and later shared rows refer to; the k-th by the column `SHARED + k`.
     pub shared: Vec<Row<E>>,
 }

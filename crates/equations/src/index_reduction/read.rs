@@ -1,4 +1,4 @@
-//! The inputs, and the rates of inputs, that equations read.
+//! The inputs and input rates in equations.
 
 use lgm_algebra::expr::SymbolId;
 use lgm_model::system::State;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 /// The inputs on which the equations of a model depend.
 #[derive(Clone, Debug)]
 pub(crate) struct Dependence {
-    /// Of each state what its rate reads.
+    /// The dependencies of each state's rate.
     pub(crate) states: Vec<(State, Read)>,
-    /// Of each output, by its name, what it reads.
+    /// The dependencies of each output, by name.
     pub(crate) outputs: Vec<(Arc<str>, Read)>,
     pub(crate) is_linear: bool,
 }
 
-/// The inputs that an equation reads, by their places among those of the model.
+/// The inputs in an equation, by index in the model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Read {
     pub(crate) values: FxHashSet<usize>,
@@ -23,7 +23,7 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// The inputs and rates among some symbols.
+    /// Returns the inputs and rates in a set of symbols.
     pub(crate) fn among(
         symbols: impl IntoIterator<Item = SymbolId>,
         places: &(FxHashMap<SymbolId, usize>, FxHashMap<SymbolId, usize>),

@@ -13,8 +13,8 @@ pub(crate) fn solved_variable(causality: &Causality, port: PortId) -> Variable {
     causality.solved[port.index()].expect("invariant: causality assigns every storage, dissipator and source")
 }
 
-/// Columns from here on stand for variables that nothing determines, each with a column of its own, so that a difference
-/// of two of them stays undetermined and their cancelling is seen. All other columns are far below.
+/// Columns from here on represent undetermined variables, each with a separate column: the difference of two of them
+/// stays undetermined, and their cancellation is visible. All other columns are far below.
 pub(crate) const UNDETERMINED: u32 = 1 << 31;
 
 /// Rows of structure columns over the layout's columns; a row that ends in a column from [`UNDETERMINED`] on is
@@ -31,7 +31,7 @@ impl<E> Solved<E> {
     }
 }
 
-/// The rows of the variables that are given: each is the column that the layout has for it.
+/// Sets the rows of the given variables: each is its column in the layout.
 fn give_columns<F: Field>(causality: &Causality, field: &F, layout: Layout, rows: &mut [Option<Row<F::Element>>]) {
     let mut unit = |field: &F, port: &PortId, variable: Variable, column: u32| {
         rows[port_column(*port, variable) as usize] = Some(vec![(column, field.one())]);
@@ -70,7 +70,7 @@ fn give_columns<F: Field>(causality: &Causality, field: &F, layout: Layout, rows
     }
 }
 
-/// The steps of the elimination whose variables are needed, and the columns that are solved variables of ports.
+/// Returns the steps of the elimination whose variables are needed, and the columns that are solved variables of ports.
 fn needed_steps<E>(
     causality: &Causality,
     elimination: &Elimination<E>,
@@ -105,7 +105,7 @@ fn needed_steps<E>(
     (needed, of_port)
 }
 
-/// Replays the elimination in the field and writes the needed columns over the columns that were not solved for.
+/// Replays the elimination in the field and writes the needed columns over the unsolved columns.
 pub(crate) fn solve_structure<F: Field + FromExpression>(
     model: &Model,
     causality: &Causality,
@@ -123,7 +123,7 @@ pub(crate) fn solve_structure<F: Field + FromExpression>(
     let mut elimination = Elimination::new(rows, structure.columns);
     let mut is_safe = true;
     for &(row, column) in &causality.pivots {
-        // Before anything is divided by it: the field keeps the first expression of each value.
+        // This must precede any division by the pivot: the field keeps the first expression of each value.
         is_safe = !(causality.modulated && elimination.may_vanish(field, row, column));
         if !is_safe {
             break;
@@ -149,13 +149,13 @@ pub(crate) fn solve_structure<F: Field + FromExpression>(
     if let Some(structure) = as_they_are.filter(|_| !is_safe) {
         return solve_at_once(causality, field, structure, &step_of, rows);
     }
-    // Resolved backwards: a pivot row holds later pivots and given columns only.
+    // Rows are resolved backwards: a pivot row contains only later pivots and given columns.
     let (needed, of_port) = needed_steps(causality, &elimination, wanted, &step_of);
     for (step, (row, column)) in causality.pivots.iter().enumerate().rev() {
         if needed[step] {
             let mut row = resolve(field, &elimination.rows[*row as usize], *column, &rows);
             if of_port[*column as usize] {
-                // The structure determines every port, so an undetermined variable is here by the rounding of doubles only.
+                // The structure determines every port, so an undetermined variable can only be round-off of doubles.
                 row.retain(|entry| entry.0 < UNDETERMINED);
             }
             rows[*column as usize] = Some(row);
@@ -167,8 +167,8 @@ pub(crate) fn solve_structure<F: Field + FromExpression>(
     Ok(Solved { rows })
 }
 
-/// The rows of the structure solved together, for the columns of all pivots: where one of these may pass zero, though it is not zero in
-/// general, elimination in the order of priority would divide by it.
+/// Solves the rows of the structure together for the columns of all pivots. This is needed if a pivot may pass zero
+/// although it is nonzero in general: elimination in the order of priority would divide by it.
 pub(crate) fn solve_at_once<F: Field>(
     causality: &Causality,
     field: &mut F,
@@ -202,7 +202,7 @@ pub(crate) fn solve_at_once<F: Field>(
     Ok(Solved { rows })
 }
 
-/// `column = -(other entries)/(its own entry)`, with the other columns replaced by their rows.
+/// Computes `column = -(other entries)/(its own entry)`, with the other columns replaced by their rows.
 pub(crate) fn resolve<F: Field>(
     field: &mut F,
     row: &Row<F::Element>,

@@ -1,9 +1,9 @@
-//! Sums of rows, and rows put in the places of columns.
+//! Sums of rows, and the substitution of rows for columns.
 
 use crate::causality::elimination::{Row, add_scaled, scaled};
 use lgm_algebra::Field;
 
-/// The sum of many rows; pairwise, so that n rows of one entry cost n log n.
+/// Returns the sum of many rows, added pairwise, so that n rows of one entry cost n log n.
 pub(crate) fn sum_rows<F: Field>(field: &mut F, mut parts: Vec<Row<F::Element>>) -> Row<F::Element> {
     let one = field.one();
     while parts.len() > 1 {

@@ -1,11 +1,13 @@
-//! Functions of time outside of `input`s, where the equations need their rates: they become inputs that nobody sets.
+//! Functions of time outside `input`s, if the equations need their rates: they become inputs that are never set.
 //!
-//! A source on dependent storage gives it the rate of its value, and where the value steps, the states move; an output may ask for
-//! `der(..)` of it. Inputs have values, rates and steps wherever equations are written, run or emitted, and are 0 before the run. So
-//! a function of time in a `signal`, or in the place where it acts, is the same as an `input` of that signal, and is made one.
+//! A source on dependent storage imposes the rate of its value, and when the value steps, the states jump; an output
+//! may contain its `der(..)`. Inputs have values, rates and steps wherever equations are written, run or emitted, and
+//! are 0 before the run. A function of time in a `signal`, or used directly, is therefore equivalent to an `input` of
+//! that signal, and becomes one.
 //!
-//! A function of time that is a modulus, or a coefficient of a law, drives nothing. Before the run it has the value that it has at the
-//! start: it stays in its place, and only where it may step later an input gives what it differs by from its value at the start.
+//! A function of time that is a modulus, or a coefficient of a law, drives nothing. Before the run it has its value at
+//! the start. It is therefore not replaced. If it may step later, an input represents its difference from the value at
+//! the start.
 
 use crate::bond::BondGraph;
 use crate::formulation::driver::formulate_with_known_starts;
@@ -21,11 +23,11 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// A system, and the model that it was made from where that is another one.
+/// A system, and the model that it was derived from if that is a different one.
 type Made = Option<(StateSystem, Option<Model>)>;
 
-/// Formulates the state equations of a model. If functions of time, or constants that are switched on, are needed with their rates, a
-/// model with these as inputs is returned too: it is what the equations were made from.
+/// Formulates the state equations of a model. The rates of functions of time, or of constants that are switched on, may
+/// be needed. In this case also returns the model with these as inputs, from which the equations are derived.
 pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) -> (Made, Vec<Diagnostic>) {
     let own = with_inputs(model, graph, options);
     let timed = own.as_ref().unwrap_or(model);
@@ -40,12 +42,12 @@ pub fn formulate_with_time(model: &Model, graph: &BondGraph, options: &Options) 
     }
 }
 
-/// The model with those functions of time as inputs that the equations need the rates of; none where there are no such functions.
-/// These are found from the structure, before any equation is written.
+/// Returns the model with inputs for the functions of time whose rates the equations need; `None` if no such functions
+/// exist. They are found from the structure, before any equation is written.
 fn with_inputs(model: &Model, graph: &BondGraph, options: &Options) -> Option<Model> {
     let (mut all, given) = (TimeInputs::of(model), model.inputs.len());
     let every: FxHashSet<usize> = (given..all.model.inputs.len()).collect();
-    // Smooth functions have further derivatives, and inputs do not.
+    // Smooth functions have higher derivatives, unlike inputs.
     let stepping = every.iter().copied().filter(|at| all.may_step(*at)).collect();
     let mut kept = FxHashSet::default();
     let mut is_linear = true;
@@ -71,7 +73,7 @@ fn with_inputs(model: &Model, graph: &BondGraph, options: &Options) -> Option<Mo
     Some(all.keeping(&own, &written))
 }
 
-/// What an expression depends on.
+/// The dependencies of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Parameters.
@@ -82,19 +84,19 @@ enum Kind {
     Other,
 }
 
-/// The role of an expression at its place.
+/// The role of an expression in its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Position {
-    /// It is read, or integrated, as an input is.
+    /// It is used or integrated like an input.
     Drive,
-    /// A term of a law or of a source: terms that depend on time alone drive the model, and factors are coefficients.
+    /// A term of a law or of a source: terms that depend only on time drive the model, and factors are coefficients.
     Term,
     /// A modulus, or a coefficient of a law.
     Coefficient,
 }
 
 impl Position {
-    /// The position of a part of an expression that depends on more than time.
+    /// Returns the position of a part of an expression that depends on more than time.
     fn inside(self, node: &Node, part: ExprId, kinds: &FxHashMap<ExprId, Kind>) -> Position {
         let is_constant = |other: &ExprId| *other == part || kinds[other] == Kind::Constant;
         match (self, node) {
@@ -106,17 +108,17 @@ impl Position {
     }
 }
 
-/// A model whose functions of time are inputs, behind those that were declared.
+/// A model whose functions of time are inputs, after the declared ones.
 pub(crate) struct TimeInputs {
     pub(crate) model: Model,
-    /// The number of inputs that the model had before: those that are declared, and those that events set.
+    /// The number of original inputs of the model: declared ones, and those set by events.
     given: usize,
     kinds: FxHashMap<ExprId, Kind>,
     /// The replacement of each expression that depends on more than time.
     replaced: FxHashMap<(ExprId, Position), ExprId>,
     /// The symbols of functions of time.
     known: FxHashMap<ExprId, ExprId>,
-    /// Signals by their expressions; of several the first.
+    /// Signals by their expressions; the first of equal ones.
     signals: FxHashMap<ExprId, Signal>,
 }
 
@@ -170,8 +172,8 @@ impl TimeInputs {
         found
     }
 
-    /// Of the kept functions those that must be inputs: the equations read their rates, or their values beside rates of inputs. A value
-    /// beside a rate is on its way while the inputs step, as all that is not 0 does at the start.
+    /// Returns the kept functions that must be inputs: the equations use their rates, or their values together with
+    /// rates of inputs. A value next to a rate varies while the inputs step, as every nonzero value does at the start.
     fn needed(&self, kept: &FxHashSet<usize>, found: &Dependence, inputs: &[Input]) -> FxHashSet<usize> {
         let rates = found.states.iter().map(|state| &state.1.rates);
         let rates = rates
@@ -186,7 +188,7 @@ impl TimeInputs {
         kept.iter().copied().filter(is_read).collect()
     }
 
-    /// The model with these of the new inputs; the others are what is given for them, or written out again.
+    /// Returns the model with the kept new inputs; the others are replaced by their given expressions, or expanded again.
     fn keeping(&self, kept: &FxHashSet<usize>, given: &FxHashMap<SymbolId, ExprId>) -> Model {
         let mut model = self.model.clone();
         let mut written: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
@@ -209,7 +211,7 @@ impl TimeInputs {
         model
     }
 
-    /// Whether the function of an input may step.
+    /// Returns true if the function of an input may step.
     fn may_step(&self, at: usize) -> bool {
         self.model.inputs[at].signal.is_some_and(|signal| self.steps(signal))
     }
@@ -226,7 +228,7 @@ impl TimeInputs {
         })
     }
 
-    /// An expression with inputs in the place of its largest parts that are functions of time.
+    /// Returns an expression with inputs instead of its largest parts that are functions of time.
     fn without_time(&mut self, root: ExprId, position: Position, owner: &Owner) -> ExprId {
         let new = |id: ExprId| !self.kinds.contains_key(&id);
         for id in self.model.exprs.reachable_beyond(&[root], |id| !new(id)) {
@@ -253,7 +255,7 @@ impl TimeInputs {
         self.now(root, position, owner, true)
     }
 
-    /// The replacement of an expression.
+    /// Returns the replacement of an expression.
     fn now(&mut self, id: ExprId, position: Position, owner: &Owner, is_whole: bool) -> ExprId {
         match self.kinds[&id] {
             Kind::Constant => id,
@@ -280,7 +282,7 @@ impl TimeInputs {
         }
     }
 
-    /// A node that depends on more than time, over inputs where its parts depend on time alone.
+    /// Rebuilds a node that depends on more than time, with inputs for its parts that depend only on time.
     fn rebuilt(&mut self, id: ExprId, node: &Node, position: Position, owner: &Owner) -> ExprId {
         // Conditions have no rates.
         if matches!(node, Node::Relation(..) | Node::Not(_)) {
@@ -318,8 +320,8 @@ impl TimeInputs {
         }
     }
 
-    /// The replacement of a function of time: an input. A modulus or a coefficient that may step becomes its value at the start plus an
-    /// input for the difference.
+    /// Returns the replacement of a function of time: an input. A modulus or a coefficient that may step becomes its
+    /// value at the start plus an input for the difference.
     fn function_of_time(&mut self, value: ExprId, position: Position, owner: &Owner, is_whole: bool) -> ExprId {
         if position != Position::Coefficient {
             return self.input_for(value, owner, is_whole);
@@ -333,7 +335,7 @@ impl TimeInputs {
         self.model.exprs.add(start, input)
     }
 
-    /// A function of time just after the start.
+    /// Returns the value of a function of time just after the start.
     fn at_start(&mut self, value: ExprId) -> ExprId {
         let time = self.model.time;
         let exprs = &mut self.model.exprs;
@@ -362,7 +364,7 @@ impl TimeInputs {
         now[&value]
     }
 
-    /// The input that a function of time is.
+    /// Returns the input for a function of time.
     pub(crate) fn input_for(&mut self, value: ExprId, owner: &Owner, is_whole: bool) -> ExprId {
         if let Some(known) = self.known.get(&value) {
             return *known;
@@ -393,7 +395,7 @@ impl TimeInputs {
         expr
     }
 
-    /// A name that no other input has.
+    /// Returns a name that no other input has.
     fn unused(&self, name: Arc<str>) -> Arc<str> {
         let is_taken = |name: &str| self.model.inputs.iter().any(|input| *input.name == *name);
         if !is_taken(&name) {
@@ -419,7 +421,7 @@ fn for_law(law: &mut Law, visit: &mut dyn FnMut(&mut ExprId)) {
     }
 }
 
-/// Visits all expressions of a model that may depend on time, but for signals of inputs and equations of position.
+/// Visits all expressions of a model that may depend on time, except signals of inputs and position equations.
 fn for_expressions(model: &mut Model, visit: &mut dyn FnMut(&mut ExprId)) {
     for element in &mut model.graph.elements {
         for_law(&mut element.law, visit);

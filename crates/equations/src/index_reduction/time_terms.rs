@@ -1,18 +1,18 @@
-//! Functions of time that step together: multiples of one function are one input, and so is a term that several functions have.
+//! Functions of time that step together: multiples of one function share an input, and so does a term of several functions.
 //!
-//! What a jump leads to may hang on which inputs step at once and which do not. That is a matter of the functions, and not of where they
-//! are written: `f + g` in one place and `-2*f` in another are the two inputs f and g.
+//! The result of a jump may depend on which inputs step simultaneously. That depends on the functions rather than their
+//! locations: `f + g` in one expression and `-2*f` in another are the two inputs f and g.
 
 use crate::index_reduction::input_owner::owner;
 use crate::index_reduction::time_inputs::TimeInputs;
 use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the inputs that are no inputs of their own are, in terms of others.
+/// The dependent inputs in terms of others.
 type Written = FxHashMap<SymbolId, ExprId>;
 
 impl TimeInputs {
-    /// Of new inputs those that step apart from each other, and what the rest are in terms of these.
+    /// Returns the new inputs that step independently, and the other inputs in terms of these.
     pub(crate) fn steps_apart(&mut self, kept: &FxHashSet<usize>) -> (FxHashSet<usize>, Written) {
         let (own, mut written) = self.multiples(kept);
         let (own, split) = self.shared_terms(own);
@@ -26,7 +26,7 @@ impl TimeInputs {
         (own.into_iter().collect(), written)
     }
 
-    /// Of new inputs those that are no multiples of others, and what the rest are in terms of these.
+    /// Returns the new inputs that are not multiples of others, and the other inputs in terms of these.
     fn multiples(&mut self, kept: &FxHashSet<usize>) -> (Vec<usize>, Written) {
         let mut written = Written::default();
         let mut own: Vec<usize> = Vec::new();
@@ -56,7 +56,7 @@ impl TimeInputs {
         (own, written)
     }
 
-    /// Inputs without the terms that several of them have, which are inputs of their own; and what those with such terms are.
+    /// Splits off the common terms of several inputs as new inputs; also returns the inputs with such terms in terms of the new ones.
     fn shared_terms(&mut self, own: Vec<usize>) -> (Vec<usize>, Written) {
         let mut terms: Vec<Vec<(ExprId, ExprId)>> = Vec::with_capacity(own.len());
         let mut count: FxHashMap<ExprId, usize> = FxHashMap::default();
@@ -72,7 +72,7 @@ impl TimeInputs {
             terms.push(found);
         }
         let (mut kept, mut written) = (Vec::new(), Written::default());
-        // A multiple of the term alone stands for it.
+        // A multiple of the single term represents it.
         let mut known: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for (at, terms) in own.iter().zip(&terms) {
             if let [(factor, rest)] = terms[..]
@@ -117,7 +117,7 @@ impl TimeInputs {
         (kept, written)
     }
 
-    /// The terms of a function, each as a constant times the rest.
+    /// Collects the terms of a function, each as a constant times the rest.
     fn terms(&mut self, signal: ExprId, factor: ExprId, found: &mut Vec<(ExprId, ExprId)>) {
         let (own, rest) = self.factors(signal);
         let factor = self.model.exprs.mul(factor, own);
@@ -133,7 +133,7 @@ impl TimeInputs {
         }
     }
 
-    /// A function as a constant times the rest.
+    /// Splits a function into a constant and the rest.
     fn factors(&mut self, signal: ExprId) -> (ExprId, ExprId) {
         let Node::Product(list) = self.model.exprs.node(signal).clone() else {
             return (self.model.exprs.one(), signal);
@@ -143,7 +143,7 @@ impl TimeInputs {
         (exprs.product(constant), exprs.product(rest))
     }
 
-    /// Whether parameters and numbers alone make an expression.
+    /// Returns true if an expression contains only parameters and numbers.
     fn is_constant(&self, id: ExprId) -> bool {
         let exprs = &self.model.exprs;
         let mut nodes = exprs.reachable(&[id]).into_iter();
@@ -153,7 +153,7 @@ impl TimeInputs {
         })
     }
 
-    /// Whether an expression is a number other than 0: a parameter may be set to 0 later.
+    /// Returns true if an expression is a number other than 0: a parameter may be set to 0 later.
     fn is_number(&self, id: ExprId) -> bool {
         let exprs = &self.model.exprs;
         !exprs.is_zero(id) && exprs.symbols_of(&[id]).is_empty()

@@ -1,21 +1,21 @@
-//! Starts that are given to signals: conditions over the variables of the graph, which become constraints of the start.
+//! Initial values of signals: conditions over the variables of the graph, which become constraints on the initial values.
 
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{Model, Output};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The variables of the graph that conditions on the start are made of, as further outputs of the model: so conditions need not be
-/// linear where the equations are.
+/// The variables of the graph in the conditions on the start, as additional outputs of the model: conditions may
+/// therefore be nonlinear in a linear model.
 pub(crate) struct Conditions {
     /// Measured variables, states and rates.
     atoms: Vec<ExprId>,
-    /// Outputs of the model itself.
+    /// The number of the model's own outputs.
     own: usize,
 }
 
 impl Conditions {
-    /// The model with the outputs that its conditions need; none where it has no conditions.
+    /// Returns the model with the outputs that its conditions need; `None` if it has no conditions.
     pub(crate) fn of(model: &Model) -> Option<(Model, Conditions)> {
         if model.start_conditions.is_empty() {
             return None;
@@ -31,7 +31,7 @@ impl Conditions {
                     if known.insert(id) {
                         atoms.push(id);
                         with.outputs.push(Output {
-                            name: format!("start of {}", condition.name).into(),
+                            name: format!("initial value of {}", condition.name).into(),
                             value: id,
                             written: condition.name.clone(),
                             unit: None,
@@ -47,7 +47,7 @@ impl Conditions {
         Some((with, Conditions { atoms, own }))
     }
 
-    /// Takes the further outputs out of the equations and adds the conditions to the constraints of the start.
+    /// Removes the additional outputs from the equations and adds the conditions to the constraints of the start.
     pub(crate) fn take(self, model: &Model, system: &mut StateSystem) {
         let own = self.own;
         let values = system.equations.output_values.split_off(own);
@@ -84,14 +84,14 @@ impl Conditions {
 
 fn is_atom(exprs: &Exprs, node: &Node) -> bool {
     match node {
-        // What closes a chain is a state of the model, and none of the equations.
+        // The displacement that closes a chain is a state of the model and not part of the equations.
         Node::Symbol(symbol) => matches!(exprs.symbol_info(*symbol).kind, SymbolKind::Measure | SymbolKind::State),
         Node::Call(function, _) => *function == Function::Der,
         _ => false,
     }
 }
 
-/// Leaves out assignments that nothing reads any more, now that the further outputs are gone.
+/// Removes assignments that are unused after the additional outputs are gone.
 fn drop_unused(system: &mut StateSystem) {
     let mut roots: Vec<ExprId> = system.right_sides().collect();
     roots.extend(system.equations.loops.iter().flat_map(|each| &each.residuals));

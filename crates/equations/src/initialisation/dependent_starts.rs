@@ -1,4 +1,4 @@
-//! Starts of dependent storage: each is a constraint on the starts of the states (language 9).
+//! Initial values of dependent storage: each is a constraint on the initial values of the states (language 9).
 
 use crate::causality::Causality;
 use crate::formulation::run::Run;
@@ -8,7 +8,7 @@ use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{Law, Model, PortId, StateChoice, StorageForm};
 use std::sync::Arc;
 
-/// Each `start` given on dependent storage, and what the states make of it, over their symbols.
+/// Returns each `start` given on dependent storage, and its value from the states, over their symbols.
 pub(crate) fn constraints<E>(
     model: &Model,
     causality: &Causality,
@@ -59,8 +59,7 @@ pub(crate) fn constraints<E>(
     list
 }
 
-/// Enters which ports carry the states, and what dependent storage ties together: by the structure alone, and with what controlled
-/// sources make of it.
+/// Determines the ports with states, and the ties of dependent storage: first from the structure only, then with controlled sources.
 fn link<E>(model: &Model, causality: &Causality, system: &StateSystem, run: &Run<E>, links: &mut Links) {
     *links = Links::default();
     let states: Vec<SymbolId> = system.states.iter().map(|state| state.symbol).collect();
@@ -68,7 +67,7 @@ fn link<E>(model: &Model, causality: &Causality, system: &StateSystem, run: &Run
     let state = |column: u32| states.get(column as usize).copied();
     let columns = run.columns;
     let is_switched = |column: u32| {
-        // A declared state that does not start at 0 drives what it controls as a constant does.
+        // A declared state with a nonzero initial value drives the sources that it controls, as a constant does.
         if let Some(declared) = system.states.get(column as usize) {
             let is_storage = (column as usize) < states.len();
             return !is_storage && declared.start_given && declared.start_value != 0.0;
@@ -82,7 +81,7 @@ fn link<E>(model: &Model, causality: &Causality, system: &StateSystem, run: &Run
     links.tie(&run.dependent_co_energy, state, is_switched);
 }
 
-/// Whether an expression is the same all the time, and not 0.
+/// Returns true if an expression is constant in time and nonzero.
 pub(crate) fn is_over_parameters(exprs: &Exprs, id: ExprId) -> bool {
     let mut nodes = exprs.reachable(&[id]).into_iter();
     let is_constant = |id: ExprId| match exprs.node(id) {
@@ -96,7 +95,7 @@ pub(crate) fn is_over_parameters(exprs: &Exprs, id: ExprId) -> bool {
     !exprs.is_zero(id) && nodes.all(is_constant)
 }
 
-/// The factor from co-energy to the variable that the user gives a start for; none where it is 1, as for graph elements.
+/// Returns the factor from co-energy to the variable whose initial value the user gives; `None` if it is 1, as for graph elements.
 pub(crate) fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> Option<ExprId> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let at = (port.0 - element.ports.start) as usize;
@@ -112,7 +111,7 @@ pub(crate) fn natural_factor(model: &Model, port: PortId, exprs: &mut Exprs) -> 
     }
 }
 
-/// A dependent storage, with its entry where it has several: `bob[1]`.
+/// Returns the name of a dependent storage port, with its index if the element has several: `bob[1]`.
 pub(crate) fn port_name(model: &Model, port: PortId) -> Arc<str> {
     let about = &model.graph.ports[port.index()];
     let name = model.element_name(about.element);

@@ -1,10 +1,11 @@
-//! A model with sources that push its storage, to see what impulses do to it.
+//! A model with sources that act on its storage, for computing the effect of impulses.
 //!
-//! A source of the conjugate of the co-energy variable acts on a storage port alone: beside it where the two share their co-energy,
-//! as a source of current beside a capacitor, in series with it elsewhere. It changes nothing else, and nothing at all while it is 0.
+//! A source of the conjugate of the co-energy variable acts only on a storage port: in parallel if the two share their
+//! co-energy variable, such as a current source at a capacitor, otherwise in series. It has no other effect, and none
+//! at all while it is 0.
 //!
-//! Controlled sources measure what flows into storage from the graph, which the impulse at the storage itself is no part of: a current
-//! is the same whether it is measured in the storage or in the branch that leads to it.
+//! Controlled sources measure the flow into storage from the graph, which excludes the impulse at the storage itself. A
+//! current in the storage equals the current in the branch that leads to it.
 
 use crate::formulation::assemble::is_variable;
 use crate::initialisation::dependent_starts::is_over_parameters;
@@ -17,20 +18,20 @@ use lgm_model::{
 use lgm_source::Span;
 use rustc_hash::FxHashMap;
 
-/// What one impulse acts on, each with its share of it.
+/// The quantities that one impulse affects, with their weights.
 pub(crate) type Push = Vec<(Carrier, ExprId)>;
 
-/// The second model.
+/// The modified model.
 pub(crate) struct Pushed {
     pub(crate) model: Model,
-    /// The inputs that push, one for each push.
+    /// The inputs of the impulses, one for each push.
     pub(crate) impulses: Vec<SymbolId>,
-    /// Inputs in the places of constants in sources, with their values.
+    /// Inputs that replace constants in sources, with their values.
     pub(crate) constants: Vec<(SymbolId, ExprId)>,
 }
 
-/// The model with an input for each push, and one for each constant part of a source. The shares are expressions of the arena
-/// given; none where they hold symbols that the model does not have.
+/// Returns the model with an input for each push, and one for each constant part of a source. The weights are
+/// expressions of the given arena; returns `None` if they contain symbols that the model does not have.
 pub(crate) fn pushed(model: &Model, exprs: &Exprs, pushes: &[Push]) -> Option<Pushed> {
     let known = model.exprs.symbol_count() as u32;
     let mut pushed = Pushed {
@@ -72,7 +73,7 @@ impl Pushed {
         symbol
     }
 
-    /// Puts inputs in the places of the constant parts of sources.
+    /// Replaces the constant parts of sources with inputs.
     fn switch_constants(&mut self) {
         let starts = declared_starts(&self.model);
         for at in 0..self.model.graph.elements.len() {
@@ -95,7 +96,7 @@ impl Pushed {
         }
     }
 
-    /// Lets a source of a value act on what carries a state.
+    /// Adds a source of a value that acts on the owner of a state.
     fn act(&mut self, carrier: &Carrier, value: ExprId) -> Option<()> {
         let own = PortId(self.model.graph.ports.len() as u32);
         let (given, domain, path, connection) = match carrier {
@@ -157,7 +158,7 @@ impl Pushed {
         Some(())
     }
 
-    /// Lets sources that measure a variable of a storage port follow what it and the source of a value have together.
+    /// Makes sources that measure a variable of a storage port use the sum of that variable and the new source's value.
     fn measure_from_outside(&mut self, port: PortId, variable: Variable, value: ExprId) {
         let measured = match variable {
             Variable::Effort => Measure::PortEffort(port),
@@ -178,7 +179,7 @@ impl Pushed {
         }
     }
 
-    /// Beside the storage on a branch, or in series with it from a node of its own.
+    /// Adds a source in parallel with the storage on a branch, or in series with it through a new node.
     fn on_branch(
         &mut self,
         port: PortId,
@@ -199,7 +200,7 @@ impl Pushed {
         Some(Connection::Branch { from, to, span })
     }
 
-    /// On a junction between the storage and what it hangs on, on which both have the storage's co-energy.
+    /// Adds a junction between the storage and its surroundings, with the storage's co-energy as common variable.
     fn on_bond(&mut self, port: PortId, own: PortId, co_energy: Variable, drawn: BondId) -> Connection {
         let kind = match co_energy {
             Variable::Effort => JunctionKind::Zero,
@@ -237,14 +238,15 @@ impl Pushed {
     }
 }
 
-/// The starts of declared states, where they are known beforehand; none stands for 0.
+/// Returns the initial values of declared states that are known in advance; `None` represents 0.
 pub(crate) fn declared_starts(model: &Model) -> FxHashMap<SymbolId, Option<ExprId>> {
     let declared = model.integrals.iter();
     let declared = declared.filter(|integral| integral.is_state() && !integral.is_guess && integral.owner.is_none());
     declared.map(|integral| (integral.symbol, integral.start)).collect()
 }
 
-/// The part of a source's value that parameters make, and declared states at their starts; none where there is no such part.
+/// Returns the part of a source's value that depends only on parameters and on declared states at their initial values;
+/// `None` if it has no such part.
 pub(crate) fn constant_part(
     exprs: &mut Exprs,
     value: ExprId,

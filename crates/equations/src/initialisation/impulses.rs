@@ -1,67 +1,71 @@
-//! Starts that conservation gives: of storage that shares its momentum or charge with other storage, and is given none itself.
+//! Initial values from conservation: those of storage that shares its momentum or charge with other storage and has no
+//! given initial value.
 //!
-//! Before the run everything is at rest: sources are 0, and so are all momenta and charges. What begins at once, the starts that are
-//! given and the values of constant sources, is brought about by impulses: of the sources, and at each given start by one that
-//! acts on what is given. A source is constant here as far as parameters, and declared states with their starts, make it. By Kelvin's theorem no motion with these starts has less energy; and it does not depend on which storage
-//! carries the states.
+//! Before the run everything is at rest: sources are 0, and so are all momenta and charges. Nonzero initial values and
+//! constant sources are modelled as impulses at t = 0: impulses of the sources, and one at each given initial value. A
+//! source is constant here to the extent that it depends only on parameters, and on declared states at their initial
+//! values. By Kelvin's theorem no motion with these initial values has less energy, and the result does not depend on
+//! which storage carries the states.
 //!
-//! What an impulse does is read from the equations themselves: of a second model with sources at the storage that is given a
-//! start ([`crate::initialisation::impulse_sources`]), an impulse of source k moves state j by the entry `G_jk` of its matrix of inputs, and a constant source
-//! that is switched on moves it by that of its rate. With the given variables `C x + ..`, the impulses solve `(C G) i = given - found`.
+//! The effect of an impulse follows from the equations of a second model with sources at the storage with given initial
+//! values ([`crate::initialisation::impulse_sources`]). An impulse of source k moves state j by the entry `G_jk` of the
+//! model's input matrix. Switching on a constant source moves it by the entry for the source's rate. With the given
+//! variables `C x + ..`, the impulses solve `(C G) i = given - found`.
 
 use crate::causality::elimination::{Row, add_scaled, find};
 use crate::formulation::matrices::Present;
 use crate::formulation::shared_arena::SharedArena;
 use crate::initialisation::impulse_sources::{Push, pushed};
 use crate::initialisation::start_values::StartSolver;
+use crate::parameter_values::sampled_at;
 use crate::state_selection::links::{Carrier, ImpulseFault, Impulses, Links};
 use lgm_algebra::DisjointSets;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind};
-use lgm_algebra::{FromExpression, PrimeField, RationalFunctions, Sampled};
+use lgm_algebra::{FromExpression, PrimeField, RationalFunctions};
 use lgm_model::system::{State, StateSystem};
 use lgm_model::{Law, Model, StorageForm};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A part of a sum that is smaller than this, beside what it is made of, is rounding.
+/// A part of a sum below this fraction of its terms is round-off.
 const ROUNDING: f64 = 1e-9;
 
-/// A start that is given: of a state, or of what the states determine.
-struct Given {
-    /// The variable over the states.
+/// A given initial value: of a state, or of a quantity that the states determine.
+struct GivenStart {
+    /// The variable in terms of the states.
     value: ExprId,
     start: ExprId,
-    /// The variable by the states of storage.
+    /// The coefficients of the variable in terms of the states of storage.
     row: Vec<(usize, ExprId)>,
     push: Push,
-    /// The constraint that says so; none for a state.
+    /// The constraint that gives it; none for a state.
     constraint: Option<usize>,
 }
 
-/// States whose starts are solved for together.
+/// States whose initial values are solved for together.
 #[derive(Default)]
 struct Groups {
-    /// The group of each state; its own where nothing ties it.
+    /// The group of each state; a separate one if nothing ties the state.
     of: Vec<usize>,
-    /// Groups with starts that are to be found.
+    /// Groups with initial values that must be found.
     open: FxHashSet<usize>,
-    /// Those of them that a start is given in, for which an answer must be had.
+    /// Open groups with a given initial value, which require a solution.
     given: FxHashSet<usize>,
 }
 
-/// What impulses do, over the parameters.
+/// The effect of impulses, in terms of the parameters.
 struct Response {
-    /// For each state, what each impulse moves it by.
+    /// For each state, the change caused by each impulse.
     moves: Vec<Vec<(u32, ExprId)>>,
-    /// Where constant sources alone bring each state.
+    /// The value of each state caused only by constant sources.
     base: Vec<ExprId>,
-    /// For each state, what a step of each input moves it by.
+    /// For each state, the change caused by a step of each input.
     inputs: Vec<Vec<(u32, ExprId)>>,
 }
 
 impl StartSolver<'_> {
-    /// Gives storage without a start the one that conservation gives it. Returns the states whose starts were found.
+    /// Computes the missing initial values of storage from conservation. Returns the states whose initial values were found.
     pub(crate) fn impulses(&mut self, impulses: &Impulses<'_>) -> Result<Vec<usize>, ImpulseFault> {
         let groups = self.groups(impulses.links);
         if groups.open.is_empty() {
@@ -84,7 +88,7 @@ impl StartSolver<'_> {
             return self.unsolved(&groups, &free);
         };
         if let Some(input) = self.moved_by_input(&given, &response) {
-            // What the given starts determine alone is found by a search, which has the values of inputs.
+            // Initial values that follow from the given ones are found by a search, which has the values of inputs.
             if given.len() == storage.len() && free.iter().all(|at| self.free.contains(at)) {
                 return Ok(Vec::new());
             }
@@ -105,9 +109,10 @@ impl StartSolver<'_> {
         Ok(free)
     }
 
-    /// The answer where what impulses do has no closed form: a fault where a start is given, else everything stays at rest.
+    /// Returns the result if the effect of impulses has no closed form: an error if an initial value is given,
+    /// otherwise everything stays at rest.
     fn unsolved(&self, groups: &Groups, free: &[usize]) -> Result<Vec<usize>, ImpulseFault> {
-        // What constraints alone determine may still be found by a search.
+        // Initial values determined only by constraints may still be found by a search.
         let is_open = |at: &&usize| groups.given.contains(&groups.of[**at]) && !self.free.contains(at);
         let open: Vec<usize> = free.iter().filter(is_open).copied().collect();
         match open.is_empty() {
@@ -116,13 +121,13 @@ impl StartSolver<'_> {
         }
     }
 
-    /// Says that starts do not follow by conservation.
+    /// Reports that initial values do not follow by conservation.
     pub(crate) fn not_conserved(&self, fault: &ImpulseFault) -> Diagnostic {
         let (states, because) = match fault {
             ImpulseFault::Unknown { states } => (states, "have no closed form".to_string()),
             ImpulseFault::Input { states, input } => {
                 let name = &self.system.inputs[*input].name;
-                (states, format!("depend on the first value of the input `{name}`"))
+                (states, format!("depend on the initial value of the input `{name}`"))
             }
         };
         let names: Vec<String> = states
@@ -130,20 +135,20 @@ impl StartSolver<'_> {
             .map(|at| format!("`{}`", self.system.states[*at].name))
             .collect();
         let names = names.join(" and ");
-        let message = format!("the start of {names} follows from given starts by impulses, and these {because}");
+        let message = format!("the initial value of {names} follows from given ones by impulses, and these {because}");
         let mut diagnostic = Diagnostic::error(Code::LGM0434, message);
         for at in states.iter().take(3) {
             let state = &self.system.states[*at];
-            diagnostic = diagnostic.label(state.span, format!("`{}` has no start", state.name));
+            diagnostic = diagnostic.label(state.span, format!("`{}` has no initial value", state.name));
         }
-        diagnostic.help("give `start` to what is named here too")
+        diagnostic.help("give `start` to these variables as well")
     }
 
     fn is_storage(&self, links: &Links, at: usize) -> bool {
         links.carriers.contains_key(&self.system.states[at].symbol)
     }
 
-    /// The states by what ties them together: dependent storage, fields, and what starts are given for.
+    /// Groups the states by their ties: dependent storage, fields, and quantities with given initial values.
     fn groups(&self, links: &Links) -> Groups {
         let count = self.system.states.len();
         let mut sets = DisjointSets::new(count);
@@ -199,9 +204,9 @@ impl StartSolver<'_> {
         groups
     }
 
-    /// The starts that are given in open groups, as many as are independent of each other; none where one is not linear in states
-    /// whose starts are looked for.
-    fn given(&mut self, impulses: &Impulses<'_>, storage: &[usize]) -> Option<Vec<Given>> {
+    /// Returns the given initial values in open groups that are independent of each other; `None` if one is nonlinear
+    /// in states whose initial values are unknown.
+    fn given(&mut self, impulses: &Impulses<'_>, storage: &[usize]) -> Option<Vec<GivenStart>> {
         let mut list = Vec::new();
         let one = self.system.exprs.one();
         for at in storage.iter().copied() {
@@ -211,7 +216,7 @@ impl StartSolver<'_> {
             }
             let push = vec![(impulses.links.carriers[&state.symbol].clone(), one)];
             let (start, symbol) = (state.start, state.symbol);
-            list.push(Given {
+            list.push(GivenStart {
                 value: self.system.exprs.symbol(symbol),
                 start,
                 row: vec![(at, one)],
@@ -239,7 +244,7 @@ impl StartSolver<'_> {
                 None => self.push_along(impulses, &row)?,
             };
             let constraint = &self.constraints[at];
-            list.push(Given {
+            list.push(GivenStart {
                 value: constraint.follows,
                 start: constraint.given,
                 row,
@@ -250,7 +255,8 @@ impl StartSolver<'_> {
         self.independent(list)
     }
 
-    /// A variable by the states of open groups, over the parameters; none where it is not linear in them.
+    /// Returns the coefficients of a variable over the states of open groups, in terms of the parameters; `None` if it
+    /// is nonlinear in them.
     fn row_of(&mut self, value: ExprId, storage: &[usize]) -> Option<Vec<(usize, ExprId)>> {
         let symbols: Vec<SymbolId> = storage.iter().map(|at| self.system.states[*at].symbol).collect();
         let value = expanded(self.system, &[value])?[0];
@@ -263,7 +269,8 @@ impl StartSolver<'_> {
         Some(found)
     }
 
-    /// An expression over the parameters, with states outside of open groups at their starts; none where it holds anything else.
+    /// Returns an expression in terms of the parameters, with states outside open groups at their initial values;
+    /// `None` if it contains anything else.
     fn at_start(&mut self, id: ExprId, storage: &[usize]) -> Option<ExprId> {
         let (free, places) = (&self.free, &self.places);
         let system = &mut *self.system;
@@ -279,7 +286,7 @@ impl StartSolver<'_> {
         over_parameters.then_some(id)
     }
 
-    /// Impulses on the storage that a signal is made of, in the proportions of its coefficients.
+    /// Returns impulses on the storage in a signal, in the proportions of the signal's coefficients.
     fn push_along(&mut self, impulses: &Impulses<'_>, row: &[(usize, ExprId)]) -> Option<Push> {
         let mut push = Vec::with_capacity(row.len());
         for (at, coefficient) in row {
@@ -291,8 +298,8 @@ impl StartSolver<'_> {
         Some(push)
     }
 
-    /// How much a state changes with the co-energy variable of its port; none for a field in energy variables and for a law that
-    /// is not linear.
+    /// Returns the derivative of a state with respect to the co-energy variable of its port; `None` for a field in
+    /// energy variables and for a nonlinear law.
     fn by_co_energy(&mut self, model: &Model, carrier: &Carrier, state: &State) -> Option<ExprId> {
         let exprs = &mut self.system.exprs;
         let Carrier::Port(port) = carrier else {
@@ -314,11 +321,9 @@ impl StartSolver<'_> {
         }
     }
 
-    /// The starts without those that others determine: these are compared in the end.
-    fn independent(&mut self, list: Vec<Given>) -> Option<Vec<Given>> {
-        let entries = self.system.parameters.iter().flat_map(|parameter| &parameter.entries);
-        let values = entries.map(|entry| (entry.symbol, PrimeField.reduce(&entry.value)));
-        let mut sampled = Sampled::with_given(5, values.collect());
+    /// Returns the given initial values that are independent; the others are compared at the end.
+    fn independent(&mut self, list: Vec<GivenStart>) -> Option<Vec<GivenStart>> {
+        let mut sampled = sampled_at(&self.system.exprs, &self.system.parameters, 5);
         let mut field = PrimeField;
         let mut pivots: Vec<(u32, Row<u64>)> = Vec::new();
         let mut kept = Vec::new();
@@ -346,8 +351,8 @@ impl StartSolver<'_> {
         Some(kept)
     }
 
-    /// What impulses at given starts, and constant sources, do.
-    fn response(&mut self, impulses: &Impulses<'_>, given: &[Given], storage: &[usize]) -> Option<Response> {
+    /// Returns the effect of impulses at given initial values, and of constant sources.
+    fn response(&mut self, impulses: &Impulses<'_>, given: &[GivenStart], storage: &[usize]) -> Option<Response> {
         let pushes: Vec<Push> = given.iter().map(|given| given.push.clone()).collect();
         let mut second = pushed(impulses.model, &self.system.exprs, &pushes)?;
         let mut probe = (impulses.formulate)(&second.model)?;
@@ -388,7 +393,7 @@ impl StartSolver<'_> {
             let mut base = Vec::new();
             for (column, entry) in row.iter() {
                 let symbols = probe.exprs.symbols_of(&[*entry]);
-                // A symbol of the second formulation alone means nothing here.
+                // A symbol that exists only in the second formulation is meaningless here.
                 let is_state = |symbol: &SymbolId| probe.states.iter().any(|state| state.symbol == *symbol);
                 if !symbols.iter().all(|symbol| symbol.0 < shared || is_state(symbol)) {
                     return None;
@@ -411,8 +416,8 @@ impl StartSolver<'_> {
         Some(response)
     }
 
-    /// An input whose first value the starts would depend on besides what its step moves states by.
-    fn moved_by_input(&mut self, given: &[Given], response: &Response) -> Option<usize> {
+    /// Returns an input whose first value would affect the initial values other than through its step.
+    fn moved_by_input(&mut self, given: &[GivenStart], response: &Response) -> Option<usize> {
         let symbols: Vec<SymbolId> = self.system.inputs.iter().map(|input| input.symbol).collect();
         let mut point = self.parameters();
         for state in &self.system.states {
@@ -446,11 +451,11 @@ impl StartSolver<'_> {
         None
     }
 
-    /// The starts of the free states: in lowest terms where these are not too large.
+    /// Returns the initial values of the free states, in lowest terms if these are not too large.
     fn solved(
         &mut self,
         impulses: &Impulses<'_>,
-        given: &[Given],
+        given: &[GivenStart],
         response: &Response,
         free: &[usize],
     ) -> Option<Vec<ExprId>> {
@@ -476,25 +481,24 @@ impl StartSolver<'_> {
         if !lgm_algebra::Field::exhausted(&rational) {
             return first;
         }
-        let entries = self.system.parameters.iter().flat_map(|parameter| &parameter.entries);
-        let values = entries.map(|entry| (entry.symbol, PrimeField.reduce(&entry.value)));
-        let mut shared = SharedArena::new(6, values.collect());
+        let point = sampled_at(&self.system.exprs, &self.system.parameters, 6);
+        let mut shared = SharedArena::new(6, point);
         starts_in(&mut shared, &mut self.system.exprs, (given, &found), response, free)
     }
 }
 
 impl Response {
-    /// Whether a state is among those that a given variable is made of.
-    fn touches(&self, at: usize, given: &Given) -> bool {
+    /// Returns true if a given variable depends on a state.
+    fn touches(&self, at: usize, given: &GivenStart) -> bool {
         given.row.iter().any(|entry| entry.0 == at)
     }
 }
 
-/// `base + G (C G)^-1 (given - found)` of the free states, over a field.
+/// Returns `base + G (C G)^-1 (given - found)` for the free states, over a field.
 fn starts_in<F: Present>(
     field: &mut F,
     exprs: &mut Exprs,
-    (given, found): (&[Given], &[ExprId]),
+    (given, found): (&[GivenStart], &[ExprId]),
     response: &Response,
     free: &[usize],
 ) -> Option<Vec<ExprId>> {
@@ -528,12 +532,12 @@ fn starts_in<F: Present>(
     (!field.exhausted()).then_some(starts)
 }
 
-/// Expressions with the values of assignments in their places; none where they depend on the unknowns of loops.
+/// Returns expressions with assignments expanded; `None` if they depend on the unknowns of loops.
 fn expanded(system: &mut StateSystem, roots: &[ExprId]) -> Option<Vec<ExprId>> {
     expanded_along(system, roots, None)
 }
 
-/// The same along some symbols: a loop that these are not in stays as it is.
+/// Does the same, but expands only paths to some symbols: a loop without these symbols stays unchanged.
 fn expanded_along(system: &mut StateSystem, roots: &[ExprId], along: Option<&[SymbolId]>) -> Option<Vec<ExprId>> {
     let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     let mut known = FxHashMap::default();

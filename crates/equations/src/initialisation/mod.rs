@@ -1,4 +1,4 @@
-//! Initialisation: consistent initial values of the states, from starts that are given and from conservation.
+//! Initialisation: consistent initial values of the states, from given initial values and from conservation.
 
 pub(crate) mod conditions;
 pub(crate) mod dependent_starts;

@@ -1,10 +1,11 @@
-//! The starts of states that follow from other starts: of storage without a state of its own, and of signals (language 9).
+//! Initial values of states that follow from other initial values: those of storage without a state of its own, and of
+//! signals (language 9).
 //!
-//! A start that is given for what the states determine is an equation over the starts of the states. Storage whose start is not
-//! given, and declared states with `guess`, are its unknowns. One unknown in one equation that has a closed form gets an
-//! expression over the parameters; the others are looked for by Newton's method, together with the unknowns of algebraic loops.
-//! What is left over must hold by itself, or the starts contradict each other. Starts are values just after time 0, and so inputs have
-//! their first values.
+//! An initial value of a quantity that the states determine is an equation over the initial values of the states. Its
+//! unknowns are storage without a given initial value, and declared states with `guess`. One unknown in one equation
+//! with a closed form gets an expression in terms of the parameters. The others are searched for by Newton's method,
+//! together with the unknowns of algebraic loops. The remaining equations must hold, otherwise the initial values
+//! contradict each other. Initial values are values just after time 0, so inputs have their first values.
 
 use crate::nonlinear::dual::{Point, duals};
 use crate::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
@@ -21,20 +22,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Relative agreement of starts that depend on each other.
-const AGREEMENT: f64 = 1e-9;
+/// The largest relative difference of consistent initial values of dependent storage.
+pub const AGREEMENT: f64 = 1e-9;
 
-/// What is smaller than this is rounding of zero in any unit.
+/// Smaller values are round-off of zero in any unit.
 const NOTHING: f64 = 1e-30;
 
-/// A relation of more letters than this is not shown.
+/// A relation with more characters than this is not displayed.
 const SHOWN: usize = 120;
 
-/// How many places of other starts a contradiction shows.
+/// The number of locations of other initial values that a contradiction shows.
 const PLACES: usize = 3;
 
-/// Gives the states the starts that follow, and compares what is left; constraints come over all symbols of the system, and those
-/// over parameters alone stay in it, to be compared again in runs with other parameters. Returns the states whose starts are new.
+/// Sets the derived initial values of the states, and compares the rest. Constraints are over all symbols of the
+/// system; those over parameters stay in it, to be compared again in runs with other parameters. Returns the states
+/// with new initial values.
 pub(crate) fn find_starts(
     system: &mut StateSystem,
     impulses: &Impulses<'_>,
@@ -99,40 +101,40 @@ pub(crate) fn find_starts(
     solved
 }
 
-/// What a constraint says of its only unknown.
+/// The solution of a constraint with a single unknown.
 #[derive(Clone, Copy, Debug)]
 struct ClosedForm {
-    /// How much the unknown moves the constraint; more than 0.
+    /// The sensitivity of the constraint to the unknown; positive.
     slope: f64,
     state: usize,
     start: ExprId,
-    /// The start as a number.
+    /// The initial value as a number.
     value: f64,
 }
 
 pub(crate) struct StartSolver<'a> {
     pub(crate) system: &'a mut StateSystem,
     pub(crate) constraints: Vec<StartConstraint>,
-    /// The symbols behind each constraint.
+    /// The symbols that each constraint depends on.
     pub(crate) behind: Vec<FxHashSet<SymbolId>>,
-    /// The places of states, by their symbols.
+    /// The indices of states by symbol.
     pub(crate) places: FxHashMap<SymbolId, usize>,
-    /// States whose starts are looked for.
+    /// States whose initial values are unknown.
     pub(crate) free: BTreeSet<usize>,
-    /// Constraints that gave a start, and hold by that.
+    /// Constraints that determined an initial value, and therefore hold.
     pub(crate) used: FxHashSet<usize>,
 }
 
 impl StartSolver<'_> {
-    /// The parameters' values.
+    /// Returns the parameters' values.
     pub(crate) fn parameters(&self) -> FxHashMap<SymbolId, f64> {
         let point = start_point(self.system);
         let entries = self.system.parameters.iter().flat_map(|parameter| &parameter.entries);
         entries.map(|entry| (entry.symbol, point[&entry.symbol].0)).collect()
     }
 
-    /// A constraint as an expression that is to be zero, over parameters and states whose starts are not known; none where it
-    /// depends on anything else.
+    /// Returns a constraint as an expression that must be zero, over parameters and states with unknown initial values;
+    /// `None` if it depends on anything else.
     fn reduced(&mut self, at: usize) -> Option<ExprId> {
         let system = &mut *self.system;
         let (zero, time) = (system.exprs.zero(), system.time);
@@ -157,10 +159,11 @@ impl StartSolver<'_> {
         known.then_some(residual)
     }
 
-    /// Solves equations of one unknown each, as long as there are such: of several, the one that its unknown moves most.
+    /// Solves equations with one unknown while any exist; if an unknown appears in several, the equation that is most
+    /// sensitive to it is used.
     fn closed_forms(&mut self) {
         let parameters = self.parameters();
-        // The constraints that hold each unknown: those may become solvable, or change, when one of their unknowns is known.
+        // The constraints that contain each unknown: they may become solvable, or change, when one of their unknowns is known.
         let mut holding: FxHashMap<SymbolId, Vec<usize>> = FxHashMap::default();
         for (at, constraint) in self.constraints.iter().enumerate() {
             let sides = [constraint.follows, constraint.given];
@@ -172,7 +175,7 @@ impl StartSolver<'_> {
             }
         }
         let mut found: Vec<Option<ClosedForm>> = vec![None; self.constraints.len()];
-        // By slope, and of equal ones the first: positive doubles are in the order of their bits.
+        // Sorted by slope, with ties going to the first: positive doubles are in the order of their bits.
         let mut ranking: BTreeSet<(u64, Reverse<usize>)> = BTreeSet::new();
         let mut changed: Vec<usize> = (0..self.constraints.len()).collect();
         while !self.free.is_empty() {
@@ -198,7 +201,7 @@ impl StartSolver<'_> {
         }
     }
 
-    /// The start that a constraint of one unknown gives it; none where it has more, or no closed form with a value.
+    /// Returns the initial value from a constraint with one unknown; `None` if the constraint has more, or no closed form with a value.
     fn closed_form(&mut self, at: usize, parameters: &FxHashMap<SymbolId, f64>) -> Option<ClosedForm> {
         let residual = self.reduced(at)?;
         let system = &mut *self.system;
@@ -228,7 +231,7 @@ impl StartSolver<'_> {
         })
     }
 
-    /// Looks for the starts that have no closed form. Returns the point of the start, or none where it has no values.
+    /// Searches for the initial values without a closed form. Returns the initial point; `None` if it has no values.
     fn search(&mut self, diagnostics: &mut Vec<Diagnostic>) -> Option<Point> {
         let mut point = start_point(self.system);
         if self.free.is_empty() {
@@ -266,7 +269,7 @@ impl StartSolver<'_> {
         Some(point)
     }
 
-    /// The constraints that hold an unknown.
+    /// Returns the constraints that contain an unknown.
     fn open_constraints(&self) -> Vec<StartConstraint> {
         let is_free = |symbol: &SymbolId| self.places.get(symbol).is_some_and(|at| self.free.contains(at));
         let holds = |symbols: &FxHashSet<SymbolId>| symbols.iter().any(is_free);
@@ -274,7 +277,7 @@ impl StartSolver<'_> {
         pairs.filter(|pair| holds(pair.1)).map(|pair| pair.0.clone()).collect()
     }
 
-    /// Compares every start with what follows from the others.
+    /// Compares every initial value with the value that follows from the others.
     fn compare(&self, point: &Point, diagnostics: &mut Vec<Diagnostic>) {
         let exprs = &self.system.exprs;
         for (constraint, behind) in self.constraints.iter().zip(&self.behind) {
@@ -282,11 +285,11 @@ impl StartSolver<'_> {
                 continue;
             };
             let (given, follows) = (values[0].0, values[1].0);
-            // What is a sum of large terms is known to their rounding.
+            // A sum of large terms is accurate to their round-off.
             let terms = self.size_of(constraint.follows, point);
             let size = terms.max(follows.abs()).max(given.abs());
             let agree = (follows - given).abs() <= AGREEMENT * size.max(NOTHING);
-            // A state whose start has no value was reported elsewhere.
+            // A state without an initial value was reported elsewhere.
             if agree || !follows.is_finite() || !given.is_finite() {
                 continue;
             }
@@ -296,10 +299,15 @@ impl StartSolver<'_> {
                 (is, other) = (given.to_string(), follows.to_string());
             }
             let message = match constraint.is_storage {
-                true => format!("`{name}` starts at {is}, but what it is joined to starts it at {other}"),
-                false => format!("the signal `{name}` is to start at {is}, but the other starts make it {other}"),
+                true => {
+                    format!("the initial value of `{name}` is {is}, but the elements connected to it require {other}")
+                }
+                false => format!(
+                    "the initial value of the signal `{name}` is {is}, but the other initial values \
+                    require {other}"
+                ),
             };
-            let mut diagnostic = Diagnostic::error(Code::LGM0425, message).label(constraint.span, "this start");
+            let mut diagnostic = Diagnostic::error(Code::LGM0425, message).label(constraint.span, "this initial value");
             let mut seen = vec![constraint.span];
             for state in &self.system.states {
                 if let Some(span) = state.start_span
@@ -308,7 +316,11 @@ impl StartSolver<'_> {
                     && seen.len() <= PLACES
                 {
                     seen.push(span);
-                    let words = format!("`{}` starts at {} here", state.name, six_digits(state.start_value));
+                    let words = format!(
+                        "the initial value of `{}` is {} here",
+                        state.name,
+                        six_digits(state.start_value)
+                    );
                     diagnostic = diagnostic.label(span, words);
                 }
             }
@@ -320,11 +332,11 @@ impl StartSolver<'_> {
                 };
                 diagnostic = diagnostic.note(what);
             }
-            diagnostics.push(diagnostic.help("leave one of these starts out, or make them agree"));
+            diagnostics.push(diagnostic.help("remove one of these initial values, or make them agree"));
         }
     }
 
-    /// The size of the largest term of what sums and products are made of.
+    /// Returns the magnitude of the largest term in sums and products.
     fn size_of(&self, id: ExprId, point: &Point) -> f64 {
         let exprs = &self.system.exprs;
         let parts = exprs.reachable(&[id]);
@@ -346,15 +358,15 @@ impl StartSolver<'_> {
             .iter()
             .map(|at| format!("`{}`", self.system.states[*at].name))
             .collect();
-        let message = format!("the starts that are given do not determine {}", names.join(" and "));
+        let message = format!("the given initial values do not determine {}", names.join(" and "));
         let mut diagnostic = Diagnostic::error(Code::LGM0434, message);
         for constraint in search.constraints.iter().take(PLACES) {
-            diagnostic = diagnostic.label(constraint.span, "this alone leaves them open");
+            diagnostic = diagnostic.label(constraint.span, "this alone does not determine them");
         }
         let first = &self.system.states[undetermined[0]];
         diagnostic
-            .label(first.span, format!("`{}` has no start", first.name))
-            .help("give `start` to one of them, or another signal a start")
+            .label(first.span, format!("`{}` has no initial value", first.name))
+            .help("give `start` to one of them or to another signal")
     }
 
     fn not_found(&self, search: &StartSearch, at: &[f64]) -> Diagnostic {
@@ -369,22 +381,25 @@ impl StartSolver<'_> {
             .map(|each| format!("`{}`", each.name))
             .collect();
         let message = format!(
-            "no start of {} was found that gives {} its start",
+            "no initial value of {} was found that gives {} its initial value",
             names.join(", "),
             of.join(", ")
         );
         let mut diagnostic = Diagnostic::error(Code::LGM0434, message);
         for constraint in search.constraints.iter().take(PLACES) {
-            diagnostic = diagnostic.label(constraint.span, "this start was not reached");
+            diagnostic = diagnostic.label(constraint.span, "this initial value was not reached");
         }
         let ended = search.states.iter().zip(at);
         let ended = ended.map(|(state, value)| format!("{} = {}", self.system.states[*state].name, six_digits(*value)));
         diagnostic
             .note(format!("the search ended at {}", ended.collect::<Vec<_>>().join(", ")))
-            .help("see whether there is a position with this start, and give `guess = ..` to the state that it follows from, near it")
+            .help(
+                "check that a position with this initial value exists, and give the independent state a nearby \
+                `guess = ..`",
+            )
     }
 
-    /// Keeps what a run with other parameters must compare: the constraints over parameters alone.
+    /// Keeps the constraints that a run with other parameters must check: those over parameters only.
     fn keep(mut self) {
         self.free.clear();
         let mut kept = Vec::new();
@@ -399,18 +414,18 @@ impl StartSolver<'_> {
                 ..self.constraints[at].clone()
             });
         }
-        // What was looked for is looked for again, and found where it agrees.
+        // The search is repeated, and must agree.
         if self.system.starts.search.is_none() {
             self.system.starts.constraints = kept;
         }
     }
 }
 
-/// A second search for starts begins so far beside the first solution, and must come as near to it.
-const BESIDE: f64 = 1e-3;
+/// The relative offset of a second guess, which must converge to the same solution.
+const SECOND_GUESS: f64 = 1e-3;
 
-/// Solves for the starts at a point that holds everything else, and enters them with the unknowns of loops. Returns the states
-/// that are not determined, or where the search ended.
+/// Solves for the initial values at a point that contains all other values, and enters them with the unknowns of loops.
+/// Returns the undetermined states, or the point at which the search ended.
 pub(crate) fn solve_starts(
     search: &StartSearch,
     system: &StateSystem,
@@ -434,7 +449,7 @@ pub(crate) fn solve_starts(
         for (value, given) in values.iter_mut().zip(&given) {
             *value -= given;
         }
-        // As many equations as unknowns: what is missing is satisfied, and says nothing.
+        // The number of equations must equal the number of unknowns; missing ones are trivially satisfied.
         let rows = values.len().max(symbols.len());
         values.resize(rows, 0.0);
         Some((values, jacobian.resize_vertically(rows, 0.0)))
@@ -442,14 +457,19 @@ pub(crate) fn solve_starts(
     let found = find_zero(guess, evaluate).map_err(|stuck| stuck.at)?;
     let size = symbols.len();
     let jacobian = |at: &[f64]| evaluate(at).map_or_else(|| DMatrix::zeros(size, size), |found| found.1);
-    // Where solutions meet, as at a dead centre, an angle is known to the root of rounding, and a velocity that is divided by it not at all.
+    // If solutions meet, such as at a dead centre, an angle is accurate only to the square root of round-off. A
+    // velocity divided by it is undetermined.
     if found.free.is_empty() && undetermined(&found.at, jacobian).is_some() {
-        let beside = found.at.iter().map(|at| at + BESIDE * at.abs().max(1.0)).collect();
+        let beside = found
+            .at
+            .iter()
+            .map(|at| at + SECOND_GUESS * at.abs().max(1.0))
+            .collect();
         let again = find_zero(beside, evaluate).map_err(|stuck| stuck.at)?;
         let pairs = found.at.iter().zip(&again.at);
         if pairs
             .clone()
-            .any(|(a, b)| (a - b).abs() > BESIDE * a.abs().max(b.abs()).max(1.0))
+            .any(|(a, b)| (a - b).abs() > SECOND_GUESS * a.abs().max(b.abs()).max(1.0))
         {
             return Err(found.at);
         }
@@ -462,8 +482,8 @@ pub(crate) fn solve_starts(
     Ok(free.map(|at| search.states[*at]).collect())
 }
 
-/// The starts that are looked for, with other values of the parameters, of the starts of the other states, and of the inputs and
-/// their rates; none where they are not found.
+/// Searches for the initial values with other values of the parameters, of the initial values of other states, and of
+/// the inputs and their rates; returns `None` if they are not found.
 pub fn search_starts(
     system: &StateSystem,
     parameters: &[f64],
@@ -492,7 +512,7 @@ pub fn search_starts(
     undetermined.is_empty().then_some(())
 }
 
-/// Parameters, states at their starts, inputs with the rates of their signals, and time 0.
+/// Returns the initial point: parameters, states at their initial values, inputs with the rates of their signals, and time 0.
 fn start_point(system: &StateSystem) -> Point {
     let still = vec![0.0; system.inputs.len()];
     let mut point = given_at(
@@ -514,7 +534,7 @@ fn start_point(system: &StateSystem) -> Point {
     point
 }
 
-/// Where the symbols of a system are defined.
+/// The definitions of a system's symbols.
 pub(crate) struct Definitions {
     /// Values of assignments.
     assigned: FxHashMap<SymbolId, ExprId>,
@@ -535,7 +555,7 @@ impl Definitions {
         }
     }
 
-    /// All symbols behind an expression, through assignments and loops.
+    /// Returns all symbols that an expression depends on, through assignments and loops.
     pub(crate) fn behind(&self, system: &StateSystem, root: ExprId) -> FxHashSet<SymbolId> {
         let mut found: FxHashSet<SymbolId> = FxHashSet::default();
         let mut open = system.exprs.symbols_of(&[root]);
@@ -555,7 +575,13 @@ impl Definitions {
 }
 
 fn guess_without_use(name: &str, span: lgm_source::Span) -> Diagnostic {
-    Diagnostic::error(Code::LGM0434, format!("nothing determines the start of `{name}`"))
-        .label(span, "this guess leads to no start")
-        .help("write `start = ..` in its place, or give a signal that depends on it a start: `signal x = .., start = ..;`")
+    Diagnostic::error(
+        Code::LGM0434,
+        format!("nothing determines the initial value of `{name}`"),
+    )
+    .label(span, "this guess does not lead to an initial value")
+    .help(
+        "write `start = ..` instead, or give a signal that depends on it an initial value: `signal x = .., \
+            start = ..;`",
+    )
 }

@@ -1,11 +1,12 @@
-//! Constants in sources that move storage at the start in a way that has no closed form: they become inputs that nobody sets.
+//! Constants in sources that move storage at the start without a closed form: they become inputs that are never set.
 //!
-//! Before the run sources are 0, so a constant source on dependent storage is a step at the start. Where what it moves is found over the
-//! parameters ([`crate::initialisation::impulses`]), it is a start. Elsewhere, as in storage that is not linear, or where the impulse passes through
-//! a resistance, the run finds it as it does for inputs: by the rates that the equations ask for.
+//! Before the run sources are 0, so a constant source on dependent storage is a step at the start. If the motion is
+//! found symbolically ([`crate::initialisation::impulses`]), it becomes an initial value. Otherwise the run computes it
+//! as for inputs, from the rates in the equations: for nonlinear storage, or if the impulse passes through a
+//! resistance.
 //!
-//! A source that storage with a start controls is a step at the start as well: what it follows begins there, and before it the source
-//! is 0. In equations that are not linear, an input that is 0 before the run and 1 in it is the share of what such sources give.
+//! A source controlled by storage with a nonzero initial value is also a step at the start: before it the source is 0.
+//! In nonlinear equations, an input that is 0 before the run and 1 in it scales the values of such sources.
 
 use crate::bond::BondGraph;
 use crate::formulation::driver::{KnownStarts, formulate};
@@ -21,20 +22,20 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Sources by their elements and ports.
+/// Sources by element and port.
 type Begun = FxHashSet<(usize, usize)>;
 
-/// The equations with constants of sources as inputs, and the model that they are made from, where some state that has no start
-/// otherwise is moved by them.
+/// Returns the equations with constants of sources as inputs, and the corresponding model, if these constants move a
+/// state that has no other initial value.
 ///
-/// The error is a warning: these equations cannot be written, so that what moves is not known.
+/// The error is a warning: these equations cannot be written, so the moving states are unknown.
 pub(crate) fn with_switched(
     model: &Model,
     graph: &BondGraph,
     options: &Options,
     (known, is_linear): (&KnownStarts, bool),
 ) -> Result<Option<(StateSystem, Model, Vec<Diagnostic>)>, Diagnostic> {
-    // What is tied by laws that are not linear, or through what a source measures, shows in the equations alone.
+    // Ties by nonlinear laws, or through measurements of a source, appear only in the equations.
     if !known.is_driven && is_linear {
         return Ok(None);
     }
@@ -67,19 +68,21 @@ pub(crate) fn with_switched(
     }
 }
 
-/// The warning that what sources move at the start could not be found.
+/// Returns the warning that the states moved by sources at the start could not be found.
 fn unknown_starts(model: &Model) -> Diagnostic {
-    Diagnostic::warning(
-        Code::LGM0434,
-        "what sources with a constant, or controlled by storage with a start, move at the start is not known",
-    )
-    .label(model.heading.span, "the equations with these sources switched on at the start cannot be written")
-    .note("storage that follows such a source, and has no start of its own, begins at 0")
-    .help("give that storage a `start`; often an output that needs a second derivative is the reason: leave it out to see")
+    Diagnostic::warning(Code::LGM0434, "cannot determine which states jump at t = 0")
+        .label(
+            model.heading.span,
+            "the equations at the instant when these sources switch on cannot be written",
+        )
+        .note("dependent storage without an initial value starts at 0")
+        .help(
+            "give that storage a `start`; if an output that needs a second derivative is the reason, remove the output",
+        )
 }
 
-/// The model with inputs for the constant parts of sources and for the beginning of what others control, or for some of these by
-/// their numbers. Sources that are controlled begin together.
+/// Returns the model with inputs for the constant parts of sources and for the onset of controlled sources, or for the
+/// selected ones by number. Controlled sources begin together.
 fn with_constants(model: &Model, begun: &Begun, is_wanted: &dyn Fn(usize) -> bool, together: bool) -> Model {
     let mut made = model.clone();
     let declared = FxHashMap::default();
@@ -127,7 +130,7 @@ fn with_constants(model: &Model, begun: &Begun, is_wanted: &dyn Fn(usize) -> boo
     made
 }
 
-/// A constant as an input that nobody sets.
+/// Converts a constant to an input that is never set.
 fn switched_on(made: &mut Model, constant: ExprId, owner: Owner) -> ExprId {
     let name = owner.whole.clone().unwrap_or_else(|| owner.name.clone());
     let symbol: SymbolId = made.exprs.new_symbol(name.clone(), SymbolKind::Input);
@@ -143,7 +146,7 @@ fn switched_on(made: &mut Model, constant: ExprId, owner: Owner) -> ExprId {
     made.exprs.symbol(symbol)
 }
 
-/// What a source gives while all inputs are 0, where it follows what is measured, or a declared state; none where this is no number.
+/// Returns the value of a source for zero inputs, if it depends on measured variables or a declared state; `None` if it is not a number.
 fn at_rest(exprs: &mut Exprs, value: ExprId) -> Option<ExprId> {
     let of_input = |exprs: &Exprs, symbol| {
         let kind = exprs.symbol_info(symbol).kind;
@@ -160,8 +163,8 @@ fn at_rest(exprs: &mut Exprs, value: ExprId) -> Option<ExprId> {
     (is_controlled && somewhere.is_finite()).then_some(follows)
 }
 
-/// The controlled sources that have no impulse of their own while inputs step, by their elements and ports. An impulse that is passed on
-/// has nothing before the start that could be switched: all of it comes from what steps.
+/// Returns the controlled sources without an independent impulse while inputs step, by element and port. A transmitted
+/// impulse has no part before the start that could be switched: all of it comes from stepping inputs.
 fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) -> Result<Begun, Diagnostic> {
     let mut probe = with_constants(model, &Begun::default(), &|_| true, false);
     let mut names: Vec<(String, (usize, usize))> = Vec::new();
@@ -198,7 +201,7 @@ fn begun_without_impulse(model: &Model, graph: &BondGraph, options: &Options) ->
     Ok(finite.map(|entry| entry.1).collect())
 }
 
-/// Returns true if some storage or declared state does not begin at rest, or a source that follows others is not 0 at rest.
+/// Returns true if some storage or declared state does not begin at rest, or if a controlled source is nonzero at rest.
 fn begins_in_motion(model: &Model) -> bool {
     let storage = model
         .graph

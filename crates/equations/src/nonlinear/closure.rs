@@ -1,9 +1,10 @@
-//! Closed kinematic chains: displacements that follow from equations of position.
+//! Closed kinematic chains: displacements that follow from position equations.
 //!
-//! `state phi = int(across(rod)), start = -0.3, close = r*sin(theta) + l*sin(phi);` is an integral like any other while the equations are
-//! derived: its velocity is that of the graph. Then it ceases to be a state. It becomes the unknown of a loop whose residual
-//! is the equation of position, solved wherever the equations are evaluated, from the last solution on. So positions do not drift,
-//! and nothing has to be stabilised. What the user says of positions and what the graph says of velocities are compared here.
+//! `state phi = int(across(rod)), start = -0.3, close = r*sin(theta) + l*sin(phi);` is an integral like any other while
+//! the equations are derived: its velocity is that of the graph. Then it ceases to be a state. It becomes the unknown
+//! of a loop whose residual is the position equation, solved from the last solution wherever the equations are
+//! evaluated. Positions therefore do not drift, and need no stabilisation. This module compares the user's positions
+//! with the velocities of the graph.
 
 use lgm_algebra::PrimeField;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId, SymbolKind, to_f64};
@@ -18,22 +19,22 @@ use nalgebra::DMatrix;
 use rustc_hash::FxHashMap;
 use std::f64::consts::{PI, TAU};
 
-/// Rates that add up to less than this, beside the largest, are none.
+/// Rates cancel if their sum is below this fraction of the largest one.
 const ROUNDING: f64 = 1e-7;
 
 /// Points at which positions and velocities are compared.
 const POINTS: u64 = 6;
 
-/// Other positions are looked for of chains with at most so many displacements that follow.
+/// The maximum number of dependent displacements of a chain whose other positions are searched for.
 const SEARCHED: usize = 12;
 
-/// An equation of position that is this small beside its derivatives is satisfied after a whole turn too.
+/// The largest residual of a satisfied position equation, relative to its derivatives; used to test the equation after a whole turn.
 const TURNED: f64 = 1e-9;
 
-/// A second position is reported where it is at most this much farther from the starts than the first one.
+/// A second position is reported if it is at most this many times farther from the initial values than the first one.
 const ABOUT_AS_NEAR: f64 = 1.5;
 
-/// One displacement that follows.
+/// A dependent displacement.
 struct Follower {
     unknown: SymbolId,
     name: String,
@@ -44,8 +45,8 @@ struct Follower {
     span: Span,
 }
 
-/// Turns the states that close chains into unknowns of loops, which are looked for from their values at the start. `columns` are
-/// further expressions over the states.
+/// Converts the states that close chains to unknowns of loops, which are searched for from their initial values.
+/// `columns` are further expressions over the states.
 pub(crate) fn close(
     model: &Model,
     system: &mut StateSystem,
@@ -56,7 +57,7 @@ pub(crate) fn close(
         return;
     }
     let followers = take_followers(model, system, columns);
-    // What was affine in the displacements that are taken out now is given through unknowns of a loop.
+    // Expressions that were affine in the removed displacements now depend on unknowns of a loop.
     system.equations.linear = false;
     system.matrices.symbolic = None;
     system.matrices.numeric = None;
@@ -87,7 +88,7 @@ pub(crate) fn close(
     system.equations.loops.splice(0..0, loops);
 }
 
-/// Takes the states that close chains out of the system; what holds them holds unknowns instead.
+/// Removes the states that close chains from the system, and replaces them with unknowns. Returns the dependent displacements.
 fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId]) -> Vec<Follower> {
     let mut followers: Vec<Follower> = Vec::new();
     let mut replaced: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
@@ -150,16 +151,16 @@ fn take_followers(model: &Model, system: &mut StateSystem, columns: &mut [ExprId
     followers
 }
 
-/// The displacements that follow, and the derivatives of their equations.
+/// The dependent displacements, and the derivatives of their equations.
 struct Chain {
     followers: Vec<Follower>,
-    /// Partial derivatives of the residuals: by the unknowns first, then by states and time.
+    /// Partial derivatives of the residuals with respect to the unknowns, then the states and time.
     rows: Vec<Vec<(u32, ExprId)>>,
     /// Unknowns, states, time.
     columns: Vec<SymbolId>,
-    /// The residuals, then their derivatives by the unknowns; a search evaluates them at hundreds of places.
+    /// The residuals, then their derivatives with respect to the unknowns; a search evaluates them at hundreds of points.
     searched: Vec<ExprId>,
-    /// The expressions that these are made of.
+    /// The subexpressions of these.
     reachable: Vec<ExprId>,
 }
 
@@ -193,7 +194,7 @@ impl Chain {
         }
     }
 
-    /// Parameters, states at their starts, and time 0.
+    /// Returns the parameters, the states at their initial values, and time 0.
     fn starts(&self, system: &StateSystem) -> FxHashMap<SymbolId, f64> {
         let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
         let mut values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
@@ -202,7 +203,7 @@ impl Chain {
         values
     }
 
-    /// The residuals, and their derivatives by the unknowns.
+    /// Returns the residuals, and their derivatives with respect to the unknowns.
     fn residuals(
         &self,
         system: &StateSystem,
@@ -228,7 +229,7 @@ impl Chain {
         (found, jacobian)
     }
 
-    /// The unknowns where the residuals are zero.
+    /// Solves for the unknowns at which the residuals are zero.
     fn solve(
         &self,
         system: &StateSystem,
@@ -245,8 +246,8 @@ impl Chain {
         is_finite.then_some((values, jacobian))
     }
 
-    /// The positions of the mechanism that are found from a guess and from others around it, the nearest to the guess first; angles
-    /// are turned to it by whole turns.
+    /// Returns the positions of the mechanism found from a guess and from others around it, the nearest to the guess
+    /// first; angles are shifted towards it by whole turns.
     fn positions(
         &self,
         system: &StateSystem,
@@ -289,7 +290,7 @@ impl Chain {
         positions
     }
 
-    /// Warns of a second position that lies about as near to the starts as the one that is taken.
+    /// Warns about a second position that is about as near to the initial values as the chosen one.
     fn ambiguity(&self, system: &StateSystem, guess: &[f64], positions: &[Vec<f64>]) -> Option<Diagnostic> {
         let [taken, other, ..] = positions else { return None };
         let (near, far) = (distance(guess, taken), distance(guess, other));
@@ -297,16 +298,16 @@ impl Chain {
             let first = &self.followers[0];
             Diagnostic::information(
                 Code::LGM0435,
-                "the chain closes in two positions that are about as near to its starts",
+                "the chain closes in two positions at about the same distance from its initial values",
             )
             .label(first.span, "both make this zero")
             .note(format!("taken: {}", self.words(system, taken)))
             .note(format!("the other one: {}", self.words(system, other)))
-            .help("give the displacements that follow starts that are near to the position that is meant")
+            .help("give the dependent displacements initial values near the intended position")
         })
     }
 
-    /// Compares the rate of each equation of position, with the velocities that the graph gives, with zero.
+    /// Checks that the rate of each position equation is zero for the velocities of the graph.
     fn contradiction(
         &self,
         system: &StateSystem,
@@ -318,7 +319,7 @@ impl Chain {
             let mut values = starts.clone();
             for (k, state) in system.states.iter().enumerate() {
                 let uniform = (PrimeField.sample(k as u64, set + 900) % 9_973) as f64 / 9_973.0;
-                // Positions stay near the start, where the chain can be closed; velocities are anything.
+                // Positions stay near the start, where the chain can be closed; velocities are arbitrary.
                 let reach = if self.is_position(state) {
                     0.02 * set as f64
                 } else {
@@ -358,12 +359,15 @@ impl Chain {
         Some(
             Diagnostic::error(
                 Code::LGM0432,
-                format!("the equation of position of `{}` contradicts the velocities of the graph", follower.name),
+                format!(
+                    "the position equation of `{}` contradicts the velocities of the graph",
+                    follower.name
+                ),
             )
             .label(follower.span, format!("this would change at a rate of {rate:.3e}"))
             .help(
-                "the time derivative of the equation of position must follow from the joints: compare its terms with the entries of \
-                 the transformers, and see that the chain is closed in the graph too",
+                "the time derivative of the position equation must follow from the joints: compare its terms with \
+                 the transformer entries, and check that the graph closes the chain too",
             ),
         )
     }
@@ -380,7 +384,7 @@ impl Chain {
         positions.chain(followers).collect::<Vec<_>>().join(", ")
     }
 
-    /// What is reported of a chain that was not closed: whether it can be, or how near it comes.
+    /// Reports a chain that was not closed: another position that closes it, or the closest approach.
     fn not_closed(
         &self,
         system: &StateSystem,
@@ -391,59 +395,66 @@ impl Chain {
         let (row, value) = stuck.worst.unwrap_or((0, f64::NAN));
         let ended = |row: usize, value: f64, at: &[f64]| {
             let follower = &self.followers[row];
-            let fault = Diagnostic::error(Code::LGM0431, "the chain does not close at the start").label(
+            let fault = Diagnostic::error(Code::LGM0431, "the chain does not close at the initial values").label(
                 follower.span,
                 format!("no value of `{}` was found that makes this zero", follower.name),
             );
             fault.note(format!(
-                "it is {} where the search from the start values ended: {}",
+                "it is {} at the end of the search from the initial values: {}",
                 six_digits(value),
                 self.words(system, at)
             ))
         };
         if let Some(position) = positions.first() {
             return ended(row, value, &stuck.at)
-                .note(format!("from elsewhere it closes at {}", self.words(system, position)))
-                .help("give the displacements that follow these values, or others that are nearer to the position that is meant, as their starts");
+                .note(format!(
+                    "from another initial guess it closes at {}",
+                    self.words(system, position)
+                ))
+                .help(
+                    "use these values, or others closer to the intended position, as the `start` of the dependent \
+                    displacements",
+                );
         }
         let evaluate = |at: &[f64]| self.linearised(system, values, at);
         let others = self.free_positions(system);
         match closest(&stuck.at, &evaluate) {
             Some(nearest) => {
                 let follower = &self.followers[nearest.row];
-                Diagnostic::error(Code::LGM0431, "the chain cannot be closed at the start")
+                Diagnostic::error(Code::LGM0431, "the chain cannot be closed at the initial values")
                     .label(
                         follower.span,
                         format!(
-                            "this does not become zero: it comes no nearer than {}",
+                            "this does not reach zero: its smallest magnitude is {}",
                             six_digits(nearest.value)
                         ),
                     )
                     .note(format!("that is at {}", self.words(system, &nearest.at)))
                     .note(format!(
-                        "{TRIES} other starts of what follows lead to no position either"
+                        "{TRIES} other guesses for the dependent displacements do not close it either"
                     ))
                     .help(match others.is_empty() {
-                        true => "change its lengths so that the parts reach each other".to_string(),
+                        true => "change the lengths so that the links reach each other".to_string(),
                         false => format!(
-                            "change its lengths so that the parts reach each other, or start {others} where they do"
+                            "change the lengths so that the links reach each other, or start {others} at a position \
+                             where they do"
                         ),
                     })
             }
             None => ended(row, value, &stuck.at).help(
-                "give the displacements starts that are nearer to a position of the mechanism, and check its lengths",
+                "give the displacements initial values closer to a position of the mechanism, and check its lengths",
             ),
         }
     }
 
-    /// The displacements that the others follow.
+    /// Names the displacements that determine the others.
     fn free_positions(&self, system: &StateSystem) -> String {
         let positions = system.states.iter().filter(|state| self.is_position(state));
         let names = positions.map(|state| format!("`{}`", state.name));
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether an equation of position holds the state.
+    /// Returns true if a position equation contains the state.
     fn is_position(&self, state: &State) -> bool {
         let mut entries = self.rows.iter().flatten();
         entries.any(|entry| self.columns[entry.0 as usize] == state.symbol)
@@ -454,19 +465,19 @@ impl Chain {
         Diagnostic::error(
             Code::LGM0433,
             format!(
-                "the mechanism starts at a dead centre: `{}` does not follow from the other displacements",
+                "the mechanism starts at a dead centre: the other displacements do not determine `{}`",
                 follower.name
             ),
         )
         .label(
             follower.span,
-            "the derivative of this by the displacements that follow is singular",
+            "the derivative with respect to the dependent displacements is singular",
         )
         .note(format!("at {}", self.words(system, at)))
-        .help("start the mechanism beside this position, or let another displacement be the one that follows")
+        .help("start the mechanism next to this position, or make another displacement the dependent one")
     }
 
-    /// The loops: equations that share an unknown stand together.
+    /// Returns the loops: equations with a common unknown form one loop.
     fn loops(self, system: &StateSystem, closed: &FxHashMap<SymbolId, f64>) -> Vec<AlgebraicLoop> {
         let count = self.followers.len();
         let mut group: Vec<usize> = (0..count).collect();

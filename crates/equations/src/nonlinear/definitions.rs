@@ -1,4 +1,4 @@
-//! Definitions: what every measured variable, source value, rate and drift is, over states, inputs and each other.
+//! Definitions of all measured variables, source values, rates and drifts, over states, inputs and each other.
 
 mod laws;
 mod links;
@@ -26,21 +26,21 @@ use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Law, Model, PortId, StateChoice};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-/// Who is to blame for a definition.
+/// The elements responsible for a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blame {
     /// An element's law or value.
     Element(ElementId),
-    /// A declared integral, by its place in the model.
+    /// A declared integral, by index in the model.
     Integral(usize),
     /// An output.
     Output(usize),
-    /// Nobody in particular.
+    /// No specific part of the model.
     Model,
 }
 
 impl Blame {
-    /// The failure of an expression whose derivative is needed and cannot be had.
+    /// Returns the error for an expression without the needed derivative.
     fn no_rate(self, second: bool) -> Failure {
         match self {
             Blame::Output(index) => Failure::Output(OutputFault::SecondRate(index)),
@@ -52,12 +52,12 @@ impl Blame {
     }
 }
 
-/// What a symbol is.
+/// The meaning of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     /// An expression.
     Explicit(ExprId),
-    /// Whatever makes this zero.
+    /// The value for which this residual is zero.
     Implicit(ExprId),
 }
 
@@ -66,15 +66,15 @@ pub(crate) enum Value {
 pub(crate) struct Definition {
     pub(crate) value: Value,
     pub(crate) blame: Blame,
-    /// The residual of the law, with the symbol in the place of the variable that it stands for. It is given where the value lacks values
-    /// that the law has, or is a root. A loop is better solved by that.
+    /// The residual of the law, with the symbol instead of its variable. It is given if the solved form has a smaller
+    /// domain than the law, or is a root. Loops are better solved with this residual.
     pub(crate) law: Option<ExprId>,
 }
 
-/// All definitions that the roots need, and the roots.
+/// All definitions that the roots depend on, and the roots.
 pub(crate) struct Definitions {
     pub(crate) map: IndexMap<SymbolId, Definition, FxBuildHasher>,
-    /// Derivatives of the states, the outputs, then the columns that were asked for.
+    /// Derivatives of the states, the outputs, then the requested columns.
     pub(crate) roots: Vec<ExprId>,
     pub(crate) states: usize,
     pub(crate) outputs: usize,
@@ -82,13 +82,13 @@ pub(crate) struct Definitions {
     pub(crate) rated: FxHashSet<SymbolId>,
     /// The variables that follow from conserved quantities.
     pub(crate) conserved: FxHashSet<SymbolId>,
-    /// What the totals among the states follow from at the start; the values are the last roots.
+    /// The equations of those states that are totals, at the start; the values are the last roots.
     pub(crate) starts: Vec<Option<StartConstraint>>,
-    /// The ports of nonlinear storage that shares its rate with other storage, without a state that holds what both store.
+    /// The ports of nonlinear storage that has its rate in common with other storage, without a state that is the total of both.
     pub(crate) unshared: Vec<PortId>,
 }
 
-/// Rates and drifts that are still to be written down.
+/// Rates and drifts whose expressions are still to be written.
 #[derive(Clone, Copy)]
 enum Waiting {
     /// The rate of a defined symbol.
@@ -104,41 +104,41 @@ struct Builder<'a, F: Present> {
     reduced: Reduced<F::Element>,
     time: SymbolId,
     definitions: IndexMap<SymbolId, Definition, FxBuildHasher>,
-    /// The variable of each column of co-energy: the state that was chosen.
+    /// The variable of each co-energy column: the chosen state.
     states: Vec<ExprId>,
     /// The rates of the co-energies of independent storage.
     co_energy_rates: Vec<SymbolId>,
     /// The values of the sources and of the ports of nonlinear laws.
     sources: Vec<ExprId>,
-    /// Symbols of the drifts that were asked for.
+    /// Symbols of the requested drifts.
     drifts: Vec<Option<SymbolId>>,
     /// Rates of symbols.
     rates: FxHashMap<SymbolId, ExprId>,
-    /// Rates of constants that are switched on at the start: in the run these rates stay 0, and so do theirs.
+    /// Rates of constants that are switched on at the start: during the run these rates stay 0, and so do their own rates.
     switched: FxHashSet<SymbolId>,
-    /// Symbols whose rates the laws ask for, and not outputs alone.
+    /// Symbols whose rates are used by laws rather than only by outputs.
     rated: FxHashSet<SymbolId>,
     /// Symbols that are rates already.
     of_first_order: FxHashSet<SymbolId>,
-    /// The output that is read: it may ask for rates of rates.
+    /// The output being read: it may use rates of rates.
     asking: Option<Blame>,
     waiting: Vec<Waiting>,
-    /// Energy variables that are no states, as they are defined.
+    /// Energy variables that are not states, as defined.
     followed: FxHashMap<SymbolId, ExprId>,
-    /// The co-energies of independent storage over the states and sources, where energy variables are states; else none.
+    /// The co-energies of independent storage in terms of the states and sources, if energy variables are states; otherwise empty.
     co_energies: Vec<Row<F::Element>>,
-    /// What the totals among the states hold, over the variables that they determine.
+    /// The states that are totals, in terms of the variables that they determine.
     totals: Vec<ExprId>,
 }
 
-/// The outputs that add a state: one for each integrand that a state does not hold.
+/// Returns the outputs that add a state: one for each integrand without a state that equals its integral.
 ///
-/// Held by a state is `int(e)` where e is the very expression, or the very variable, whose integral a declared state is.
+/// A state equals `int(e)` if e is exactly the expression or variable whose integral a declared state is.
 pub(crate) fn added_outputs(model: &Model) -> Vec<usize> {
     added_integrands(model).into_iter().map(|entry| entry.1).collect()
 }
 
-/// The integrands of states that outputs add, each with the output that it is named after.
+/// Returns the integrands of states added for outputs, each with the output that gives it its name.
 fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
     let mut added: Vec<(ExprId, usize)> = Vec::new();
     let states = model.integrals.iter().filter(|integral| integral.holds(integral.rate));
@@ -156,7 +156,7 @@ fn added_integrands(model: &Model) -> Vec<(ExprId, usize)> {
 }
 
 impl Definitions {
-    /// The nodes of the largest definition as it is written, and of all that there are, shared parts counted once.
+    /// Returns the number of nodes of the largest definition as written, and of all of them with shared parts counted once.
     pub(crate) fn sizes(&self, exprs: &Exprs) -> (u64, usize) {
         let values = self.map.values().map(|definition| match definition.value {
             Value::Explicit(id) | Value::Implicit(id) => id,
@@ -167,7 +167,7 @@ impl Definitions {
         (largest, exprs.reachable(&all).len())
     }
 
-    /// The symbols that expressions depend on, through the definitions.
+    /// Returns the symbols that expressions depend on, through the definitions.
     pub(crate) fn behind(&self, exprs: &Exprs, roots: &[ExprId]) -> FxHashSet<SymbolId> {
         let mut waiting = exprs.symbols_of(roots);
         let mut seen: FxHashSet<SymbolId> = waiting.iter().copied().collect();
@@ -182,8 +182,8 @@ impl Definitions {
         seen
     }
 
-    /// Nonlinear storage whose rate the rates of states pass through, among the sources with their values: no conserved quantity is the
-    /// state in its place.
+    /// Returns the ports of nonlinear storage whose rate affects the rates of states, without a conserved quantity as
+    /// the state. `sources` are source ports with their values.
     fn unshared<'s>(
         &self,
         prepared: &Prepared,
@@ -200,7 +200,7 @@ impl Definitions {
         unshared.map(|entry| *entry.0).collect()
     }
 
-    /// Reduces the graph and writes down what everything is. `columns` of the junction structure become roots as well.
+    /// Reduces the graph and builds all definitions. The given `columns` of the junction structure become roots as well.
     pub(crate) fn build<F: Present>(
         prepared: &Prepared,
         states: StateRequest,
@@ -291,7 +291,8 @@ impl Definitions {
         let behind = definitions.behind(&system.exprs, &definitions.roots[..definitions.states]);
         let exprs = &system.exprs;
         let is_behind = |id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if behind.contains(symbol));
-        // A jump moves a state only if the rate of one depends on its rate: where conserved quantities are the states, it moves none.
+        // A jump moves a state only if the rate of a state depends on the rate of the jumping symbol: if conserved
+        // quantities are the states, it moves none.
         rated.retain(|symbol| rates.get(symbol).is_some_and(|rate| is_behind(*rate)));
         definitions.rated = rated;
         definitions.unshared = definitions.unshared(prepared, exprs, &behind, reduced.sources.iter().zip(&given));
@@ -299,7 +300,7 @@ impl Definitions {
     }
 }
 
-/// The graph reduced over a field, with its storage laws as they are. The columns from `others` on are not asked for by the model.
+/// Reduces the graph over a field, with unchanged storage laws. The columns from `others` on are not requested by the model.
 fn reduced<F: Present>(
     prepared: &Prepared,
     field: &mut F,
@@ -323,8 +324,8 @@ fn reduced<F: Present>(
 }
 
 impl<F: Present> Builder<'_, F> {
-    /// A symbol for the rate of every state, so that rates may be used before they are known, and of every co-energy. Returns those of
-    /// the states, and those of the variables of storage.
+    /// Creates a symbol for the rate of every state, so that rates may be used before they are known, and for every
+    /// co-energy. Returns the symbols of the states, and those of the variables of storage.
     fn symbols_of_rates(
         &mut self,
         system: &StateSystem,
@@ -365,7 +366,7 @@ impl<F: Present> Builder<'_, F> {
         self.states = variables.into_iter().map(|symbol| self.exprs.symbol(symbol)).collect();
         for k in 0..storage {
             let symbol = if is_energy[k] {
-                let name = format!("rate of the co-energy of {}", system.states[k].element);
+                let name = format!("rate of the co-energy variable of {}", system.states[k].element);
                 self.exprs.new_symbol(name, SymbolKind::Assignment)
             } else {
                 own[k]
@@ -376,7 +377,7 @@ impl<F: Present> Builder<'_, F> {
         (derivatives, own)
     }
 
-    /// Defines the rates of declared integrals, then of those that outputs add; these are held from here on.
+    /// Defines the rates of declared integrals, then of those added for outputs, which states hold from here on.
     fn define_integrals(
         &mut self,
         system: &StateSystem,
@@ -427,7 +428,7 @@ impl<F: Present> Builder<'_, F> {
             }
         }
         self.source_values(prepared, &held)?;
-        // Measured variables are defined before anything asks for their rates.
+        // Measured variables are defined before their rates are used.
         for (index, (symbol, _)) in model.measures.iter().enumerate() {
             let row = self.reduced.wanted[index].clone();
             let value = self.row(&row)?;
@@ -471,7 +472,7 @@ impl<F: Present> Builder<'_, F> {
         Ok(roots)
     }
 
-    /// Writes all rates that were asked for.
+    /// Writes all requested rates.
     fn write_waiting(&mut self) -> Result<(), Failure> {
         while let Some(waiting) = self.waiting.pop() {
             self.write(waiting)?;
@@ -484,7 +485,7 @@ impl<F: Present> Builder<'_, F> {
         self.definitions.insert(symbol, Definition { value, blame, law });
     }
 
-    /// The values of sources: expressions as they stand where they hold no measured variable, symbols elsewhere.
+    /// Returns the values of sources: unchanged expressions if they contain no measured variable, otherwise symbols.
     fn source_values(
         &mut self,
         prepared: &Prepared,
@@ -515,7 +516,7 @@ impl<F: Present> Builder<'_, F> {
                         value
                     }
                 }
-                // The law itself is read when the measured variables are known.
+                // The law itself is processed when the measured variables are known.
                 _ => {
                     let symbol = self.exprs.new_symbol(name, SymbolKind::Assignment);
                     self.exprs.symbol(symbol)
@@ -526,7 +527,7 @@ impl<F: Present> Builder<'_, F> {
         Ok(())
     }
 
-    /// A row over the columns of reduction as an expression.
+    /// Returns a row over the columns of reduction as an expression.
     fn row(&mut self, row: &Row<F::Element>) -> Result<ExprId, Failure> {
         let mut terms = Vec::with_capacity(row.len());
         for (column, value) in row {
@@ -534,12 +535,12 @@ impl<F: Present> Builder<'_, F> {
             let coefficient = self.field.present(&mut self.exprs, value);
             terms.push(self.exprs.mul(coefficient, variable));
         }
-        // What adds comes before what takes away, as people write it.
+        // Positive terms come before negative ones, as in a textbook.
         terms.sort_by_key(|term| is_negative(&self.exprs, *term));
         Ok(self.exprs.sum(terms))
     }
 
-    /// The variable of a column.
+    /// Returns the variable of a column.
     fn column(&mut self, column: u32) -> Result<ExprId, Failure> {
         let known = self.reduced.known;
         if column < known.source(0) {
@@ -561,7 +562,9 @@ impl<F: Present> Builder<'_, F> {
         let symbol = match self.drifts[k] {
             Some(symbol) => symbol,
             None => {
-                let symbol = self.exprs.new_symbol("drift (of a co-energy)", SymbolKind::Assignment);
+                let symbol = self
+                    .exprs
+                    .new_symbol("drift (of a co-energy variable)", SymbolKind::Assignment);
                 self.drifts[k] = Some(symbol);
                 self.of_first_order.insert(symbol);
                 self.waiting.push(Waiting::Drift(symbol, k));

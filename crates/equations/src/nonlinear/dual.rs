@@ -9,9 +9,9 @@ pub(crate) type Dual = (f64, f64);
 /// Values and rates of symbols.
 pub(crate) type Point = FxHashMap<SymbolId, Dual>;
 
-/// Values and rates of expressions, by forward differentiation.
+/// Computes values and rates of expressions, by forward differentiation.
 ///
-/// None where a symbol has no value at the point.
+/// Returns `None` if a symbol has no value at the point.
 pub(crate) fn duals(exprs: &Exprs, roots: &[ExprId], point: &Point) -> Option<Vec<Dual>> {
     let found: Result<Vec<Dual>, ()> = exprs.fold(roots, |_, node, get: &dyn Fn(ExprId) -> Dual| {
         Ok(match node {
@@ -81,7 +81,7 @@ fn call(function: Function, arguments: &[Dual]) -> Option<Dual> {
             let (y, other) = *arguments.get(1)?;
             (y * rate - x * other) / (x * x + y * y)
         }
-        // The rate of the argument in force; of equal ones the first. Of NaN there is none.
+        // The rate of the argument in force; ties go to the first. NaN has none.
         Function::Min | Function::Max => arguments
             .iter()
             .find(|argument| argument.0 == value)

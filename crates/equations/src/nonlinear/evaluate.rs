@@ -1,4 +1,4 @@
-//! The emitted equations evaluated at a point, as a reader would: assignments in order, loops by Newton's method.
+//! Evaluates the emitted equations at a point, as a reader would: assignments in order, loops by Newton's method.
 
 use super::dual::{Point, duals};
 use crate::verification::instants::Instant;
@@ -9,13 +9,13 @@ use lgm_numerics::newton::{Linearised, find_zero};
 use nalgebra::{DMatrix, DVector};
 use rustc_hash::FxHashMap;
 
-/// A number between -1 and 1 that looks random.
+/// Returns a pseudo-random number between -1 and 1.
 pub(crate) fn spread(key: u64, set: u64) -> f64 {
     let uniform = (PrimeField.sample(key, set + 30) % 9_973) as f64 / 9_973.0;
     2.0 * uniform - 1.0
 }
 
-/// Parameters, time, states and inputs of an instant.
+/// Returns the parameters, time, states and inputs at an instant.
 pub(crate) fn given_at(system: &StateSystem, instant: &Instant) -> Point {
     let mut point: Point = FxHashMap::default();
     for parameter in &system.parameters {
@@ -30,14 +30,14 @@ pub(crate) fn given_at(system: &StateSystem, instant: &Instant) -> Point {
     for (k, input) in system.inputs.iter().enumerate() {
         let rate = instant.rates[k];
         point.insert(input.symbol, (instant.inputs[k], rate));
-        // The second rate of an input is nowhere needed.
+        // The second rate of an input is never needed.
         point.insert(system.input_rates[k], (rate, f64::NAN));
     }
     point
 }
 
-/// An instant with the emitted assignments, loops and derivatives evaluated at it; none where these have no values. Loops are
-/// solved from the unknowns given, where there are any.
+/// Evaluates the emitted assignments, loops and derivatives at an instant; returns `None` if they have no values. Loops
+/// are solved starting from the given unknowns, if there are any.
 pub(crate) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]) -> Option<(Point, Vec<f64>)> {
     let mut point = given_at(system, instant);
     for (unknown, value) in loop_parts(system).0.iter().zip(unknowns) {
@@ -49,7 +49,7 @@ pub(crate) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]
     for (state, rate) in system.states.iter().zip(&derivatives) {
         point.insert(state.symbol, (point[&state.symbol].0, *rate));
     }
-    // Again, now with rates.
+    // The assignments are evaluated again, now with rates.
     evaluate_all(system, &mut point)?;
     derivatives
         .iter()
@@ -57,7 +57,7 @@ pub(crate) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]
         .then_some((point, derivatives))
 }
 
-/// The unknowns of all loops, and their residuals.
+/// Returns the unknowns of all loops, and their residuals.
 pub(crate) fn loop_parts(system: &StateSystem) -> (Vec<SymbolId>, Vec<ExprId>) {
     let unknowns = system
         .equations
@@ -72,7 +72,7 @@ pub(crate) fn loop_parts(system: &StateSystem) -> (Vec<SymbolId>, Vec<ExprId>) {
     (unknowns.collect(), residuals.collect())
 }
 
-/// Gives the unknowns of loops that have no value yet the one that they are looked for from.
+/// Sets unknowns of loops without a value to their initial guesses.
 pub(crate) fn guess_unknowns(system: &StateSystem, unknowns: &[SymbolId], point: &mut Point) {
     let guesses = system.first_unknowns(f64::NAN);
     for (k, unknown) in unknowns.iter().enumerate() {
@@ -84,7 +84,8 @@ pub(crate) fn guess_unknowns(system: &StateSystem, unknowns: &[SymbolId], point:
     }
 }
 
-/// Values of expressions, and their derivatives by some symbols, everything else held; none where a value is not finite.
+/// Returns the values of expressions, and their derivatives with respect to some symbols, with everything else held
+/// constant; `None` if a value is not finite.
 pub(crate) fn linearised(
     system: &StateSystem,
     point: &Point,
@@ -119,7 +120,7 @@ pub(crate) fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()
     }
     guess_unknowns(system, &unknowns, point);
     let guess: Vec<f64> = unknowns.iter().map(|unknown| point[unknown].0).collect();
-    // A loop without a solution, as of a chain that cannot be closed with random displacements, is no point.
+    // A loop without a solution, such as a chain that cannot be closed with random displacements, gives no valid point.
     let columns = |point: &Point, at: &[f64]| linearised(system, point, &residuals, &unknowns, at);
     let solution = find_zero(guess, |at| columns(point, at)).ok()?.at;
     let (_, jacobian) = columns(point, &solution)?;
@@ -132,7 +133,7 @@ pub(crate) fn evaluate_all(system: &StateSystem, point: &mut Point) -> Option<()
         .iter()
         .map(|value| value.1)
         .collect();
-    // Where the loops have no slopes, as turbulent laws at rest, nothing is known of the rates.
+    // If the loops have no slopes, such as turbulent laws at rest, the rates are unknown.
     let is_finite = along.iter().chain(jacobian.iter()).all(|value| value.is_finite());
     let rates = is_finite
         .then(|| jacobian.lu().solve(&DVector::from_vec(along)))

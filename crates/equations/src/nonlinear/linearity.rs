@@ -1,11 +1,11 @@
-//! Which models are linear: whether their rows have coefficients that do not change.
+//! Linear models: those whose rows have constant coefficients.
 
 use crate::formulation::assemble;
 use crate::formulation::outputs;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind};
 use lgm_model::{Dissipator, Law, Matrix, Model};
 
-/// Whether an expression depends on anything but parameters.
+/// Returns true if an expression depends on anything but parameters.
 pub(crate) fn varies(exprs: &Exprs, id: ExprId) -> bool {
     if exprs.as_number(id).is_some() {
         return false;
@@ -17,9 +17,9 @@ pub(crate) fn varies(exprs: &Exprs, id: ExprId) -> bool {
     })
 }
 
-/// Whether an expression is affine in the variables of the equations with coefficients that do not change.
+/// Returns true if an expression is affine in the variables of the equations with constant coefficients.
 pub(crate) fn is_steady_affine(exprs: &mut Option<Exprs>, model: &Model, value: ExprId) -> bool {
-    // Most values are a number, an input or a parameter; only for others is the arena copied.
+    // Most values are a number, an input or a parameter; the arena is copied only for others.
     let plain = |id: ExprId| matches!(model.exprs.node(id), Node::Number(_) | Node::Symbol(_));
     let is_plain = match model.exprs.node(value) {
         Node::Product(list) => list.len() == 2 && model.exprs.as_number(list[0]).is_some() && plain(list[1]),
@@ -43,7 +43,7 @@ pub(crate) fn is_steady_affine(exprs: &mut Option<Exprs>, model: &Model, value: 
     }
 }
 
-/// Whether a model needs the definitions of this room; all others are rows of constant coefficients.
+/// Returns true if a model needs the definitions of this module; all others are rows of constant coefficients.
 pub(crate) fn applies(model: &Model) -> bool {
     let steady = |matrix: &Matrix| !matrix.entries.iter().any(|entry| varies(&model.exprs, *entry));
     let mut exprs = None;

@@ -1,8 +1,8 @@
 //! Definitions in an order: assignments, linear cycles solved, nonlinear ones torn.
 //!
-//! A cycle of definitions is an algebraic loop. Its members that others depend on in a nonlinear way are candidates for tearing; with
-//! their values taken as known, what is left must fall apart into assignments and linear cycles. The smallest set that
-//! does this is looked for among sets of one and two, then one that cannot be made smaller is taken.
+//! A cycle of definitions is an algebraic loop. Members that others depend on nonlinearly are candidates for tearing:
+//! with their values known, the remaining members must decompose into assignments and linear cycles. The smallest such
+//! set is searched for in sets of one and two; otherwise a set that cannot be reduced further is used.
 
 mod components;
 mod linear;
@@ -23,14 +23,14 @@ use linear::{Form, solve_forms};
 use num_rational::BigRational;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-/// A loop that is left.
+/// A remaining loop.
 #[derive(Clone, Debug)]
 pub(crate) struct TornLoop {
     pub(crate) unknowns: Vec<SymbolId>,
     pub(crate) residuals: Vec<ExprId>,
-    /// Whose each residual is.
+    /// The owner of each residual.
     pub(crate) blames: Vec<Blame>,
-    /// Of each unknown, whether it says what storage holds: a law asks for its rate, or it follows from a conserved quantity.
+    /// For each unknown, true if it determines a stored quantity: a law requires its rate, or it follows from a conserved quantity.
     pub(crate) rated: Vec<bool>,
 }
 
@@ -43,15 +43,15 @@ pub(crate) struct MassRow {
     pub(crate) right: ExprId,
 }
 
-/// The matrix of a linear cycle, which has no solution where this is singular.
+/// The matrix of a linear cycle; the cycle has no solution if it is singular.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub(crate) struct LoopBlock {
     pub(crate) members: Vec<SymbolId>,
-    /// Places of members with their coefficients.
+    /// Indices of members with their coefficients.
     pub(crate) rows: Vec<Vec<(usize, ExprId)>>,
 }
 
-/// The most members of a cycle whose matrix is kept.
+/// The maximum number of members of a cycle whose matrix is kept.
 const KEPT: usize = 60;
 
 /// Definitions in order.
@@ -60,25 +60,25 @@ pub(crate) struct Resolved {
     /// Symbols with their values, each over states, inputs, unknowns of loops and earlier assignments.
     pub(crate) assignments: Vec<(SymbolId, ExprId)>,
     pub(crate) loops: Vec<TornLoop>,
-    /// The equations behind the rates of states, where these are no plain expressions.
+    /// The equations for the rates of states, if these are not plain expressions.
     pub(crate) mass: Vec<MassRow>,
-    /// The matrices of all linear cycles that rates of states are among.
-    pub(crate) blocks: Vec<Block>,
+    /// The matrices of all linear cycles that contain rates of states.
+    pub(crate) blocks: Vec<LoopBlock>,
     pub(crate) roots: Vec<ExprId>,
     pub(crate) states: usize,
     pub(crate) outputs: usize,
 }
 
-/// The most candidates among which pairs are tried.
+/// The maximum number of candidates for which pairs are tried.
 const PAIRS: usize = 24;
 
-/// Coefficients of a cycle of this many nodes get a name.
+/// Coefficients of a cycle with this many nodes or more get a name.
 const LONG: usize = 6;
 
-/// Cycles of more members than this are solved by shared expressions, as a factorisation would.
+/// Cycles with more members than this are solved by shared expressions, as by a factorisation.
 const WRITTEN_OUT: usize = 3;
 
-/// Term operations that a linear cycle may take before its solution is left uncancelled.
+/// The maximum number of term operations for a linear cycle before its solution is left uncancelled.
 const OPERATIONS: u64 = 1_000_000;
 
 type Map = IndexMap<SymbolId, Definition, FxBuildHasher>;
@@ -134,7 +134,7 @@ struct Resolver<'a> {
     assignments: Vec<(SymbolId, ExprId)>,
     loops: Vec<TornLoop>,
     mass: Vec<MassRow>,
-    blocks: Vec<Block>,
+    blocks: Vec<LoopBlock>,
     /// The rates of the states.
     rates: FxHashSet<SymbolId>,
     /// Symbols whose rates the rates of states depend on.
@@ -152,7 +152,7 @@ fn expression(definition: &Definition) -> ExprId {
 }
 
 impl Resolver<'_> {
-    /// The defined symbols that the roots lead to, in the order of definition.
+    /// Returns the defined symbols that the roots depend on, in the order of definition.
     fn needed(&self, roots: &[ExprId]) -> Vec<SymbolId> {
         let mut seen: FxHashSet<SymbolId> = FxHashSet::default();
         let mut stack = self.exprs.symbols_of(roots);
@@ -170,7 +170,7 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// Which of the members each of them depends on, by their places.
+    /// Returns for each member the members that it depends on, by index.
     fn edges(&self, members: &[SymbolId]) -> Vec<Vec<usize>> {
         let place: FxHashMap<SymbolId, usize> = members.iter().enumerate().map(|(k, symbol)| (*symbol, k)).collect();
         members
@@ -182,7 +182,7 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// Writes the members as assignments and loops, what they depend on first.
+    /// Writes the members as assignments and loops, dependencies first.
     fn order(&mut self, members: &[SymbolId]) -> Result<(), Failure> {
         let edges = self.edges(members);
         for component in components(&edges) {
@@ -239,8 +239,8 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// The solution of a loop with one unknown, where it has a closed form with values everywhere: two orifices in series are one. The
-    /// assignments from a place on are parts of the loop.
+    /// Returns the solution of a loop with one unknown, if it has a closed form with values everywhere: two orifices in
+    /// series are equivalent to one. The assignments from the index `first` on are parts of the loop.
     fn closed_form(&mut self, unknown: SymbolId, residual: ExprId, first: usize) -> Option<ExprId> {
         let mut parts: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         for (symbol, value) in &self.assignments[first..] {
@@ -252,8 +252,9 @@ impl Resolver<'_> {
         (!is_large(self.exprs, value) && is_defined_everywhere(self.exprs, value)).then_some(value)
     }
 
-    /// Takes laws for solved forms that are not defined everywhere or are roots: on the way to a solution, and where the solution is near
-    /// the edge of what the inverse has values for, as that of a diode which blocks, the law can be evaluated and the inverse cannot.
+    /// Replaces solved forms that are undefined somewhere, or are roots, with their laws. During the search for a
+    /// solution, and near the edge of the inverse's range, the law can be evaluated but the inverse cannot. A blocking
+    /// diode is an example.
     fn prefer_laws(&mut self, members: &[SymbolId]) {
         for symbol in members {
             if let Some(definition) = self.map.get_mut(symbol)
@@ -264,7 +265,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Members with the same value, or with that of another turned round, as the voltages of two diodes back to back, become one.
+    /// Merges members with equal or opposite values, such as the voltages of two diodes back to back.
     fn share(&mut self, members: &[SymbolId]) {
         let mut sampled = Sampled::new(11);
         let mut known: FxHashMap<u64, SymbolId> = FxHashMap::default();
@@ -292,7 +293,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The members that some member depends on in a nonlinear way, in their order; and those among them that are given by a residual only.
+    /// Returns, in order, the members that some member depends on nonlinearly, and those of them that are given only by a residual.
     fn nonlinear_members(&self, members: &[SymbolId]) -> (Vec<SymbolId>, FxHashSet<SymbolId>) {
         let inside: FxHashSet<SymbolId> = members.iter().copied().collect();
         let mut found: FxHashSet<SymbolId> = FxHashSet::default();
@@ -315,7 +316,7 @@ impl Resolver<'_> {
         (list, implicit)
     }
 
-    /// Whether the members without the torn ones are assignments and linear cycles.
+    /// Returns true if the members without the torn ones are assignments and linear cycles.
     fn falls_apart(&self, members: &[SymbolId], torn: &[SymbolId]) -> bool {
         let rest = without(members, torn);
         let edges = self.edges(&rest);
@@ -330,7 +331,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// A small set of members to tear.
+    /// Returns a small set of members to tear.
     fn fewest(&self, members: &[SymbolId], candidates: Vec<SymbolId>) -> Vec<SymbolId> {
         let (_, implicit) = self.nonlinear_members(members);
         let fixed: Vec<SymbolId> = members
@@ -371,7 +372,7 @@ impl Resolver<'_> {
         torn
     }
 
-    /// Solves a cycle that is linear in its members; in lowest terms where that is not too large.
+    /// Solves a cycle that is linear in its members, in lowest terms if these are not too large.
     fn solve_linear(&mut self, members: &[SymbolId]) -> Result<(), Failure> {
         let places: FxHashMap<SymbolId, usize> = members.iter().enumerate().map(|(k, symbol)| (*symbol, k)).collect();
         let is_member =
@@ -392,7 +393,7 @@ impl Resolver<'_> {
                     (places[&symbol], coefficient)
                 })
                 .collect();
-            // As `sum of coefficient * member = rest`.
+            // Each equation has the form `sum of coefficient * member = rest`.
             let mut rest = form.rest;
             match self.map[symbol].value {
                 Value::Implicit(_) => rest = self.exprs.neg(rest),
@@ -420,7 +421,7 @@ impl Resolver<'_> {
             self.keep_mass_rows(members, &forms);
         }
         if members.len() <= KEPT && members.iter().any(|member| self.rates.contains(member)) {
-            self.blocks.push(Block {
+            self.blocks.push(LoopBlock {
                 members: members.to_vec(),
                 rows: forms.iter().map(|form| form.0.clone()).collect(),
             });
@@ -436,7 +437,7 @@ impl Resolver<'_> {
             _ => Err(Ok(0)),
         };
         let is_long = |exprs: &Exprs, values: &[ExprId]| values.iter().any(|id| is_large(exprs, *id));
-        // Lowest terms of sines and cosines may be longer than the products that they were expanded from.
+        // Lowest terms of sines and cosines may be longer than the products from which they were expanded.
         let expanded = solved
             .as_ref()
             .ok()
@@ -445,7 +446,7 @@ impl Resolver<'_> {
         let solved = if field.exhausted() || members.len() > WRITTEN_OUT || expanded.is_some() {
             let parameters = self.given.values.iter();
             let parameters = parameters.map(|(symbol, value)| (*symbol, to_f64(value)));
-            let mut field = SharedArena::new(5, FxHashMap::default()).along_motions(parameters.collect());
+            let mut field = SharedArena::new(5, Sampled::new(5)).along_motions(parameters.collect());
             let shared = solve_forms(self.exprs, &mut field, &forms, true, |field, exprs, value| {
                 field.export(exprs, value)
             });
@@ -471,7 +472,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// Where the coefficients of a cycle do not change: the row without a pivot for the values given, if there is one.
+    /// Returns the row without a pivot for the given values, if one exists and the coefficients of the cycle are constant.
     fn row_without_pivot(&mut self, forms: &[Form]) -> Option<usize> {
         let mut coefficients = forms.iter().flat_map(|form| &form.0);
         if forms.len() > KEPT || coefficients.any(|(_, coefficient)| varies(self.exprs, *coefficient)) {
@@ -493,7 +494,7 @@ impl Resolver<'_> {
         (!self.given.exhausted()).then_some(singular.row as usize)
     }
 
-    /// Keeps the equations of accelerations as they are before they are solved; the mass of each is positive.
+    /// Keeps the equations of accelerations before they are solved; the mass of each is positive.
     fn keep_mass_rows(&mut self, members: &[SymbolId], forms: &[Form]) {
         for (own, (rate, (terms, right))) in members.iter().zip(forms).enumerate() {
             let diagonal = terms.iter().find(|term| term.0 == own);
@@ -509,8 +510,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Gives names to the coefficients and right sides of a cycle that are more than a product, so that the solution is written
-    /// in them: the entries of a mass matrix, and the forces beside it.
+    /// Names the coefficients and right sides of a cycle that are longer than a product, so that the solution is
+    /// written in terms of them: the entries of a mass matrix, and the forces.
     fn name_long_coefficients(&mut self, forms: &mut [Form]) {
         let mut known: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for (terms, rest) in forms {
@@ -532,7 +533,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// What to name for a cycle: the element whose equation has no pivot, or any that is a member, or a declared integral.
+    /// Returns the part of the model to report for a cycle: the element whose equation has no pivot, any element with a
+    /// member, or a declared integral.
     fn blame(&self, members: &[SymbolId], row: usize) -> Blame {
         let own = members.get(row).map(|symbol| self.map[symbol].blame);
         let others = members.iter().map(|symbol| self.map[symbol].blame);
@@ -543,7 +545,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The members that are not torn.
+/// Returns the members that are not torn.
 fn without(members: &[SymbolId], torn: &[SymbolId]) -> Vec<SymbolId> {
     let torn: FxHashSet<SymbolId> = torn.iter().copied().collect();
     let members = members.iter().copied();
@@ -558,7 +560,7 @@ fn singular(blame: Blame) -> Failure {
     })
 }
 
-/// The symbols of a set that an expression depends on in a nonlinear way: with these as constants it is affine in the others.
+/// Returns the symbols of a set on which an expression depends nonlinearly: with these as constants it is affine in the others.
 fn nonlinear_symbols(exprs: &Exprs, root: ExprId, inside: &FxHashSet<SymbolId>) -> FxHashSet<SymbolId> {
     let mut all: FxHashMap<ExprId, FxHashSet<SymbolId>> = FxHashMap::default();
     let mut found: FxHashSet<SymbolId> = FxHashSet::default();
@@ -576,7 +578,7 @@ fn nonlinear_symbols(exprs: &Exprs, root: ExprId, inside: &FxHashSet<SymbolId>) 
             }
             Node::Sum(_) | Node::Number(_) | Node::Pi => {}
             Node::Product(list) => {
-                // One factor may stay affine: the one that holds the most.
+                // One factor may stay affine: the one with the most symbols.
                 let kept = (0..list.len()).max_by_key(|k| all[&list[*k]].len());
                 for (_, child) in list.iter().enumerate().filter(|(k, _)| Some(*k) != kept) {
                     found.extend(all[child].iter().copied());

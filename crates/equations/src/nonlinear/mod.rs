@@ -1,21 +1,21 @@
-//! Models whose equations are not linear: moduli that change, products and functions of variables, nonlinear laws.
+//! Nonlinear models: moduli that change, products and functions of variables, nonlinear laws.
 //!
-//! The junction structure is linear in efforts and flows whatever the laws are, so reduction stays what it is: over a field in
-//! which states and measured variables are symbols like parameters. What is nonlinear stands outside as *definitions*, each of
-//! one symbol:
+//! The junction structure is linear in efforts and flows for any laws, so reduction is unchanged: it works over a field
+//! in which states and measured variables are symbols like parameters. Nonlinear parts are kept outside as
+//! *definitions*, one for each symbol:
 //!
 //! - the value of a controlled source, and the variable that a nonlinear law gives, are sources for reduction, and
 //!   expressions over measured variables here;
-//! - a measured variable is a row over states, inputs and the values of sources, whose coefficients may hold other
+//! - a measured variable is a row over states, inputs and the values of sources. Its coefficients may contain other
 //!   measured variables (a modulus that depends on them);
-//! - the rate of a definition, where the rate of dependent storage asks for it, is its total derivative; the drift of dependent
-//!   storage under a changing modulus is `dS/dt z`, by the chain rule over what the modulus depends on.
-//! - the variable of a storage that nonlinear storage shares follows from what both hold, which is the state
+//! - the rate of a definition, if the rate of dependent storage requires it, is its total derivative; the drift of dependent
+//!   storage under a changing modulus is `dS/dt z`, by the chain rule over the arguments of the modulus;
+//! - a variable that storage has in common with nonlinear storage follows from the total of both, which is the state
 //!   ([`conserved_quantities`]).
 //!
-//! [`loops`] puts the definitions into an order: what depends on nothing unknown is an assignment, a cycle that is linear
-//! is solved symbolically, and what is left is torn on few variables and becomes a loop for Newton's method. [`present`](crate::simplification::present)
-//! writes all that as a person would.
+//! [`loops`] orders the definitions: definitions without unknown dependencies are assignments, linear cycles are solved
+//! symbolically, and the remaining cycles are torn at a few variables and become loops for Newton's method.
+//! [`present`](crate::simplification::present) writes the result in readable form.
 
 pub(crate) mod closure;
 pub(crate) mod definitions;
@@ -27,7 +27,7 @@ pub(crate) mod names;
 pub(crate) mod prepare;
 
 use super::options::Options;
-use super::parameter_values::parameter_values;
+use super::parameter_values::{parameter_values, sampled};
 use crate::bond::BondGraph;
 use crate::causality::Causality;
 use crate::diagnosis::refusal::Failure;
@@ -39,8 +39,8 @@ use crate::state_selection::conserved_quantities;
 use crate::state_selection::links::Links;
 use crate::state_selection::states::StateRequest;
 use definitions::Definitions;
+use lgm_algebra::RationalFunctions;
 use lgm_algebra::expr::{ExprId, to_f64};
-use lgm_algebra::{PrimeField, RationalFunctions};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Model};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
@@ -48,16 +48,16 @@ use prepare::Prepared;
 
 pub(crate) use linearity::applies;
 
-/// What the equations of a model are before they are written down.
+/// The equations of a model before they are written out.
 pub(crate) struct Built {
     pub(crate) system: StateSystem,
-    /// The asked-for columns of the junction structure, over the symbols of the system.
+    /// The requested columns of the junction structure, over the symbols of the system.
     pub(crate) columns: Vec<ExprId>,
-    /// Which storage the states are of.
+    /// The storage that each state belongs to.
     pub(crate) links: Links,
 }
 
-/// Why there are no equations, with the model as it was prepared: the failure may lie in an element that was added.
+/// The reason why no equations exist, with the prepared model: the failure may be in an added element.
 pub(crate) struct Unbuilt {
     pub(crate) failure: Failure,
     pub(crate) model: Model,
@@ -86,7 +86,7 @@ pub(crate) fn formulate(
     }
 }
 
-/// The model as it is prepared for its equations, with its graph and causality. Its own ports come first.
+/// Returns the model prepared for its equations, with its graph and causality. The original ports come first.
 pub(crate) fn assigned(
     model: &Model,
     retain: &[ElementId],
@@ -96,7 +96,7 @@ pub(crate) fn assigned(
     (prepared.model, prepared.graph, prepared.causality)
 }
 
-/// The inputs on which the equations depend; none where they cannot be written.
+/// Returns the inputs on which the equations depend; `None` if the equations cannot be written.
 pub(crate) fn dependence(model: &Model, options: &Options, retain: &[ElementId]) -> Option<Dependence> {
     let mut found = Vec::new();
     let prepared = prepare::prepare(model, retain, &mut found);
@@ -122,11 +122,11 @@ pub(crate) fn dependence(model: &Model, options: &Options, retain: &[ElementId])
     })
 }
 
-/// Which columns of the junction structure are wanted of a prepared model.
+/// Selects the columns of the junction structure that are requested for a prepared model.
 pub(crate) type ColumnsOf<'f> = &'f dyn Fn(&Prepared) -> Vec<u32>;
 
-/// Builds the equations. A check of them asks for columns of the junction structure besides, and reads no equation, so that
-/// none is made shorter then.
+/// Builds the equations. A check also requests columns of the junction structure and does not display the equations, so
+/// none is shortened then.
 pub(crate) fn build(
     model: &Model,
     options: &Options,
@@ -148,7 +148,7 @@ pub(crate) fn build(
     }
 }
 
-/// The equations of a prepared model, to be read; or, with columns of the junction structure beside them, to be evaluated only.
+/// Returns the equations of a prepared model for display, or, with additional columns of the junction structure, only for evaluation.
 fn equations(
     prepared: &Prepared,
     options: &Options,
@@ -194,19 +194,19 @@ fn equations(
 struct Defined {
     definitions: Definitions,
     system: StateSystem,
-    /// Whether coefficients are in lowest terms.
+    /// True if coefficients are in lowest terms.
     cancelled: bool,
     links: Links,
 }
 
 impl Defined {
-    /// The nodes of the largest definition as it is written, and of all of them with shared parts counted once.
+    /// Returns the number of nodes of the largest definition as written, and of all of them with shared parts counted once.
     fn sizes(&self) -> (u64, usize) {
         self.definitions.sizes(&self.system.exprs)
     }
 }
 
-/// The definitions: exact and cancelled where that is not too large, shared elsewhere.
+/// Returns the definitions: exact and cancelled if that is not too large, otherwise shared.
 fn defined(
     prepared: &Prepared,
     options: &Options,
@@ -237,8 +237,8 @@ fn defined(
         _ => None,
     };
     let shared = defined_by_sharing(prepared, options, columns, notes);
-    // Sines and cosines, with the relation between them, have no lowest terms: polynomials in them may be far longer than the
-    // products that they were expanded from, and lose digits where their terms cancel.
+    // Sines and cosines, with the relation between them, have no lowest terms: polynomials in them may be far longer
+    // than the products from which they were expanded, and lose digits if their terms cancel.
     match (cancelled, shared) {
         (Some(cancelled), Ok(shared)) if shared.sizes().1 < cancelled.sizes().1 => Ok(shared),
         (Some(cancelled), _) => Ok(cancelled),
@@ -246,7 +246,7 @@ fn defined(
     }
 }
 
-/// The definitions with shared expressions.
+/// Returns the definitions with shared expressions.
 fn defined_by_sharing(
     prepared: &Prepared,
     options: &Options,
@@ -257,9 +257,8 @@ fn defined_by_sharing(
     let states = options.states;
     let mut system = frame(prepared, states, notes);
     let values = parameter_values(&prepared.model);
-    let given = values.iter().map(|(symbol, value)| (*symbol, PrimeField.reduce(value)));
     let parameters = values.iter().map(|(symbol, value)| (*symbol, to_f64(value)));
-    let mut field = SharedArena::new(3, given.collect()).along_motions(parameters.collect());
+    let mut field = SharedArena::new(3, sampled(&prepared.model, 3)).along_motions(parameters.collect());
     let shared = Definitions::build(prepared, states, &mut field, &mut system, columns);
     shared.map(|(definitions, links)| Defined {
         definitions,
@@ -269,7 +268,7 @@ fn defined_by_sharing(
     })
 }
 
-/// The system without its equations.
+/// Returns the system without its equations.
 fn frame(prepared: &Prepared, states: StateRequest, notes: &mut Vec<Diagnostic>) -> StateSystem {
     notes.clear();
     let added = definitions::added_outputs(&prepared.model);

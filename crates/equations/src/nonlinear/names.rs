@@ -1,8 +1,8 @@
-//! What variables of the graph are called in equations.
+//! The names of variables of the graph in equations.
 
 use lgm_model::{DomainId, Measure, Model, PortId, Variable};
 
-/// What a port's variable is called in equations: `diode.i`, `w.w`, `p.v[2]`.
+/// Returns the name of a port's variable in equations: `diode.i`, `w.w`, `p.v[2]`.
 pub fn port_variable_name(model: &Model, port: PortId, variable: Variable) -> String {
     let about = &model.graph.ports[port.index()];
     let mut name = model.element_name(about.element);
@@ -29,7 +29,7 @@ fn variable_symbol(model: &Model, domain: Option<DomainId>, variable: Variable) 
     }
 }
 
-/// What a measured variable is called in equations.
+/// Returns the name of a measured variable in equations.
 pub(crate) fn measure_name(model: &Model, measure: Measure) -> Option<String> {
     Some(match measure {
         Measure::PortEffort(port) => port_variable_name(model, port, Variable::Effort),

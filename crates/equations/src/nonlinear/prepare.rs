@@ -1,21 +1,22 @@
-//! A nonlinear model made ready for reduction: velocities of modulating displacements, and causality.
+//! A nonlinear model prepared for reduction: velocities of modulating displacements, and causality.
 //!
-//! A modulus that depends on a displacement `q = int(v)` makes v the velocity to write the equations in, as Lagrange would:
-//! any other choice divides by the modulus, and breaks down where that vanishes. So v takes a state of its own: an A-type storage of value 0
-//! stands where v is measured, and comes before all other storage. It adds nothing to the energy; the storage that now depends on it
-//! gives its equation the configuration-dependent mass. Where a storage carries v already, that one comes first instead; where
-//! sources or resistances determine v, it is left as it is.
+//! A modulus that depends on a displacement `q = int(v)` makes v the natural velocity for the equations, as in
+//! Lagrange's method. Any other choice divides by the modulus, and fails where the modulus vanishes. v therefore gets a
+//! state of its own: an A-type storage element of value 0 is added where v is measured, and precedes all other storage.
+//! It does not change the energy; the storage that now depends on it adds the configuration-dependent mass to its
+//! equation. If a storage element already carries v, that element comes first instead; if sources or resistances
+//! determine v, nothing is added.
 
 use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
 use crate::initialisation::dependent_starts::{natural_factor, port_name};
 use crate::nonlinear::linearity::varies;
-use crate::parameter_values::parameter_values;
+use crate::parameter_values::sampled;
 use crate::state_selection::quasi_velocities::{Carriers, Ends, Place, velocities, with_velocities};
 use crate::state_selection::retain::{sampled_rows, unmet};
+use lgm_algebra::FromExpression;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
-use lgm_algebra::{FromExpression, PrimeField, Sampled};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{Dissipator, ElementId, Integral, Law, Model, PortId, Variable};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
@@ -26,9 +27,9 @@ pub(crate) struct Prepared {
     pub(crate) model: Model,
     pub(crate) graph: BondGraph,
     pub(crate) causality: Causality,
-    /// Integrals of the model that are no states: energy variables that follow from the co-energy of their storage.
+    /// Integrals of the model that are not states: energy variables that follow from the co-energy of their storage.
     pub(crate) released: Vec<Integral>,
-    /// Symbols in moduli that are rates, each with what it is the rate of.
+    /// Symbols in moduli that are rates, each with the expression whose rate it is.
     pub(crate) rates: Vec<(SymbolId, ExprId)>,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
         }
     }
     if !places.is_empty() {
-        // A velocity that other storage does not determine has no inertia, and no equation of its own.
+        // A velocity that other storage does not determine has no inertia and no separate equation.
         let (trial, ports) = with_velocities(model, &places);
         let mut last = ranks.clone();
         last.extend(ports.iter().map(|port| (*port, 1)));
@@ -77,9 +78,9 @@ pub(crate) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
     prepared
 }
 
-/// The model with a state for each `int(..)` in a source, a coupler, a dissipator, a nonlinear law or a declared integral that no state
-/// holds yet; in couplers, dissipators and nonlinear laws, these and symbols for `der(..)` stand in the places of the calls. The symbols
-/// are returned with what they are the rates of.
+/// Returns the model with a state for each `int(..)` in a source, a coupler, a dissipator, a nonlinear law or a
+/// declared integral that no state holds yet. In couplers, dissipators and nonlinear laws, these states and symbols for
+/// `der(..)` replace the calls. Also returns the symbols with the expressions whose rates they are.
 fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
     let mut model = model.clone();
     let mut roots: Vec<ExprId> = model.integrals.iter().map(|integral| integral.rate).collect();
@@ -156,12 +157,9 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
     (model, rates)
 }
 
-/// Decides causality with the parameters at their values and everything else in general.
+/// Decides causality with the parameters at their values and general values for everything else.
 fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (Prepared, Vec<Diagnostic>) {
-    let given = parameter_values(&model)
-        .into_iter()
-        .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-    let mut sampled = Sampled::with_given(1, given.collect());
+    let mut sampled = sampled(&model, 1);
     let graph = bond::lower(&model);
     let request = Request {
         retain: retain.to_vec(),
@@ -188,7 +186,8 @@ fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (
     (prepared, diagnostics)
 }
 
-/// An energy variable whose storage does not give its co-energy is no state: it follows from that co-energy.
+/// Releases integrals of storage that does not give its own co-energy: the energy variable is not a state but follows
+/// from that co-energy.
 fn release_dependent_integrals(prepared: &mut Prepared) {
     let Prepared {
         model,
@@ -209,7 +208,7 @@ fn release_dependent_integrals(prepared: &mut Prepared) {
     *released = gone;
 }
 
-/// Whether the integral of a nonlinear storage is determined by the rest of the graph.
+/// Returns true if the rest of the graph determines the integral of a nonlinear storage element.
 fn is_dependent(model: &Model, causality: &Causality, integral: &Integral) -> bool {
     let Some(owner) = integral.owner else { return false };
     let Law::Nonlinear(law) = &model.graph.elements[owner.index()].law else {
@@ -222,7 +221,7 @@ fn is_dependent(model: &Model, causality: &Causality, integral: &Integral) -> bo
     })
 }
 
-/// The columns of dependent storage that a start is given for.
+/// Returns the columns of dependent storage with a given initial value.
 pub(crate) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
     let Prepared { model, causality, .. } = prepared;
     let started = |port: &&PortId| {
@@ -241,13 +240,13 @@ pub(crate) fn started_columns(prepared: &Prepared) -> Vec<(PortId, u32)> {
         .collect()
 }
 
-/// The port of a nonlinear storage whose energy variable is no state, and the column of its co-energy.
+/// Returns the port of a nonlinear storage element whose energy variable is not a state, and the column of its co-energy.
 fn column_of(prepared: &Prepared, integral: &Integral) -> Option<(PortId, u32)> {
     let (port, co_energy) = follower(&prepared.model, integral)?;
     Some((port, port_column(port, co_energy)))
 }
 
-/// The port whose energy variable an integral is, and its co-energy variable.
+/// Returns the port whose energy variable is this integral, and its co-energy variable.
 fn follower(model: &Model, integral: &Integral) -> Option<(PortId, Variable)> {
     let owner = integral.owner?;
     let Law::Nonlinear(law) = &model.graph.elements[owner.index()].law else {
@@ -259,8 +258,8 @@ fn follower(model: &Model, integral: &Integral) -> Option<(PortId, Variable)> {
     })
 }
 
-/// What is given at the start, and what follows, of a nonlinear storage whose co-energy has a value: the co-energies where the law
-/// has a closed form, the law itself elsewhere.
+/// Returns the given and the resulting value at the start, for a nonlinear storage element whose co-energy has a value:
+/// the co-energies if the law has a closed form, otherwise the law itself.
 fn started_law(model: &Model, exprs: &mut Exprs, port: PortId, start: ExprId, value: ExprId) -> (ExprId, ExprId) {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Nonlinear(law) = &element.law else {
@@ -284,7 +283,7 @@ fn started_law(model: &Model, exprs: &mut Exprs, port: PortId, start: ExprId, va
     }
 }
 
-/// The starts of dependent storage, and what the states make of them: the values of the columns of [`started_columns`].
+/// Returns the initial values of dependent storage and their values from the states: those of the columns of [`started_columns`].
 pub(crate) fn start_constraints(
     prepared: &Prepared,
     system: &mut StateSystem,

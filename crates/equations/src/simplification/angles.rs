@@ -6,10 +6,10 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;
 
-/// Sums of more terms than this are left as they are.
+/// The maximum number of terms of a sum that is simplified.
 const LONGEST: usize = 60;
 
-/// The expression with the addition theorems of sine and cosine applied where two terms become one.
+/// Applies the addition theorems of sine and cosine to an expression if they merge two terms.
 pub(crate) fn joined(exprs: &mut Exprs, root: ExprId) -> ExprId {
     let parts = exprs.reachable(&[root]);
     let is_angle = |id: &ExprId| matches!(exprs.node(*id), Node::Call(Function::Sin | Function::Cos, _));
@@ -37,7 +37,7 @@ struct Term {
     rest: Vec<ExprId>,
 }
 
-/// A product with equal factors as powers: `cos(a)*cos(a)` comes from an angle that became the same as another.
+/// Writes equal factors of a product as powers: `cos(a)*cos(a)` results if two angles become equal.
 fn equal_factors_joined(exprs: &mut Exprs, id: ExprId) -> ExprId {
     let Node::Product(list) = exprs.node(id).clone() else {
         return id;
@@ -67,7 +67,7 @@ fn equal_factors_joined(exprs: &mut Exprs, id: ExprId) -> ExprId {
     exprs.product(factors)
 }
 
-/// A sum with equal terms added up: the difference of `a + b` and b is a.
+/// Adds up equal terms of a sum: the difference of `a + b` and b is a.
 fn like_terms_joined(exprs: &mut Exprs, id: ExprId) -> ExprId {
     let Node::Sum(list) = exprs.node(id).clone() else {
         return id;
@@ -129,7 +129,7 @@ fn join_once(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     None
 }
 
-/// A term as a number and its other factors, sorted.
+/// Splits a term into a number and its other factors, sorted.
 fn plain(exprs: &Exprs, term: ExprId) -> (BigRational, Vec<ExprId>) {
     let list: Vec<ExprId> = match exprs.node(term) {
         Node::Product(list) => list.to_vec(),
@@ -147,7 +147,7 @@ fn plain(exprs: &Exprs, term: ExprId) -> (BigRational, Vec<ExprId>) {
     (number, factors)
 }
 
-/// The square of a sine or cosine taken out of a term.
+/// A squared sine or cosine, extracted from a term.
 struct Square {
     function: Function,
     angle: ExprId,
@@ -195,7 +195,7 @@ fn squares(exprs: &mut Exprs, (number, factors): &(BigRational, Vec<ExprId>)) ->
     found
 }
 
-/// `a*sin(x)^2 + a*cos(x)^2` is a, `a - a*cos(x)^2` is `a*sin(x)^2`, and `a*cos(x)^2 - a*sin(x)^2` is `a*cos(2*x)`.
+/// Merges squares: `a*sin(x)^2 + a*cos(x)^2` is a, `a - a*cos(x)^2` is `a*sin(x)^2`, and `a*cos(x)^2 - a*sin(x)^2` is `a*cos(2*x)`.
 fn squares_joined(exprs: &mut Exprs, list: &[ExprId]) -> Option<ExprId> {
     let plain: Vec<(BigRational, Vec<ExprId>)> = list.iter().map(|term| plain(exprs, *term)).collect();
     let all: Vec<Vec<Square>> = plain.iter().map(|term| squares(exprs, term)).collect();
@@ -253,7 +253,7 @@ fn squares_joined(exprs: &mut Exprs, list: &[ExprId]) -> Option<ExprId> {
     None
 }
 
-/// All ways to take two sines or cosines of different arguments out of a product.
+/// Returns all ways to extract two sines or cosines of different arguments from a product.
 fn splits(exprs: &Exprs, term: ExprId) -> Vec<Term> {
     let Node::Product(list) = exprs.node(term) else {
         return Vec::new();
@@ -296,7 +296,7 @@ fn splits(exprs: &Exprs, term: ExprId) -> Vec<Term> {
     found
 }
 
-/// What two terms become: a function of the sum (`true`) or of the difference of the arguments, and its factor.
+/// Returns the combination of two terms: a function of the sum (`true`) or of the difference of the arguments, and its factor.
 fn theorem(a: &Term, b: &Term) -> Option<(Function, bool, BigRational)> {
     use Function::{Cos, Sin};
     let same_arguments = a.pair[0].1 == b.pair[0].1 && a.pair[1].1 == b.pair[1].1;

@@ -6,13 +6,13 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-/// A factor with its place among others: symbols by their names, then functions, then sums.
+/// A factor in sort order: symbols by name, then functions, then sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Factor {
     class: u8,
     /// The first letters of a name.
     letters: u64,
-    /// A number that follows from the names in it and its form.
+    /// A number computed from its names and its form.
     form: u64,
     pub(crate) id: ExprId,
 }
@@ -36,7 +36,7 @@ impl Factor {
         self.class == SUM
     }
 
-    /// The place where it is written: symbols in the order of their declaration, then functions, then sums.
+    /// Returns its position when written: symbols in the order of their declaration, then functions, then sums.
     pub(crate) fn place(self, exprs: &Exprs) -> (u8, u32) {
         match exprs.node(self.id) {
             Node::Symbol(SymbolId(number)) => (0, *number),
@@ -54,7 +54,8 @@ fn letters(name: &str) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// Numbers of one kind as one number, the same on every machine, and well spread: sums of such numbers stand for sums of terms.
+/// Combines numbers of one kind into one number, identical on every machine and well distributed: sums of such numbers
+/// represent sums of terms.
 fn mixed(kind: u64, parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(spread(kind), |sum, part| spread(sum ^ part))
 }
@@ -66,15 +67,15 @@ fn spread(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// The number of a name.
+/// Returns the number of a name.
 fn named(kind: u64, name: &str) -> u64 {
     mixed(kind, name.bytes().map(u64::from))
 }
 
-/// Expressions of so few nodes are read without noting their parts.
+/// Expressions with at most this many nodes are traversed without caching their parts.
 const SHORT: u32 = 48;
 
-/// The same number for expressions that differ in nothing but the order of their terms and factors.
+/// Returns a number that is equal for expressions that differ only in the order of their terms and factors.
 fn form(exprs: &Exprs, root: ExprId) -> u64 {
     if let Some(found) = short_form(exprs, root, &Cell::new(SHORT)) {
         return found;
@@ -86,7 +87,7 @@ fn form(exprs: &Exprs, root: ExprId) -> u64 {
     found[0]
 }
 
-/// The same, unless more nodes are met than there are left.
+/// Returns the same number, or `None` if the expression has more nodes than `left`.
 fn short_form(exprs: &Exprs, id: ExprId, left: &Cell<u32>) -> Option<u64> {
     left.set(left.get().checked_sub(1)?);
     let is_cut = Cell::new(false);
@@ -100,7 +101,7 @@ fn short_form(exprs: &Exprs, id: ExprId, left: &Cell<u32>) -> Option<u64> {
     (!is_cut.get()).then_some(found)
 }
 
-/// The number of an expression from those of its parts.
+/// Combines the numbers of the parts of an expression into its own number.
 fn combined(exprs: &Exprs, id: ExprId, of: &dyn Fn(ExprId) -> u64) -> u64 {
     let any_order = |list: &[ExprId]| {
         list.iter()
@@ -139,7 +140,7 @@ pub(crate) fn multiply(powers: &mut Powers, factor: Factor, exponent: i32) {
     }
 }
 
-/// Powers in the order in which they are written.
+/// Returns powers in the order in which they are written.
 pub(crate) fn as_written(exprs: &Exprs, powers: &Powers) -> Vec<(Factor, i32)> {
     let mut list: Vec<(Factor, i32)> = powers.iter().map(|each| (*each.0, *each.1)).collect();
     list.sort_by_key(|each| each.0.place(exprs));

@@ -1,15 +1,15 @@
-//! Definitions put where they are used.
+//! Substitution of definitions at their points of use.
 
 use crate::nonlinear::loops::Resolved;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use rustc_hash::FxHashMap;
 
-/// Equations of at most this many characters stand without names for their parts.
+/// The largest length of an equation, in characters, up to which its parts are not named.
 pub(crate) const READABLE: usize = 400;
 
-/// The same with some assignments put where they are used.
+/// Substitutes some assignments at their points of use.
 pub(crate) fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(SymbolId) -> bool) -> Resolved {
-    // What uses an assignment comes after it, so that a part has the same values wherever it stands.
+    // Uses of an assignment come after it, so a part has the same values everywhere.
     let (mut values, mut known) = (FxHashMap::default(), FxHashMap::default());
     let mut kept = resolved.clone();
     kept.assignments.clear();
@@ -38,7 +38,7 @@ pub(crate) fn inlined(exprs: &mut Exprs, resolved: &Resolved, inline: impl Fn(Sy
     kept
 }
 
-/// The characters of a name with the sign of equality behind it. Numbers are given in the end, and are short.
+/// Returns the number of characters of a name and an equals sign. Temporary numbers are assigned at the end, and are short.
 pub(crate) fn named_length(exprs: &Exprs, symbol: SymbolId) -> usize {
     exprs.symbol_info(symbol).name.len() + " = ".len()
 }

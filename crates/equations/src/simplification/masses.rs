@@ -7,8 +7,8 @@ use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64}
 use lgm_model::system::{Assignment, MassEquation, MassForm, StateSystem};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Masses times accelerations, where that is shorter than `length` characters. Of the names, those are kept that make it shorter:
-/// all that do not depend on accelerations, or none.
+/// Writes masses times accelerations, if that is shorter than `length` characters. Names that do not depend on
+/// accelerations are kept if they shorten the result, either all of them or none.
 pub(crate) fn mass_form(
     system: &StateSystem,
     exprs: &mut Exprs,
@@ -20,7 +20,7 @@ pub(crate) fn mass_form(
     if resolved.mass.is_empty() || !shortening.is_read_through() {
         return None;
     }
-    // Accelerations that determine each other are always read best as a matrix times a vector.
+    // Coupled accelerations are always best written as a matrix times a vector.
     let is_coupled = resolved.mass.iter().any(|row| row.terms.len() > 1);
     let length = if is_coupled { length + length / 2 } else { length };
     let mut found = with_names(system, exprs, resolved, &FxHashSet::default(), shortening, length);
@@ -31,7 +31,7 @@ pub(crate) fn mass_form(
     found.map(|found| found.1)
 }
 
-/// The same with these names, and how long it is.
+/// Writes the same form with these names; also returns its length.
 fn with_names(
     system: &StateSystem,
     exprs: &mut Exprs,
@@ -55,7 +55,7 @@ fn with_names(
             states.entry(*rate).or_insert(state);
         }
     }
-    // By the state: a rate stands for one, and what is solved for is solved for once.
+    // Sorted by state: each rate represents one and is solved for once.
     let mut rows: FxHashMap<usize, MassRow> = FxHashMap::default();
     let mut shown: FxHashMap<SymbolId, (u32, ExprId)> = FxHashMap::default();
     for row in std::mem::take(&mut form.mass) {
@@ -64,7 +64,7 @@ fn with_names(
         shown.insert(row.rate, (state as u32, exprs.symbol(symbol)));
         rows.insert(state, row);
     }
-    // The rates that are not listed stay inside nothing: all others were put where they are used.
+    // No unlisted rate remains: all of them were substituted.
     let (mut budget, mut is_readable) = (length, true);
     let mut finish = |exprs: &mut Exprs, shortening: &mut Shortening, id: ExprId| {
         let id = exprs.substitute(&[id], |symbol| shown.get(&symbol).map(|entry| entry.1))[0];
@@ -133,7 +133,7 @@ fn with_names(
     (is_readable && own <= length).then_some((own, form))
 }
 
-/// The values of the parameters, and states somewhere near their starts.
+/// Returns the values of the parameters, and state values near the initial ones.
 fn near_the_start(system: &StateSystem) -> FxHashMap<SymbolId, f64> {
     let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
     let mut values: FxHashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
@@ -142,7 +142,7 @@ fn near_the_start(system: &StateSystem) -> FxHashMap<SymbolId, f64> {
     values
 }
 
-/// Whether a mass is negative as it is written, where symbols have these values and others a small one.
+/// Returns true if a mass is negative as written, for these values of symbols and a small value of others.
 fn is_below_zero(exprs: &Exprs, values: &FxHashMap<SymbolId, f64>, id: ExprId) -> bool {
     let value = |symbol| Some(values.get(&symbol).copied().unwrap_or(0.01));
     exprs.evaluate_unchecked(&[id], &value)[0] < 0.0

@@ -1,4 +1,4 @@
-//! Simplification: the form of the equations that people read.
+//! Simplification: the displayed form of the equations.
 
 pub(crate) mod angles;
 pub(crate) mod factor;

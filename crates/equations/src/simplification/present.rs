@@ -1,10 +1,9 @@
-//! Ordered definitions written down: short ones put where they are used, lowest terms where these are shorter, names for what is
-//! used more than once.
+//! Ordered definitions: short ones are substituted, lowest terms are used if shorter, and repeated expressions get names.
 
 use crate::formulation::matrices::is_worth_a_name;
 use crate::nonlinear::definitions::Blame;
 use crate::nonlinear::linearity::varies;
-use crate::nonlinear::loops::{Block, Resolved};
+use crate::nonlinear::loops::{LoopBlock, Resolved};
 use crate::nonlinear::names::measure_name;
 use crate::simplification::inline::{READABLE, inlined, named_length};
 use crate::simplification::masses::mass_form;
@@ -17,12 +16,12 @@ use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Each of at most this many names is tried to be done without.
+/// The maximum number of names whose removal is tried.
 const TRIED: usize = 16;
 
-/// Writes the resolved definitions into the system; returns the columns that were asked for, over the system's symbols.
+/// Writes the resolved definitions into the system; returns the columns that were requested, over the system's symbols.
 ///
-/// The shortening says whether and how they are made shorter; where nobody reads them, they are not.
+/// The simplification decides which definitions are shortened, and how; equations that are not displayed stay unchanged.
 pub(crate) fn present(
     model: &Model,
     system: &mut StateSystem,
@@ -86,7 +85,7 @@ pub(crate) fn present(
     columns
 }
 
-/// Numbers the names that have no meaning in the order in which they are read, without gaps.
+/// Numbers the names without a meaning in reading order, without gaps.
 fn renumber(system: &mut StateSystem, numbered: &[SymbolId]) {
     let shown = system.equations.mass_form.iter().flat_map(|form| &form.assignments);
     let assigned = shown
@@ -99,7 +98,7 @@ fn renumber(system: &mut StateSystem, numbered: &[SymbolId]) {
         .flat_map(|each| each.unknowns.iter().copied());
     let all: Vec<SymbolId> = assigned.chain(unknowns).collect();
     let numbered: FxHashSet<SymbolId> = numbered.iter().copied().collect();
-    // A parameter or a state of the user's may be called w1 too.
+    // A parameter or a state of the user may also be called w1.
     let symbols = (0..system.exprs.symbol_count()).map(|k| SymbolId(k as u32));
     let others = symbols.filter(|symbol| !numbered.contains(symbol));
     let taken: FxHashSet<Arc<str>> = others
@@ -119,7 +118,7 @@ fn renumber(system: &mut StateSystem, numbered: &[SymbolId]) {
     }
 }
 
-/// Unknowns and assignments under the names of what they are; those that have none, which are reported, are `w1`, `w2`, ...
+/// Renames unknowns and assignments by their meaning; those without one, which are returned, become `w1`, `w2`, ...
 fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> (Resolved, Vec<SymbolId>) {
     let measures: FxHashMap<SymbolId, String> = model
         .measures
@@ -196,7 +195,7 @@ fn renamed(model: &Model, exprs: &mut Exprs, mut resolved: Resolved) -> (Resolve
     (resolved, numbered)
 }
 
-/// The matrices of cycles that rates are among, over states, inputs and the unknowns of loops.
+/// Returns the matrices of cycles that contain rates, in terms of states, inputs and the unknowns of loops.
 fn rate_blocks(exprs: &mut Exprs, resolved: &Resolved) -> Vec<RateBlock> {
     let mut states: FxHashMap<SymbolId, u32> = FxHashMap::default();
     for (state, root) in resolved.roots[..resolved.states].iter().enumerate() {
@@ -219,7 +218,7 @@ fn rate_blocks(exprs: &mut Exprs, resolved: &Resolved) -> Vec<RateBlock> {
     let mut entries = exprs
         .substitute_on(&behind, &mut known, |symbol| values.get(&symbol).copied())
         .into_iter();
-    let mut block_of = |block: &Block| RateBlock {
+    let mut block_of = |block: &LoopBlock| RateBlock {
         states: block.members.iter().map(|symbol| states.get(symbol).copied()).collect(),
         rows: block
             .rows
@@ -230,7 +229,7 @@ fn rate_blocks(exprs: &mut Exprs, resolved: &Resolved) -> Vec<RateBlock> {
     resolved.blocks.iter().map(&mut block_of).collect()
 }
 
-/// The equations with those of the names that make them shorter.
+/// Returns the equations with only the names that make them shorter.
 fn fewest_names(
     exprs: &mut Exprs,
     resolved: &Resolved,
@@ -257,7 +256,7 @@ fn fewest_names(
     best
 }
 
-/// The characters of all equations, names of assignments among them; none where they are too large to be written.
+/// Returns the number of characters of all equations, including names of assignments; `None` if they are too large to be written.
 fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
     let equations = resolved.states + resolved.outputs;
     let all: Vec<ExprId> = resolved.roots[..equations]
@@ -274,7 +273,7 @@ fn length_of(exprs: &Exprs, resolved: &Resolved) -> Option<usize> {
     Some(all.iter().map(|id| text(exprs, *id).len()).sum::<usize>() + names.sum::<usize>())
 }
 
-/// The assignments that deserve a name: used more than once, and longer than a product.
+/// Returns the assignments that are worth a name: used more than once, and longer than a product.
 fn worth_naming(exprs: &Exprs, resolved: &Resolved) -> Vec<SymbolId> {
     let mut uses: FxHashMap<SymbolId, usize> = FxHashMap::default();
     let equations = resolved.states + resolved.outputs;
@@ -299,7 +298,7 @@ fn worth_naming(exprs: &Exprs, resolved: &Resolved) -> Vec<SymbolId> {
         .collect()
 }
 
-/// Every expression in the shorter of its two forms: as it was built, and over one denominator in lowest terms.
+/// Writes every expression in the shorter of its two forms: as built, and over one denominator in lowest terms.
 fn reduced(exprs: &mut Exprs, mut resolved: Resolved, shortening: &mut Shortening) -> Resolved {
     let equations = resolved.states + resolved.outputs;
     let roots = resolved.roots[..equations].iter_mut();
@@ -311,7 +310,7 @@ fn reduced(exprs: &mut Exprs, mut resolved: Resolved, shortening: &mut Shortenin
     resolved
 }
 
-/// A..F of equations that turn out to be affine with constant coefficients: laws by residuals may be linear ones.
+/// Returns A..F of equations that turn out to be affine with constant coefficients: laws given by residuals may be linear.
 fn linear_form(
     system: &StateSystem,
     exprs: &mut Exprs,
@@ -375,7 +374,7 @@ fn linear_form(
     })
 }
 
-/// Enters A..F, in symbols and, where nothing changes with time, in numbers.
+/// Stores A..F in symbols and, if they are constant in time, in numbers.
 fn set_form(system: &mut StateSystem, form: LinearForm<ExprId>) {
     let values: FxHashMap<SymbolId, BigRational> = system
         .parameters
@@ -408,7 +407,7 @@ fn set_form(system: &mut StateSystem, form: LinearForm<ExprId>) {
     system.equations.linear = true;
 }
 
-/// The element that is to blame for a definition, with its place.
+/// Returns the element responsible for a definition, with its location.
 fn owner(model: &Model, blame: Blame) -> Option<(Arc<str>, Span)> {
     match blame {
         Blame::Element(id) => {
@@ -450,8 +449,8 @@ fn write(model: &Model, system: &mut StateSystem, exprs: Exprs, resolved: &Resol
     system.equations.linear = false;
 }
 
-/// Names every subexpression that is used more than once, and adds the names to those that are numbered. A name is assigned
-/// before what first uses it.
+/// Names every subexpression that is used more than once, and adds the names to the numbered ones. A name is assigned
+/// before its first use.
 fn share(system: &mut StateSystem, numbered: &mut Vec<SymbolId>) {
     let mut exprs = std::mem::take(&mut system.exprs);
     let old = std::mem::take(&mut system.equations.assignments);
@@ -474,7 +473,7 @@ fn share(system: &mut StateSystem, numbered: &mut Vec<SymbolId>) {
             let node: Node = exprs.node(id).clone();
             let rebuilt = exprs.rebuild(&node, &replaced);
             let now = if uses.get(&id).copied().unwrap_or(0) > 1 && is_worth_a_name(exprs, rebuilt) {
-                // All names are numbered together in the end.
+                // All names are numbered together at the end.
                 let symbol = exprs.new_symbol("w", SymbolKind::Assignment);
                 assignments.push(Assignment { symbol, value: rebuilt });
                 numbered.push(symbol);

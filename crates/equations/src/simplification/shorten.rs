@@ -1,8 +1,8 @@
-//! The form of every expression that is shown: of the forms that are equal, the one of fewest operations.
+//! The form of every displayed expression: of all equal forms, the one with the fewest operations.
 //!
-//! The forms are: as it was built, over one denominator in lowest terms, and as a person would write it ([`written`]). Texts, formulas,
-//! JSON and the comments of code all show what is decided here. Each form is compared with what it stands for before it is taken
-//! ([`are_equal`]). The work is bounded by counts, and what is beyond them stays as it was.
+//! The forms are: as built, over one denominator in lowest terms, and as a person would write it ([`written`]). Texts,
+//! formulas, JSON and the comments of code all use the form chosen here. Each form is checked for equality with the
+//! original before it is used ([`are_equal`]). The work is bounded by counts, and the rest stays unchanged.
 
 mod collect;
 mod differences;
@@ -20,41 +20,41 @@ use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::{Field, FromExpression, RationalFunctions, are_equal, settled_on};
 use rustc_hash::FxHashMap;
 
-/// Trees of more nodes than this are not brought to lowest terms, nor written as a text to measure them.
+/// Trees with more nodes than this are not brought to lowest terms, nor written as text to measure them.
 pub(crate) const LARGE: u64 = 4_000;
 
-/// Lowest terms of more nodes than this are not rewritten.
+/// Lowest terms with more nodes than this are not rewritten.
 const WRITTEN: u64 = 16_000;
 
-/// Lowest terms of so few nodes are rewritten whatever was rewritten before.
+/// The number of nodes up to which lowest terms are always rewritten.
 const SHORT: u64 = 200;
 
-/// How many nodes of longer ones are rewritten in one system, so that it takes no longer than it has to.
+/// The number of nodes of longer expressions that are rewritten in one system, which bounds the time.
 const EFFORT: u64 = 250_000;
 
-/// Systems of more equations than this are not read through: theirs stay as they are, all of them alike, so that what repeats in
-/// them goes on to repeat.
+/// Systems with more equations than this are not simplified: their equations stay similar, and repetitions remain.
 const READ: usize = 500;
 
-/// Term operations for the lowest terms of one equation.
+/// The maximum number of term operations for the lowest terms of one equation.
 const OPERATIONS: u64 = 400_000;
 
-/// What is done to expressions that people read; names are tried one by one, and most expressions stay the same meanwhile.
+/// The rewriting of displayed expressions; names are tried one by one, and most expressions stay the same meanwhile.
 pub(crate) struct Shortening {
-    /// Whether anybody reads the equations.
+    /// True if the equations will be displayed.
     is_read: bool,
-    /// Whether coefficients are in lowest terms, so that these may be looked for in the whole; nothing is done otherwise.
+    /// True if coefficients are in lowest terms, so that these may be searched for in the whole; nothing is done
+    /// otherwise.
     cancelled: bool,
-    /// How many nodes of long expressions may still be rewritten; none where nothing is.
+    /// The remaining number of nodes of long expressions to rewrite; none if none are rewritten.
     effort: Option<u64>,
-    /// The expressions that were looked at, and their shorter forms.
+    /// The expressions that were examined, and their shorter forms.
     known: FxHashMap<ExprId, ExprId>,
-    /// Parts of expressions, with what stands inside of functions in lowest terms.
+    /// Parts of expressions, with the arguments of functions in lowest terms.
     settled: FxHashMap<ExprId, ExprId>,
 }
 
 impl Shortening {
-    /// For this many equations.
+    /// Creates the state for a system with this number of equations.
     pub(crate) fn new(cancelled: bool, equations: usize) -> Shortening {
         Shortening {
             is_read: true,
@@ -65,7 +65,7 @@ impl Shortening {
         }
     }
 
-    /// For equations that are evaluated only.
+    /// Creates the state for equations that are evaluated but not displayed.
     pub(crate) fn unread() -> Shortening {
         Shortening {
             is_read: false,
@@ -73,17 +73,17 @@ impl Shortening {
         }
     }
 
-    /// Whether anybody reads the equations, so that it matters how long they are.
+    /// Returns true if the equations will be displayed, so that their length matters.
     pub(crate) fn is_read(&self) -> bool {
         self.is_read
     }
 
-    /// True if there are so few of them that a person reads them through.
+    /// Returns true if the equations are few enough to be read in full.
     pub(crate) fn is_read_through(&self) -> bool {
         self.effort.is_some()
     }
 
-    /// The expression in its shortest form.
+    /// Returns the expression in its shortest form.
     pub(crate) fn shortest(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
         self.known_or(exprs, id, |this, exprs| {
             let Some(lowest) = over_one_denominator(exprs, id) else {
@@ -94,7 +94,7 @@ impl Shortening {
         })
     }
 
-    /// The same of an expression that is in lowest terms, but for what stands inside of its functions.
+    /// Returns the shortest form of an expression that is in lowest terms, except for the arguments of its functions.
     pub(crate) fn of_lowest_terms(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
         if self.effort.is_none() {
             return id;
@@ -102,7 +102,7 @@ impl Shortening {
         self.known_or(exprs, id, |this, exprs| this.written(exprs, id, id))
     }
 
-    /// The form that was found before, or else the one that is found now.
+    /// Returns the cached form, or computes and caches it.
     fn known_or(
         &mut self,
         exprs: &mut Exprs,
@@ -119,7 +119,7 @@ impl Shortening {
             true => settled_on(exprs, id, &mut self.settled, &|_| false),
             false => id,
         };
-        // A change inside of a function may cancel outside.
+        // A change inside a function may cancel outside.
         let found = match settled == id {
             true => Some(find(self, exprs)).filter(|found| are_equal(exprs, id, *found)),
             false => Some(self.shortest(exprs, settled)),
@@ -129,7 +129,7 @@ impl Shortening {
         found
     }
 
-    /// The shorter one of the best form so far and of the one that a person would write.
+    /// Returns the shorter of the best form so far and the form that a person would write.
     fn written(&mut self, exprs: &mut Exprs, best: ExprId, lowest: ExprId) -> ExprId {
         let Some(effort) = self.effort.as_mut() else {
             return best;
@@ -148,7 +148,7 @@ impl Shortening {
         {
             written = flows;
         }
-        // An expression as it was built stays unless it is longer. The signs of lowest terms are by the order of declarations.
+        // The original form stays unless it is longer. The signs of lowest terms follow the order of declarations.
         let is_better = match best == lowest {
             true => !is_plainer(exprs, best, written),
             false => is_large(exprs, best) || is_shorter(exprs, written, best),
@@ -157,27 +157,27 @@ impl Shortening {
     }
 }
 
-/// True if an expression has fewer operations than another one, or as many and is more symmetric.
+/// Returns true if an expression has fewer operations than another one, or the same number and more symmetry.
 fn is_plainer(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
     Length::of(exprs, id).is_plainer(exprs, Length::of(exprs, than))
 }
 
-/// True if an expression is shorter than another one.
+/// Returns true if an expression is shorter than another one.
 pub(crate) fn is_shorter(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
     id != than && Length::of(exprs, id).is_less(exprs, Length::of(exprs, than))
 }
 
-/// Whether an expression written out is too long for anybody to read.
+/// Returns true if a written-out expression is too long to read.
 pub fn is_large(exprs: &Exprs, id: ExprId) -> bool {
     exprs.is_written_beyond(id, LARGE)
 }
 
-/// An expression in its shortest form, by itself.
+/// Returns an expression in its shortest form.
 pub fn lowest_terms(exprs: &mut Exprs, id: ExprId) -> ExprId {
     Shortening::new(true, 1).shortest(exprs, id)
 }
 
-/// The lowest terms of an expression, unless that takes too much.
+/// Returns the lowest terms of an expression, unless that takes too many operations.
 fn over_one_denominator(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     if is_large(exprs, id) {
         return None;
@@ -187,7 +187,7 @@ fn over_one_denominator(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     (!field.exhausted()).then(|| field.to_expression(exprs, &value))
 }
 
-/// The shorter one of an expression and of its lowest terms.
+/// Returns the shorter one of an expression and its lowest terms.
 fn in_lowest_terms(exprs: &mut Exprs, id: ExprId, lowest: ExprId) -> ExprId {
     let lowest = angles::joined(exprs, lowest);
     let joined = angles::joined(exprs, id);

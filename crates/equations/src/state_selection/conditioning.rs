@@ -1,10 +1,11 @@
 //! The choice of states by how well they determine the rest.
 //!
-//! Of storage that depends on each other, causality keeps what comes first. All choices have the same rank, but not the same digits:
-//! where an amplifier holds the difference of two voltages at 1e-8 of them, and both are states, the difference carries their
-//! errors, a hundred million times larger beside it. So what dependent storage is of the states, with controlled sources closed
-//! and scaled by the energies, says which storage is to change places: the largest entry goes, as long as there is one that is worth it
-//! (a maximal volume, near enough), and as long as the junction structure admits the exchange.
+//! From mutually dependent storage, causality keeps the first elements as states. All choices have the same rank, but
+//! not the same accuracy. For example, an amplifier may hold the difference of two voltages at 1e-8 of their value: if
+//! both are states, the difference carries their errors, relatively a hundred million times larger. The dependent
+//! storage is therefore expressed over the states, with controlled sources closed and scaled by the energies. The
+//! largest entry selects the exchange, as long as one is worthwhile (approximately a maximal volume), and as long as
+//! the junction structure admits it.
 
 use crate::bond::BondGraph;
 use crate::causality::elimination::{Row, add_scaled, find};
@@ -22,37 +23,37 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
-/// An exchange is made where it gains more than this: below, storage keeps its state in the order in which it is declared.
+/// The smallest gain in conditioning that justifies an exchange of states; otherwise the order of declaration decides.
 const WORTH: f64 = 1e3;
 
-/// Beyond this much, what is left of it is reported.
+/// An amplification beyond this factor is reported (LGM0439).
 const WARNED_BEYOND: f64 = 1e4;
 
-/// An entry that is this small beside the largest one of its row is rounding.
-const ROUNDING: f64 = 1e-12;
+/// Entries below this fraction of the largest entry of their row are round-off.
+const ENTRY_NOISE: f64 = 1e-12;
 
-/// More entries than this in dependent storage are not looked at: they belong to meshes without amplifiers.
+/// Dependent storage with more entries than this is not examined: it belongs to meshes without amplifiers.
 const ENTRIES: usize = 1_000_000;
 
-/// The most variables that are followed from a dependent one to those that are given.
+/// The maximum number of variables followed from a dependent variable to the given ones.
 const LONGEST: usize = 64;
 
-/// Dependent storage over the states, in numbers.
+/// Dependent storage in terms of the states, in numbers.
 struct Choice<'a> {
     model: &'a Model,
-    /// The ports of the columns, which change with the exchanges.
+    /// The ports of the columns, which change in exchanges.
     independent: Vec<PortId>,
     /// The ports of the rows.
     dependent: Vec<PortId>,
-    /// `z_d` by the junction structure alone: what may be exchanged.
+    /// `z_d` by the junction structure only, which determines the possible exchanges.
     structure: Vec<Row<f64>>,
-    /// `z_d` with controlled sources closed. Columns of inputs stand behind those of storage.
+    /// `z_d` with controlled sources closed. Columns of inputs follow those of storage.
     closed: Vec<Row<f64>>,
-    /// The root of the storage value of each port, by its number.
+    /// The square root of the storage value of each port, by index.
     scales: Vec<f64>,
 }
 
-/// A better choice of the ports that carry states, if there is one; and what is to be said of the one that is made.
+/// Returns a better choice of the ports with states, if any, and the message about the chosen one.
 pub(crate) fn improved(
     model: &Model,
     graph: &BondGraph,
@@ -66,7 +67,7 @@ pub(crate) fn improved(
         .filter(|port| request.retain.contains(&model.graph.ports[port.index()].element))
         .collect();
     let mut exchanged = false;
-    // Each exchange multiplies the volume; the bound is for what rounding might do.
+    // Each exchange multiplies the volume; the bound guards against round-off.
     for _ in 0..10 * choice.dependent.len() + 10 {
         let admitted = |choice: &Choice, row: usize, column: u32| {
             let kept = retained.contains(&choice.independent[column as usize]);
@@ -75,7 +76,7 @@ pub(crate) fn improved(
                 .map(|entry| entry.1.abs())
                 .fold(0.0, f64::max);
             let own = find(&choice.structure[row], column).map_or(0.0, |at| choice.structure[row][at].1.abs());
-            !kept && own > ROUNDING * largest
+            !kept && own > ENTRY_NOISE * largest
         };
         match choice.largest(admitted) {
             Some((row, column, size)) if size > WORTH => choice.exchange(row, column),
@@ -88,10 +89,11 @@ pub(crate) fn improved(
     (exchanged.then_some(choice.independent), diagnostic)
 }
 
-/// Returns true if the structure gives each dependent storage from one variable alone, as a capacitor beside a source has its voltage.
+/// Returns true if a single variable determines each dependent storage, as a source determines the voltage of a
+/// parallel capacitor.
 ///
-/// A variable is determined by the equation that it was solved with, and by those of the other variables in it. So it depends on no
-/// more than is given in these equations. Long chains of them are not followed to their ends.
+/// A variable is determined by the equation that it was solved from, and by the equations of the other variables in it.
+/// It therefore depends only on the given equations. Long chains of variables are not followed to their ends.
 fn has_no_choice(causality: &Causality) -> bool {
     let structure = &causality.structure;
     let mut row_of: Vec<Option<u32>> = vec![None; structure.columns];
@@ -128,7 +130,7 @@ impl Choice<'_> {
         let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
         let values = entries.map(|entry| (entry.symbol, to_f64(&entry.value)));
         let mut field = DoubleValues::new(values.collect());
-        // Outputs have no part in this.
+        // Outputs are irrelevant here.
         let mut bare = model.clone();
         bare.outputs.clear();
         let mut exprs = bare.exprs.clone();
@@ -171,8 +173,8 @@ impl Choice<'_> {
         })
     }
 
-    /// The largest scaled entry of those that are admitted: its row, column and size. What one variable alone determines has all its
-    /// digits, whatever the factor.
+    /// Returns the largest admitted scaled entry: its row, column and magnitude. A variable determined by a single
+    /// variable keeps all digits for every factor.
     fn largest(&self, admitted: impl Fn(&Self, usize, u32) -> bool) -> Option<(usize, u32, f64)> {
         let mut best: Option<(usize, u32, f64)> = None;
         for (row, entries) in self.closed.iter().enumerate().filter(|entry| entry.1.len() > 1) {
@@ -191,7 +193,7 @@ impl Choice<'_> {
         best
     }
 
-    /// Lets a dependent port and an independent one change places.
+    /// Exchanges a dependent port and an independent one.
     fn exchange(&mut self, row: usize, column: u32) {
         for rows in [&mut self.structure, &mut self.closed] {
             let pivot = std::mem::take(&mut rows[row]);
@@ -209,7 +211,7 @@ impl Choice<'_> {
                     rest.remove(at);
                     *entries = add_scaled(&mut DoubleValues::default(), &rest, &turned, &factor, None, |_| {});
                     let largest = entries.iter().map(|entry| entry.1.abs()).fold(0.0, f64::max);
-                    entries.retain(|entry| entry.1.abs() > ROUNDING * ROUNDING * largest);
+                    entries.retain(|entry| entry.1.abs() > ENTRY_NOISE * ENTRY_NOISE * largest);
                 }
             }
             rows[row] = turned;
@@ -231,7 +233,8 @@ impl Choice<'_> {
         names.dedup();
         let digits = size.log10().round();
         let message = format!(
-            "`{}` follows from {} with a factor of {size:.0e}: of the digits that a run asks for, {digits} are lost there",
+            "`{}` follows from {} with a factor of {size:.0e}, which costs {digits} of the digits that the tolerance \
+             requires",
             name(own),
             names.join(" and ")
         );
@@ -239,7 +242,8 @@ impl Choice<'_> {
         Diagnostic::warning(Code::LGM0439, message)
             .label(span, "this has no state of its own")
             .help(format!(
-                "ask for a tolerance that is smaller by that factor, see whether other states are better with `--retain {}`, or give the model values that are less far apart",
+                "reduce the tolerance by that factor, try other states with `--retain {}`, or bring the values of \
+                 the model closer together",
                 name(own)
             ))
     }

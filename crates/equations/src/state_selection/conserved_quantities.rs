@@ -1,15 +1,17 @@
-//! Conserved quantities as states: the flux linkage, charge, quantity or displacement that a storage holds together with the nonlinear
-//! storage that follows from it.
+//! Conserved quantities as states: the flux linkage, charge, quantity or displacement of a storage element together
+//! with the nonlinear storage that follows from it.
 //!
-//! A winding in series with a core that saturates has a current that follows the voltage slowly while the core is not saturated and
-//! quickly outside of that. With the current as the state, its rate is a needle in time, which steps pass over, and with it the flux
-//! that the core would have taken. The flux linkage of both, `L*i + flux(i)`, has no such rate: its rate is the voltage that is left.
-//! So it becomes the state, and the current the unknown of a loop: Legendre's change from velocities to quantities. The sharpness of a law
-//! depends on parameters and on the swing of a run, and does not count. All nonlinear storage without a state is treated alike.
+//! The current of a winding in series with a saturating core follows the voltage slowly while the core is unsaturated,
+//! and quickly otherwise. With the current as the state, its rate is a narrow spike in time, which steps may miss,
+//! together with the flux of the core. The total flux linkage, `L*i + flux(i)`, has no such rate: its rate is the
+//! remaining voltage. It therefore becomes the state, and the current becomes the unknown of a loop: Legendre's change
+//! from velocities to quantities. The sharpness of a law depends on parameters and on the amplitude of a run, and is
+//! not considered. All nonlinear storage without a state is treated in the same way.
 //!
 //! In the laws of independent storage that reduction leaves,
-//! `sum of M_kl x_l' + sum of c_j w_j + sum of d_s u_s' + rest = 0`, the `w_j` are rates `z_j'` of what dependent nonlinear storage
-//! holds. With constant factors `P_k = sum of M_kl x_l + sum of c_j z_j + sum of d_s u_s` is the state, and `P_k' = -rest`.
+//! `sum of M_kl x_l' + sum of c_j w_j + sum of d_s u_s' + rest = 0`, the `w_j` are rates `z_j'` of the content of
+//! dependent nonlinear storage. With constant factors `P_k = sum of M_kl x_l + sum of c_j z_j + sum of d_s u_s` is the
+//! state, and `P_k' = -rest`.
 
 use crate::causality::elimination::Row;
 use crate::formulation::frame::total_state;
@@ -27,23 +29,24 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// A state that is what several storages hold together.
+/// A state that is the total of several storage elements.
 pub(crate) struct Conserved<E> {
-    /// Its place among the states.
+    /// Its index in the list of states.
     pub(crate) state: usize,
-    /// The variable that the state of this place would be, now defined by the total.
+    /// The variable that would otherwise be this state, now defined by the total.
     pub(crate) variable: SymbolId,
-    /// Factors of the co-energies of independent storage, by their places.
+    /// Factors of the co-energies of independent storage, by index.
     pub(crate) masses: Vec<(usize, ExprId)>,
-    /// Factors of what dependent nonlinear storage holds, by the symbols of the energy variables in the model.
+    /// Factors of the content of dependent nonlinear storage, by the symbols of the energy variables in the model.
     pub(crate) held: Vec<(SymbolId, ExprId)>,
-    /// Factors of the values of sources, by their places.
+    /// Factors of the values of sources, by index.
     pub(crate) sources: Vec<(usize, ExprId)>,
     /// The rate of the total, times the divisor.
     pub(crate) rate: Row<E>,
-    /// The value of storage whose law gives the rate of its co-energy, so that the total is in the unit of what is stored; else none.
+    /// The value of storage whose law gives the rate of its co-energy variable, so that the total is in the unit of the
+    /// stored variable; otherwise none.
     pub(crate) divisor: Option<ExprId>,
-    /// The start of the variable, where the total follows from it. What follows is not known yet.
+    /// The initial value of the variable, if the total follows from it. Its value in terms of the states is still unknown.
     start: Option<StartConstraint>,
 }
 
@@ -54,19 +57,21 @@ struct Held<'a> {
     energy: SymbolId,
     element: ElementId,
     is_started: bool,
-    /// Whether the law gives the co-energy, so that nothing is stored at rest whatever else the law allows there.
+    /// True if the law determines the co-energy variable, so that nothing is stored at rest for any other choice of the
+    /// law.
     gives_co_energy: bool,
 }
 
 impl<E> Conserved<E> {
-    /// What the total follows from at the start; `follows` is the variable over the symbols of the system.
+    /// Returns the equation of the total at the start; `follows` is the variable over the symbols of the system.
     pub(crate) fn start_constraint(&self, follows: ExprId) -> Option<StartConstraint> {
         self.start.clone().map(|start| StartConstraint { follows, ..start })
     }
 }
 
-/// The states that are to be conserved quantities: those whose laws hold the rate of what nonlinear storage holds, and all that share such
-/// rates or masses with them. If something among these has a factor that changes, none of them is one.
+/// Returns the states that become conserved quantities: those whose laws contain the rate of the content of nonlinear
+/// storage, and all that have such rates or masses in common with them. If one of these has a changing factor, none of
+/// them does.
 pub(crate) fn find<F: Present>(
     prepared: &Prepared,
     field: &mut F,
@@ -110,8 +115,8 @@ pub(crate) fn find<F: Present>(
     found
 }
 
-/// Returns true if the law of a nonlinear storage gives its co-energy alone in a closed form. The co-energy may then fall with what is
-/// stored.
+/// Returns true if the law of a nonlinear storage element gives only its co-energy in a closed form. The co-energy
+/// variable may then decrease with the stored one.
 pub(crate) fn gives_co_energy(model: &Model, port: PortId) -> bool {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Nonlinear(law) = &element.law else {
@@ -127,27 +132,29 @@ pub(crate) fn gives_co_energy(model: &Model, port: PortId) -> bool {
     })
 }
 
-/// A warning of nonlinear storage that shares its rate with other storage, without a state that holds what both store.
+/// Returns a warning about nonlinear storage that has its rate in common with other storage, without a state that holds the total.
 pub(crate) fn warning(model: &Model, port: PortId) -> Diagnostic {
     let element = model.graph.ports[port.index()].element;
     let name = model.element_name(element);
     let message = format!(
-        "`{name}` and other storage determine each other, and no state holds what both store: where its law is steep or falls, numbers may be wrong"
+        "`{name}` and other storage determine each other, and no state represents their total: if its law is steep \
+         or decreasing, numbers may be wrong"
     );
     Diagnostic::warning(Code::LGM0449, message)
         .label(model.element_span(element), "this law is nonlinear")
         .help(format!(
-            "compare a run with one of another `--retain`, by `--method sdirk` and at a smaller tolerance; or give `{name}` a small resistance in series, or a small damper beside it"
+            "compare runs with another `--retain`, `--method sdirk` and a smaller tolerance; or add a small series \
+             resistance or parallel damper to `{name}`"
         ))
 }
 
-/// The place of a column among those from another one on; of columns before that, a place that nothing has.
+/// Returns the index of a column relative to `first`; for columns before that, an invalid index.
 fn place_of(column: u32, first: u32) -> usize {
     column.checked_sub(first).map_or(usize::MAX, |place| place as usize)
 }
 
-/// The dependent ports of nonlinear storage, by their places among the sources; none where their given variable is something else
-/// than the rate of what they hold.
+/// Returns the dependent ports of nonlinear storage, by source index; `None` if their given variable is not the rate of
+/// their stored variable.
 fn held_by_sources<'a, E>(prepared: &'a Prepared, reduced: &Reduced<E>) -> FxHashMap<usize, Option<Held<'a>>> {
     let model = &prepared.model;
     let held = |port: PortId| {
@@ -175,7 +182,7 @@ fn held_by_sources<'a, E>(prepared: &'a Prepared, reduced: &Reduced<E>) -> FxHas
     places.filter_map(|(place, port)| Some((place, held(*port)?))).collect()
 }
 
-/// One state as a total, if all of its factors are constant.
+/// Returns one state as a total, if all of its factors are constant.
 fn quantity_of<F: Present>(
     model: &Model,
     field: &mut F,
@@ -207,7 +214,7 @@ fn quantity_of<F: Present>(
         divisor,
         start: None,
     };
-    // So that what the storage itself holds is a positive part of the total.
+    // The storage itself is thus a positive part of the total.
     let own = reduced.rates[state].iter().find(|entry| entry.0 == known.rate(state));
     let own = field.present(exprs, &own?.1);
     let is_turned = is_negative(exprs, own);
@@ -239,8 +246,8 @@ fn quantity_of<F: Present>(
     Some(found)
 }
 
-/// Makes the totals states of the system. Where the user gave a start for the variable of such a place, the total follows from it;
-/// else it is what all of them hold at rest.
+/// Makes the totals states of the system. If the user gave an initial value for the variable of such a storage, the
+/// total follows from it; otherwise it is the total at rest.
 pub(crate) fn take_places<E>(
     prepared: &Prepared,
     system: &mut StateSystem,
@@ -282,7 +289,7 @@ pub(crate) fn take_places<E>(
                 span: old.start_span.unwrap_or(old.span),
             });
         }
-        // Beside starts that are given, what nobody gave stays as it was before.
+        // All initial values except the given ones stay unchanged.
         state.start_given = is_any_given && !is_given && natural.is_some();
         if let Some(natural) = natural {
             (state.start, state.start_value) = (natural, value(model, &system.exprs, natural));
@@ -290,16 +297,16 @@ pub(crate) fn take_places<E>(
     }
 }
 
-/// The value of a start over the parameters; no number where it has none.
+/// Evaluates an initial value at the parameter values; returns NaN if it has no value.
 fn value(model: &Model, exprs: &Exprs, start: ExprId) -> f64 {
     let parameters = parameter_numbers(model);
     let found = exprs.evaluate_f64(&[start], &|symbol| parameters.get(&symbol).copied());
     found.map_or(f64::NAN, |list| list[0])
 }
 
-/// The starts of totals that follow from starts that are given, over the parameters, so that they follow in emitted code too. `totals`
-/// is what the totals hold, over the variables that they determine. Others are left to be looked for: where a source takes part, or a
-/// variable whose start is not given.
+/// Sets the initial values of totals that follow from given ones, in terms of the parameters, so that emitted code
+/// derives them too. `totals` are the contents of the totals, over the variables that they determine. Others remain
+/// to be searched for: if a source takes part, or a variable without a given initial value.
 pub(crate) fn close_starts<E>(
     model: &Model,
     system: &mut StateSystem,
@@ -323,7 +330,7 @@ pub(crate) fn close_starts<E>(
     }
 }
 
-/// What all storage of a total holds while nothing moves and no source acts; none where a law does not say.
+/// Returns the total of all storage at rest without sources; `None` if a law does not define it.
 fn at_rest<E>(exprs: &mut Exprs, quantity: &Conserved<E>, held: &FxHashMap<SymbolId, Held<'_>>) -> Option<ExprId> {
     let zero = exprs.zero();
     let mut terms = Vec::new();

@@ -1,18 +1,19 @@
-//! The decision on causality: by the structure, with what ideal elements tie, and with the states that are conditioned best.
+//! The decision on causality: from the structure, with the ties of ideal elements, and with the best conditioned states.
 
 use crate::bond::BondGraph;
 use crate::causality::{self, Causality, Request};
-use crate::parameter_values::parameter_values;
+use crate::parameter_values::sampled;
 use crate::state_selection::conditioning::improved;
+use crate::state_selection::last_digits::decided_by_last_digits;
 use crate::state_selection::ties::with_ties;
-use lgm_algebra::expr::SymbolId;
-use lgm_algebra::{FromExpression, PrimeField, Sampled};
+use lgm_algebra::{FromExpression, Sampled};
 use lgm_model::{Law, Model};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 
-/// Decides causality, and which of the storage that depends on each other carries the states: in the order of declaration, unless
-/// other states are much better conditioned (see `conditioning`). The flag says whether the parameters in general may be used.
+/// Decides causality, and which of mutually dependent storage elements carry the states: in the order of declaration,
+/// unless other states are much better conditioned (see `conditioning`). The flag is true if general parameters may be
+/// used.
 pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
     let (causality, general, mut diagnostics) = decide_rank(model, graph, request);
     if has_errors(&diagnostics) {
@@ -35,7 +36,7 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
     (causality, general, diagnostics)
 }
 
-/// Decides causality by the structure, and with what ideal elements tie.
+/// Decides causality from the structure, and with the ties of ideal elements.
 pub(crate) fn decide_rank(model: &Model, graph: &BondGraph, request: &Request) -> (Causality, bool, Vec<Diagnostic>) {
     let (causality, general, diagnostics) = decide_structure(model, graph, request);
     if has_errors(&diagnostics) {
@@ -51,19 +52,19 @@ pub(crate) fn decide_rank(model: &Model, graph: &BondGraph, request: &Request) -
     }
 }
 
-/// Decides causality in general, and again with the numbers given; where these have a lower rank, the second decision
-/// holds, with a warning. The flag says whether the parameters in general may be used.
+/// Decides causality for general parameters, and again for the given numbers. If the latter have a lower rank, the
+/// second decision is used, with a warning. The flag is true if general parameters may be used.
 pub(crate) fn decide_structure(
     model: &Model,
     graph: &BondGraph,
     request: &Request,
 ) -> (Causality, bool, Vec<Diagnostic>) {
-    let mut sampled = Sampled::new(1);
+    let mut symbols = Sampled::new(1);
     let (general, mut diagnostics) = causality::assign(model, graph, request, |id| {
-        sampled.from_expression(&model.exprs, id).unwrap_or(0)
+        symbols.from_expression(&model.exprs, id).unwrap_or(0)
     });
     if has_errors(&diagnostics) {
-        // Numbers can only have a lower rank, and so more conflicts.
+        // Numbers can only have a lower rank, and therefore more conflicts.
         return (general, true, diagnostics);
     }
     let has_moduli = model
@@ -72,35 +73,37 @@ pub(crate) fn decide_structure(
         .iter()
         .any(|element| matches!(element.law, Law::Coupler { .. }));
     if !has_moduli {
-        // Without moduli the structure holds nothing but ones, and no value can change its rank.
+        // Without moduli the structure contains only ones, and no value can change its rank.
         return (general, true, diagnostics);
     }
-    let values = parameter_values(model);
-    let value = |symbol: SymbolId| values.get(&symbol).cloned();
+    let mut given = sampled(model, 1);
     let (numeric, numeric_diagnostics) = causality::assign(model, graph, request, |id| {
-        model
-            .exprs
-            .evaluate_exact(&[id], &value)
-            .map_or(0, |list| PrimeField.reduce(&list[0]))
+        given.from_expression(&model.exprs, id).unwrap_or(0)
     });
+    if !has_errors(&numeric_diagnostics)
+        && let Some(diagnostic) = decided_by_last_digits(model, &numeric)
+    {
+        diagnostics.push(diagnostic);
+        return (numeric, false, diagnostics);
+    }
     if numeric.solved == general.solved && numeric.pivots.len() == general.pivots.len() {
-        // The pivots that the numbers allow are not zero in general either; the converse is not true.
+        // The pivots that the numbers allow are also nonzero in general; the converse is not true.
         return (numeric, true, diagnostics);
     }
     if has_errors(&numeric_diagnostics) {
-        let only_here = "this holds for the parameter values given; for values in general there is no conflict";
+        let only_here = "this holds for the given parameter values; for general values there is no conflict";
         let noted = numeric_diagnostics
             .into_iter()
             .map(|diagnostic| diagnostic.note(only_here));
         return (numeric, false, noted.collect());
     }
-    let mut diagnostic =
-        Diagnostic::warning(
-            Code::LGM0322,
-            "with these numbers parts of the model are cut off or tied together, unlike with others; the equations hold for these numbers only",
-        )
-        .label(model.heading.span, "in this model")
-        .help("look for moduli that are zero, or that cancel around a loop; change them with `--set`");
+    let mut diagnostic = Diagnostic::warning(
+        Code::LGM0322,
+        "these particular numbers disconnect or lock parts of the model; the equations hold for these numbers \
+             only",
+    )
+    .label(model.heading.span, "in this model")
+    .help("check for moduli that are zero or cancel around a loop; change them with `--set`");
     let (in_general, here) = (general.independent.len(), numeric.independent.len());
     if in_general != here {
         diagnostic = diagnostic.note(format!(

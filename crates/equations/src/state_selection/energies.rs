@@ -7,8 +7,8 @@ use crate::index_reduction::{Reduced, substitute};
 use crate::state_selection::states::storage_row;
 use lgm_model::Model;
 
-/// Replaces co-energies by the energy variables that were chosen as states, in every row: `z = T^-1 (x - T_u u)`. Returns
-/// the rows of the co-energies; none where these are the states.
+/// Replaces co-energies in every row by the energy variables chosen as states: `z = T^-1 (x - T_u u)`. Returns the rows
+/// of the co-energies; none if these are the states.
 pub(crate) fn change_states<F: Present>(
     model: &Model,
     field: &mut F,

@@ -1,4 +1,4 @@
-//! Integrals that states hold: a multiple of one state, or a sum over those of one storage field.
+//! Integrals that states hold: a multiple of one state, or a sum over the states of one storage field.
 
 use crate::causality::Causality;
 use crate::causality::elimination::{Row, add_scaled, find};
@@ -9,10 +9,10 @@ use lgm_algebra::{Field, solve};
 use lgm_model::{ElementId, Law, Model, PortId};
 use rustc_hash::FxHashMap;
 
-/// Fields of more ports have an inverse that nobody reads.
+/// Fields with more ports have unreadable inverses.
 const PORTS: usize = 4;
 
-/// Rows of more entries may be shared in another field, and are not compared.
+/// Rows with more entries than this may be shared in another field, and are not compared.
 const LONG: usize = 8;
 
 /// The states that hold an integral.
@@ -20,17 +20,17 @@ const LONG: usize = 8;
 pub(crate) enum Held {
     /// A multiple of one state.
     Alone(usize),
-    /// A sum over states of one storage field, as a displacement is one over the forces of a matrix of springs.
+    /// A sum over states of one storage field, such as a displacement over the forces of a matrix of springs.
     Together {
         /// The states, which are independent.
         states: Vec<usize>,
-        /// As many columns, in which their rates are independent.
+        /// The columns with independent rates.
         columns: Vec<u32>,
     },
 }
 
 impl Held {
-    /// The integral over the states, in another field perhaps than the one in which the states were found.
+    /// Returns the integral in terms of the states, possibly in a field other than the one in which the states were found.
     pub(crate) fn parts<F: Field>(
         &self,
         field: &mut F,
@@ -54,7 +54,7 @@ impl Held {
             matrix.push(rates.collect());
             right.push(entry(integrand).map(|value| vec![(0, value)]).unwrap_or_default());
         }
-        // The numbers given may make a field singular that is not so in general.
+        // The given numbers may make a field singular that is regular in general.
         let solution = solve(field, matrix, right).map_err(|_| Evaluated::DivisionByZero)?;
         let factors = states.iter().zip(solution);
         let parts = factors.filter_map(|(state, row)| Some((*state as u32, row.into_iter().next()?.1)));
@@ -62,21 +62,21 @@ impl Held {
     }
 }
 
-/// What integrals are compared with.
+/// The integrals to compare with.
 pub(crate) struct Holders {
-    /// The states by the first column and the length of their rates, so that an integrand is compared with few of them.
+    /// The states by the first column and the length of their rates, so that an integrand is compared with only a few of them.
     states: FxHashMap<(u32, usize), Vec<usize>>,
-    /// The states of each field of a few ports.
+    /// The states of each field with few ports.
     fields: Vec<Vec<usize>>,
 }
 
 impl Holders {
-    /// Of the states of storage, and of declared integrals behind them.
+    /// Collects the states of storage, followed by the declared integrals.
     pub(crate) fn new<E>(model: &Model, causality: &Causality, assembled: &Assembled<E>) -> Holders {
         let independent = &causality.independent;
         let mut states: FxHashMap<(u32, usize), Vec<usize>> = FxHashMap::default();
-        // At an event charge may come into storage that a measured current does not carry. Integrals count from the starts, which have to be
-        // those that the model gives; the equations of other modes know none.
+        // At an event, storage may receive charge that a measured current does not carry. Integrals count from the
+        // initial values, which must be those of the model; the equations of other modes have none.
         if !model.switching.is_empty() || starts_may_follow(model, causality) {
             let fields = Vec::new();
             return Holders { states, fields };
@@ -95,7 +95,7 @@ impl Holders {
                 states.entry((*first, rate.len())).or_default().push(state);
             }
         }
-        // By names: the order of declarations decides nothing.
+        // Sorted by name, independent of the order of declarations.
         for list in states.values_mut().filter(|list| list.len() > 1) {
             list.sort_by_cached_key(|state| place(model, independent, *state));
         }
@@ -111,7 +111,7 @@ impl Holders {
         Holders { states, fields }
     }
 
-    /// The first state, by its name, whose rate is a multiple of the integrand, or the first field whose rates add up to it.
+    /// Returns the first state, by name, whose rate is a multiple of the integrand, or the first field whose rates add up to it.
     pub(crate) fn of<F: Field>(
         &self,
         field: &mut F,
@@ -126,14 +126,14 @@ impl Holders {
         }
         self.fields.iter().find_map(|states| {
             let all = together(field, assembled, states, integrand)?;
-            // Without those that have no part in it.
+            // States without a part in it are omitted.
             let parts = all.parts(field, assembled, integrand).ok()?;
             let needed: Vec<usize> = parts.into_iter().map(|entry| entry.0 as usize).collect();
             together(field, assembled, &needed, integrand)
         })
     }
 
-    /// The first state whose rate is a multiple of the integrand.
+    /// Returns the first state whose rate is a multiple of the integrand.
     fn alone<F: Field>(
         &self,
         field: &mut F,
@@ -155,8 +155,8 @@ impl Holders {
     }
 }
 
-/// Whether states may start elsewhere than the model says: by conditions, by guesses, or since they share what dependent storage starts
-/// with or is given by a source.
+/// Returns true if states may start at other values than those of the model: because of conditions, guesses, or ties to
+/// dependent storage with initial values or to sources.
 fn starts_may_follow(model: &Model, causality: &Causality) -> bool {
     if !model.start_conditions.is_empty() || model.integrals.iter().any(|integral| integral.is_guess) {
         return true;
@@ -169,7 +169,7 @@ fn starts_may_follow(model: &Model, causality: &Causality) -> bool {
         Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind != SymbolKind::Parameter,
         _ => false,
     };
-    // A value that holds a constant, beside inputs too.
+    // A value that contains a constant, possibly with inputs.
     let mut has_constant = |id: &ExprId| {
         let form = exprs.affine(*id, &is_variable);
         form.is_none_or(|form| !exprs.is_zero(form.rest))
@@ -183,7 +183,7 @@ fn starts_may_follow(model: &Model, causality: &Causality) -> bool {
         .any(|integral| integral.start.is_some_and(|start| !model.exprs.is_zero(start)))
 }
 
-/// The place of a state among others that hold the same: those of storage first, by the names of their elements.
+/// Returns the sort key of a state that holds the same integral as others: storage first, by the names of its elements.
 fn place(model: &Model, independent: &[PortId], state: usize) -> (bool, String, usize) {
     match independent.get(state) {
         Some(port) => {
@@ -198,8 +198,8 @@ fn place(model: &Model, independent: &[PortId], state: usize) -> (bool, String, 
     }
 }
 
-/// The factor between two proportional rows, taken where the second has its best pivot; none where the numbers given make the second one
-/// zero alone, as a spring without stiffness does.
+/// Returns the factor between two proportional rows, taken at the best pivot of the second; `None` if the given numbers
+/// make only the second one zero, as a spring without stiffness does.
 fn ratio<F: Field>(field: &mut F, integrand: &Row<F::Element>, rate: &Row<F::Element>) -> Option<F::Element> {
     let Some(best) = rate
         .iter()
@@ -213,7 +213,7 @@ fn ratio<F: Field>(field: &mut F, integrand: &Row<F::Element>, rate: &Row<F::Ele
     })
 }
 
-/// The states of those given whose rates are independent, if the integrand is a sum over these rates.
+/// Returns the given states with independent rates, if the integrand is a sum over these rates.
 fn together<F: Field>(
     field: &mut F,
     assembled: &Assembled<F::Element>,
@@ -240,7 +240,7 @@ fn together<F: Field>(
     })
 }
 
-/// A row without the columns of a basis, whose rows are each without those of the rows before.
+/// Eliminates the columns of a basis from a row; each basis row lacks the columns of the rows before it.
 fn reduced<F: Field>(field: &mut F, basis: &[(u32, Row<F::Element>)], mut row: Row<F::Element>) -> Row<F::Element> {
     for (column, known) in basis {
         if find(&row, *column).is_some() {

@@ -1,4 +1,4 @@
-//! Which storage carries the states of a system, and which states share momenta or charges.
+//! The storage of each state of a system, and the states that share momenta or charges.
 
 use crate::causality::elimination::Row;
 use lgm_algebra::expr::SymbolId;
@@ -6,23 +6,23 @@ use lgm_model::system::StateSystem;
 use lgm_model::{BondEnd, Connection, DomainId, Law, Model, PathId, PortId, Variable};
 use rustc_hash::FxHashMap;
 
-/// Which storage carries the states, and what its momenta and charges are shared with.
+/// The storage of each state, and the storage that shares its momentum or charge.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
-    /// What carries the states of storage.
+    /// The states of storage.
     pub(crate) carriers: FxHashMap<SymbolId, Carrier>,
-    /// The ports of dependent storage that is given starts, in the order of the constraints.
+    /// The ports of dependent storage with given initial values, in the order of the constraints.
     pub(crate) dependent: Vec<PortId>,
     /// States that dependent storage, or a field, ties together.
     pub(crate) ties: Vec<Tie>,
 }
 
-/// What carries a state.
+/// The owner of a state.
 #[derive(Clone, Debug)]
 pub(crate) enum Carrier {
     /// A storage port of the model.
     Port(PortId),
-    /// A velocity that no storage of the model carries: where it is measured.
+    /// A velocity that no storage of the model carries: its measurement.
     Velocity {
         variable: Variable,
         domain: Option<DomainId>,
@@ -31,7 +31,7 @@ pub(crate) enum Carrier {
     },
 }
 
-/// Where a velocity is measured.
+/// The reference of a measured velocity.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     /// Across a branch.
@@ -41,7 +41,7 @@ pub(crate) enum Place {
 }
 
 impl Carrier {
-    /// What carries the state of a storage port of a model that may have more storage than the one that was written.
+    /// Returns the owner of a storage port's state in a model that may have more storage than the written one.
     fn of(model: &Model, id: PortId) -> Carrier {
         let port = &model.graph.ports[id.index()];
         let element = &model.graph.elements[port.element.index()];
@@ -68,12 +68,12 @@ impl Carrier {
 #[derive(Clone, Debug)]
 pub(crate) struct Tie {
     pub(crate) states: Vec<SymbolId>,
-    /// Whether a constant source takes part.
+    /// True if a constant source takes part.
     pub(crate) is_driven: bool,
 }
 
 impl Links {
-    /// Enters what carries the states of storage ports, and the ties of fields.
+    /// Registers the owners of the states of storage ports, and the ties of fields.
     pub(crate) fn carry(&mut self, model: &Model, ports: &[PortId], states: &[SymbolId]) {
         let mut of_port: FxHashMap<PortId, SymbolId> = FxHashMap::default();
         for (port, state) in ports.iter().zip(states) {
@@ -96,7 +96,7 @@ impl Links {
         }
     }
 
-    /// Ties the states that each row of dependent storage holds; a column stands for a state, or perhaps for a constant source.
+    /// Ties the states in each row of dependent storage; a column represents a state, or possibly a constant source.
     pub(crate) fn tie<E>(
         &mut self,
         rows: &[Row<E>],
@@ -113,7 +113,7 @@ impl Links {
     }
 }
 
-/// What is needed to look for starts by impulses: the model, its links, and how the second model is formulated.
+/// The data for finding initial values by impulses: the model, its links, and the formulation of the second model.
 pub(crate) struct Impulses<'a> {
     pub(crate) model: &'a Model,
     pub(crate) links: &'a Links,
@@ -121,10 +121,10 @@ pub(crate) struct Impulses<'a> {
     pub(crate) size_limit: u64,
 }
 
-/// Why starts do not follow by conservation.
+/// The reason why initial values do not follow by conservation.
 #[derive(Clone, Debug)]
 pub(crate) enum ImpulseFault {
-    /// What impulses do has no closed form.
+    /// The effect of the impulses has no closed form.
     Unknown { states: Vec<usize> },
     /// The first value of an input would be needed.
     Input { states: Vec<usize>, input: usize },

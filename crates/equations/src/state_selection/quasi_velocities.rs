@@ -1,4 +1,4 @@
-//! Velocities that moduli need: a storage of value 0 at each place where the rate of a displacement is measured.
+//! Velocities needed by moduli: a storage element of value 0 wherever the rate of a displacement is measured.
 
 use crate::nonlinear::linearity::varies;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId};
@@ -9,7 +9,7 @@ use lgm_model::{
 use lgm_source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Where a velocity is measured.
+/// The reference of a measured velocity.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     path: PathId,
@@ -19,16 +19,16 @@ pub(crate) struct Place {
     span: Span,
 }
 
-/// What a velocity is measured between.
+/// The reference of a velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Ends {
-    /// Across a branch between two nodes of the graph (none is the reference).
+    /// Across a branch between two nodes of the graph (`None` is the reference).
     Branch(Option<NodeId>, Option<NodeId>),
     /// The common variable of a junction of a bond graph.
     Junction(NodeId),
 }
 
-/// The velocities of displacements that moduli depend on.
+/// Returns the velocities of displacements that moduli depend on.
 pub(crate) fn velocities(model: &Model) -> Vec<Place> {
     let mut roots = Vec::new();
     for element in &model.graph.elements {
@@ -50,16 +50,16 @@ pub(crate) fn velocities(model: &Model) -> Vec<Place> {
     model
         .integrals
         .iter()
-        // What closes a chain follows from the other displacements, and its velocity from theirs.
+        // The displacement that closes a chain follows from the others; so does its velocity.
         .filter(|integral| integral.is_state() && modulating.contains(&integral.symbol))
         .filter_map(|integral| place_of(model, &measures, integral))
         .collect()
 }
 
-/// What measured variables are, by their symbols.
+/// The measured variables by their symbols.
 type Measures = FxHashMap<SymbolId, Measure>;
 
-/// The measure behind an expression, and whether it is negated.
+/// Returns the measure that an expression consists of, and true if it is negated.
 fn measure_of(model: &Model, measures: &Measures, id: ExprId) -> Option<(Measure, bool)> {
     let (symbol, negative) = match model.exprs.node(id) {
         Node::Symbol(symbol) => (*symbol, false),
@@ -83,7 +83,7 @@ fn is_minus_one(exprs: &Exprs, id: ExprId) -> bool {
 fn place_of(model: &Model, measures: &Measures, integral: &Integral) -> Option<Place> {
     let span = model.paths[integral.path.index()].span;
     if let Node::Sum(list) = model.exprs.node(integral.rate) {
-        // A difference of two nodes' across variables.
+        // The expression is a difference of the across variables of two nodes.
         let [a, b] = **list else { return None };
         let ((Measure::Common(a), a_minus), (Measure::Common(b), b_minus)) =
             (measure_of(model, measures, a)?, measure_of(model, measures, b)?)
@@ -159,11 +159,11 @@ fn junction_place(model: &Model, id: NodeId, span: Span) -> Option<Place> {
     })
 }
 
-/// The linear storage ports that carry velocities: the first one of each place, and of what it is solved for.
+/// The linear storage ports that carry velocities: the first one for each location and each solved variable.
 pub(crate) struct Carriers {
-    /// Of branches between two nodes, the smaller one first.
+    /// For branches between two nodes, the smaller index first.
     branches: FxHashMap<(Variable, Option<NodeId>, Option<NodeId>), PortId>,
-    /// Of bonds at a node.
+    /// The bonds at a node.
     bonds: FxHashMap<(Variable, NodeId), PortId>,
 }
 
@@ -199,7 +199,7 @@ impl Carriers {
         if a <= b { (a, b) } else { (b, a) }
     }
 
-    /// The port at a place, whichever way its branch is drawn.
+    /// Returns the port at a location, for either direction of its branch.
     pub(crate) fn at(&self, place: &Place) -> Option<PortId> {
         let (branch, node) = match place.ends {
             Ends::Junction(node) => (None, Some(node)),
@@ -211,7 +211,7 @@ impl Carriers {
     }
 }
 
-/// The model with a storage of value 0 at each place, and their ports.
+/// Returns the model with a storage element of value 0 at each location, and their ports.
 pub(crate) fn with_velocities(model: &Model, places: &[Place]) -> (Model, Vec<PortId>) {
     let mut model = model.clone();
     let mut ports = Vec::with_capacity(places.len());

@@ -1,19 +1,18 @@
-//! Storage that is to keep its state (`--retain`), and why it cannot.
+//! Storage that should keep its state (`--retain`), and the reasons why it cannot.
 
 use crate::causality::Causality;
 use crate::causality::elimination::Row;
 use crate::causality::relation::{co_energy, determinants, keeps_state};
 use crate::causality::words::list;
 use crate::options::Options;
-use crate::parameter_values::parameter_values;
+use crate::parameter_values::sampled;
 use lgm_algebra::{FromExpression, PrimeField, Sampled};
 use lgm_model::{ElementId, Law, Model, PortId};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
-use rustc_hash::FxHashMap;
 
-/// Elements named by `--retain`, each once, with a diagnostic for each name that is not one of storage.
+/// Returns the elements named by `--retain`, each once, with a diagnostic for each name that is not a storage element.
 pub fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Vec<ElementId> {
     let elements = || (0..model.graph.elements.len() as u32).map(ElementId);
     let storage = || {
@@ -45,7 +44,7 @@ pub fn retained(model: &Model, options: &Options, diagnostics: &mut Vec<Diagnost
     found
 }
 
-/// What may be retained in place of a name: what is near to it, or all.
+/// Suggests elements to retain instead of an invalid name: similar names, or all.
 fn candidates(name: &str, storage: &[String]) -> String {
     match did_you_mean(name, storage.iter().map(String::as_str)) {
         Some(near) if near.starts_with("did you mean") => near,
@@ -56,12 +55,12 @@ fn candidates(name: &str, storage: &[String]) -> String {
 fn all(storage: &[String]) -> String {
     let names: Vec<String> = storage.iter().map(|name| format!("`{name}`")).collect();
     match names.is_empty() {
-        true => "leave the option out: this model has no storage elements".to_string(),
+        true => "remove the option: this model has no storage elements".to_string(),
         false => format!("storage elements are {}", list(&names)),
     }
 }
 
-/// Whether an element stores energy.
+/// Returns true if an element stores energy.
 fn is_storage(model: &Model, id: ElementId) -> bool {
     match &model.graph.elements[id.index()].law {
         Law::Storage { .. } => true,
@@ -72,8 +71,8 @@ fn is_storage(model: &Model, id: ElementId) -> bool {
     }
 }
 
-/// Says which of the elements that were to keep their states do not, or not all of them, and what they follow from. `rows` are those
-/// of the junction structure, in the field in which causality was decided.
+/// Reports retained elements that do not keep all their states, and the variables that these follow from. `rows` are
+/// the rows of the junction structure, in the field in which causality was decided.
 pub(crate) fn unmet(
     model: &Model,
     causality: &Causality,
@@ -102,17 +101,13 @@ pub(crate) fn unmet(
     found
 }
 
-/// The rows of the junction structure in the prime field, with the parameters in general or at their values, as causality was decided
-/// with.
+/// Returns the rows of the junction structure in the prime field, with the parameters in general or at their values,
+/// whichever decided causality.
 pub(crate) fn sampled_rows(model: &Model, causality: &Causality, general: bool) -> Vec<Row<u64>> {
-    let values = parameter_values(model);
-    let given = match general {
-        true => FxHashMap::default(),
-        false => (values.into_iter())
-            .map(|(symbol, value)| (symbol, PrimeField.reduce(&value)))
-            .collect(),
+    let mut sampled = match general {
+        true => Sampled::new(1),
+        false => sampled(model, 1),
     };
-    let mut sampled = Sampled::with_given(1, given);
     let modulus = |_: &mut PrimeField, id| {
         let value = sampled.from_expression(&model.exprs, id).unwrap_or(0);
         Ok::<u64, std::convert::Infallible>(value)
@@ -121,7 +116,7 @@ pub(crate) fn sampled_rows(model: &Model, causality: &Causality, general: bool) 
     rows.unwrap_or_else(|never| match never {})
 }
 
-/// An error where no state is kept, and a remark where some are.
+/// Returns an error if no state is kept, and a remark if some are.
 fn refusal(
     model: &Model,
     retain: &[ElementId],
@@ -145,16 +140,13 @@ fn refusal(
         _ => {
             let message = format!("`--retain {name}`: `{name}` keeps {kept} of its {} states", kept + lost);
             Diagnostic::information(Code::LGM0927, message)
-                .label(span, format!("what it stores beyond these: {follows}"))
+                .label(span, format!("its further stored variables: {follows}"))
         }
     };
     let is_source = |id: ElementId| matches!(model.graph.elements[id.index()].law, Law::Source { .. });
     let sources = elements_of(model, causes, is_source);
     if !sources.is_empty() && sources.len() == others.len() {
-        diagnostic = diagnostic.note(format!(
-            "what it stores is set by {}, whatever else is chosen",
-            names(model, &sources)
-        ));
+        diagnostic = diagnostic.note(format!("{} always determines what it stores", names(model, &sources)));
     }
     let also = elements_of(model, causes, |other| other != id && retain.contains(&other));
     if !also.is_empty() {
@@ -173,13 +165,13 @@ fn refusal(
         ));
     }
     match (kept, also.is_empty()) {
-        (_, false) => diagnostic.help(format!("leave out `--retain {name}`, or name it before the others")),
-        (0, true) => diagnostic.help(format!("leave out `--retain {name}`")),
+        (_, false) => diagnostic.help(format!("remove `--retain {name}`, or put it before the others")),
+        (0, true) => diagnostic.help(format!("remove `--retain {name}`")),
         (_, true) => diagnostic,
     }
 }
 
-/// The elements of ports that are wanted, each once.
+/// Returns the elements of ports that satisfy a predicate, each once.
 fn elements_of(model: &Model, ports: &[PortId], wanted: impl Fn(ElementId) -> bool) -> Vec<ElementId> {
     let mut found: Vec<ElementId> = Vec::new();
     for port in ports {

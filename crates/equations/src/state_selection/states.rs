@@ -1,4 +1,4 @@
-//! Which variable each storage carries as its state, and the change of variables that follows.
+//! The state variable of each storage, and the resulting change of variables.
 
 use crate::causality::elimination::{Row, add_scaled, scaled};
 use crate::formulation::assemble::Assembled;
@@ -7,7 +7,7 @@ use lgm_algebra::expr::Evaluated;
 use lgm_algebra::{Field, FromExpression};
 use lgm_model::{Element, ElementId, Law, Model, PortId, StateChoice, StorageForm};
 
-/// What the user asked the states to be.
+/// The states requested by the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StateRequest {
     /// Co-energy variables for linear-graph storage, p and q for bond storage.
@@ -20,7 +20,7 @@ pub enum StateRequest {
 }
 
 impl StateRequest {
-    /// What the state of an element is under this request: energy variables for what has energy.
+    /// Returns the state of an element under this request: energy variables for elements with energy.
     pub fn choice_of(self, element: &Element) -> StateChoice {
         match element.is_velocity() {
             true => StateChoice::CoEnergy,
@@ -28,7 +28,7 @@ impl StateRequest {
         }
     }
 
-    /// What a state is under this request where nothing was asked for else.
+    /// Returns the default state under this request.
     pub fn choice(self, natural: StateChoice) -> StateChoice {
         match self {
             StateRequest::Natural => natural,
@@ -38,10 +38,11 @@ impl StateRequest {
     }
 }
 
-/// A fault in a storage value: the element, and what is wrong where a number could not be computed.
+/// An error in a storage value: the element, and the cause if a number could not be computed.
 pub(crate) type Fault = (ElementId, Option<Evaluated>);
 
-/// Rows `x = T z + T_u u` of the states over co-energies z and inputs, or none where every state is its co-energy.
+/// Changes the variables of assembled rows from co-energies z to the states `x = T z + T_u u`. Does nothing if every
+/// state is its co-energy.
 pub(crate) fn change_states<F: Field + FromExpression>(
     model: &Model,
     field: &mut F,
@@ -64,7 +65,7 @@ pub(crate) fn change_states<F: Field + FromExpression>(
             vec![(k as u32, field.one())]
         });
     }
-    // z = T^-1 (x - T_u u): the inputs and constants go to the right side with their signs changed.
+    // z = T^-1 (x - T_u u): the inputs and constants move to the right-hand side with opposite signs.
     let storage = assembled.columns.storage as u32;
     let (mut matrix, mut right) = (Vec::new(), Vec::new());
     for (k, row) in rows.iter().enumerate() {
@@ -103,7 +104,7 @@ pub(crate) fn change_states<F: Field + FromExpression>(
     Ok(())
 }
 
-/// `p = M z` of one port over its element's ports, dependent ones replaced by what they depend on.
+/// Returns `p = M z` of one port over its element's ports, with dependent ports replaced by their dependencies.
 fn energy_row<F: Field + FromExpression>(
     model: &Model,
     field: &mut F,
@@ -128,7 +129,7 @@ fn energy_row<F: Field + FromExpression>(
     Ok(row)
 }
 
-/// The row of M, `energy variable = M z`, that belongs to a storage port; a stiffness is inverted.
+/// Returns the row of M, `energy variable = M z`, for a storage port; a stiffness is inverted.
 pub(crate) fn storage_row<F: Field + FromExpression>(
     model: &Model,
     field: &mut F,

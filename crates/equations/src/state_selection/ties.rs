@@ -1,18 +1,18 @@
 //! Storage that ideal elements tie to states and sources.
 //!
-//! The junction structure conserves power, and causality finds in it alone which storage depends on which. The law of an ideal
-//! op-amp, `in.across = 0; in.through = 0`, is no part of it: with the structure as it is, the capacitor of a differentiator
-//! has a state, though the op-amp keeps its voltage at that of the source. Then the laws of dissipators contradict each other.
-//! What they contradict names the storage that has to give up its state, and with derivative causality there the same laws are
-//! regular.
+//! The junction structure conserves power, and causality uses only the structure to find dependent storage. The law of
+//! an ideal op-amp, `in.across = 0; in.through = 0`, is not part of it: according to the structure, the capacitor of a
+//! differentiator has a state, although the op-amp keeps its voltage equal to that of the source. The laws of
+//! dissipators then contradict each other. The contradiction identifies the storage that must give up its state; with
+//! derivative causality there the same laws are regular.
 
 use crate::causality::{Causality, Request};
 use crate::index_reduction::{Defect, are_tied, defects};
-use crate::parameter_values::parameter_values;
-use lgm_algebra::{PrimeField, Sampled};
+use crate::parameter_values::sampled;
 use lgm_model::{Dissipator, ElementId, Law, Model, PortId};
 
-/// A causality in which ideal elements tie storage, where that makes laws regular that were not; `decide` decides one for a request.
+/// Returns a causality in which ideal elements tie storage, if that makes singular laws regular; `decide` decides
+/// causality for a request.
 pub(crate) fn with_ties<Found>(
     model: &Model,
     causality: &Causality,
@@ -27,7 +27,7 @@ pub(crate) fn with_ties<Found>(
         return None;
     }
     let ideal_defects = |causality: &Causality| -> Vec<Defect> {
-        let all = defects(model, causality, &mut numbers(model));
+        let all = defects(model, causality, &mut sampled(model, 5));
         all.into_iter().filter(|defect| !defect.storage).collect()
     };
     let mut request = request.clone();
@@ -41,7 +41,7 @@ pub(crate) fn with_ties<Found>(
         let ideal = left.iter().filter(|defect| ports(defect).into_iter().any(is_ideal));
         let mut candidates: Vec<PortId> = ideal.flat_map(|defect| defect.opposed.iter().copied()).collect();
         candidates.retain(|port| is_storage(model, *port) && !request.tied.contains(port));
-        // What was declared last gives up its state, unless it is to keep it.
+        // The last declared element gives up its state, unless it is to be retained.
         candidates.sort_by_key(|port| {
             let is_retained = request.retain.contains(&model.graph.ports[port.index()].element);
             (is_retained, std::cmp::Reverse(*port))
@@ -64,22 +64,15 @@ pub(crate) fn with_ties<Found>(
             }
             (count < before).then_some(found)
         });
-        // Storage of one loop gives up its states together: after the first of them another one has the state instead.
+        // Storage of one loop gives up its states together: if only the first one did, another would have the state instead.
         let (with, causality, rest, after) = better.or(level)?;
         (request, left) = (with, after);
         found = Some((causality, rest));
     }
-    found.filter(|(causality, _)| are_tied(model, causality, &mut numbers(model)))
+    found.filter(|(causality, _)| are_tied(model, causality, &mut sampled(model, 5)))
 }
 
 fn is_storage(model: &Model, port: PortId) -> bool {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     matches!(element.law, Law::Storage { .. })
-}
-
-/// The parameters at their values, without rounding.
-fn numbers(model: &Model) -> Sampled {
-    let given = parameter_values(model).into_iter();
-    let given = given.map(|(symbol, value)| (symbol, PrimeField.reduce(&value)));
-    Sampled::with_given(5, given.collect())
 }

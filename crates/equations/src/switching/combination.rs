@@ -1,51 +1,65 @@
 //! One combination of modes as a model of fixed structure, with the outputs that a run watches.
 
+use super::bounds::Bound;
 use super::conditions::Condition;
 use super::events::{Events, measured};
+use super::redundant;
 use crate::bond;
 use crate::formulation::frame::storage_state_name;
 use crate::index_reduction::time_inputs::formulate_with_time;
 use crate::options::Options;
-use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
-use lgm_model::switching::Trigger;
+use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind};
+use lgm_model::switching::{SwitchedElement, Trigger};
 use lgm_model::system::StateSystem;
 use lgm_model::{
     ElementId, Input, Law, Matrix, Measure, Model, NodeId, Output, PortId, StateChoice, StorageForm, Variable,
 };
 use lgm_source::Span;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// A combination of modes.
 #[derive(Clone, Debug)]
 pub struct Combination {
-    /// The model in these modes. Outputs behind the declared ones are what a run watches.
+    /// The model in these modes. Outputs after the declared ones are watched by a run.
     pub model: Model,
     /// Number of declared outputs.
     pub shown: usize,
-    /// The changes of the modes in force, an entry for each element with modes.
+    /// The changes of the modes in force, one entry for each element with modes.
     pub changes: Vec<Vec<WatchedChange>>,
-    /// The conditions of `when` blocks, an entry for each block.
+    /// The conditions of `when` blocks, one entry for each block.
     pub blocks: Vec<Option<Condition>>,
-    /// Names of states that storage carries where it is independent, each with the output of its value.
+    /// Names of the states that storage has if it is independent, each with the output of its value.
     pub storage: Vec<(Arc<str>, usize)>,
     /// Effort and flow of the ports of elements with modes, as outputs.
     pub ports: Vec<Vec<(usize, usize)>>,
-    /// Of elements with one port, an entry for each mode: the variable that the mode gives, and the output with its value.
+    /// For elements with one port, an entry for each mode: the variable that the mode gives, and the output with its value.
     pub laws: Vec<Vec<Option<(Variable, usize)>>>,
     /// Offsets of the ports whose variable the mode in force gives.
     pub offsets: Vec<Offset>,
+    /// Elements whose mode in force is redundant, each followed by the elements with which it shares a load, by least norm.
+    pub redundant: Vec<Vec<ElementId>>,
     /// The two sides of each margin, by its output: the same in all combinations.
     pub sides: FxHashMap<usize, (ExprId, ExprId)>,
+    /// The margins, by output, that depend on no port and no state.
+    pub free: FxHashSet<usize>,
     /// Outputs with the values that blocks read, in the order of [`Events::held`].
     pub read: Vec<usize>,
-    /// Outputs with the co-energy and the energy variables of storage ports: half of the products is the energy, in joules. None where a
-    /// storage has a nonlinear law or no power.
+    /// Outputs with the co-energy and the energy variables of storage ports: half of the sum of the products is the
+    /// energy in joules. None if a storage element has a nonlinear law or no power.
     pub energy: Option<Vec<(usize, usize)>>,
-    /// Outputs with effort and flow of the ports of sources, and of those of dissipators and elements with modes; none unless
-    /// [`Events::watching_powers`] asks for them.
+    /// Outputs with effort and flow of the ports of sources, and of the ports of dissipators and elements with modes;
+    /// none unless [`Events::watching_powers`] requests them.
     pub power: Option<(PowerOutputs, PowerOutputs)>,
+}
+
+impl Combination {
+    /// Returns for each element with modes true if its mode is redundant.
+    pub fn is_redundant(&self) -> impl Iterator<Item = bool> + '_ {
+        let elements = self.model.switching.elements.iter();
+        elements.map(|switched| self.redundant.iter().any(|sharing| sharing[0] == switched.element))
+    }
 }
 
 /// Pairs of outputs with the effort and the flow of ports.
@@ -60,22 +74,38 @@ pub struct WatchedChange {
     pub to: usize,
     /// True if the mode may be tried without the condition.
     pub is_free: bool,
-    /// Variables of ports that it sets: the port of the element, the variable, and the output with its value.
+    /// The comparison in the condition that bounds the free variable of the element's port.
+    pub bound: Option<WatchedBound>,
+    /// The port variables that it sets: the port of the element, the variable, and the output with its value.
     pub sets: Vec<(usize, Variable, usize)>,
-    /// Its place in the text.
+    /// Its location in the source.
     pub span: Span,
 }
 
-/// The offset of a port: an input that is added to the variable that the mode in force gives.
+/// The comparison in a condition that contains the port variable left free by the mode in force.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchedBound {
+    /// The output with its margin.
+    pub margin: usize,
+    /// True if it holds when the margin is positive.
+    pub is_positive: bool,
+    /// True if it holds when the variable is above the bound.
+    pub is_above: bool,
+    /// The mode beyond the next bound in the same direction, up to which the given variable may move. For dry friction,
+    /// which sticks in between, backward motion is beyond forward motion.
+    pub far: Option<usize>,
+}
+
+/// The offset of a port: an input added to the variable that the mode in force gives.
 #[derive(Clone, Copy, Debug)]
 pub struct Offset {
-    /// The element, by its place among those with modes, and its port.
+    /// The element, by index in the list of elements with modes, and its port.
     pub port: (usize, usize),
-    /// The variable that is given.
+    /// The given variable.
     pub given: Variable,
     /// The symbol of the input.
     pub symbol: SymbolId,
-    /// The output with the value that the law gives, without the offset.
+    /// The output with the value of the law, without the offset.
     pub value: usize,
 }
 
@@ -85,6 +115,8 @@ struct Watching {
     measures: FxHashMap<Measure, SymbolId>,
     /// The two sides of each margin, by its output.
     sides: FxHashMap<usize, (ExprId, ExprId)>,
+    /// Margins that depend on no port and no state.
+    free: FxHashSet<usize>,
 }
 
 impl Watching {
@@ -101,7 +133,7 @@ impl Watching {
     }
 
     fn condition(&mut self, condition: ExprId) -> Condition {
-        // The expressions are taken out while the outputs grow.
+        // The expressions are moved out while the outputs grow.
         let mut exprs = std::mem::take(&mut self.model.exprs);
         let found = Condition::of(&mut exprs, condition, &mut |margin, sides| {
             let output = self.output(margin);
@@ -109,7 +141,78 @@ impl Watching {
             output
         });
         self.model.exprs = exprs;
+        found.margins(&mut |output, _| {
+            let (a, b) = self.sides[&output];
+            let symbols = self.model.exprs.symbols_of(&[a, b]);
+            if symbols.iter().all(|symbol| self.is_free(*symbol)) {
+                self.free.insert(output);
+            }
+        });
         found
+    }
+
+    /// Returns the variable of an element's only port that its law leaves free.
+    fn free_variable(&mut self, element: ElementId) -> Option<SymbolId> {
+        let element = &self.model.graph.elements[element.index()];
+        let (port, Law::Source { given, .. }) = (PortId(element.ports.start), &element.law) else {
+            return None;
+        };
+        let variable = given.conjugate();
+        let value =
+            (element.ports.len() == 1).then(|| measured(&mut self.model, &mut self.measures, port, variable))?;
+        match self.model.exprs.node(value) {
+            Node::Symbol(symbol) => Some(*symbol),
+            _ => None,
+        }
+    }
+
+    /// Returns the bound that an already watched condition sets on a variable.
+    fn bound(&mut self, condition: ExprId, variable: SymbolId) -> Option<WatchedBound> {
+        let bound = Bound::of(&mut self.model.exprs, condition, variable)?;
+        let watched = self.sides.iter().filter(|(_, sides)| **sides == bound.sides);
+        Some(WatchedBound {
+            margin: watched.map(|(output, _)| *output).max()?,
+            is_positive: bound.is_positive,
+            is_above: bound.is_above,
+            far: None,
+        })
+    }
+
+    /// Returns the mode that gives the same variable as a mode from which another follows, beyond a bound of that other
+    /// mode in the same direction.
+    fn far(&mut self, switched: &SwitchedElement, (own, to): (usize, usize), is_above: bool) -> Option<usize> {
+        let gives = |mode: usize| match &switched.modes[mode].law {
+            Law::Source { given, values } if values.len() == 1 => Some(*given),
+            _ => None,
+        };
+        let given = gives(own)?;
+        let port = PortId(self.model.graph.elements[switched.element.index()].ports.start);
+        let value = measured(&mut self.model, &mut self.measures, port, given);
+        let Node::Symbol(variable) = *self.model.exprs.node(value) else {
+            return None;
+        };
+        let changes = switched.modes[to]
+            .changes
+            .iter()
+            .filter(|change| change.sets.is_empty());
+        let ahead =
+            changes.filter(|change| change.to != own && gives(change.to) == Some(given) && gives(to) != Some(given));
+        let exprs = &mut self.model.exprs;
+        ahead
+            .filter(|change| {
+                Bound::of(exprs, change.condition, variable).is_some_and(|bound| bound.is_above == is_above)
+            })
+            .map(|change| change.to)
+            .next()
+    }
+
+    /// Returns true if a symbol is the time, an input or a parameter, and therefore identical in all combinations.
+    fn is_free(&self, symbol: SymbolId) -> bool {
+        let model = &self.model;
+        let mut entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+        symbol == model.time
+            || model.inputs.iter().any(|input| input.symbol == symbol)
+            || entries.any(|entry| entry.symbol == symbol)
     }
 
     fn variable(&mut self, port: PortId, variable: Variable) -> usize {
@@ -117,7 +220,7 @@ impl Watching {
         self.output(value)
     }
 
-    /// The value of the state that a storage port carries where it is independent; none where it has no short form.
+    /// Returns the value of the state that a storage port has if it is independent; `None` if it has no short form.
     fn storage_value(&mut self, port: PortId, choice: StateChoice) -> Option<ExprId> {
         let element = self.model.graph.elements[self.model.graph.ports[port.index()].element.index()].clone();
         let Law::Storage { co_energy, value, form } = &element.law else {
@@ -151,7 +254,7 @@ impl Watching {
         self.model.exprs.sum(terms)
     }
 
-    /// The across variable of a node, with the name that a state has which is this variable.
+    /// Returns the across variable of a node, with the name of the corresponding state.
     fn velocity(&mut self, id: NodeId) -> Option<(String, ExprId)> {
         let node = &self.model.graph.nodes[id.index()];
         let domain = &self.model.graph.domains[node.domain.filter(|_| node.is_graph_node)?.index()];
@@ -167,7 +270,7 @@ impl Watching {
         Some((name, self.model.exprs.symbol(symbol)))
     }
 
-    /// The co-energy and the energy variables of all storage ports, as outputs; none where energy is not half of their product.
+    /// Returns the co-energy and the energy variables of all storage ports, as outputs; `None` if energy is not half of their product.
     fn energy(&mut self) -> Option<Vec<(usize, usize)>> {
         let mut pairs = Vec::new();
         for port in (0..self.model.graph.ports.len() as u32).map(PortId) {
@@ -190,7 +293,7 @@ impl Watching {
         Some(pairs)
     }
 
-    /// Effort and flow of the ports of sources, and of dissipators and elements with modes, as outputs.
+    /// Returns effort and flow of the ports of sources, and of dissipators and elements with modes, as outputs.
     fn power(&mut self, switched: &[ElementId]) -> (PowerOutputs, PowerOutputs) {
         let (mut sources, mut dissipators) = (Vec::new(), Vec::new());
         for port in (0..self.model.graph.ports.len() as u32).map(PortId) {
@@ -210,7 +313,7 @@ impl Watching {
         (sources, dissipators)
     }
 
-    /// Adds offsets to what the law of an element gives.
+    /// Adds offsets to the variables that the law of an element gives.
     fn add_offsets(&mut self, at: usize, element: usize, out: &mut Vec<Offset>) {
         let Law::Source { given, values } = self.model.graph.elements[element].law.clone() else {
             return;
@@ -247,7 +350,7 @@ impl Watching {
 /// The equations of a combination of modes.
 #[derive(Debug)]
 pub struct InModes {
-    /// The model with what is watched in it.
+    /// The model with its watched outputs.
     pub combination: Combination,
     /// Its equations, with the declared outputs only.
     pub system: StateSystem,
@@ -256,7 +359,8 @@ pub struct InModes {
 }
 
 impl Events {
-    /// The same with the watched outputs among those of the system; in the place of equations, what speaks against them.
+    /// Formulates the equations of a combination, with the watched outputs as outputs of the system; the error is the
+    /// list of diagnostics that prevent this.
     pub fn formulate_watched(&self, modes: &[usize], options: &Options) -> Result<InModes, Vec<Diagnostic>> {
         let combination = self.combination(modes, options);
         let graph = bond::lower(&combination.model);
@@ -271,7 +375,7 @@ impl Events {
         }
     }
 
-    /// The equations of a combination of modes; none where it has none, which diagnostics explain.
+    /// Returns the equations of a combination of modes; `None` if it has none, which diagnostics explain.
     pub fn formulate(&self, modes: &[usize], options: &Options) -> (Option<InModes>, Vec<Diagnostic>) {
         let InModes {
             combination,
@@ -283,7 +387,7 @@ impl Events {
         };
         system.equations.output_values.truncate(combination.shown);
         system.outputs.truncate(combination.shown);
-        // From here to the next event nothing happens.
+        // The system describes the time between two events, so it has none itself.
         system.events.happen = false;
         if let Some(numeric) = &mut system.matrices.numeric {
             numeric.keep_outputs(combination.shown);
@@ -302,20 +406,33 @@ impl Events {
         (Some(made), Vec::new())
     }
 
-    /// The model in a combination of modes, one an element with modes.
+    /// Returns the model in a combination of modes, one for each element with modes.
     pub fn combination(&self, modes: &[usize], options: &Options) -> Combination {
-        let model = self.model.in_modes(modes).without_starts();
+        let mut model = self.model.in_modes(modes).without_starts();
         let shown = model.outputs.len();
-        let measures = model.measures.iter().map(|entry| (entry.1, entry.0)).collect();
+        let mut measures = model.measures.iter().map(|entry| (entry.1, entry.0)).collect();
+        let redundant = redundant::share(&mut model, &mut measures);
         let sides = FxHashMap::default();
-        let mut watching = Watching { model, measures, sides };
+        let free = FxHashSet::default();
+        let mut watching = Watching {
+            model,
+            measures,
+            sides,
+            free,
+        };
         let switching = self.model.switching.clone();
         let (mut changes, mut ports, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
         let mut laws = Vec::new();
         for (at, (switched, mode)) in switching.elements.iter().zip(modes).enumerate() {
             let first = self.model.graph.elements[switched.element.index()].ports.start;
+            let free = watching.free_variable(switched.element);
             let found = switched.modes[*mode].changes.iter().map(|change| WatchedChange {
                 condition: watching.condition(change.condition),
+                bound: free.and_then(|free| {
+                    let mut bound = watching.bound(change.condition, free)?;
+                    bound.far = watching.far(switched, (*mode, change.to), bound.is_above);
+                    Some(bound)
+                }),
                 to: change.to,
                 is_free: change.is_free,
                 sets: (change.sets.iter())
@@ -372,6 +489,7 @@ impl Events {
         let power = (self.watches_powers() && energy.is_some()).then(|| watching.power(&switched));
         Combination {
             sides: watching.sides,
+            free: watching.free,
             energy,
             power,
             model: watching.model,
@@ -382,6 +500,7 @@ impl Events {
             ports,
             laws,
             offsets,
+            redundant,
             read,
         }
     }

@@ -1,19 +1,21 @@
-//! The combinations of modes that changes lead to.
+//! The combinations of modes that are reachable by changes.
 
+use super::combination::WatchedChange;
 use super::conditions::Condition;
 use super::events::Events;
 use crate::options::Options;
 use lgm_model::Model;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// The combinations of a model that were found.
+/// The combinations found for a model.
 #[derive(Clone, Debug)]
 pub struct Explored {
-    /// The number of combinations that the modes make, reached or not; the largest number that is counted where there are more.
+    /// The number of combinations of modes, reachable or not; saturates at the largest representable number.
     pub possible: u64,
-    /// Returns true if all that can be reached was looked at.
+    /// True if all reachable combinations were examined.
     pub is_complete: bool,
     /// The combinations, nearest to the start first.
     pub combinations: Vec<ExploredModes>,
@@ -24,23 +26,32 @@ pub struct Explored {
 pub struct ExploredModes {
     /// Elements with their modes.
     pub modes: Vec<(Arc<str>, Arc<str>)>,
-    /// The number of states; none where there are no equations.
+    /// The number of states; none if there are no equations.
     pub order: Option<usize>,
     /// Storage without a state of its own.
     pub dependent: Vec<String>,
-    /// The reason without equations.
+    /// The reason why it has no equations.
     pub conflict: Option<String>,
 }
 
-/// Looks through the combinations that a model can come to from the modes that it is in, breadth first, at most so many. Changes whose
-/// condition never holds are not followed, nor are those of a combination without equations.
+/// A combination, and the modes to which each of its elements may change.
+struct Ways {
+    modes: Vec<usize>,
+    ways: Vec<Vec<usize>>,
+}
+
+/// Explores the combinations reachable from the current modes of a model, breadth first, up to a maximum number.
+/// Changes whose condition never holds are not followed. Elements may change together: from a combination without
+/// equations, the search continues with the changes of the combination before it.
 pub fn explore(model: &Model, options: &Options, most: usize) -> Explored {
     let events = Events::new(model);
     let elements = &model.switching.elements;
-    let mut waiting = VecDeque::from([model.switching.first_modes()]);
-    let mut known: FxHashSet<Vec<usize>> = waiting.iter().cloned().collect();
+    let first = model.switching.first_modes();
+    let mut known: FxHashSet<Vec<usize>> = std::iter::once(first.clone()).collect();
+    // Each entry has the changes of the combination that leads there.
+    let mut waiting: VecDeque<(Vec<usize>, Option<Rc<Ways>>)> = VecDeque::from([(first, None)]);
     let mut combinations = Vec::new();
-    while let Some(modes) = waiting.pop_front().filter(|_| combinations.len() < most) {
+    while let Some((modes, before)) = waiting.pop_front().filter(|_| combinations.len() < most) {
         let (made, diagnostics) = events.formulate(&modes, options);
         let named = elements.iter().zip(&modes).map(|(element, mode)| {
             let name: Arc<str> = model.element_name(element.element).into();
@@ -56,16 +67,43 @@ pub fn explore(model: &Model, options: &Options, most: usize) -> Explored {
                 first.map_or("it has no equations".to_string(), |first| first.message.clone())
             }),
         });
-        let changes = made.into_iter().flat_map(|made| made.combination.changes).enumerate();
-        for (at, changes) in changes {
-            for change in changes
+        let own = made.map(|made| {
+            let is_possible = |change: &&WatchedChange| change.condition != Condition::Decided(false);
+            let changes = made.combination.changes.iter();
+            changes
+                .map(|changes| changes.iter().filter(is_possible).map(|change| change.to).collect())
+                .collect()
+        });
+        let own = own.map(|ways| {
+            Rc::new(Ways {
+                modes: modes.clone(),
+                ways,
+            })
+        });
+        // The start has no predecessor, so each change is possible there.
+        let all = || {
+            let changes = elements
                 .iter()
-                .filter(|change| change.condition != Condition::Decided(false))
-            {
+                .zip(&modes)
+                .map(|(element, mode)| &element.modes[*mode].changes);
+            let ways = changes.map(|changes| changes.iter().map(|change| change.to).collect());
+            Rc::new(Ways {
+                modes: modes.clone(),
+                ways: ways.collect(),
+            })
+        };
+        let own = own.or(before).unwrap_or_else(all);
+        for (at, ways) in own
+            .ways
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| modes[*at] == own.modes[*at])
+        {
+            for to in ways {
                 let mut next = modes.clone();
-                next[at] = change.to;
+                next[at] = *to;
                 if known.insert(next.clone()) {
-                    waiting.push_back(next);
+                    waiting.push_back((next, Some(own.clone())));
                 }
             }
         }

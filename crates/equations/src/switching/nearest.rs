@@ -1,15 +1,17 @@
-//! Modes that have equations, beside others that have none.
+//! Modes with equations that are near modes without.
 
+use super::redundant;
 use crate::bond;
 use crate::index_reduction::time_inputs::formulate_with_time;
 use crate::options::Options;
 use lgm_model::Model;
 use lgm_source::diagnostic::has_errors;
 
-/// Of the elements, so many have their modes changed two by two in the search.
+/// The maximum number of elements whose modes are changed in pairs during the search.
 const MOST_PAIRED: usize = 24;
 
-/// Combinations of modes in order of their distance from one: itself, then others with one and with two elements in other modes.
+/// Returns combinations of modes in order of their distance from a given one: itself, then others with one and with two
+/// elements in other modes.
 pub fn near(modes: &[usize], counts: &[usize]) -> Vec<Vec<usize>> {
     let with = |from: &[usize], at: usize, mode: usize| {
         let mut other = from.to_vec();
@@ -32,8 +34,16 @@ pub fn near(modes: &[usize], counts: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// The model in the nearest modes that have equations; none where those that it is in have some, and where none are found. Starts that
-/// contradict each other in these modes are left out: there a run shares what storage holds.
+/// Returns the model in which redundant laws of modes share a load; unchanged if it has none.
+pub fn shared(mut model: Model) -> Model {
+    let mut measures = model.measures.iter().map(|entry| (entry.1, entry.0)).collect();
+    redundant::share(&mut model, &mut measures);
+    model
+}
+
+/// Returns the model in the nearest modes that have equations; `None` if the current modes have equations, or if no
+/// such modes are found. Initial values that contradict each other in these modes are omitted: a run then shares the
+/// stored quantities.
 pub fn first_modes(model: &Model, options: &Options) -> Option<Model> {
     let has_equations = |model: &Model| {
         let (made, diagnostics) = formulate_with_time(model, &bond::lower(model), options);
@@ -51,7 +61,7 @@ pub fn first_modes(model: &Model, options: &Options) -> Option<Model> {
     near(&model.switching.first_modes(), &counts)
         .into_iter()
         .find_map(|modes| {
-            let model = model.in_modes(&modes);
+            let model = shared(model.in_modes(&modes));
             if has_equations(&model) {
                 return Some(model);
             }

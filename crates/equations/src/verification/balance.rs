@@ -16,11 +16,12 @@ use lgm_model::{ElementId, Model};
 use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
 
-/// The sum of the power over all ports of storage, dissipators and sources, relative to the sum of their sizes, at each
-/// instant; efforts and flows come from states and inputs through the flat graph, and storage rates from the emitted
-/// derivatives. None where a port's power is not determined there, as in a circulating flow of ideal elements.
+/// Returns the sum of the power over all ports of storage, dissipators and sources, relative to the sum of their sizes,
+/// at each instant. Efforts and flows come from states and inputs through the flat graph, and storage rates from the
+/// emitted derivatives. Returns `None` if a port's power is undetermined there, as in a circulating flow of ideal
+/// elements.
 ///
-/// `retain` and `states` must be those that the system was made with.
+/// `retain` and `states` must be the same as for the derivation of the system.
 pub fn power_balance(
     model: &Model,
     graph: &BondGraph,
@@ -56,7 +57,7 @@ pub fn power_balance(
     found.map_err(|failure| failure.diagnostic(model))
 }
 
-/// The symbols of a linear system at an instant.
+/// Returns the symbols of a linear system at an instant.
 pub(crate) fn symbols_at(system: &StateSystem, parameters: &Symbols, instant: &Instant) -> Symbols {
     let exact = |value: f64| BigRational::from_float(value).unwrap_or_default();
     let mut symbols = parameters.clone();

@@ -1,7 +1,8 @@
 //! The equations of the flat graph at one point: junctions, couplers, laws, integrals, outputs and the power over all ports.
 //!
-//! Nothing here knows how the values were found. An equation is judged by the bounds of the rounding of its terms ([`Ball`]): a
-//! residual beyond them is a fault, one within them holds, and where they leave no digits nothing can be said.
+//! The checks do not depend on how the values were found. An equation is judged by bounds on the round-off of its terms
+//! ([`Ball`]): a residual beyond them is an error, and one within them passes. If the bounds leave no digits, no
+//! verdict is possible.
 
 use crate::causality::structure::{Coefficient, column_port, measure_columns, port_column};
 use crate::verification::bounds::{Ball, Places, Rated, rated, size_of, value_of};
@@ -10,20 +11,21 @@ use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use lgm_model::{Dissipator, ElementId, Law, Matrix, Model, PortId, StorageForm, Variable};
 use rustc_hash::FxHashMap;
 
-/// A residual within so many bounds of its rounding is rounding.
+/// A residual within this many round-off bounds is round-off.
 const SAFETY: f64 = 4.0;
 
-/// Where rounding may reach more than this share of the largest term, it is no witness of a fault any more.
+/// If round-off may exceed this fraction of the largest term, the residual proves nothing.
 const READABLE: f64 = 1e-6;
 
-/// A residual below this share of the largest term speaks for itself, whatever rounding might have done.
+/// A residual below this fraction of the largest term is accepted without considering round-off.
 const TOLERANCE: f64 = 1e-9;
 
-/// The share of the largest variable of its kind below which a variable is as good as zero.
-const BESIDE: f64 = 1e-4;
+/// A variable below this fraction of the largest of its kind counts as zero.
+const NEGLIGIBLE: f64 = 1e-4;
 
-/// The largest effort and the largest flow at a point: of the ports, and of what storage would take for the fastest change of a
-/// co-energy. All variables of a kind are computed from each other, and one that vanishes is not looked at in its last digits.
+/// The largest effort and the largest flow at a point: of the ports, and of storage for the fastest change of a
+/// co-energy. All variables of a kind are computed from each other, and the last digits of a vanishing one are not
+/// examined.
 #[derive(Clone, Copy, Default)]
 struct Sizes {
     effort: f64,
@@ -53,7 +55,7 @@ impl Sizes {
 pub(crate) struct Checker<'a> {
     flat: Flat<'a>,
     sizes: Sizes,
-    /// Columns of the junction structure; those that are not determined are missing.
+    /// The determined columns of the junction structure.
     at: FxHashMap<u32, Rated>,
     /// Symbols of the model.
     places: Places,
@@ -61,8 +63,8 @@ pub(crate) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// `at` holds the variables of ports, `places` the parameters, the time, inputs and states of the model; measured variables
-    /// follow from the ports.
+    /// Creates a checker. `at` holds the variables of ports, `places` the parameters, the time, inputs and states of
+    /// the model; measured variables follow from the ports.
     pub(crate) fn new(flat: Flat<'a>, at: FxHashMap<u32, Rated>, mut places: Places) -> Checker<'a> {
         let signed = measure_columns(flat.model, flat.graph, flat.structure);
         for ((symbol, _), signed) in flat.model.measures.iter().zip(signed) {
@@ -83,12 +85,12 @@ impl<'a> Checker<'a> {
         checker
     }
 
-    /// The symbols of the model, measured variables among them.
+    /// Returns the symbols of the model, including measured variables.
     pub(crate) fn places(&self) -> &Places {
         &self.places
     }
 
-    /// Judges all equations; the values that were emitted for the outputs stand beside those of the graph.
+    /// Judges all equations; the emitted values of the outputs are compared with those of the graph.
     pub(crate) fn judge(mut self, outputs: &[Option<Rated>]) -> Vec<Judged> {
         self.structure();
         self.laws();
@@ -98,16 +100,16 @@ impl<'a> Checker<'a> {
         self.found
     }
 
-    /// The relative sum of the power over all ports; none where a port is not determined.
+    /// Returns the relative sum of the power over all ports; `None` if a port is undetermined.
     pub(crate) fn power_alone(mut self) -> Option<f64> {
         self.power();
         self.found.last().map(|entry| entry.residual)
     }
 
-    /// Notes an equation, a sum of terms that is zero; what is smaller than `beside` is as good as zero.
+    /// Records an equation, a sum of terms that is zero; values below `beside` count as zero.
     fn note(&mut self, equation: Equation, terms: &[Ball], beside: f64, of_all: bool) {
         let sum = terms.iter().fold(Ball::exact(0.0), |sum, term| sum + *term);
-        // The point lies outside of the domain of a law, or a rate is not known.
+        // The point is outside the domain of a law, or a rate is unknown.
         if sum.value.is_nan() {
             if self.has_no_rates(equation) {
                 self.found.push(Judged {
@@ -147,7 +149,7 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// Whether an equation is one between values, which are known wherever they exist; rates may be unknown.
+    /// Returns true if an equation contains only values, which are known wherever they exist; rates may be unknown.
     fn has_no_rates(&self, equation: Equation) -> bool {
         let model = self.flat.model;
         match equation {
@@ -165,7 +167,7 @@ impl<'a> Checker<'a> {
         value_of(&self.flat.model.exprs, id, &self.places)
     }
 
-    /// The size of the terms of an expression.
+    /// Returns the size of the terms of an expression.
     fn size(&self, id: ExprId) -> f64 {
         let size = size_of(&self.flat.model.exprs, id, &self.places);
         size.filter(|size| size.is_finite()).unwrap_or(0.0)
@@ -193,9 +195,9 @@ impl<'a> Checker<'a> {
         self.sizes = sizes;
     }
 
-    /// The size below which a variable is as good as zero.
+    /// Returns the magnitude below which a variable counts as zero.
     fn beside(&self, variable: Variable) -> f64 {
-        BESIDE * self.sizes.of(variable)
+        NEGLIGIBLE * self.sizes.of(variable)
     }
 
     fn structure(&mut self) {
@@ -302,7 +304,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// An integral moves with the rate that the graph has for it: a state of its own, and a displacement that closes a chain.
+    /// Checks that integrals change at the rates given by the graph, including displacements that close a chain.
     fn integrals(&mut self) {
         for (at, integral) in self.flat.model.integrals.iter().enumerate() {
             let emitted = self.places.get(&integral.symbol).map(|found| found.rate);
@@ -321,16 +323,16 @@ impl<'a> Checker<'a> {
                 continue;
             };
             match holds_integral(model, output.value) {
-                // What an integral is depends on all that was before; what it becomes does not.
+                // The value of an integral depends on its history; its change does not.
                 true => self.note(equation, &[found.rate, -emitted.rate], 0.0, false),
                 false => self.compare(equation, found.value, emitted.value, output.value),
             }
         }
     }
 
-    /// Notes an equation between the value of an expression of the graph and an emitted one.
+    /// Records an equation between the value of an expression of the graph and an emitted one.
     fn compare(&mut self, equation: Equation, value: Ball, emitted: Ball, written: ExprId) {
-        // The equations have no value where the graph has one: 0/0, or beyond all numbers.
+        // The equations have no value although the graph has one: 0/0, or an overflow.
         if value.value.is_finite() && !emitted.value.is_finite() {
             self.found.push(Judged {
                 equation,
@@ -340,7 +342,7 @@ impl<'a> Checker<'a> {
             });
             return;
         }
-        // Where terms cancel, as in the power of a coupler, rounding is small beside them.
+        // If terms cancel, such as in the power of a coupler, round-off is small compared with them.
         let beside = self.size(written);
         self.note(equation, &[value, -emitted], beside, false);
     }
@@ -358,12 +360,12 @@ impl<'a> Checker<'a> {
                 _ => return,
             }
         }
-        let beside = BESIDE * self.sizes.effort * self.sizes.flow;
+        let beside = NEGLIGIBLE * self.sizes.effort * self.sizes.flow;
         self.note(Equation::Power, &terms, beside, true);
     }
 }
 
-/// The emitted outputs at a point; none where a symbol has no value.
+/// Returns the emitted outputs at a point; `None` if a symbol has no value.
 pub(crate) fn emitted_outputs(exprs: &Exprs, outputs: &[ExprId], places: &Places) -> Vec<Option<Rated>> {
     match rated(exprs, outputs, places) {
         Some(list) => list.into_iter().map(Some).collect(),
@@ -374,7 +376,7 @@ pub(crate) fn emitted_outputs(exprs: &Exprs, outputs: &[ExprId], places: &Places
     }
 }
 
-/// Whether an `int(..)` is in an expression.
+/// Returns true if an expression contains `int(..)`.
 pub(crate) fn holds_integral(model: &Model, id: ExprId) -> bool {
     let mut all = model.exprs.reachable(&[id]).into_iter();
     all.any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int, _)))

@@ -1,9 +1,10 @@
-//! What the flat graph says of a jump: charges, momenta and fluxes pass through its junctions like flows and efforts do.
+//! The jump conditions of the flat graph: charges, momenta and fluxes pass through its junctions like flows and
+//! efforts.
 //!
-//! A step of a source moves the states of storage that it determines. The law of a capacitor, integrated over the jump, says that the
-//! charge which passed through it is C times the change of its voltage; junctions and couplers hold for what passed as they do for
-//! what flows; a resistance passes nothing without an impulse across it. So the changes of all storage are right exactly
-//! where these linear equations have a solution, whatever the equations of the states say.
+//! A step of a source moves the states of storage that it determines. The law of a capacitor, integrated over the jump,
+//! states that the charge through it is C times the change of its voltage; junctions and couplers apply to charges as
+//! they do to flows; a resistance passes no charge without an impulse across it. The changes of all storage are
+//! therefore correct if and only if these linear equations have a solution, independent of the state equations.
 
 use crate::causality::structure::{Coefficient, port_column};
 use crate::verification::equation::Equation;
@@ -12,13 +13,13 @@ use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind};
 use lgm_model::{Dissipator, ElementId, Integral, Law, Matrix, NonlinearLaw, PortId, StorageForm, Variable};
 use nalgebra::{DMatrix, DVector};
 
-/// Graphs with more columns than this are not looked at.
+/// Graphs with more columns than this are not examined.
 const LARGEST: usize = 400;
 
-/// A share of the largest charge or momentum that is none.
+/// Changes below this fraction of the largest charge or momentum count as zero.
 const NOTHING: f64 = 1e-7;
 
-/// The equations of a jump: rows over impulses of the columns, and what they add up to.
+/// The equations of a jump: rows over impulses of the columns, and their right sides.
 #[derive(Default)]
 struct Jump {
     rows: Vec<(Vec<(u32, f64)>, f64)>,
@@ -35,15 +36,16 @@ impl Jump {
 }
 
 impl FlatGraph<'_> {
-    /// The largest violation of a jump from one side of an instant to the other. Before the start of a run all storage is at rest, and
-    /// what a `start` gives may have come from anywhere. None where nothing is violated; an error where nothing can be said.
+    /// Returns the largest violation of a jump from one side of an instant to the other. Before the start of a run all
+    /// storage is at rest, and given initial values are accepted. Returns `None` if nothing is violated, and an error
+    /// if no verdict is possible.
     pub fn jump(&self, before: Option<&Seen>, after: &Seen) -> Result<Option<Violation>, &'static str> {
         let count = self.flat().structure.columns;
         if count > LARGEST {
             return Err("the graph is too large");
         }
         let jump = self.jump_equations(before, after).ok_or("a port is not determined")?;
-        // Just after a start at 0 s there are charges of 1e-322, whose digits are rounding.
+        // Just after a start at 0 s, charges may be as small as 1e-322, with digits that are pure round-off.
         if NOTHING * jump.size < f64::MIN_POSITIVE {
             return Ok(None);
         }
@@ -93,7 +95,7 @@ impl FlatGraph<'_> {
                     Coefficient::Modulus(id, negative) => {
                         let of = |seen: &Seen| crate::verification::bounds::value_of(&model.exprs, *id, &seen.places);
                         let value = of(after)?.value;
-                        // A modulus that jumps leaves open how much passed before and after.
+                        // With a jumping modulus it is unknown how much passed before and after.
                         let other = before.map_or(Some(value), |before| of(before).map(|ball| ball.value))?;
                         if (value - other).abs() > 1e-9 * value.abs() {
                             return None;
@@ -122,7 +124,7 @@ impl FlatGraph<'_> {
             Law::Coupler { .. } => {}
             Law::Source { given, values } => {
                 for (port, value) in ports.iter().zip(values) {
-                    // What is measured may have an impulse, and a source that follows it passes that on.
+                    // Measured variables may have an impulse, which a controlled source transmits.
                     if !self.is_measured(*value) {
                         nothing(jump, *port, *given);
                     }
@@ -139,7 +141,7 @@ impl FlatGraph<'_> {
                             nothing(jump, *port, Variable::Effort);
                             nothing(jump, *port, Variable::Flow);
                         }
-                        // What goes in at one port may come out at another.
+                        // The flow into one port may leave at another.
                         None => {}
                     }
                 }
@@ -150,7 +152,8 @@ impl FlatGraph<'_> {
         Some(())
     }
 
-    /// What passed a storage that is not linear is the change of its energy variable, where that is the integral of the port's variable.
+    /// Returns the charge or momentum of nonlinear storage, the change of its energy variable, if that is the integral
+    /// of the port's variable.
     fn jump_of_energy(
         &self,
         id: ElementId,
@@ -186,7 +189,7 @@ impl FlatGraph<'_> {
         jump.size = jump.size.max(now.abs()).max(was.abs());
     }
 
-    /// The energy variable of a law: a state, an unknown of a loop, or what the law says by its inverse.
+    /// Returns the energy variable of a law: a state, an unknown of a loop, or the result of the inverse law.
     fn energy_variable(&self, integral: &Integral, law: &NonlinearLaw, seen: &Seen) -> Option<f64> {
         if let Some(found) = seen.places.get(&integral.symbol) {
             return Some(found.value.value);

@@ -1,4 +1,4 @@
-//! The equations of the flat graph by name, and what verification found of each of them.
+//! The equations of the flat graph by name, and the findings of verification for each.
 
 use crate::bond::{BondGraph, Origin};
 use crate::causality::structure::{self, Structure};
@@ -20,25 +20,25 @@ pub(crate) enum Equation {
     Power,
 }
 
-/// What can be said of an equation.
+/// The verdict on an equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Holds,
-    /// Rounding may have made the residual, or hidden one.
+    /// Round-off may explain the residual, or hide one.
     Open,
     /// A law or an output has no value there.
     NoValue,
     Fails,
 }
 
-/// An equation that was looked at.
+/// An examined equation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judged {
     pub(crate) equation: Equation,
     pub(crate) verdict: Verdict,
-    /// The residual relative to the largest term; of the power, to the sum of all sizes.
+    /// The residual relative to the largest term; for the power, relative to the sum of all magnitudes.
     pub(crate) residual: f64,
-    /// How much of that rounding may explain.
+    /// The part of this that round-off may explain.
     pub(crate) rounding: f64,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Flat<'a> {
 }
 
 impl Flat<'_> {
-    /// What an equation is called, and where it stands.
+    /// Returns the name and the location of an equation.
     pub(crate) fn words(&self, equation: Equation) -> (String, Span) {
         let model = self.model;
         let element = |id: ElementId| {

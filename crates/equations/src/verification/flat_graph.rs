@@ -1,4 +1,4 @@
-//! The flat graph of a model at the instants of a run: what its laws, its junctions and its energy say of them.
+//! The flat graph of a model at the instants of a run, evaluated through its laws, its junctions and its energy.
 
 use crate::bond::BondGraph;
 use crate::causality::structure::port_column;
@@ -22,14 +22,14 @@ use lgm_source::diagnostic::Diagnostic;
 use nalgebra::{DMatrix, DVector};
 use rustc_hash::FxHashMap;
 
-/// The flat graph of a model, with the equations that came from it.
+/// The flat graph of a model, with the equations derived from it.
 pub struct FlatGraph<'a> {
     pub(crate) model: &'a Model,
     pub(crate) system: &'a StateSystem,
     kind: Kind<'a>,
 }
 
-/// How the variables of its ports follow from the states.
+/// The variables of its ports in terms of the states.
 enum Kind<'a> {
     Linear(Box<Linear<'a>>),
     Nonlinear(Box<Formulation>),
@@ -47,27 +47,27 @@ struct Linear<'a> {
 /// An equation of the flat graph that does not hold.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// What it is: ``the law of `damper` ``.
+    /// Its name: ``the law of `damper` ``.
     pub what: String,
-    /// Where that stands.
+    /// Its location.
     pub span: Span,
-    /// How far it is from holding, relative to its largest term.
+    /// The residual relative to its largest term.
     pub residual: f64,
 }
 
 /// The flat graph at one instant.
 pub struct Seen {
-    /// Equations that hold.
+    /// The number of equations that hold.
     pub equations: usize,
-    /// Equations that rounding leaves too few digits of.
+    /// The number of equations with too few digits left after round-off.
     pub open: usize,
-    /// The largest relative residual of those that hold.
+    /// The largest relative residual of the equations that hold.
     pub worst: f64,
-    /// Those that do not hold.
+    /// The equations that do not hold.
     pub failed: Vec<Violation>,
-    /// The outputs as the graph has them, with a bound of their rounding; none of what has no value at one instant.
+    /// The outputs from the graph, with bounds on their round-off; none for outputs without a value at one instant.
     pub outputs: Vec<Option<(f64, f64)>>,
-    /// The rates of the states as the equations have them, with a bound of their rounding.
+    /// The rates of the states from the equations, with bounds on their round-off.
     pub rates: Vec<(f64, f64)>,
     /// The unknowns of the loops.
     pub unknowns: Vec<f64>,
@@ -75,7 +75,7 @@ pub struct Seen {
     pub(crate) places: Places,
 }
 
-/// What the equations make of an instant.
+/// The evaluation of the equations at an instant.
 struct Point {
     at: FxHashMap<u32, Rated>,
     places: Places,
@@ -85,12 +85,12 @@ struct Point {
 }
 
 impl Seen {
-    /// A variable of a port, absorbing; none where it is not determined.
+    /// Returns a variable of a port, in the absorbing direction; `None` if it is undetermined.
     pub fn port(&self, port: PortId, variable: Variable) -> Option<f64> {
         self.at.get(&port_column(port, variable)).map(|found| found.value.value)
     }
 
-    /// Its time derivative; not a number where that is not known.
+    /// Returns its time derivative; NaN if that is unknown.
     pub fn port_rate(&self, port: PortId, variable: Variable) -> Option<f64> {
         self.at.get(&port_column(port, variable)).map(|found| found.rate.value)
     }
@@ -99,19 +99,19 @@ impl Seen {
 /// Powers at one instant, in watts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Powers {
-    /// What sources give.
+    /// The energy from sources.
     pub supplied: f64,
-    /// What dissipators take.
+    /// The energy absorbed by dissipators.
     pub lost: f64,
-    /// What storage takes whose energy has no closed form here: that of nonlinear laws.
+    /// The energy absorbed by storage without a closed form here: that of nonlinear laws.
     pub taken: f64,
-    /// The sizes of all of them added up.
+    /// The sum of all magnitudes.
     pub size: f64,
 }
 
 impl<'a> FlatGraph<'a> {
-    /// The flat graph that a system came from; `retain` and `states` must be those that it was made with. None where nothing can be
-    /// said of its ports.
+    /// Returns the flat graph from which a system was derived; `retain` and `states` must be the same as for the
+    /// derivation. Returns `None` if its ports cannot be evaluated.
     pub fn new(
         model: &'a Model,
         graph: &'a BondGraph,
@@ -167,7 +167,7 @@ impl<'a> FlatGraph<'a> {
         }
     }
 
-    /// The ports, the symbols of the model, the emitted outputs and the unknowns at an instant.
+    /// Returns the ports, the symbols of the model, the emitted outputs and the unknowns at an instant.
     fn point(&mut self, instant: &Instant, unknowns: &[f64]) -> Option<Point> {
         match &mut self.kind {
             Kind::Linear(linear) => {
@@ -205,14 +205,14 @@ impl<'a> FlatGraph<'a> {
         }
     }
 
-    /// Looks at all equations at an instant; the unknowns of loops are looked for from those given, where there are any. None where
-    /// the equations have no values.
+    /// Examines all equations at an instant; the unknowns of loops are searched for from the given ones, if any.
+    /// Returns `None` if the equations have no values.
     pub fn see(&mut self, instant: &Instant, unknowns: &[f64]) -> Option<Seen> {
         let point = self.point(instant, unknowns)?;
         let flat = self.flat();
         let checker = Checker::new(flat, point.at.clone(), point.places);
         let places = checker.places().clone();
-        // An integral has no value at one instant; there the equations say what it is, whose rate is judged below.
+        // An integral is undefined at a single instant; the equations give its value, whose rate is checked below.
         let output = |(output, emitted): (&Output, &Option<Rated>)| {
             let value = match holds_integral(flat.model, output.value) {
                 true => emitted.map(|emitted| emitted.value),
@@ -239,7 +239,7 @@ impl<'a> FlatGraph<'a> {
                     seen.worst = seen.worst.max(one.residual);
                 }
                 Verdict::Open => seen.open += 1,
-                // A run stops where rates have no value; what only outputs show has none in its rows either.
+                // A run stops if rates have no value; an expression that only outputs contain has no value in the samples either.
                 Verdict::NoValue => {}
                 Verdict::Fails => {
                     let (what, span) = flat.words(one.equation);
@@ -252,25 +252,25 @@ impl<'a> FlatGraph<'a> {
         Some(seen)
     }
 
-    /// Whether effort times flow is a power at all ports.
+    /// Returns true if effort times flow is a power at all ports.
     pub fn has_power(&self) -> bool {
         let ports = self.model.graph.ports.iter();
         let mut domains = ports.filter_map(|port| port.domain);
         !domains.any(|domain| self.model.graph.domains[domain.index()].pseudo)
     }
 
-    /// Whether signals are given a start, from which those of the storage follow.
+    /// Returns true if signals have given initial values, from which those of the storage follow.
     pub fn has_start_conditions(&self) -> bool {
         !self.model.start_conditions.is_empty()
     }
 
-    /// How many ports there are.
+    /// Returns the number of ports.
     pub fn ports(&self) -> u64 {
         self.model.graph.ports.len() as u64
     }
 
-    /// Powers at an instant; none where a port is not determined. The unknowns of loops are looked for from those given, which are
-    /// those at this instant from then on.
+    /// Returns powers at an instant; `None` if a port is undetermined. The unknowns of loops are searched for from the
+    /// given ones, which are then updated to this instant.
     pub fn powers(&mut self, instant: &Instant, unknowns: &mut Vec<f64>) -> Option<Powers> {
         let Point {
             at, unknowns: found, ..
@@ -299,7 +299,7 @@ impl<'a> FlatGraph<'a> {
         sum.size.is_finite().then_some(sum)
     }
 
-    /// The energy of all linear storage, in joules, from the co-energy at its ports; none where one of these is not determined.
+    /// Returns the energy of all linear storage, in joules, from the co-energy at its ports; `None` if one of these is undetermined.
     pub fn stored(&self, seen: &Seen) -> Option<f64> {
         let mut energy = 0.0;
         for (index, element) in self.model.graph.elements.iter().enumerate() {
@@ -311,7 +311,7 @@ impl<'a> FlatGraph<'a> {
             let (z, matrix) = (DVector::from_vec(of?), self.numbers(value, &seen.places)?);
             let conjugate = match form {
                 StorageForm::Direct => matrix * &z,
-                // A spring of no stiffness stores nothing.
+                // A spring without stiffness stores nothing.
                 StorageForm::Inverse => matrix.lu().solve(&z).unwrap_or_else(|| DVector::zeros(z.len())),
             };
             energy += 0.5 * z.dot(&conjugate);
@@ -326,7 +326,7 @@ impl<'a> FlatGraph<'a> {
         Some(DMatrix::from_row_slice(matrix.rows, matrix.columns, &entries?))
     }
 
-    /// An input as it is written in the model, at a time; none where nothing is written, or it is a table's.
+    /// Returns the value of an input at a time by its definition in the model; `None` if it has none, or is a table.
     pub fn input(&self, at: usize, time: f64) -> Option<f64> {
         let signal = self.model.inputs[at].signal?;
         let mut places = Places::default();
@@ -338,7 +338,7 @@ impl<'a> FlatGraph<'a> {
         value_of(&self.model.exprs, signal, &places).map(|ball| ball.value)
     }
 
-    /// What an output is called, and where it stands.
+    /// Returns the name and the location of an output.
     pub fn output_words(&self, at: usize) -> (String, Span) {
         self.flat().words(Equation::Output(at as u32))
     }

@@ -26,7 +26,7 @@ pub(crate) struct RoundedPoint {
     pub(crate) rates: Vec<Ball>,
 }
 
-/// The flat graph at a point of the emitted equations of a linear model.
+/// Evaluates the flat graph at a point of the emitted equations of a linear model.
 pub(crate) fn rounded_at(
     problem: Problem<'_>,
     system: &StateSystem,
@@ -48,7 +48,7 @@ pub(crate) fn rounded_at(
     }
     let mut places = places(symbols);
     if let Some(time) = places.get_mut(&system.time) {
-        // What an instant gives is a double.
+        // The time of an instant is an exact double.
         time.value.error = 0.0;
     }
     let mut set_rate = |symbol: &SymbolId, rate: Ball| {
@@ -79,7 +79,7 @@ pub(crate) fn rounded_at(
     })
 }
 
-/// The emitted outputs with their rates, at a point with those of the states.
+/// Returns the emitted outputs with their rates, at a point with the rates of the states.
 pub(crate) fn rated_outputs(system: &StateSystem, mut places: Places) -> Vec<Option<Rated>> {
     for assignment in &system.equations.assignments {
         if let Some(found) = rated(&system.exprs, &[assignment.value], &places) {
@@ -89,11 +89,11 @@ pub(crate) fn rated_outputs(system: &StateSystem, mut places: Places) -> Vec<Opt
     checker::emitted_outputs(&system.exprs, &system.equations.output_values, &places)
 }
 
-/// The emitted derivatives, then the emitted outputs, evaluated as their reader would.
+/// Evaluates the emitted derivatives, then the emitted outputs, as their reader would.
 pub(crate) fn emitted<F: Numbers>(system: &StateSystem, symbols: &Symbols) -> Result<Vec<F::Element>, Failure> {
     let mut exprs = system.exprs.clone();
     let mut roots: Vec<ExprId> = system.right_sides().collect();
-    // An assignment holds earlier ones only, so that replacing them in order leaves none.
+    // An assignment contains only earlier ones, so that replacing them in order leaves none.
     let mut assigned: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
     for assignment in &system.equations.assignments {
         let value = exprs.substitute(&[assignment.value], |symbol| assigned.get(&symbol).copied())[0];
@@ -107,10 +107,10 @@ pub(crate) fn emitted<F: Numbers>(system: &StateSystem, symbols: &Symbols) -> Re
 
 /// The flat graph's variables over the assembled columns.
 pub(crate) struct FlatRun<E> {
-    /// Columns of the structure that are determined; their rows stand behind those of the model's own measures.
+    /// The determined columns of the structure; their rows follow those of the model's own measures.
     pub(crate) wanted: Vec<u32>,
     pub(crate) run: Run<E>,
-    /// The arena that the run's constants live in.
+    /// The arena of the run's constants.
     pub(crate) exprs: Exprs,
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn flat_run<F: Numbers>(problem: Problem<'_>, field: &mut F) -> Resul
         let mut exprs = model.exprs.clone();
         let found = run(problem, &mut exprs, field, &mut Plan::default(), &wanted);
         match found {
-            // A circulating flow of an ideal loop reaches this column: nothing can be said of it.
+            // A circulating flow of an ideal loop reaches this column, so it is undetermined.
             Err(Failure::Reduction(Refusal::Undetermined(index))) if index >= model.measures.len() => {
                 wanted.remove(index - model.measures.len());
             }
@@ -160,7 +160,7 @@ impl<F: Numbers> Full<F> {
         values.extend(evaluate(&flat.run.constants)?.into_iter().map(Some));
         rates.extend(constant_rates.iter().cloned().map(Some));
         for rate in constant_rates {
-            // The second rate of a constant is zero where its rate is, and not known elsewhere.
+            // The second rate of a constant is zero if its rate is, and unknown otherwise.
             let is_zero = F::is_nothing(&rate);
             rates.push(is_zero.then(|| rate.clone()));
             values.push(Some(rate));
@@ -168,7 +168,7 @@ impl<F: Numbers> Full<F> {
         Ok(Full { values, rates })
     }
 
-    /// The values and rates of the columns of the junction structure.
+    /// Returns the values and rates of the columns of the junction structure.
     #[allow(clippy::type_complexity)] // Two lists of one kind.
     pub(crate) fn columns(
         &self,
@@ -186,7 +186,7 @@ impl<F: Numbers> Full<F> {
         (values, rates)
     }
 
-    /// A row's value from the values of the columns; none where it needs one that is not known.
+    /// Returns a row's value from the values of the columns; `None` if it needs an unknown one.
     pub(crate) fn combine(
         &self,
         field: &mut F,

@@ -1,12 +1,12 @@
-//! Instants on every side of what happens at set times, for verification: equations that are right before a step may be wrong after it.
+//! Instants on every side of time events, for verification: equations that are correct before a step may be wrong after it.
 
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId};
 
-/// No more instants than this are looked at.
+/// The maximum number of examined instants.
 const MOST: usize = 8;
 
-/// One instant in every gap between the corners that functions and conditions of time have, and one after the last corner; none
-/// without corners. `value_of` gives the parameters.
+/// Returns one instant in every gap between the discontinuities of functions and conditions of time, and one after the
+/// last discontinuity; none without discontinuities. `value_of` gives the parameters.
 pub(crate) fn between_corners(exprs: &Exprs, time: SymbolId, value_of: &dyn Fn(SymbolId) -> Option<f64>) -> Vec<f64> {
     let mut corners: Vec<f64> = exprs
         .ids()
@@ -30,7 +30,7 @@ pub(crate) fn between_corners(exprs: &Exprs, time: SymbolId, value_of: &dyn Fn(S
     instants
 }
 
-/// The corners that one node has, parameters at their values; none where they depend on anything else.
+/// Returns the discontinuities of one node, with parameters at their values; none if they depend on anything else.
 fn corners_of(exprs: &Exprs, time: SymbolId, id: ExprId, value_of: &dyn Fn(SymbolId) -> Option<f64>) -> Vec<f64> {
     let number = |id: ExprId| exprs.evaluate_unchecked(&[id], &|symbol| value_of(symbol).or(Some(f64::NAN)))[0];
     let is_time = |id: ExprId| matches!(exprs.node(id), Node::Symbol(symbol) if *symbol == time);

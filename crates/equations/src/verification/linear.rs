@@ -2,10 +2,10 @@
 //! graph, and the power over all ports must add up to zero.
 //!
 //! The emitted expressions are evaluated as any user of the equations would evaluate them. Every variable of the flat
-//! graph is then computed from the same states and inputs, the rates of storage from the *emitted* derivatives, and put
-//! into each junction, coupler, storage, dissipator and source equation. Small systems are verified in exact
-//! rationals, so that a residual is a fault and never rounding; large ones, and those with functions of time, in doubles with bounds
-//! of what rounding may have made of them ([`crate::verification::bounds`]).
+//! graph is then computed from the same states and inputs; the rates of storage come from the *emitted* derivatives.
+//! The variables are substituted into each junction, coupler, storage, dissipator and source equation. Small systems
+//! are verified in exact rationals, so that a residual is an error and never round-off. Large systems, and those with
+//! functions of time, are verified in doubles with bounds on their round-off ([`crate::verification::bounds`]).
 
 use crate::bond::BondGraph;
 use crate::causality::Request;
@@ -27,10 +27,10 @@ use lgm_model::system::StateSystem;
 use lgm_model::{ElementId, Model};
 use num_rational::BigRational;
 
-/// Verifies a state system against the flat graph that it came from.
+/// Verifies a state system against the flat graph from which it was derived.
 ///
-/// `retain`, `states` and `symbolic` must be those that the system was made with. Symbolic equations are checked at the given
-/// parameter values and at two random sets around them; numeric ones at the given values.
+/// `retain`, `states` and `symbolic` must be the same as for the derivation of the system. Symbolic equations are
+/// checked at the given parameter values and at two random sets around them; numeric ones at the given values.
 pub fn verify(
     model: &Model,
     graph: &BondGraph,
@@ -63,8 +63,8 @@ pub fn verify(
         } else {
             Err(Failure::Reduction(Refusal::TooLarge))
         };
-        // Exact numbers are looked at for values alone, and an integral has none at one instant; functions of time have no exact
-        // values, and doubles have them.
+        // Exact numbers are only used for values, and an integral has none at one instant; functions of time have no
+        // exact values, but doubles have them.
         let done = match done {
             Ok(()) if !is_held || !result.diagnostics.is_empty() => Ok(()),
             _ => check_rounded(problem, system, (&values, &point), &mut result),
@@ -85,7 +85,7 @@ pub fn verify(
     result
 }
 
-/// Checks the equations on every side of what happens at set times.
+/// Checks the equations on every side of time events.
 fn check_between_corners(problem: Problem<'_>, system: &StateSystem, values: &Symbols, result: &mut Verification) {
     let model = problem.model;
     let value_of = |symbol: SymbolId| values.get(&symbol).map(to_f64);
@@ -142,7 +142,7 @@ fn check_exactly(
     Ok(())
 }
 
-/// The same in doubles, with bounds of their rounding.
+/// Does the same in doubles, with bounds on their round-off.
 fn check_rounded(
     problem: Problem<'_>,
     system: &StateSystem,

@@ -1,9 +1,9 @@
 //! Translation validation of nonlinear models: the emitted equations against every equation of the flat graph.
 //!
-//! At random points the emitted assignments, loops and derivatives are evaluated as a reader would evaluate them. The variables of
-//! all ports follow from the same states; their rates by dual numbers along the emitted derivatives, so that no symbolic
-//! derivative is trusted. All of them are put into every junction, coupler, storage, dissipator, nonlinear law and source
-//! equation, and the power over all ports is added up.
+//! At random points the emitted assignments, loops and derivatives are evaluated as a reader would evaluate them. The
+//! variables of all ports follow from the same states, and their rates from dual numbers along the emitted derivatives,
+//! so that no symbolic derivative is trusted. All values are substituted into every junction, coupler, storage,
+//! dissipator, nonlinear law and source equation, and the power over all ports is added up.
 
 use crate::Options;
 use crate::diagnosis::refusal::Failure;
@@ -26,18 +26,18 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// Points that are tried.
+/// The number of tried points.
 const POINTS: u64 = 5;
 
-/// A model formulated once more, with the variables of its ports as further columns.
+/// A second formulation of a model, with the variables of its ports as additional columns.
 pub(crate) struct Formulation {
     built: crate::nonlinear::Built,
     prepared: Prepared,
-    /// Which columns of the junction structure the variables are.
+    /// The columns of the variables in the junction structure.
     columns: Vec<u32>,
 }
 
-/// None if the model has faults of its own, which were reported when it was compiled.
+/// Returns `None` if the model itself has errors, which were reported at compile time.
 pub(crate) fn formulation(
     model: &Model,
     retain: &[ElementId],
@@ -60,7 +60,8 @@ pub(crate) fn formulation(
         match crate::nonlinear::build(model, &options, retain, Some(&extra), &mut Vec::new()) {
             Ok(Some((prepared, built))) => break (prepared, built, std::mem::take(columns_of.get_mut())),
             Ok(None) => return Ok(None),
-            // How two ideal paths share a force, or a ring of them a flow, cannot be had, nor is it needed.
+            // The division of a force among ideal paths, or of a flow in an ideal ring, is undetermined and not
+            // required.
             Err(unbuilt) => match unbuilt.failure {
                 Failure::Reduction(Refusal::UndeterminedColumn(column)) if !undetermined.contains(&column) => {
                     undetermined.push(column);
@@ -85,9 +86,9 @@ impl Formulation {
         }
     }
 
-    /// The variables of the ports at a point of the emitted system, and the symbols of the model.
+    /// Returns the variables of the ports at a point of the emitted system, and the symbols of the model.
     pub(crate) fn at(&self, system: &StateSystem, point: &Emitted) -> Option<(FxHashMap<u32, Rated>, Places)> {
-        // The second formulation has symbols of its own for what the first one has too: by name and place.
+        // The second formulation has separate symbols, which are matched with those of the first by name and location.
         let values = port_values(&self.built.system, &self.built.columns, system, point)?;
         let at = self.columns.iter().copied().zip(values).collect();
         Some((at, with_symbols(&self.prepared, system, &point.places)))
@@ -102,14 +103,14 @@ pub(crate) struct Emitted {
 }
 
 impl Emitted {
-    /// The unknowns of its loops.
+    /// Returns the unknowns of its loops.
     pub(crate) fn unknowns(&self, system: &StateSystem) -> Vec<f64> {
         let unknowns = system.equations.loops.iter().flat_map(|each| &each.unknowns);
         unknowns.map(|symbol| self.point[symbol].0).collect()
     }
 }
 
-/// The emitted equations at an instant, loops solved from the unknowns given, where there are any.
+/// Evaluates the emitted equations at an instant; loops are solved starting from the given unknowns, if any.
 pub(crate) fn emitted(system: &StateSystem, instant: &Instant, unknowns: &[f64]) -> Option<Emitted> {
     let (point, _) = point_of(system, instant, unknowns)?;
     let (places, rates) = bounded(system, &point, None)?;
@@ -149,8 +150,8 @@ pub(crate) fn verify(model: &Model, system: &StateSystem, retain: &[ElementId], 
     result
 }
 
-/// The power over all ports at instants of a run, relative to the sum of its sizes; none where a port's power, or a loop, has
-/// no value.
+/// Returns the power over all ports at instants of a run, relative to the sum of their magnitudes; `None` if a port's
+/// power, or a loop, has no value.
 pub(crate) fn power(
     model: &Model,
     system: &StateSystem,
@@ -168,7 +169,7 @@ pub(crate) fn power(
     Ok(instants.iter().map(one).collect())
 }
 
-/// Instants on every side of what happens at set times.
+/// Returns instants on every side of time events.
 fn instants_between_corners(model: &Model, system: &StateSystem) -> Vec<Instant> {
     let values = parameter_numbers(model);
     let times = between_corners(&model.exprs, model.time, &|symbol| values.get(&symbol).copied());
@@ -192,8 +193,8 @@ fn random_instant(system: &StateSystem, set: u64) -> Instant {
     }
 }
 
-/// An instant at which the inputs that follow from time have the values that follow from it, in a model that closes chains: an
-/// equation of position may hold the time itself, and positions and velocities agree only if both go by one clock.
+/// Returns the instant with inputs that are functions of time set to their values, in a model with closed chains. A
+/// position equation may contain the time itself, so positions and velocities agree only if both use the same time.
 fn on_the_clock(model: &Model, system: &StateSystem, mut instant: Instant) -> Instant {
     if model.integrals.iter().all(Integral::is_state) {
         return instant;
@@ -215,7 +216,7 @@ fn on_the_clock(model: &Model, system: &StateSystem, mut instant: Instant) -> In
     instant
 }
 
-/// The variables of all ports at a point of the emitted system.
+/// Returns the variables of all ports at a point of the emitted system.
 fn port_values(second: &StateSystem, columns: &[ExprId], first: &StateSystem, emitted: &Emitted) -> Option<Vec<Rated>> {
     let point = &emitted.point;
     let mut there: Point = FxHashMap::default();
@@ -234,7 +235,7 @@ fn port_values(second: &StateSystem, columns: &[ExprId], first: &StateSystem, em
         }
     }
     there.insert(second.time, point[&first.time]);
-    // The same branch of every loop.
+    // Use the same branch of every loop.
     for (a, b) in second.equations.loops.iter().zip(&first.equations.loops) {
         for (a, b) in a.unknowns.iter().zip(&b.unknowns) {
             there.insert(*a, point[b]);
@@ -245,7 +246,7 @@ fn port_values(second: &StateSystem, columns: &[ExprId], first: &StateSystem, em
     rated(&second.exprs, columns, &places)
 }
 
-/// The symbols of the model: states, inputs and parameters are those of the system; measured variables come from the ports.
+/// Returns the symbols of the model: states, inputs and parameters are those of the system; measured variables come from the ports.
 fn with_symbols(prepared: &Prepared, first: &StateSystem, places: &Places) -> Places {
     let mut known = Places::default();
     for (parameter, other) in prepared.model.parameters.iter().zip(&first.parameters) {

@@ -1,5 +1,6 @@
-//! Points at which equations are verified, and the number systems that they are evaluated in.
+//! Points at which equations are verified, and the number systems for evaluation.
 
+use crate::parameter_values::{parameter_values, settle};
 use crate::verification::bounds::{Ball, BallValues, Places, Rated, rated};
 use lgm_algebra::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId, to_f64};
 use lgm_algebra::{ExactValues, Field, FromExpression, PrimeField};
@@ -10,13 +11,13 @@ use num_rational::BigRational;
 use num_traits::Zero;
 use rustc_hash::FxHashMap;
 
-/// Whether an `int(..)` or a `der(..)` is in an expression.
+/// Returns true if an expression contains `int(..)` or `der(..)`.
 pub(crate) fn holds_call(model: &Model, id: ExprId) -> bool {
     let mut all = model.exprs.reachable(&[id]).into_iter();
     all.any(|id| matches!(model.exprs.node(id), Node::Call(Function::Int | Function::Der, _)))
 }
 
-/// A well-spread rational between 0 and 1, of few digits so that exact arithmetic stays small.
+/// Returns a well-distributed rational between 0 and 1, with few digits so that exact arithmetic stays fast.
 pub(crate) fn uniform(key: u64, seed: u64) -> BigRational {
     BigRational::new(BigInt::from(PrimeField.sample(key, seed) % 997 + 1), BigInt::from(998))
 }
@@ -25,9 +26,9 @@ pub(crate) fn ratio(numerator: i64, denominator: i64) -> BigRational {
     BigRational::new(BigInt::from(numerator), BigInt::from(denominator))
 }
 
-/// Parameter values: those given, or those given times one random factor a parameter, derived ones recomputed.
+/// Returns parameter values: the given ones, or these times one random factor per parameter, with derived ones recomputed.
 pub(crate) fn parameter_set(model: &Model, set: u64) -> FxHashMap<SymbolId, BigRational> {
-    let mut values: FxHashMap<SymbolId, BigRational> = FxHashMap::default();
+    let mut values = parameter_values(model);
     let mut derived = Vec::new();
     for (index, parameter) in model.parameters.iter().enumerate() {
         let factor = if set == 0 {
@@ -36,47 +37,33 @@ pub(crate) fn parameter_set(model: &Model, set: u64) -> FxHashMap<SymbolId, BigR
             ratio(3, 5) + ratio(4, 5) * uniform(index as u64, set + 10)
         };
         for entry in &parameter.entries {
-            values.insert(entry.symbol, &entry.value * &factor);
+            if let Some(value) = values.get_mut(&entry.symbol) {
+                *value *= &factor;
+            }
             if let Some(id) = entry.derived {
                 derived.push((entry.symbol, id));
             }
         }
     }
-    // Derived parameters may depend on each other in any order of declaration; each pass settles at least one more.
-    for _ in 0..derived.len() {
-        let mut changed = false;
-        for (symbol, id) in &derived {
-            if let Ok(list) = model
-                .exprs
-                .evaluate_exact(&[*id], &|symbol| values.get(&symbol).cloned())
-                && values.get(symbol) != Some(&list[0])
-            {
-                values.insert(*symbol, list[0].clone());
-                changed = true;
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
+    settle(&model.exprs, &derived, &mut values);
     values
 }
 
 /// Values of symbols at a point.
 pub(crate) type Symbols = FxHashMap<SymbolId, BigRational>;
 
-/// A field of numbers that expressions can be evaluated in.
+/// A field of numbers in which expressions can be evaluated.
 pub(crate) trait Numbers: Field + FromExpression {
-    /// The field that knows the values of parameters.
+    /// Returns the field with these values of parameters.
     fn with_values(values: &Symbols) -> Self;
 
-    /// A number as an element.
+    /// Converts a number to an element.
     fn number(value: &BigRational) -> Self::Element;
 
-    /// Whether an element is zero without doubt.
+    /// Returns true if an element is certainly zero.
     fn is_nothing(value: &Self::Element) -> bool;
 
-    /// Values of expressions at a time and a point.
+    /// Evaluates expressions at a time and a point.
     fn evaluate(
         exprs: &Exprs,
         roots: &[ExprId],
@@ -108,7 +95,7 @@ impl Numbers for ExactValues {
     }
 }
 
-/// A rational as a double, with the bound of its rounding.
+/// Converts a rational to a double, with a bound on its round-off.
 pub(crate) fn ball(value: &BigRational) -> Ball {
     let double = to_f64(value);
     match value.is_integer() {
@@ -140,7 +127,7 @@ impl Numbers for BallValues {
     fn evaluate(exprs: &Exprs, roots: &[ExprId], time: SymbolId, symbols: &Symbols) -> Result<Vec<Ball>, Evaluated> {
         let mut places = places(symbols);
         if let Some(time) = places.get_mut(&time) {
-            // What an instant gives is a double.
+            // The time of an instant is an exact double.
             time.value.error = 0.0;
         }
         let found = rated(exprs, roots, &places).ok_or(Evaluated::NotFinite(None))?;
@@ -152,10 +139,10 @@ impl Numbers for BallValues {
     }
 }
 
-/// A value, or nothing where it is not determined at this point.
+/// A value, or none if it is undetermined at this point.
 pub(crate) type Known<E> = Option<E>;
 
-/// A random point.
+/// Returns a random point.
 pub(crate) fn random_point(system: &StateSystem, parameters: &Symbols, set: u64) -> Symbols {
     let mut symbols = parameters.clone();
     symbols.insert(system.time, uniform(1, set + 20));

@@ -1,6 +1,6 @@
 //! The variables of the flat graph as sums over states and inputs.
 //!
-//! Claims about another graph rest on them, that of the same model with more equal sections.
+//! They support claims about another graph: that of the same model with more equal sections.
 
 use crate::bond::BondGraph;
 use crate::causality::Request;
@@ -14,21 +14,21 @@ use lgm_algebra::{ExactValues, Field};
 use lgm_model::{ElementId, Model, PortId, Variable};
 use num_rational::BigRational;
 
-/// A variable of a port as a sum over what is given.
+/// A port variable as a sum over the given variables.
 #[derive(Clone, Debug)]
 pub struct Reach {
     /// The port.
     pub port: PortId,
     /// Its effort or its flow.
     pub variable: Variable,
-    /// The given variables that it follows from, with exact factors.
+    /// The given variables that determine it, with exact factors.
     pub terms: Vec<(Term, BigRational)>,
 }
 
 /// A given variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Term {
-    /// A state, by its place.
+    /// A state, by index.
     State(usize),
     /// An input.
     Input(usize),
@@ -38,10 +38,10 @@ pub enum Term {
     One,
 }
 
-/// Every variable of a port that the equations of the flat graph determine, at values of the parameters near those given.
+/// Returns every port variable that the equations of the flat graph determine, at parameter values near the given ones.
 ///
-/// `retain` and `states` must be those that the equations were made with. None for nonlinear models, for those with functions of
-/// time in their laws, and where exact numbers grow too long.
+/// `retain` and `states` must be the same as for the derivation of the equations. Returns `None` for nonlinear models,
+/// for models with functions of time in their laws, and if exact numbers grow too long.
 pub fn reaches(model: &Model, graph: &BondGraph, retain: &[ElementId], states: StateRequest) -> Option<Vec<Reach>> {
     if crate::nonlinear::applies(model) {
         return None;

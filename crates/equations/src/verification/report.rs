@@ -1,4 +1,4 @@
-//! What verification found, and how it is reported.
+//! The findings of verification and their messages.
 
 use crate::verification::equation::{Equation, Flat, Judged, Verdict};
 use lgm_model::Model;
@@ -6,37 +6,37 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What verification found.
+/// The findings of verification.
 #[derive(Clone, Debug, Default)]
 pub struct Verification {
-    /// Random points at which the equations were compared.
+    /// The number of random points at which the equations were compared.
     pub points: usize,
-    /// Points at which nothing could be compared, as the equations or the laws have no values there.
+    /// The number of points at which nothing could be compared, because the equations or the laws have no values there.
     pub without_values: usize,
-    /// Equations of the flat graph that were checked at each point.
+    /// The number of equations of the flat graph checked at each point.
     pub equations: usize,
     /// The largest relative residual of an equation.
     pub residual: f64,
     /// The largest relative sum of the power over all ports.
     pub power: f64,
-    /// Equations that rounding leaves no digits of at some point, and at no point enough to be judged.
+    /// Equations without any digits left after round-off at some point, and without enough digits to be judged at any point.
     pub unreadable: Vec<String>,
-    /// Equations that have no value at any point that was tried.
+    /// Equations without a value at any tried point.
     pub without_value: Vec<String>,
     /// One error for each kind of failure.
     pub diagnostics: Vec<Diagnostic>,
-    /// At how many points each equation was judged, where it was not at all of them.
+    /// The number of points at which each equation was judged, if not at all points.
     judged: FxHashMap<Equation, u32>,
     /// The equations that had a value at some point, and those that had none at some point.
     with_value: FxHashSet<Equation>,
     at_times_without: FxHashSet<Equation>,
 }
 
-/// Failures that are reported.
+/// The maximum number of reported failures.
 const SHOWN: usize = 10;
 
 impl Verification {
-    /// Takes what was found at one point.
+    /// Records the findings at one point.
     pub(crate) fn take(&mut self, flat: &Flat<'_>, found: &[Judged]) {
         let is_power = |one: &&Judged| one.equation == Equation::Power;
         let is_counted = |one: &&Judged| !is_power(one) && one.verdict != Verdict::NoValue;
@@ -67,7 +67,7 @@ impl Verification {
         }
     }
 
-    /// Names the equations that were judged at no point after one at which they could not be.
+    /// Lists the equations that were judged at no point after one at which they could not be judged.
     pub(crate) fn say_what_is_open(&mut self, flat: &Flat<'_>) {
         let mut open: Vec<Equation> = self
             .judged
@@ -82,7 +82,7 @@ impl Verification {
         self.without_value = nowhere.into_iter().map(|equation| flat.words(equation).0).collect();
     }
 
-    /// What to report to the user: the failures, or what was checked.
+    /// Returns the messages for the user: the failures, or the checks made.
     pub fn into_diagnostics(self, model: &Model) -> Vec<Diagnostic> {
         if !self.diagnostics.is_empty() {
             return self.diagnostics;
@@ -93,12 +93,9 @@ impl Verification {
                     Code::LGM0713,
                     format!("the equations of `{}` were not verified", model.heading.name),
                 )
-                .label(
-                    model.heading.span,
-                    "they have no values at any of the points that were tried",
-                )
-                .note("a law has no value there, or an algebraic loop no solution that is found")
-                .help("give states a `start` at which all laws have values; other points lie around it"),
+                .label(model.heading.span, "they have no values at any of the points tried")
+                .note("a law has no value there, or no solution of an algebraic loop was found")
+                .help("give states a `start` at which all laws have values; the other points are near it"),
             ];
         }
         let mut remarks = self.remarks(model);
@@ -116,13 +113,15 @@ impl Verification {
             ),
         )
         .note(format!(
-            "largest residual {} of the largest term; power over all ports adds up to {} of its size",
+            "the largest residual is {} of the largest term; the power balance over all ports is off by {} of its \
+             size",
             brief(self.residual),
             brief(self.power)
         ));
         if self.without_values > 0 {
             holds = holds.note(format!(
-                "nothing is known of {} further point{}: a law has no value there, or an algebraic loop no solution that is found",
+                "{} further point{} could not be checked: a law has no value there, or no solution of an algebraic \
+                 loop was found",
                 self.without_values,
                 if self.without_values == 1 { "" } else { "s" }
             ));
@@ -131,12 +130,12 @@ impl Verification {
         remarks
     }
 
-    /// What could not be verified.
+    /// Returns remarks on the unverified items.
     fn remarks(&self, model: &Model) -> Vec<Diagnostic> {
         let mut remarks = Vec::new();
         if !self.unreadable.is_empty() {
             let message = format!(
-                "rounding leaves too few digits to verify all equations of `{}`",
+                "round-off leaves too few digits to verify all equations of `{}`",
                 model.heading.name
             );
             let remark = Diagnostic::warning(Code::LGM0714, message)
@@ -144,8 +143,8 @@ impl Verification {
                     model.heading.span,
                     format!("not verified: {}", some_of(&self.unreadable)),
                 )
-                .note("they divide by what nearly vanishes, or take the difference of nearly equal terms")
-                .help("bring parameters nearer to each other, or give states a `start` away from the singular point");
+                .note("they divide by a nearly vanishing value, or subtract nearly equal terms")
+                .help("bring the parameters closer together, or give states a `start` away from the singular point");
             remarks.push(remark);
         }
         if !self.without_value.is_empty() {
@@ -155,15 +154,15 @@ impl Verification {
                     model.heading.span,
                     format!("no value at any point: {}", some_of(&self.without_value)),
                 )
-                .note("a law has no value at any of the points that were tried, as the root of a negative number")
-                .help("give states a `start` at which all laws have values; other points lie around it");
+                .note("a law has no value at any of the points tried, such as the root of a negative number")
+                .help("give states a `start` at which all laws have values; the other points are near it");
             remarks.push(remark);
         }
         remarks
     }
 }
 
-/// The first names of a list, and how many more there are.
+/// Returns the first names of a list, and the number of the others.
 fn some_of(names: &[String]) -> String {
     let more = names.len().saturating_sub(SHOWN);
     let mut shown = names[..names.len() - more].join(", ");
@@ -173,16 +172,16 @@ fn some_of(names: &[String]) -> String {
     shown
 }
 
-/// One equation that does not hold.
+/// Reports one violated equation.
 fn failure(flat: &Flat<'_>, one: &Judged) -> Diagnostic {
     let (text, span) = flat.words(one.equation);
     Diagnostic::error(Code::LGM0711, format!("the equations do not satisfy {text}"))
         .label(span, format!("off by {:.1e} of its largest term", one.residual))
-        .note(format!("rounding explains {} of it at most", brief(one.rounding)))
-        .help("this is a fault of lgm, not of the model: please report it with the model")
+        .note(format!("rounding explains at most {} of it", brief(one.rounding)))
+        .help("this is a bug in lgm, not in the model: please report it with the model")
 }
 
-/// A size with two digits, and a plain 0.
+/// Formats a magnitude with two digits, and zero as `0`.
 fn brief(size: f64) -> String {
     match size == 0.0 {
         true => "0".to_string(),

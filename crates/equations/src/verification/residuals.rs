@@ -1,4 +1,4 @@
-//! The equations of the flat graph, with values put into them.
+//! The equations of the flat graph, with values substituted.
 
 use crate::causality::structure::port_column;
 use crate::formulation::problem::Problem;
@@ -10,10 +10,11 @@ use lgm_model::{Dissipator, ElementId, Law, Matrix, PortId, StorageForm, Variabl
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 
-/// A residual that numbers may leave which were rounded before they were taken for exact.
-const ROUNDED: f64 = 1e-12;
+/// The largest residual that irrational numbers with 128 bits (38 digits) may leave; equations solved only to the
+/// precision of doubles leave more.
+const ROUNDED: f64 = 1e-20;
 
-/// Puts the variables into the equations of the flat graph, in exact numbers: a residual is a fault.
+/// Substitutes the variables into the equations of the flat graph, in exact numbers: any residual is an error.
 pub(crate) struct Checker<'a> {
     pub(crate) problem: Problem<'a>,
     pub(crate) field: ExactValues,
@@ -27,7 +28,7 @@ pub(crate) struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Notes an equation, a sum of terms that should be zero. An equation with a value that is not known says nothing.
+    /// Records an equation, a sum of terms that should be zero. An equation with an unknown value is skipped.
     fn note(&mut self, equation: Equation, terms: Option<Vec<BigRational>>) {
         let Some(terms) = terms else { return };
         let mut sum = self.field.zero();
@@ -36,7 +37,6 @@ impl Checker<'_> {
             sum = self.field.add(&sum, term);
             scale = scale.max(to_f64(term).abs());
         }
-        // Exact rationals may stand for what was rounded once before, as the sines of modal blocks.
         let residual = to_f64(&sum).abs() / scale;
         let holds = self.field.is_zero(&sum) || residual <= ROUNDED;
         self.found.push(Judged {
@@ -47,7 +47,7 @@ impl Checker<'_> {
         });
     }
 
-    /// Junctions and couplers.
+    /// Checks junctions and couplers.
     pub(crate) fn structure(&mut self) {
         let Problem { model, causality, .. } = self.problem;
         let rows = causality
@@ -69,7 +69,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The laws of storage, dissipators and sources.
+    /// Checks the laws of storage, dissipators and sources.
     pub(crate) fn laws(&mut self, symbols: &Symbols) {
         let model = self.problem.model;
         for (index, element) in model.graph.elements.iter().enumerate() {
@@ -77,7 +77,7 @@ impl Checker<'_> {
             let ports: Vec<PortId> = element.ports.clone().map(PortId).collect();
             for equation in 0..ports.len() {
                 let terms = match &element.law {
-                    // Models with nonlinear laws are verified in a room of their own.
+                    // Models with nonlinear laws are verified in a separate module.
                     Law::Coupler { .. } | Law::Nonlinear(_) => continue,
                     Law::Storage { co_energy, value, form } => {
                         self.storage_terms(*co_energy, value, *form, &ports, equation)
@@ -94,7 +94,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Declared integrals move with what the graph has for their rate.
+    /// Checks that declared integrals change at the rates given by the graph.
     pub(crate) fn integrals(&mut self, symbols: &Symbols, derivatives: &[BigRational]) {
         let Problem { model, causality, .. } = self.problem;
         let own = derivatives.iter().skip(causality.independent.len());
@@ -105,7 +105,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Outputs, from the variables of the flat graph. `int` and `der` are no functions of these at one instant.
+    /// Checks outputs computed from the variables of the flat graph. `int` and `der` are not functions of these at one instant.
     pub(crate) fn outputs(&mut self, symbols: &Symbols, emitted: &[BigRational]) {
         let model = self.problem.model;
         for (at, (output, emitted)) in model.outputs.iter().zip(emitted).enumerate() {
@@ -118,7 +118,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The power over all ports of storage, dissipators and sources.
+    /// Checks the power over all ports of storage, dissipators and sources.
     pub(crate) fn power(&mut self) {
         let model = self.problem.model;
         let mut terms = Vec::new();
@@ -135,7 +135,7 @@ impl Checker<'_> {
         self.note(Equation::Power, Some(terms));
     }
 
-    /// The value of an expression over measured variables.
+    /// Returns the value of an expression over measured variables.
     fn graph_value(&self, id: ExprId, symbols: &Symbols) -> Known<BigRational> {
         let model = self.problem.model;
         let used = model.exprs.symbols_of(&[id]);
@@ -149,7 +149,7 @@ impl Checker<'_> {
         model.exprs.evaluate_exact(&[id], &value).ok()?.into_iter().next()
     }
 
-    /// `factor * value`, for a sum of terms that a factor of zero hides.
+    /// Returns `factor * value`, for a sum of terms; a factor of zero hides an unknown value.
     fn term(&mut self, matrix: &Matrix, row: usize, column: usize, value: &Known<BigRational>) -> Known<BigRational> {
         let model = self.problem.model;
         let factor = self.field.from_expression(&model.exprs, matrix.get(row, column)).ok()?;
@@ -159,7 +159,7 @@ impl Checker<'_> {
         Some(self.field.mul(&factor, value.as_ref()?))
     }
 
-    /// `first - sum of matrix row * others`
+    /// Returns the terms of `first - sum of matrix row * others`.
     fn matrix_law(
         &mut self,
         first: Known<BigRational>,

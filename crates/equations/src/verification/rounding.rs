@@ -1,4 +1,4 @@
-//! The emitted equations at a point with bounds of their rounding.
+//! The emitted equations at a point with bounds on their round-off.
 
 use crate::nonlinear::dual::Point;
 use crate::nonlinear::evaluate::{linearised, loop_parts};
@@ -7,9 +7,10 @@ use lgm_algebra::expr::SymbolId;
 use lgm_model::system::StateSystem;
 use nalgebra::DMatrix;
 
-/// Values and rates of all symbols with their bounds, at a point at which the loops are solved; and the rates of the states.
+/// Returns values and rates of all symbols with their bounds, at a point at which the loops are solved, and the rates of the states.
 ///
-/// Parameters are rounded, and what an instant gives is exact. `rates` are those of the states where they are not the emitted ones.
+/// Parameters are rounded, and the values of an instant are exact. `rates` are the rates of the states if they differ
+/// from the emitted ones.
 pub(crate) fn bounded(system: &StateSystem, point: &Point, rates: Option<&[Ball]>) -> Option<(Places, Vec<Ball>)> {
     let mut places = given(system, point)?;
     if let Some(rates) = rates {
@@ -38,7 +39,7 @@ fn set_rates(system: &StateSystem, places: &mut Places, rates: &[Ball]) {
     }
 }
 
-/// Parameters, time, states and inputs.
+/// Returns parameters, time, states and inputs.
 fn given(system: &StateSystem, point: &Point) -> Option<Places> {
     let mut places = Places::default();
     for entry in system.parameters.iter().flat_map(|parameter| &parameter.entries) {
@@ -70,12 +71,12 @@ fn given(system: &StateSystem, point: &Point) -> Option<Places> {
     Some(places)
 }
 
-/// The loops of a system with the inverse of their Jacobian: what their residuals are off is what their unknowns may be off.
+/// The loops of a system with the inverse of their Jacobian, which converts errors of the residuals to errors of the unknowns.
 struct Loops<'a> {
     system: &'a StateSystem,
     unknowns: Vec<SymbolId>,
     at: Vec<(f64, f64)>,
-    /// None where the Jacobian has none: then nothing is known of the unknowns.
+    /// None if the Jacobian is singular: the errors of the unknowns are then unknown.
     inverse: Option<DMatrix<f64>>,
 }
 
@@ -135,7 +136,7 @@ impl Loops<'_> {
         }
     }
 
-    /// How far the unknowns may be off, by what the residuals are off and may be off.
+    /// Returns the error bounds of the unknowns, from the residuals and their error bounds.
     fn errors(&self, places: &Places, part: impl Fn(&Rated) -> Ball) -> Option<Vec<f64>> {
         let (_, residuals) = loop_parts(self.system);
         let found = rated(&self.system.exprs, &residuals, places)?;

@@ -5,20 +5,20 @@ use lgm_algebra::expr::{SymbolId, text, to_f64};
 use lgm_model::{Law, Model, StorageForm};
 use rustc_hash::FxHashMap;
 
-/// The parasitic elements that stand in series with storage, or beside it.
+/// The parasitic elements in series with storage, or in parallel with it.
 pub(super) enum Parasitic {
-    /// A stiff spring, and a damper over the same ends.
+    /// A stiff spring with a damper in parallel.
     Compliance {
         /// The kind and the value of the spring.
         spring: (&'static str, String),
-        /// The kind of the damper; its value is a resistance if `true`.
+        /// The kind of the damper; `true` if its value is a resistance.
         damper: (&'static str, bool),
     },
-    /// A small resistance in series, or a large one beside.
+    /// A small resistance in series, or a large one in parallel.
     Resistance(&'static str, String),
 }
 
-/// The element that stands in series with an A-type storage of a domain: a compliance in mechanics, a resistance elsewhere.
+/// Returns the element in series with A-type storage of a domain: a compliance in mechanics, a resistance in other domains.
 pub(super) fn in_series(domain: &str, stiffness: &str) -> Parasitic {
     let compliance = |spring: &'static str, damper: &'static str| Parasitic::Compliance {
         spring: (spring, stiffness.to_string()),
@@ -38,7 +38,7 @@ pub(super) fn in_series(domain: &str, stiffness: &str) -> Parasitic {
     }
 }
 
-/// The element that stands beside a T-type storage of a domain.
+/// Returns the element in parallel with T-type storage of a domain.
 pub(super) fn beside(domain: &str, stiffness: &str) -> (&'static str, String) {
     match domain {
         "translational" => ("Damper", format!("1/{stiffness}")),
@@ -50,9 +50,9 @@ pub(super) fn beside(domain: &str, stiffness: &str) -> (&'static str, String) {
     }
 }
 
-/// The largest entry on the diagonal of a linear storage, as it is written over the parameters; none for other laws.
+/// Returns the largest diagonal entry of a linear storage, in terms of the parameters; `None` for other laws.
 ///
-/// With it, `2*sqrt(stiffness*m)` damps what moves between the element and the rest critically or more: what moves there has at most the
+/// With it, `2*sqrt(stiffness*m)` damps the motion between the element and the rest at least critically: the moving inertia is at most the
 /// inertia of the element.
 pub(super) fn inertia(subject: &Subject<'_>) -> Option<String> {
     let model: &Model = subject.given.model;
@@ -73,7 +73,7 @@ pub(super) fn inertia(subject: &Subject<'_>) -> Option<String> {
     })
 }
 
-/// If the law of the element is a linear storage.
+/// Returns true if the law of the element is linear storage.
 pub(super) fn is_linear(subject: &Subject<'_>) -> bool {
     matches!(
         subject.given.model.graph.elements[subject.id.index()].law,

@@ -1,12 +1,12 @@
-//! The places in a text where a parasitic element may free a dependent storage element.
+//! The locations in a text at which a parasitic element may free a dependent storage element.
 
-use super::subject::{Given, Subject, instance_of};
+use super::subject::{ModelText, Subject, instance_of};
 use super::text::{Candidate, Parameters, Writer};
 use lgm_model::{Connection, ElementId, Law, Model, PortId, Variable};
 
-/// The texts that may free a dependent element, the best place first. `path` is the causal path to what it depends on: names of
-/// elements, nodes and junctions, the element itself first.
-pub fn candidates(given: &Given<'_>, element: &str, path: &[String], parameters: &Parameters) -> Vec<Candidate> {
+/// Returns the texts that may free a dependent element, the best location first. `path` is the causal path to the storage that determines
+/// it: names of elements, nodes and junctions, beginning with the element itself.
+pub fn candidates(given: &ModelText<'_>, element: &str, path: &[String], parameters: &Parameters) -> Vec<Candidate> {
     let model = given.model;
     let ids = (0..model.graph.elements.len() as u32).map(ElementId);
     let Some(id) = { ids }.find(|id| model.element_name(*id) == element) else {
@@ -64,7 +64,7 @@ fn co_energy(model: &Model, id: ElementId) -> Option<Variable> {
     }
 }
 
-/// The coupler on the path that is joined to the node or the junction of the element.
+/// Returns the coupler on the path that is connected to the node or the junction of the element.
 fn coupler_of(subject: &Subject<'_>, path: &[String]) -> Option<ElementId> {
     let model = subject.given.model;
     let name = path.get(2)?;

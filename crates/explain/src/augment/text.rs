@@ -1,4 +1,4 @@
-//! Parasitic elements written into the text of a model.
+//! Inserts parasitic elements into the text of a model.
 
 use super::parasitic::{Parasitic, beside, in_series, inertia, is_linear};
 use super::subject::{Place, Rule, Subject, is_reference, nodes_of, statement_of};
@@ -13,21 +13,21 @@ use std::ops::Range;
 pub struct Parameters {
     /// The name of the stiffness.
     pub stiffness: String,
-    /// The name of the damping; none where each damper follows from the stiffness and from the inertia beside it.
+    /// The name of the damping; none if each damper follows from the stiffness and the adjacent inertia.
     pub damping: Option<String>,
 }
 
-/// A text with a parasitic element at one place.
+/// A text with one inserted parasitic element.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The text of the whole file.
     pub text: String,
-    /// The place.
+    /// The location of the insertion.
     pub place: Place,
 }
 
-/// The end of the line of a statement that ends here, so that a remark behind it stays with it; the statement's own end if the line goes on
-/// behind the model.
+/// Returns the end of the line on which a statement ends, so that a trailing comment stays with the statement. If the line continues after
+/// the model, returns the statement's own end.
 pub fn end_of_line(text: &str, end: usize, model_end: usize) -> usize {
     let line = text[end..].find('\n').map_or(text.len(), |length| end + length);
     if line < model_end { line } else { end }
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         Writer { subject, parameters }
     }
 
-    /// A name that the text does not have yet.
+    /// Returns a name that the text does not contain yet.
     fn fresh(&self, prefix: &str) -> String {
         let own = self.subject.name.replace(['.', '[', ']', ','], "_").replace(' ', "");
         let mut name = format!("{prefix}_{}", own.trim_matches('_'));
@@ -54,14 +54,14 @@ impl<'a> Writer<'a> {
         name
     }
 
-    /// The domain of the element's ports, or nothing for bonds.
+    /// Returns the domain of the element's ports; empty for bonds.
     fn domain(&self) -> &'a str {
         let model = self.subject.given.model;
         let domain = model.graph.ports[self.subject.ports[0].index()].domain;
         domain.map_or("", |domain| &model.graph.domains[domain.index()].name)
     }
 
-    /// The value of a damper over a stiff spring, as a conductance; none where nothing is known to choose it by.
+    /// Returns the value of a damper in parallel with a stiff spring, as a conductance; `None` if it cannot be determined.
     fn damping(&self) -> Option<String> {
         match &self.parameters.damping {
             Some(name) => Some(name.clone()),
@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// ` start = ..` for values that are not all zero.
+    /// Formats ` start = ..` for values that are not all zero.
     fn start(values: Option<Vec<f64>>, over: Option<&str>) -> String {
         let Some(values) = values.filter(|values| values.iter().any(|value| *value != 0.0)) else {
             return String::new();
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
         Some(values.into_iter().map(|value| sign * value).collect())
     }
 
-    /// The variable of a port that is across, or through.
+    /// Returns the across or the through variable of a port.
     fn variable(&self, port: PortId, across: bool) -> Variable {
         let model = self.subject.given.model;
         let domain = model.graph.ports[port.index()].domain;
@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The start of the element that is free now, where its statement gives none.
+    /// Adds the initial value of the freed element, unless its statement sets one.
     fn own_start(&self, edits: &mut Edits) {
         let given = self.subject.given;
         let Some(statement) = statement_of(given, &self.subject.name) else {
@@ -171,7 +171,7 @@ impl<'a> Writer<'a> {
         Some((0..value.rows).map(row).collect())
     }
 
-    /// The size of a vector node with so many entries, in a declaration.
+    /// Formats the size of a vector node with this number of entries, for a declaration.
     fn shape(ports: &[PortId], is_vector: bool) -> String {
         match is_vector {
             true => format!("[{}] vector", ports.len()),
@@ -183,7 +183,7 @@ impl<'a> Writer<'a> {
         self.subject.given.model.graph.ports[port.index()].entry.is_some()
     }
 
-    /// The statements of an element in series between two ends, the second of which is new.
+    /// Returns the statements of an element in series between two ends, the second of which is new.
     fn series(
         &self,
         (old, new): (&str, &str),
@@ -255,7 +255,7 @@ impl<'a> Writer<'a> {
         Some(range(statement_of(self.subject.given, name)?.span).end)
     }
 
-    /// Between an A-type element and its node.
+    /// Inserts between an A-type element and its node.
     pub(super) fn branch_at_element(&self, instance: &Instance) -> Option<Candidate> {
         let (from, to) = instance.branches.first()?;
         let (end, is_tail) = match is_reference(from) {
@@ -280,13 +280,14 @@ impl<'a> Writer<'a> {
             Rule::Element,
             format!("between `{name}` and `{old}`"),
             format!(
-                "`{name}` is tied to what it depends on at `{old}`, and no coupler lies between that could give way"
+                "`{name}` is rigidly tied at `{old}` to the storage it depends on, without a coupler in between that \
+                 could be made compliant"
             ),
         );
         Some(self.candidate(edits, self.end_of(name)?, statements, place))
     }
 
-    /// Between a coupler and the node of an A-type element.
+    /// Inserts between a coupler and the node of an A-type element.
     pub(super) fn branch_at_coupler(&self, coupler: ElementId) -> Option<Candidate> {
         let model = self.subject.given.model;
         let name = model.element_name(coupler);
@@ -322,14 +323,14 @@ impl<'a> Writer<'a> {
             Rule::Connection,
             format!("between `{name}` and `{old}`"),
             format!(
-                "the coupler `{name}` ties `{}` to what it depends on, and a connection gives way",
+                "the coupler `{name}` ties `{}` to the storage it depends on; a compliance frees it",
                 self.subject.name
             ),
         );
         Some(self.candidate(edits, range(statement.span).end, statements, place))
     }
 
-    /// The branch of the coupler's statement that a port stands for.
+    /// Returns the branch of the coupler's statement that a port represents.
     fn group_of(&self, coupler: ElementId, port: PortId) -> usize {
         let model = self.subject.given.model;
         let mut names = Vec::new();
@@ -345,7 +346,7 @@ impl<'a> Writer<'a> {
         names.len() - 1
     }
 
-    /// Over the ends of a T-type element.
+    /// Inserts in parallel with a T-type element.
     pub(super) fn beside(&self, instance: &Instance) -> Option<Candidate> {
         let (from, to) = instance.branches.first()?;
         let (from, to) = (self.slice(from), self.slice(to));
@@ -355,20 +356,18 @@ impl<'a> Writer<'a> {
         let place = (
             Rule::Beside,
             format!("beside `{name}`"),
-            format!(
-                "the through variable of `{name}` follows from others at its ends, and a way around it leaves it free"
-            ),
+            format!("the through variable of `{name}` follows from others at its ends; a parallel path frees it"),
         );
         Some(self.candidate(Edits::default(), self.end_of(name)?, statements, place))
     }
 
-    /// The through variables that an instance takes from nodes, by what is measured of the branches inside of it.
+    /// Returns the through variables of an instance from its nodes, as measured on its internal branches.
     fn drawn(&self, instance: &str, nodes: &[NodeId]) -> Option<Vec<f64>> {
         let model = self.subject.given.model;
         let inside = format!("{instance}.");
         let elements = (0..model.graph.elements.len()).map(|at| ElementId(at as u32));
         let elements = elements.filter(|id| model.element_name(*id).starts_with(&inside));
-        // The place of the node, the port, and the sign of its through variable.
+        // The index of the node, the port, and the sign of its through variable.
         let mut taken: Vec<(usize, PortId, f64)> = Vec::new();
         for port in elements.flat_map(|id| model.ports_of(id)) {
             let Connection::Branch { from, to, .. } = &model.graph.ports[port.index()].connection else {
@@ -387,7 +386,7 @@ impl<'a> Writer<'a> {
         Some(sums)
     }
 
-    /// At a port of the component that holds the element.
+    /// Inserts at a port of the component that contains the element.
     pub(super) fn at_port(&self, holder: &Instance, port: &str, bound: &Expr) -> Option<Candidate> {
         if is_reference(bound) {
             return None;
@@ -414,29 +413,27 @@ impl<'a> Writer<'a> {
         let place = (
             Rule::Port,
             format!("between the port `{port}` of `{name}` and `{old}`"),
-            format!(
-                "`{}` lies inside of `{name}`, and its text stays as it is",
-                self.subject.name
-            ),
+            format!("`{}` is inside `{name}`, whose text is unchanged", self.subject.name),
         );
         Some(self.candidate(edits, self.end_of(name)?, statements, place))
     }
 
-    /// Between a bond element and its junction.
+    /// Inserts between a bond element and its junction.
     pub(super) fn bond_at_element(&self) -> Option<Candidate> {
         let name = &self.subject.name;
         let because = match self.subject.is_across {
             true => {
-                format!("the effort of `{name}` follows from others at its junction, and a resistance leaves it free")
+                format!("the effort of `{name}` follows from others at its junction; a resistance frees it")
             }
             false => format!(
-                "`{name}` is tied to what it depends on at its junction, and no coupler lies between that could give way"
+                "`{name}` is rigidly tied at its junction to the storage it depends on, without a coupler in between \
+                 that could be made compliant"
             ),
         };
         self.bond(self.subject.ports[0], name, (Rule::Element, because))
     }
 
-    /// Between a coupler and the junction of a bond element.
+    /// Inserts between a coupler and the junction of a bond element.
     pub(super) fn bond_at_coupler(&self, coupler: ElementId) -> Option<Candidate> {
         let model = self.subject.given.model;
         let own: Vec<NodeId> = nodes_of(model, self.subject.ports[0]);
@@ -445,13 +442,13 @@ impl<'a> Writer<'a> {
             .find(|port| nodes_of(model, *port).iter().any(|node| own.contains(node)))?;
         let name = model.element_name(coupler);
         let because = format!(
-            "the coupler `{name}` ties `{}` to what it depends on, and a connection gives way",
+            "the coupler `{name}` ties `{}` to the storage it depends on; a compliance frees it",
             self.subject.name
         );
         self.bond(at, &name, (Rule::Connection, because))
     }
 
-    /// A junction in the bond of a port, with parasitic elements at it.
+    /// Inserts a junction with parasitic elements into the bond of a port.
     fn bond(&self, port: PortId, element: &str, (rule, because): (Rule, String)) -> Option<Candidate> {
         if self.subject.ports.len() > 1 {
             return None;
@@ -496,7 +493,7 @@ impl<'a> Writer<'a> {
         Some(self.candidate(edits, statement.end, statements, place))
     }
 
-    /// The chain that holds the arrow between an element and a junction, and where the second end of the arrow begins.
+    /// Returns the range of the chain that contains the arrow between an element and a junction, and the start of the arrow's second end.
     fn arrow(&self, element: &str, junction: &str) -> Option<(Range<usize>, usize)> {
         self.subject.given.declared.body.iter().find_map(|statement| {
             let StatementKind::Chain(ends) = &statement.kind else {

@@ -1,10 +1,10 @@
-//! The causality of a model as JSON. The shape is stable: tools read it.
+//! The causality of a model as JSON. The format is stable, because other tools read it.
 
 use super::report::{CausalityReport, End, Role};
 use lgm_model::{JunctionKind, Variable};
 use serde_json::{Value, json};
 
-/// The report; bonds are counted from 0, the ports of an element from 1.
+/// Converts the report; bonds are numbered from 0, the ports of an element from 1.
 pub fn json(report: &CausalityReport) -> Value {
     let name = |end: End| match end {
         End::Junction(at) => &report.junctions[at].name,

@@ -1,4 +1,4 @@
-//! The report of a model, from the causality that its equations are formed with.
+//! Creates the causality report of a model, from the causality with which its equations are formed.
 
 use super::paths::Paths;
 use super::reasons::{Retained, because, why};
@@ -15,8 +15,8 @@ use lgm_model::{Law, Model, PortId, Variable};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The causality of a model, decided as for its equations with the same options. `graph` is the model's bond graph; `system` its
-/// equations, where there are any: they name the states.
+/// Returns the causality of a model, decided as for its equations with the same options. `graph` is the model's bond graph. `system` is the
+/// model's equations, if available; they provide the names of the states.
 pub fn causality(
     model: &Model,
     graph: &lgm_equations::bond::BondGraph,
@@ -74,7 +74,7 @@ pub fn causality(
     report
 }
 
-/// The ports in the order in which their causality was decided.
+/// Returns the ports in the order in which their causality was decided.
 fn order(assigned: &Assigned<'_>) -> Vec<PortId> {
     let causality = &assigned.causality;
     let mut seen = vec![false; causality.solved.len()];
@@ -85,7 +85,7 @@ fn order(assigned: &Assigned<'_>) -> Vec<PortId> {
         .collect()
 }
 
-/// The bond that sets the common variable of each junction, where exactly one does.
+/// Returns the bond that sets the common variable of each junction, if exactly one does.
 fn setters(assigned: &Assigned<'_>, assignment: &Assignment) -> Vec<Option<usize>> {
     let graph = &assigned.graph;
     let mut setters = vec![None; graph.junctions.len()];
@@ -155,7 +155,7 @@ fn port(assigned: &Assigned<'_>, assignment: &Assignment, names: Names<'_>, id: 
     }
 }
 
-/// Sources whose own variable the structure has already.
+/// Returns the sources whose own variable the structure already determines.
 fn conflicts(assigned: &Assigned<'_>) -> Vec<usize> {
     let is_in_conflict = |port: &&PortId| {
         let element = assigned.model.graph.ports[port.index()].element;
@@ -168,7 +168,7 @@ fn conflicts(assigned: &Assigned<'_>) -> Vec<usize> {
     sources.filter(is_in_conflict).map(|port| port.index()).collect()
 }
 
-/// Bonds without strokes, in groups that junctions and couplers join.
+/// Returns the bonds without strokes, in groups connected by junctions and couplers.
 fn open(names: Names<'_>, assignment: &Assignment) -> Vec<OpenBonds> {
     let graph = names.graph;
     let mut group_of: FxHashMap<String, usize> = FxHashMap::default();
@@ -205,7 +205,7 @@ fn open(names: Names<'_>, assignment: &Assignment) -> Vec<OpenBonds> {
     found
 }
 
-/// Storage in declaration order, with its states and what it follows.
+/// Returns the storage in declaration order, with its states and the storage that determines it.
 fn storage(
     assigned: &Assigned<'_>,
     names: Names<'_>,
@@ -242,11 +242,11 @@ fn storage(
     found
 }
 
-/// So many paths of one storage element are looked for, and through loops of so many ports: beyond that nobody follows them.
+/// The maximum numbers of causal paths of one storage element, and of ports in a loop; longer reports are unreadable.
 const MOST_PATHS: usize = 20;
 
-/// The paths from a port to those that it follows from, the first ones if there are many. Where no path of bonds is settled, its ends
-/// alone are named.
+/// Returns the paths from a port to the ports that determine it; only the first ones if there are many. If no path of bonds is determined,
+/// only its ends are named.
 fn follows(paths: &Paths<'_>, port: PortId, variable: Variable, from: &[PortId]) -> Vec<CausalPath> {
     let first = &from[..from.len().min(MOST_PATHS)];
     let mut known: FxHashMap<PortId, Vec<String>> = paths.back(port, variable, first).into_iter().collect();
@@ -257,7 +257,7 @@ fn follows(paths: &Paths<'_>, port: PortId, variable: Variable, from: &[PortId])
     from.iter().map(path).collect()
 }
 
-/// The names of states by their elements.
+/// The names of states by element.
 struct States {
     of: FxHashMap<Arc<str>, Vec<Arc<str>>>,
 }
@@ -272,7 +272,7 @@ impl States {
         States { of }
     }
 
-    /// The state of a port: the only one of its element, or that of its entry.
+    /// Returns the state of a port: the only state of its element, or the state of its entry.
     fn of_port(&self, model: &Model, port: PortId, number: usize) -> Option<Arc<str>> {
         let info = &model.graph.ports[port.index()];
         let states = self.of.get(&*model.element_name(info.element))?;
@@ -305,7 +305,7 @@ fn at_run_time(system: &StateSystem) -> Vec<RunTimeLoop> {
     system.equations.loops.iter().map(of).collect()
 }
 
-/// A loop with what lies between its members, unless it is long.
+/// Returns a loop with the junctions and couplers between its members, unless it is long.
 fn algebraic_loop(assigned: &Assigned<'_>, paths: &Paths<'_>, ports: &[PortId]) -> AlgebraicLoop {
     let mut through: Vec<String> = Vec::new();
     for port in ports.iter().filter(|_| ports.len() <= MOST_PATHS) {

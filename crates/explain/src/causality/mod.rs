@@ -1,4 +1,4 @@
-//! The causality of a model: which variable each element gives to the rest of the model, and why.
+//! The causality of a model: which variable each element sets for the rest of the model, and why.
 
 mod json;
 mod make;

@@ -1,4 +1,4 @@
-//! Causal paths: how a variable of one port comes from those of others, bond by bond.
+//! Causal paths: how a variable of one port follows from variables of others, bond by bond.
 
 use crate::names::Names;
 use lgm_equations::bond::{End, Origin};
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// A variable of a bond.
 type Signal = (u32, Variable);
 
-/// Where variables come from.
+/// The sources of variables.
 pub(super) struct Paths<'a> {
     names: Names<'a>,
     assignment: &'a Assignment,
@@ -27,7 +27,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The shortest path from a port's variable back to each of these ports. Nothing of those that no path leads to.
+    /// Returns the shortest path from a port's variable back to each of these ports. Ports that no path leads to are omitted.
     pub(super) fn back(&self, port: PortId, variable: Variable, targets: &[PortId]) -> Vec<(PortId, Vec<String>)> {
         let wanted: FxHashSet<PortId> = targets.iter().copied().collect();
         let start: Signal = (self.names.graph.ports[port.index()].bond, variable);
@@ -70,7 +70,8 @@ impl<'a> Paths<'a> {
         targets.iter().filter_map(path).collect()
     }
 
-    /// Names along a path, its ends included. The junction of a branch says nothing beside its own element.
+    /// Returns the names along a path, including its ends. The junction of a branch is omitted next to its own element, because it adds no
+    /// information.
     fn written(&self, from: PortId, passed: &[End], to: PortId) -> Vec<String> {
         let mut names = vec![self.names.port(from)];
         for end in passed {
@@ -104,7 +105,7 @@ impl<'a> Paths<'a> {
         self.assignment.strokes[bond as usize]
     }
 
-    /// The end of a bond that gives one of its variables; both where that is not settled.
+    /// Returns the end of a bond that sets one of its variables; both ends if this is undetermined.
     fn makers(&self, (bond, variable): Signal) -> Vec<End> {
         let ends = &self.names.graph.bonds[bond as usize];
         let both = [ends.tail, ends.head];
@@ -117,7 +118,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// What a junction or a coupler makes a variable of.
+    /// Returns the variables from which a junction or a coupler computes a variable.
     fn inputs(&self, (bond, variable): Signal, end: End) -> Vec<Signal> {
         match end {
             End::Junction(junction) => {

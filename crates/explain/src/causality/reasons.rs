@@ -1,4 +1,4 @@
-//! Why a bond got its stroke, and why storage has a state or has none.
+//! The reasons for the stroke of a bond, and for storage having a state or none.
 
 use super::report::Cause;
 use crate::names::Names;
@@ -9,7 +9,7 @@ use lgm_equations::{Assigned, Options};
 use lgm_model::{Closed, ElementId, Law, PortId, Variable};
 use rustc_hash::FxHashSet;
 
-/// The elements that were to keep their states.
+/// The elements that were requested to keep their states.
 pub(super) struct Retained {
     elements: FxHashSet<ElementId>,
 }
@@ -26,7 +26,7 @@ impl Retained {
     }
 }
 
-/// The cause of a step, the element or junction that decided it, and the reason as a sentence without its stop.
+/// Returns the cause of a step, the element or junction that decided it, and the reason as a sentence without its full stop.
 pub(super) fn because(
     assigned: &Assigned<'_>,
     names: Names<'_>,
@@ -35,7 +35,7 @@ pub(super) fn because(
     step: &Step,
     retained: &Retained,
 ) -> (Cause, String, String) {
-    // Even if its junction has decided before it was its turn, a source has its stroke because it is a source.
+    // Even if its junction was decided earlier, a source has its stroke because it is a source.
     let decided = match (step.cause, source_at(names, step)) {
         (Decided::Junction(_), Some(source)) => Decided::Chosen(source),
         (decided, _) => decided,
@@ -63,9 +63,9 @@ pub(super) fn because(
                         End::Junction(other) => names.junction(other),
                         End::Port(port) => names.port(port),
                     };
-                    format!("{name} has its {common} from {other}")
+                    format!("{name} gets its {common} from {other}")
                 }
-                (false, None) => format!("{name} has its {common} from another bond"),
+                (false, None) => format!("{name} gets its {common} from another bond"),
             };
             (Cause::Junction, name, reason)
         }
@@ -73,16 +73,16 @@ pub(super) fn because(
             let name = names.model.element_name(id);
             let word = match &names.model.graph.elements[id.index()].law {
                 Law::Coupler { matrix, .. } if matrix.rows * matrix.columns > 1 => {
-                    "its other ports leave one possibility"
+                    "its other ports leave only one possibility"
                 }
-                _ => "it carries on what its other port was given",
+                _ => "it transmits the variable set at its other port",
             };
             (Cause::Coupler, name.clone(), format!("{name}: {word}"))
         }
     }
 }
 
-/// The port of a source at an end of the bond of a step.
+/// Returns the port of a source at an end of the bond of a step.
 fn source_at(names: Names<'_>, step: &Step) -> Option<PortId> {
     let bond = &names.graph.bonds[step.bond as usize];
     [bond.tail, bond.head].into_iter().find_map(|end| match end {
@@ -94,7 +94,7 @@ fn source_at(names: Names<'_>, step: &Step) -> Option<PortId> {
     })
 }
 
-/// Why the port of an element has the causality that it has.
+/// Returns the reason for the causality of an element's port.
 fn chosen(
     assigned: &Assigned<'_>,
     names: Names<'_>,
@@ -113,7 +113,7 @@ fn chosen(
             false => (Cause::Source, format!("{name} is a source of {gives}")),
             true => (
                 Cause::Source,
-                format!("{name} is in conflict: its {takes} is set already"),
+                format!("{name} is in conflict: its {takes} is already set"),
             ),
         };
     }
@@ -123,19 +123,15 @@ fn chosen(
                 Cause::Law,
                 format!("the laws of ideal elements set the {takes} of {name}"),
             ),
-            () if co_energy == taken => (
-                Cause::Loop,
-                format!("the loop of bonds as a whole sets the {takes} of {name}"),
-            ),
+            () if co_energy == taken => (Cause::Loop, format!("the loop of bonds sets the {takes} of {name}")),
             () if element.is_velocity() => (
                 Cause::Storage,
-                format!("the {gives} at {name} is a state, since a modulus depends on its integral"),
+                format!("the {gives} at {name} is a state, because a modulus depends on its integral"),
             ),
-            () if retained.elements.contains(&id) => (
-                Cause::Storage,
-                format!("{name} was to keep its state: it gives its {gives}"),
-            ),
-            () => (Cause::Storage, format!("integral causality: {name} gives its {gives}")),
+            () if retained.elements.contains(&id) => {
+                (Cause::Storage, format!("{name} is retained: it sets its {gives}"))
+            }
+            () => (Cause::Storage, format!("integral causality: {name} sets its {gives}")),
         };
     }
     if let Law::Nonlinear(law) = &element.law {
@@ -145,16 +141,16 @@ fn chosen(
             Variable::Effort => (flow, effort),
         };
         return match () {
-            () if own > other => (Cause::Law, format!("the law of {name} gives its {gives}")),
+            () if own > other => (Cause::Law, format!("the law of {name} sets its {gives}")),
             () if own < other => {
                 let reason =
-                    format!("the law of {name} gives its {takes}, which the rest of the model sets as well: a loop");
+                    format!("the law of {name} sets its {takes}, which the rest of the model also sets: a loop");
                 (Cause::Loop, reason)
             }
             () if own == Closed::Not => (Cause::Law, format!("the law of {name} is solved for its {gives}")),
             () => (
                 Cause::Law,
-                format!("the law of {name} gives either: its {gives} is taken"),
+                format!("the law of {name} can set either variable: its {gives} is chosen"),
             ),
         };
     }
@@ -165,16 +161,16 @@ fn chosen(
     match is_in_loop() {
         true => (
             Cause::Loop,
-            format!("beside a loop of bonds: {name} takes the {takes} and gives the {gives}"),
+            format!("next to a loop of bonds: {name} receives the {takes} and sets the {gives}"),
         ),
         false => (
             Cause::Dissipator,
-            format!("nothing else decides it: {name} takes the {takes} and gives the {gives}"),
+            format!("free choice: {name} receives the {takes} and sets the {gives}"),
         ),
     }
 }
 
-/// Why storage is integral or derivative at a port, as a sentence without its stop.
+/// Returns the reason why storage is in integral or derivative causality at a port, as a sentence without its full stop.
 pub(super) fn why(
     assigned: &Assigned<'_>,
     names: Names<'_>,
@@ -189,7 +185,7 @@ pub(super) fn why(
     if is_integral {
         return match () {
             () if element.is_velocity() => "a modulus depends on the integral of this velocity".to_string(),
-            () if retained.elements.contains(&id) => format!("retained: it chose its {word} before others"),
+            () if retained.elements.contains(&id) => format!("retained: its {word} was chosen before others"),
             () => format!("nothing before it sets its {word}"),
         };
     }
@@ -197,8 +193,8 @@ pub(super) fn why(
     match (by.is_empty(), assigned.causality.tied.contains(&port)) {
         (true, true) => format!("ideal elements tie its {word}"),
         (false, true) => format!("ideal elements tie its {word} to {}", list(&by)),
-        (true, false) if !assigned.is_sound => format!("its {word} is set already"),
-        (true, false) => format!("its {word} is zero, whatever the sources do"),
+        (true, false) if !assigned.is_sound => format!("its {word} is already set"),
+        (true, false) => format!("its {word} is always zero"),
         (false, false) => format!("its {word} follows from {}", list(&by)),
     }
 }

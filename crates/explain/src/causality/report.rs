@@ -3,32 +3,32 @@
 use lgm_model::{JunctionKind, Variable};
 use std::sync::Arc;
 
-/// What is known of the causality of a model: the one that its equations are formed with. Names are those of the model's author.
+/// The causality of a model, as used for its equations. Names are those that the author chose.
 #[derive(Clone, Debug)]
 pub struct CausalityReport {
     /// The model's name.
     pub model: Arc<str>,
-    /// Junctions: those that were declared, and those that nodes and branches of a linear graph stand for.
+    /// Junctions: the declared ones, and junctions that represent nodes and branches of a linear graph.
     pub junctions: Vec<Junction>,
     /// Bonds between junctions, and between junctions and ports.
     pub bonds: Vec<Bond>,
-    /// Whether the author drew bonds; otherwise all of them stand for branches.
+    /// True if the author drew bonds; otherwise all bonds represent branches.
     pub has_drawn_bonds: bool,
     /// Ports of elements, in declaration order.
     pub ports: Vec<Port>,
-    /// Storage, a port each, in declaration order.
+    /// Storage, one entry per port, in declaration order.
     pub storage: Vec<Storage>,
-    /// Bonds with strokes in the order in which they got them.
+    /// Bonds with strokes, in the order of assignment.
     pub order: Vec<Step>,
-    /// Ports whose results depend on each other at the same instant; none if there are conflicts.
+    /// Ports whose results depend on each other at the same instant; empty if there are conflicts.
     pub loops: Vec<AlgebraicLoop>,
-    /// Loops that are left to be solved during a run; none if there are no equations.
+    /// Loops that remain to be solved during a run; empty without equations.
     pub at_run_time: Vec<RunTimeLoop>,
-    /// Bonds without strokes, in groups that hang together.
+    /// Bonds without strokes, in connected groups.
     pub open: Vec<OpenBonds>,
-    /// Floating nodes that the across variables of their part of the graph are counted from.
+    /// Floating nodes that are the reference of the across variables in their part of the graph.
     pub references: Vec<String>,
-    /// Sources that cannot set their variable, as places in `ports`.
+    /// Sources that cannot set their variable, as indices in `ports`.
     pub conflicts: Vec<usize>,
     /// The normal tree; none if the model has no branches.
     pub tree: Option<NormalTree>,
@@ -37,15 +37,15 @@ pub struct CausalityReport {
 /// A junction.
 #[derive(Clone, Debug)]
 pub struct Junction {
-    /// Its name: that of the node, or `1(spring)` where it belongs to a branch between two nodes.
+    /// The name of the node, or `1(spring)` for a branch between two nodes.
     pub name: String,
     /// 0 or 1.
     pub kind: JunctionKind,
-    /// The bond that sets its common variable, from 0; none where the loop that it lies in is solved as a whole.
+    /// The bond that sets the common variable, from 0; none if the junction is in a loop that is solved as a whole.
     pub set_by: Option<usize>,
 }
 
-/// One end of a bond: a place among the junctions or the ports, from 0.
+/// One end of a bond: an index among the junctions or the ports, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// A junction.
@@ -57,22 +57,22 @@ pub enum End {
 /// A bond; power is positive from tail to head.
 #[derive(Clone, Debug)]
 pub struct Bond {
-    /// Where it comes from.
+    /// The end at which the arrow starts.
     pub tail: End,
-    /// Where it goes to.
+    /// The end to which the arrow points.
     pub head: End,
     /// The end with the causal stroke, where effort acts; none for a bond of a loop that is solved as a whole.
     pub effort_at: Option<End>,
 }
 
-/// What kind of element a port belongs to.
+/// The kind of element that owns a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A source that gives this variable.
+    /// A source that sets this variable.
     Source(Variable),
     /// Storage whose co-energy is this variable.
     Storage(Variable),
-    /// No element of the author's, but a velocity that is a state since a modulus depends on its integral.
+    /// Not an element of the author's model, but a velocity that is a state because a modulus depends on its integral.
     Velocity,
     /// A dissipator, linear or not.
     Dissipator,
@@ -83,34 +83,34 @@ pub enum Role {
 /// A port of an element.
 #[derive(Clone, Debug)]
 pub struct Port {
-    /// `mass`, `gears.a`, of vectors `m[2]`.
+    /// `mass`, `gears.a`; `m[2]` for vectors.
     pub name: String,
     /// The element.
     pub element: String,
     /// The name of its definition.
     pub kind: Arc<str>,
-    /// What it is.
+    /// The role of the port.
     pub role: Role,
     /// Effort and flow in the words of the port's domain.
     pub words: (String, String),
-    /// Whether the across variable is the effort; none without a domain.
+    /// True if the across variable is the effort; none without a domain.
     pub effort_is_across: Option<bool>,
-    /// The variable that the rest of the model gives; its law gives the other one. None for a port of a coupler within a loop.
+    /// The variable that the rest of the model sets; the law of the element sets the other one. None for a port of a coupler within a loop.
     pub taken: Option<Variable>,
 }
 
 /// Storage at one port.
 #[derive(Clone, Debug)]
 pub struct Storage {
-    /// Its place in `ports`.
+    /// The index in `ports`.
     pub port: usize,
-    /// Its place among the ports of its element, from 1.
+    /// The number of the port within its element, from 1.
     pub number: usize,
-    /// Whether it has a state of its own.
+    /// True if it has a state of its own.
     pub is_integral: bool,
-    /// The state, where there is one.
+    /// The state, if it has one.
     pub state: Option<Arc<str>>,
-    /// The ports that it follows from, with the causal path to each; empty for integral causality.
+    /// The ports that determine it, with the causal path to each; empty for integral causality.
     pub follows: Vec<CausalPath>,
     /// The reason.
     pub because: String,
@@ -119,22 +119,22 @@ pub struct Storage {
 /// A causal path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CausalPath {
-    /// The place of its end in `ports`.
+    /// The end of the path, as an index in `ports`.
     pub to: usize,
-    /// Elements and junctions from the port that follows to this one, both included.
+    /// Elements and junctions from the dependent port to this one, including both.
     pub through: Vec<String>,
 }
 
-/// Why a bond got its stroke.
+/// The reason for a bond's stroke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It is the bond of a source.
+    /// The bond belongs to a source.
     Source,
     /// Storage took integral causality.
     Storage,
-    /// The law of the element gives one variable only, or one better than the other.
+    /// The law of the element can set only one variable, or one better than the other.
     Law,
-    /// Nothing decided it before; the dissipator takes what is cheaper.
+    /// No earlier rule applied; the dissipator sets the variable that is cheaper to compute.
     Dissipator,
     /// The other bonds of a junction left one possibility.
     Junction,
@@ -145,7 +145,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The word of the JSON.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Cause::Source => "source",
@@ -164,9 +164,9 @@ impl Cause {
 pub struct Step {
     /// The bond, from 0.
     pub bond: usize,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// The element or junction that decided.
+    /// The deciding element or junction.
     pub by: String,
     /// The reason.
     pub because: String,
@@ -175,7 +175,7 @@ pub struct Step {
 /// An algebraic loop.
 #[derive(Clone, Debug)]
 pub struct AlgebraicLoop {
-    /// Its members, as places in `ports`.
+    /// The members, as indices in `ports`.
     pub ports: Vec<usize>,
     /// The junctions and couplers between them.
     pub through: Vec<String>,
@@ -184,35 +184,35 @@ pub struct AlgebraicLoop {
 /// A loop that Newton's method solves during a run.
 #[derive(Clone, Debug)]
 pub struct RunTimeLoop {
-    /// How many variables are looked for.
+    /// The number of variables searched for.
     pub unknowns: usize,
-    /// Their names.
+    /// The names of these variables.
     pub names: Vec<String>,
-    /// Whether its equations are linear.
+    /// True if its equations are linear.
     pub is_linear: bool,
-    /// The elements whose laws are to be met, as far as they are laws of single elements.
+    /// The elements whose laws must be satisfied, if they are laws of single elements.
     pub laws: Vec<Arc<str>>,
 }
 
-/// Bonds that lie in a loop.
+/// Bonds in a loop.
 #[derive(Clone, Debug)]
 pub struct OpenBonds {
     /// The bonds, from 0.
     pub bonds: Vec<usize>,
-    /// Whether something circulates in the loop that nothing determines. Otherwise its equations are solved as a whole.
+    /// True if an undetermined variable circulates in the loop. Otherwise the equations of the loop are solved as a whole.
     pub circulates: bool,
-    /// The junctions and couplers that they join.
+    /// The junctions and couplers that the bonds join.
     pub between: Vec<String>,
 }
 
-/// A normal tree: as many A-type storage and as few T-type storage among its branches as there can be.
+/// A normal tree: its branches contain as much A-type storage and as little T-type storage as possible.
 #[derive(Clone, Debug)]
 pub struct NormalTree {
-    /// Branches and links in the order in which they were decided.
+    /// Branches and links, in the order in which they were decided.
     pub members: Vec<TreeMember>,
 }
 
-/// What acts between two nodes: a place among the ports or the bonds, from 0.
+/// The elements between two nodes: an index among the ports or the bonds, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// The branch of a port.
@@ -224,16 +224,16 @@ pub enum Member {
 /// A branch of the linear graph, in the tree or not.
 #[derive(Clone, Debug)]
 pub struct TreeMember {
-    /// What it is.
+    /// The element.
     pub of: Member,
-    /// `spring`, `gears.a`; of a bond, what it leads to.
+    /// `spring`, `gears.a`; for a bond, the element that it leads to.
     pub name: String,
-    /// The nodes; none is the reference.
+    /// The nodes; `None` is the reference.
     pub ends: (Option<String>, Option<String>),
-    /// What it gives to the rest of the model: its across variable if it is a branch, its through variable if it is a link.
+    /// The variable that it sets: its across variable if it is a branch, its through variable if it is a link.
     pub gives: Option<String>,
-    /// Whether it is a branch of the tree, and not a link; none where a loop of couplers leaves both.
+    /// True for a branch of the tree, false for a link; none if a loop of couplers leaves this open.
     pub is_branch: Option<bool>,
-    /// The rule that put it there.
+    /// The rule that decided this.
     pub rule: String,
 }

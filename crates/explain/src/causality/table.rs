@@ -1,6 +1,6 @@
 //! Columns of text.
 
-/// Rows of cells as lines, each column as wide as its widest cell; numbers are cells too, and stand left.
+/// Formats rows of cells as lines, each column as wide as its widest cell; all cells are left-aligned, including numbers.
 pub(super) fn lines(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let length = |text: &str| text.chars().count();
@@ -12,7 +12,7 @@ pub(super) fn lines(rows: &[Vec<String>]) -> Vec<String> {
     let line = |row: &Vec<String>| {
         let mut text = String::from(" ");
         for (cell, width) in row.iter().zip(&widths) {
-            // An empty column takes no room.
+            // An empty column takes no space.
             if *width > 0 {
                 text.push(' ');
                 text.push_str(cell);

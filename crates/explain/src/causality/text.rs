@@ -6,22 +6,18 @@ use lgm_equations::causality::words::list;
 use lgm_model::{JunctionKind, Variable};
 use std::fmt::Write;
 
-/// How the text is written.
+/// The format of the text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextOptions {
-    /// Whether bonds are listed though the author drew none.
+    /// True if bonds are listed even if the author drew none.
     pub bonds: bool,
 }
 
-/// The report as sections with tables: bonds, normal tree, storage, loops.
+/// Formats the report as sections with tables: bonds, normal tree, storage, loops.
 pub fn text(report: &CausalityReport, options: TextOptions) -> String {
     let mut out = format!("{}\n", report.model);
     if report.has_drawn_bonds || options.bonds {
-        section(
-            &mut out,
-            "bonds, in the order in which they got their strokes",
-            bonds(report),
-        );
+        section(&mut out, "bonds, in the order of stroke assignment", bonds(report));
     }
     if let Some(tree) = &report.tree {
         let rows = tree.members.iter().map(|member| {
@@ -38,11 +34,7 @@ pub fn text(report: &CausalityReport, options: TextOptions) -> String {
                 .map_or(String::new(), |gives| format!("gives {gives}"));
             vec![mark.to_string(), member.name.clone(), ends, gives, member.rule.clone()]
         });
-        section(
-            &mut out,
-            "normal tree, in the order in which it was chosen",
-            rows.collect(),
-        );
+        section(&mut out, "normal tree, in the order of selection", rows.collect());
     }
     section(
         &mut out,
@@ -60,7 +52,7 @@ pub fn text(report: &CausalityReport, options: TextOptions) -> String {
     };
     section(
         &mut out,
-        "bonds without strokes: these loops are solved as a whole",
+        "bonds without strokes: these loops are solved together",
         open(false),
     );
     section(
@@ -70,13 +62,13 @@ pub fn text(report: &CausalityReport, options: TextOptions) -> String {
     );
     let conflicts = report.conflicts.iter().map(|place| {
         let port = &report.ports[*place];
-        vec![port.name.clone(), format!("its {} is set already", given(port))]
+        vec![port.name.clone(), format!("its {} is already set", given(port))]
     });
     section(&mut out, "conflicts", conflicts.collect());
     out
 }
 
-/// A heading with its table; nothing if there are no rows.
+/// Writes a heading with its table; nothing without rows.
 fn section(out: &mut String, heading: &str, rows: Vec<Vec<String>>) {
     if !rows.is_empty() {
         let _ = writeln!(out, "\n{heading}");
@@ -93,7 +85,7 @@ fn name(report: &CausalityReport, end: End) -> &str {
     }
 }
 
-/// `x |--> mass`: the stroke stands where effort acts, and the arrow points where power is positive.
+/// Formats a bond as `x |--> mass`: the stroke is where effort acts, and the arrow points in the direction of positive power.
 fn picture(report: &CausalityReport, bond: usize) -> String {
     let bond = &report.bonds[bond];
     let sign = match bond.effort_at {
@@ -104,7 +96,7 @@ fn picture(report: &CausalityReport, bond: usize) -> String {
     format!("{} {sign} {}", shown(report, bond.tail), shown(report, bond.head))
 }
 
-/// A junction with its kind, where its name does not say it.
+/// Formats a junction with its kind, if its name does not include it.
 fn shown(report: &CausalityReport, end: End) -> String {
     match end {
         End::Port(_) => name(report, end).to_string(),
@@ -136,7 +128,7 @@ fn bonds(report: &CausalityReport) -> Vec<Vec<String>> {
     report.order.iter().map(row).collect()
 }
 
-/// A-type, T-type, or without a domain C and I.
+/// Returns A-type or T-type, or C or I without a domain.
 fn kind(port: &Port) -> &'static str {
     let co_energy = match port.role {
         Role::Storage(co_energy) => co_energy,
@@ -205,7 +197,7 @@ fn at_run_time(report: &CausalityReport) -> Vec<Vec<String>> {
     report.at_run_time.iter().map(row).collect()
 }
 
-/// What a source gives.
+/// Returns the variable of a source.
 fn given(port: &Port) -> &str {
     match port.role {
         Role::Source(Variable::Flow) => &port.words.1,

@@ -1,4 +1,4 @@
-//! The normal tree of a linear graph, read off its causality: a branch gives its across variable, a link its through variable.
+//! The normal tree of a linear graph, derived from its causality: a branch sets its across variable, a link its through variable.
 
 use super::report::{CausalityReport, Member, NormalTree, Role, TreeMember};
 use crate::names::Names;
@@ -8,10 +8,10 @@ use lgm_equations::causality::words::{list, quantity};
 use lgm_model::{BondEnd, Connection, Law, Model, NodeId, PortId, Variable};
 use std::collections::VecDeque;
 
-/// Beyond this many looks at members the cuts of branches are not listed.
+/// The work limit, in examined members, up to which the cuts of branches are listed.
 const LOOKS: usize = 20_000_000;
 
-/// A branch of the graph while its rule is not known.
+/// A branch of the graph whose rule is not known yet.
 struct Edge {
     of: Member,
     name: String,
@@ -19,7 +19,7 @@ struct Edge {
     is_branch: Option<bool>,
 }
 
-/// The tree of a model; none if it has no branches.
+/// Returns the tree of a model; `None` if it has no branches.
 pub(super) fn tree(
     names: Names<'_>,
     assignment: &Assignment,
@@ -50,8 +50,8 @@ pub(super) fn tree(
     })
 }
 
-/// All branches of the graph in the order of decision, those of couplers where their stroke was found; and bonds at nodes, which act
-/// between the node and the reference.
+/// Returns all branches of the graph in the order of decision, with branches of couplers at the step that assigned their stroke. Also
+/// returns bonds at nodes, which act between the node and the reference.
 fn edges(names: Names<'_>, assignment: &Assignment, order: &[PortId], report: &CausalityReport) -> Vec<Edge> {
     let Names { model, graph } = names;
     let mut is_decided = vec![false; model.graph.ports.len()];
@@ -93,7 +93,7 @@ fn edges(names: Names<'_>, assignment: &Assignment, order: &[PortId], report: &C
     found
 }
 
-/// What a member gives, in the words of its domain.
+/// Returns the variable that a member sets, with its name in the domain.
 fn gives(names: Names<'_>, report: &CausalityReport, edge: &Edge) -> Option<String> {
     let is_branch = edge.is_branch?;
     match edge.of {
@@ -113,7 +113,7 @@ fn gives(names: Names<'_>, report: &CausalityReport, edge: &Edge) -> Option<Stri
     }
 }
 
-/// Whether a bond sets the across variable of a node at its end.
+/// Returns true if a bond sets the across variable of a node at its end.
 fn sets_node(graph: &BondGraph, assignment: &Assignment, bond: u32, node: NodeId) -> Option<bool> {
     let junction = graph.node_junctions[node.index()];
     let stroke = assignment.strokes[bond as usize]?;
@@ -121,9 +121,9 @@ fn sets_node(graph: &BondGraph, assignment: &Assignment, bond: u32, node: NodeId
     Some(imposed == graph.junctions[junction as usize].kind.common())
 }
 
-/// The tree, with the way from each node towards a root. The reference is the last node.
+/// The tree, with the path from each node to a root. The reference is the last node.
 struct Forest {
-    /// The edge towards the root, and the node behind it.
+    /// The edge towards the root, and the node at its other end.
     up: Vec<Option<(usize, usize)>>,
     depth: Vec<usize>,
     root: Vec<usize>,
@@ -162,7 +162,7 @@ impl Forest {
         forest
     }
 
-    /// The branches between two nodes; none if the tree does not join them.
+    /// Returns the branches between two nodes; `None` if the tree does not connect them.
     fn path(&self, mut a: usize, mut b: usize) -> Option<Vec<usize>> {
         if self.root[a] != self.root[b] {
             return None;
@@ -181,7 +181,7 @@ impl Forest {
         Some(left)
     }
 
-    /// Which nodes a branch of the tree alone joins to its root.
+    /// Returns the nodes that are connected to their root only through one tree branch.
     fn behind(&self, edge: usize) -> Vec<bool> {
         let mut order: Vec<usize> = (0..self.up.len()).collect();
         order.sort_by_key(|node| self.depth[*node]);
@@ -200,7 +200,7 @@ fn places(edge: &Edge, reference: usize) -> (usize, usize) {
     (place(edge.ends.0), place(edge.ends.1))
 }
 
-/// The rule that put a member where it is.
+/// Returns the rule that placed a member in the tree or outside.
 fn rule(
     names: Names<'_>,
     report: &CausalityReport,
@@ -211,12 +211,12 @@ fn rule(
 ) -> String {
     let loops = || closing(names.model, edges, forest, edge);
     let Some(is_branch) = edge.is_branch else {
-        return "either: the equations of its loop of couplers are solved as a whole".to_string();
+        return "either: the equations of its coupler loop are solved together".to_string();
     };
     let Member::Port(place) = edge.of else {
         return match is_branch {
-            true => "a branch: the bond graph behind the bond sets the node".to_string(),
-            false => "a link: the node sets the bond graph behind the bond".to_string(),
+            true => "a branch: the bond graph at the bond sets the node".to_string(),
+            false => "a link: the node sets the bond graph at the bond".to_string(),
         };
     };
     let port = PortId(place as u32);
@@ -245,16 +245,16 @@ fn rule(
         (Role::Source(given), false) if !is_across(given) => format!("always a link: it sets its {through}"),
         (Role::Source(given), _) if conflict && is_across(given) => format!("in conflict{}", and(loops())),
         (Role::Source(_), _) if conflict => match cut(names, edges, forest, edge, looks) {
-            Some((nodes, links)) => format!("in conflict: beside it, {nodes} {} on {links} alone", hang(&nodes)),
+            Some((nodes, links)) => format!("in conflict: without it, only {links} {} {nodes}", connect(&links)),
             None => "in conflict".to_string(),
         },
         (Role::Source(_), _) => "in conflict".to_string(),
         (Role::Storage(co_energy), true) if is_across(co_energy) => {
-            "A-type storage: a branch, as it closes no loop with sources and A-type storage before it".to_string()
+            "A-type storage: a branch, because it closes no loop with earlier sources and A-type storage".to_string()
         }
         (Role::Storage(co_energy), false) if is_across(co_energy) => match loops() {
-            Some(path) => format!("A-type storage, yet a link: with {path} it would close a loop of branches"),
-            None => format!("A-type storage, yet a link: its {across} is set already"),
+            Some(path) => format!("A-type storage, but a link: with {path} it would close a loop of branches"),
+            None => format!("A-type storage, but a link: its {across} is already set"),
         },
         (Role::Storage(_), false) => match loops() {
             Some(path) => format!("T-type storage: a link; {path} {} its ends", join(&path)),
@@ -262,28 +262,27 @@ fn rule(
         },
         (Role::Storage(_), true) => match cut(names, edges, forest, edge, looks) {
             Some((nodes, links)) => {
-                format!("T-type storage, yet a branch: without it {nodes} would hang on {links} alone")
+                format!("T-type storage, but a branch: without it only {links} would connect {nodes}")
             }
-            None => format!("T-type storage, yet a branch: its {through} is set already"),
+            None => format!("T-type storage, but a branch: its {through} is already set"),
         },
         (Role::Velocity, true) => {
             format!(
-                "no storage: the {across} is a state, as a modulus depends on its integral; a branch before storage"
+                "no storage: the {across} is a state, because a modulus depends on its integral; a branch before \
+                 storage"
             )
         }
         (Role::Velocity, false) => format!("no storage: a modulus depends on the integral of its {across}"),
-        (Role::Dissipator, true) => {
-            "dissipator: a branch, as it closes no loop with the branches before it".to_string()
-        }
+        (Role::Dissipator, true) => "dissipator: a branch, because it closes no loop with earlier branches".to_string(),
         (Role::Dissipator, false) => match loops() {
-            Some(path) => format!("dissipator: a link, as with {path} it would close a loop of branches"),
+            Some(path) => format!("dissipator: a link, because with {path} it would close a loop of branches"),
             None => "dissipator: a link".to_string(),
         },
         (Role::Coupler, _) => coupled(names, report, port, is_branch, (&across, &through)),
     }
 }
 
-/// "joins", of several branches "join".
+/// Returns "joins", or "join" for several branches.
 fn join(path: &str) -> &'static str {
     match path.contains(" and ") {
         true => "join",
@@ -291,11 +290,11 @@ fn join(path: &str) -> &'static str {
     }
 }
 
-/// "hangs", of several nodes "hang".
-fn hang(nodes: &str) -> &'static str {
-    match nodes.contains(" and ") {
-        true => "hang",
-        false => "hangs",
+/// Returns "connects", or "connect" for several branches.
+fn connect(branches: &str) -> &'static str {
+    match branches.contains(" and ") {
+        true => "connect",
+        false => "connects",
     }
 }
 
@@ -303,7 +302,7 @@ fn and(path: Option<String>) -> String {
     path.map_or(String::new(), |path| format!(": it closes a loop with {path}"))
 }
 
-/// The branches that a link closes a loop with.
+/// Returns the branches with which a link closes a loop.
 fn closing(model: &Model, edges: &[Edge], forest: &Forest, edge: &Edge) -> Option<String> {
     let (a, b) = places(edge, model.graph.nodes.len());
     let path = forest.path(a, b)?;
@@ -311,7 +310,7 @@ fn closing(model: &Model, edges: &[Edge], forest: &Forest, edge: &Edge) -> Optio
     (!names.is_empty()).then(|| list(&names))
 }
 
-/// The nodes behind a branch, and the links that lead there besides. None where a member leads there that may be a branch as well.
+/// Returns the nodes beyond a branch, and the links that also lead there. `None` if one of these members may also be a branch.
 fn cut(names: Names<'_>, edges: &[Edge], forest: &Forest, edge: &Edge, looks: &mut usize) -> Option<(String, String)> {
     *looks += edges.len() + forest.up.len();
     if *looks > LOOKS {
@@ -333,7 +332,7 @@ fn cut(names: Names<'_>, edges: &[Edge], forest: &Forest, edge: &Edge, looks: &m
     (!links.is_empty() && !nodes.is_empty()).then(|| (list(&nodes), list(&links)))
 }
 
-/// The rule of a coupler's port, from what its other ports do.
+/// Returns the rule of a coupler's port, from its other ports.
 fn coupled(
     names: Names<'_>,
     report: &CausalityReport,
@@ -350,7 +349,7 @@ fn coupled(
     let gives = if is_branch { across } else { through };
     let others: Vec<PortId> = model.ports_of(id).filter(|other| *other != port).collect();
     let [other] = others[..] else {
-        return format!("coupler: {word} here, as it gives the {gives}");
+        return format!("coupler: {word} here, because it sets the {gives}");
     };
     let is_scalar = matrix.rows == 1 && matrix.columns == 1;
     let across_of = |port: PortId| {
@@ -360,13 +359,13 @@ fn coupled(
         })
     };
     let (Some(own), Some(far), true) = (across_of(port), across_of(other), is_scalar) else {
-        return format!("coupler: {word} here, as it gives the {gives}");
+        return format!("coupler: {word} here, because it sets the {gives}");
     };
     let Some(taken) = report.ports[other.index()].taken else {
-        return format!("coupler: {word} here, as it gives the {gives}");
+        return format!("coupler: {word} here, because it sets the {gives}");
     };
     let far_word = if taken == far { "a link" } else { "a branch" };
-    // Which across variable is tied to which variable of the other side.
+    // The pairs of tied across variables on the two sides.
     let first = PortId(model.graph.elements[id.index()].ports.start);
     let (a, b) = if port == first {
         (*input, *output)

@@ -1,32 +1,32 @@
-//! Each step at random points, with the variables that the emitted equations give there.
+//! Checks each step at random points, with the variables that the emitted equations yield there.
 
-use super::report::Given;
+use super::report::DerivationSource;
 use super::variables::{Reading, Reason, Table};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, doubles};
 use lgm_equations::{FlatGraph, Instant, Seen, StateSystem};
 use rustc_hash::FxHashMap;
 use std::convert::Infallible;
 
-/// Points that are looked for, and how often.
+/// The number of points, and the maximum number of attempts.
 const POINTS: usize = 4;
 const TRIES: u64 = 24;
 
-/// A residual within this share of the largest term holds.
+/// The largest accepted residual, relative to the largest term.
 const TOLERANCE: f64 = 1e-9;
 
-/// Rounding may leave more at some of the points, as where steep laws cancel, but never more than this.
+/// The largest accepted residual at single points, where steep laws cancel.
 const ROUNDED: f64 = 1e-6;
 
-/// The share of the largest variable of its kind below which a term is as good as zero.
-const BESIDE: f64 = 1e-6;
+/// A term below this fraction of the largest variable of its kind counts as zero.
+const NEGLIGIBLE: f64 = 1e-6;
 
 /// The result of the check of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Checked {
     Holds,
-    /// It has no value at any point.
+    /// The step has no value at any point.
     NoValue,
-    /// By this share of its largest term.
+    /// The residual, relative to the largest term.
     Fails(f64),
 }
 
@@ -39,8 +39,8 @@ pub(super) struct Points {
 
 impl Points {
     /// Evaluates the flat graph at random points.
-    pub(super) fn new(given: Given<'_>, table: &Table<'_>) -> Result<Points, Reason> {
-        let Given {
+    pub(super) fn new(given: DerivationSource<'_>, table: &Table<'_>) -> Result<Points, Reason> {
+        let DerivationSource {
             model,
             graph,
             system,
@@ -49,7 +49,7 @@ impl Points {
             ..
         } = given;
         let flat = FlatGraph::new(model, graph, system, retained, options.states);
-        let none = || "the variables of its ports do not follow from its states".to_string();
+        let none = || "its states do not determine its port variables".to_string();
         let mut flat = flat.map_err(|_| none())?.ok_or_else(none)?;
         let mut points = Points {
             values: Vec::new(),
@@ -75,14 +75,12 @@ impl Points {
             }
         }
         match points.values.is_empty() {
-            true => {
-                Err("its equations have no value at any of the points where its steps were to be checked".to_string())
-            }
+            true => Err("its equations have no value at any of the points for checking its steps".to_string()),
             false => Ok(points),
         }
     }
 
-    /// Compares the two sides of a step. A single variable without a value takes it from the first step that holds it.
+    /// Compares the two sides of a step. A single variable without a value is computed from the first step that contains it.
     pub(super) fn check(&mut self, exprs: &Exprs, left: ExprId, right: ExprId) -> Checked {
         let mut found: Option<(f64, f64)> = None;
         for (values, largest) in self.values.iter_mut().zip(&self.largest) {
@@ -99,7 +97,7 @@ impl Points {
             }
             let scale =
                 a.1.max(b.1)
-                    .max(BESIDE * largest * f64::from(u8::from(a.1.max(b.1) > 0.0)));
+                    .max(NEGLIGIBLE * largest * f64::from(u8::from(a.1.max(b.1) > 0.0)));
             let share = if residual == 0.0 { 0.0 } else { residual / scale };
             let (best, worst) = found.unwrap_or((f64::INFINITY, 0.0));
             found = Some((best.min(share), worst.max(share)));
@@ -112,7 +110,7 @@ impl Points {
     }
 }
 
-/// Solves a step for a variable that it is linear in.
+/// Solves a step for a variable in which it is linear.
 fn assign(exprs: &Exprs, sides: [ExprId; 2], own: SymbolId, values: &mut FxHashMap<SymbolId, f64>) {
     let mut at = |value: f64| {
         values.insert(own, value);
@@ -127,7 +125,7 @@ fn assign(exprs: &Exprs, sides: [ExprId; 2], own: SymbolId, values: &mut FxHashM
     };
 }
 
-/// Values, each with the size of the terms that it is added up from.
+/// Returns values, each with the magnitude of its terms.
 fn sized(exprs: &Exprs, roots: &[ExprId], values: &FxHashMap<SymbolId, f64>) -> Vec<(f64, f64)> {
     let found = exprs.fold(roots, |id, node, get: &dyn Fn(ExprId) -> (f64, f64)| {
         let pair = match node {
@@ -172,7 +170,7 @@ fn sized(exprs: &Exprs, roots: &[ExprId], values: &FxHashMap<SymbolId, f64>) -> 
     found
 }
 
-/// The values of all symbols at an instant.
+/// Returns the values of all symbols at an instant.
 fn values_at(table: &Table<'_>, instant: &Instant, seen: &Seen) -> FxHashMap<SymbolId, f64> {
     let mut values: FxHashMap<SymbolId, f64> = FxHashMap::default();
     let signed = |value: Option<f64>, negated: bool| value.map(|value| if negated { -value } else { value });
@@ -195,10 +193,10 @@ fn values_at(table: &Table<'_>, instant: &Instant, seen: &Seen) -> FxHashMap<Sym
     values
 }
 
-/// Around the starts.
+/// Returns a random instant near the initial values.
 fn random_instant(system: &StateSystem, set: u64) -> Instant {
     let mut draw = Draw(0x9e37_79b9_7f4a_7c15 ^ (set + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9));
-    // The later tries stay nearer to the starts, where laws with a narrow domain have values.
+    // Later attempts stay closer to the initial values, where laws with a narrow domain have values.
     let width = 1.0 / (1.0 + (set / 6) as f64 * 4.0);
     let states = system
         .states
@@ -215,7 +213,7 @@ fn random_instant(system: &StateSystem, set: u64) -> Instant {
     }
 }
 
-/// Numbers between -1 and 1 (splitmix64).
+/// A generator of numbers between -1 and 1 (splitmix64).
 struct Draw(u64);
 
 impl Draw {

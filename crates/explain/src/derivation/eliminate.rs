@@ -1,4 +1,4 @@
-//! Elimination: what each variable is over states and inputs, and the lines that say so.
+//! Elimination: expresses each variable in terms of states and inputs, and records the corresponding lines.
 
 use super::order::Order;
 use super::report::Rule;
@@ -10,13 +10,13 @@ use lgm_algebra::{Field, FromExpression, RationalFunctions};
 use lgm_equations::is_large;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Term operations for the equations of one loop.
+/// The maximum number of term operations for the equations of one loop.
 const OPERATIONS: u64 = 400_000;
 
-/// Variables that are torn before the model is left to others.
+/// The maximum number of torn variables before the derivation is abandoned.
 const MOST_TORN: usize = 40;
 
-/// A step before it has a number; `because` are places of drafts.
+/// A step that has no number yet; `because` contains indices of drafts.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) rule: Rule,
@@ -31,29 +31,29 @@ pub(super) struct Draft {
 /// The work of an elimination, and its results.
 pub(super) struct Elimination<'t, 'a> {
     pub(super) table: &'t mut Table<'a>,
-    /// Drafts: the equations first, in their order.
+    /// Drafts; the equations come first, in order.
     pub(super) drafts: Vec<Draft>,
-    /// Equations that stay to be solved at each instant, as drafts.
+    /// Equations that remain to be solved at each instant, as drafts.
     pub(super) loops: Vec<usize>,
     equations: Vec<Equation>,
     order: Order,
-    /// Variables that such equations are solved for.
+    /// Variables for which such equations are solved.
     torn: Vec<SymbolId>,
     definitions: FxHashMap<SymbolId, ExprId>,
     resolved: FxHashMap<SymbolId, ExprId>,
     /// The drafts that define each variable.
     cites: FxHashMap<SymbolId, Vec<usize>>,
-    /// Variables with a draft of their own, in place of their equation.
+    /// Variables with their own draft instead of their equation.
     stepped: FxHashMap<SymbolId, usize>,
-    /// The equations and targets that hold each variable.
+    /// The equations and targets that contain each variable.
     consumers: FxHashMap<SymbolId, Vec<usize>>,
-    /// The place of each variable in the order of elimination.
+    /// The position of each variable in the order of elimination.
     rank: FxHashMap<SymbolId, usize>,
     is_full: bool,
 }
 
 impl<'t, 'a> Elimination<'t, 'a> {
-    /// Eliminates all that `targets`, expressions beside the equations of states, need.
+    /// Eliminates all variables needed by `targets`, expressions in addition to the state equations.
     pub(super) fn new(
         table: &'t mut Table<'a>,
         equations: Vec<Equation>,
@@ -148,7 +148,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         let [symbol] = *group else {
             return self.solve_together(group);
         };
-        // A variable that no equation gives is a fault only where it is needed.
+        // A variable without an equation is an error only if it is needed.
         let Some(at) = self.order.of.get(&symbol).copied() else {
             return Ok(());
         };
@@ -164,8 +164,8 @@ impl<'t, 'a> Elimination<'t, 'a> {
         self.table.exprs.symbol_info(symbol).name.to_string()
     }
 
-    /// Notes the definition of a variable by an equation. A variable that several others need, and that takes several equations, gets a
-    /// line of its own.
+    /// Records the definition of a variable by an equation. A variable that several others need, and that requires several equations, gets
+    /// its own line.
     fn define(&mut self, symbol: SymbolId, definition: ExprId, at: usize) -> Result<(), Reason> {
         self.definitions.insert(symbol, definition);
         let (value, cited) = self.substituted(definition)?;
@@ -183,20 +183,21 @@ impl<'t, 'a> Elimination<'t, 'a> {
         Ok(())
     }
 
-    /// Lets a draft say what a variable is.
+    /// Records the expression of a variable in a draft.
     fn note(&mut self, symbol: SymbolId, value: ExprId, step: usize) {
         self.resolved.insert(symbol, value);
         self.cites.insert(symbol, vec![step]);
         self.stepped.insert(symbol, step);
     }
 
-    /// An expression over states and inputs, and the drafts that it takes.
+    /// Expresses an expression in states and inputs; returns it with the drafts that this requires.
     pub(super) fn substituted(&mut self, root: ExprId) -> Result<(ExprId, Vec<usize>), Reason> {
         let ([_, value], cites) = self.of_states([root, root], None)?;
         Ok((value, cites))
     }
 
-    /// Two sides over states and inputs, but for the variable that they say something of, and the drafts that this takes.
+    /// Expresses two sides in states and inputs, except for the variable that they determine; returns them with the drafts that this
+    /// requires.
     fn of_states(&mut self, sides: [ExprId; 2], kept: Option<SymbolId>) -> Result<([ExprId; 2], Vec<usize>), Reason> {
         let mut cites: Vec<usize> = Vec::new();
         for symbol in self.replaced(sides, kept) {
@@ -217,13 +218,13 @@ impl<'t, 'a> Elimination<'t, 'a> {
                 *value = shortest(&mut self.table.exprs, *value);
             }
             if is_large(&self.table.exprs, *value) {
-                return Err("its equations are longer than anybody reads".to_string());
+                return Err("its equations are too long to read".to_string());
             }
         }
         Ok(([found[0], found[1]], cites))
     }
 
-    /// The variables that are to be replaced in two sides, the last in the order of elimination first.
+    /// Returns the variables to be replaced in two sides, the last in the order of elimination first.
     fn replaced(&self, sides: [ExprId; 2], kept: Option<SymbolId>) -> Vec<SymbolId> {
         let mut unknowns = self.table.unknowns_of(&sides);
         unknowns.retain(|symbol| Some(*symbol) != kept);
@@ -231,7 +232,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         unknowns
     }
 
-    /// An equation with all variables replaced but the one that it says something of: in one line, or in a line for each of them. The
+    /// Replaces all variables of an equation except the one that it determines: in one line, or in one line for each of them. Returns the
     /// draft of the last line.
     fn lines(&mut self, sides: [ExprId; 2], kept: Option<SymbolId>, into: usize) -> Result<usize, Reason> {
         let (ends, cites) = self.of_states(sides, kept)?;
@@ -273,7 +274,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         self.drafts.len() - 1
     }
 
-    /// The rate of a variable that states and inputs determine.
+    /// Differentiates a variable that states and inputs determine.
     fn differentiate(&mut self, symbol: SymbolId, of: ExprId) -> Result<(), Reason> {
         let name = self.name(symbol);
         let (value, mut cites) = self.substituted(of)?;
@@ -295,10 +296,10 @@ impl<'t, 'a> Elimination<'t, 'a> {
                 Some(Reading::Input(input)) => self.table.exprs.symbol(self.table.system.input_rates[*input]),
                 Some(Reading::Time) => self.table.exprs.one(),
                 Some(Reading::Number(_)) => continue,
-                _ => return Err(format!("`{name}` takes the rate of `{}`", self.name(own))),
+                _ => return Err(format!("`{name}` receives the rate of `{}`", self.name(own))),
             };
             let slope = self.table.exprs.differentiate(value, own);
-            let slope = slope.ok_or_else(|| format!("`{name}` is the rate of what has no derivative"))?;
+            let slope = slope.ok_or_else(|| format!("`{name}` is the rate of a variable without a derivative"))?;
             terms.push(self.table.exprs.mul(slope, rate));
         }
         let rate = self.table.exprs.sum(terms);
@@ -314,7 +315,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         Ok(())
     }
 
-    /// A loop of equations that are linear in their variables, solved as a whole.
+    /// Solves a loop of equations that are linear in their variables as a whole.
     fn solve_together(&mut self, group: &[SymbolId]) -> Result<(), Reason> {
         let mut group = group.to_vec();
         group.sort_unstable();
@@ -323,7 +324,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         let mut cites = equations.clone();
         cites.sort_unstable();
         let mut field = RationalFunctions::new(OPERATIONS, RationalFunctions::DEFAULT_TERMS);
-        let too_large = || "an algebraic loop is too large to be solved on paper".to_string();
+        let too_large = || "an algebraic loop is too large to solve on paper".to_string();
         let (mut matrix, mut right) = (Vec::new(), Vec::new());
         for at in &equations {
             let residual = self
@@ -384,7 +385,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         Ok(())
     }
 
-    /// A part of a loop's equation over states and inputs.
+    /// Expresses a part of a loop's equation in states and inputs.
     fn of_others(&mut self, root: ExprId, cites: &mut Vec<usize>) -> Result<ExprId, Reason> {
         let (value, cited) = self.substituted(root)?;
         cited.into_iter().for_each(|cite| {
@@ -395,7 +396,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         Ok(value)
     }
 
-    /// The equations that give no variable, over states, inputs and what they are to be solved for.
+    /// Expresses the remaining equations in states, inputs and the variables for which they must be solved.
     fn remaining_loops(&mut self) -> Result<(), Reason> {
         if self.torn.is_empty() {
             return Ok(());
@@ -424,7 +425,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         Ok(())
     }
 
-    /// The equation of each state with the draft that it ends in, and all drafts that this takes.
+    /// Returns the final draft of each state's equation, with all drafts that it requires.
     pub(super) fn state_equations(&mut self) -> Result<FxHashMap<usize, usize>, Reason> {
         let mut found = FxHashMap::default();
         for at in 0..self.equations.len() {
@@ -436,7 +437,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
         Ok(found)
     }
 
-    /// Equations that are no lines of their own.
+    /// Returns true for equations that are not separate lines.
     pub(super) fn is_hidden(&self, draft: usize) -> bool {
         self.equations
             .get(draft)
@@ -444,7 +445,7 @@ impl<'t, 'a> Elimination<'t, 'a> {
     }
 }
 
-/// The rates of declared integrals, with the shell that says each.
+/// Returns the rates of declared integrals, each with its shell equation.
 fn integral_rates(table: &Table<'_>, equations: &[Equation]) -> Vec<(SymbolId, usize)> {
     let shells = equations.iter().enumerate().filter(|entry| entry.1.rule == Rule::Shell);
     let first = table.state_of.len();
@@ -453,7 +454,7 @@ fn integral_rates(table: &Table<'_>, equations: &[Equation]) -> Vec<(SymbolId, u
         .collect()
 }
 
-/// The variables that the equations of states, the targets and what is torn need.
+/// Returns the variables that the state equations, the targets and torn loops need.
 fn needed(
     table: &Table<'_>,
     equations: &[Equation],
@@ -483,7 +484,7 @@ fn needed(
     found
 }
 
-/// The value that an equation gives a variable.
+/// Returns the value that an equation determines for a variable.
 fn defined(table: &mut Table<'_>, equation: &Equation, symbol: SymbolId) -> Option<ExprId> {
     let left = table.exprs.symbol(symbol);
     if equation.left == left && !table.exprs.depends_on(equation.right, symbol) {
@@ -497,7 +498,7 @@ fn defined(table: &mut Table<'_>, equation: &Equation, symbol: SymbolId) -> Opti
 /// Variables with their coefficients.
 type Terms = Vec<(SymbolId, ExprId)>;
 
-/// An expression as a linear one of some variables: their coefficients, and the rest.
+/// Splits an expression that is linear in some variables into their coefficients and the rest.
 fn affine(table: &mut Table<'_>, root: ExprId, members: &FxHashSet<SymbolId>) -> Option<(Terms, ExprId)> {
     let is_member = |exprs: &Exprs, id: ExprId| matches!(exprs.node(id), Node::Symbol(own) if members.contains(own));
     let form = table.exprs.affine(root, &is_member)?;
@@ -512,7 +513,7 @@ fn affine(table: &mut Table<'_>, root: ExprId, members: &FxHashSet<SymbolId>) ->
     Some((terms.collect(), form.rest))
 }
 
-/// A variable without which the first group that has no solution in closed form may have one.
+/// Returns a variable to tear, so that the first group without a closed-form solution may have one.
 fn to_tear(
     table: &mut Table<'_>,
     equations: &[Equation],
@@ -534,7 +535,9 @@ fn to_tear(
                     1 => continue,
                     _ => {
                         let name = &table.exprs.symbol_info(*symbol).name;
-                        return Err(format!("`{name}` and what it is the rate of depend on each other"));
+                        return Err(format!(
+                            "`{name}` and the variable it differentiates depend on each other"
+                        ));
                     }
                 }
             }

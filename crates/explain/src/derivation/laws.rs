@@ -1,4 +1,4 @@
-//! The laws of elements as equations: the shell of states, and all others.
+//! The laws of elements as equations: the shell of the states, and all others.
 
 use super::report::Rule;
 use super::terms::{positive, tidy};
@@ -8,7 +8,7 @@ use crate::causality::CausalityReport;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::{Closed, Dissipator, ElementId, Law, Matrix, NonlinearLaw, PortId, StorageForm, Variable};
 
-/// The laws of all elements, then the rates of declared integrals.
+/// Adds the laws of all elements, then the rates of declared integrals.
 pub(super) fn laws(
     table: &mut Table<'_>,
     causality: &CausalityReport,
@@ -57,7 +57,7 @@ pub(super) fn laws(
     Ok(found)
 }
 
-/// The co-energy variable of linear storage.
+/// Returns the co-energy variable of linear storage.
 fn co_energy(table: &Table<'_>, port: PortId) -> Option<Variable> {
     let model = table.names.model;
     match &model.graph.elements[model.graph.ports[port.index()].element.index()].law {
@@ -89,7 +89,7 @@ impl Writer<'_, '_> {
         self.ports.iter().map(|port| self.table.port(*port, variable)).collect()
     }
 
-    /// Row of a matrix times a vector.
+    /// Multiplies a row of a matrix by a vector.
     fn row(&mut self, matrix: &Matrix, row: usize, vector: &[ExprId]) -> Result<ExprId, Reason> {
         let mut terms = Vec::new();
         for (column, entry) in vector.iter().enumerate() {
@@ -158,10 +158,7 @@ impl Writer<'_, '_> {
                     self.add(Rule::Constitutive, z[at], right, gives, None);
                 }
                 StorageForm::Inverse => {
-                    return Err(format!(
-                        "`{}` is a stiffness of which one port depends on another",
-                        self.name
-                    ));
+                    return Err(format!("`{}` is a stiffness with dependent ports", self.name));
                 }
             }
         }
@@ -185,7 +182,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// The variable that the law of a port gives, as causality decided; of a coupler only if it is this one.
+    /// Returns the variable that the law of a port sets according to causality; for a coupler only if it is `wanted`.
     fn given_by_law(&self, port: PortId, wanted: Option<Variable>) -> Option<SymbolId> {
         let given = self.causality.ports.get(port.index())?.taken?.conjugate();
         let variable = self.table.port(port, given);
@@ -206,7 +203,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// `y = M x` and `conj(x) = -M' conj(y)`.
+    /// Adds `y = M x` and `conj(x) = -M' conj(y)`.
     fn coupler(&mut self, input: Variable, output: Variable, matrix: &Matrix) -> Result<(), Reason> {
         let (x, y) = self.ports.split_at(matrix.columns);
         let (x, y) = (x.to_vec(), y.to_vec());
@@ -241,7 +238,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// A law solved for the variable that it was written for, where that has a closed form.
+    /// Adds a law solved for the variable that it sets, if a closed form exists.
     fn nonlinear(&mut self, law: &NonlinearLaw) -> Result<(), Reason> {
         for (at, residual) in law.residuals.iter().enumerate() {
             let residual = self.table.carried(*residual)?;

@@ -1,9 +1,9 @@
-//! The derivation of a model, from what the stages decided.
+//! Builds the derivation of a model from the results of the compiler stages.
 
 use super::check::{Checked, Points};
 use super::eliminate::{Draft, Elimination};
 use super::laws::laws;
-use super::report::{Derivation, Given, Rule, Step};
+use super::report::{Derivation, DerivationSource, Rule, Step};
 use super::results::{Measured, results};
 use super::topology::graph_equations;
 use super::variables::{Reason, Table};
@@ -14,17 +14,17 @@ use lgm_model::Model;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// Models of more equations than this are not written out.
+/// The maximum number of equations; larger models are not written out.
 const MOST_EQUATIONS: usize = 2_000;
 
-/// Derives the equations of a model from its elements. With `is_full` every line of the elimination is a step.
+/// Derives the equations of a model from its elements. If `is_full` is set, every line of the elimination is a step.
 ///
-/// Every step is evaluated at random points before it is returned, with the variables that the equations give there. Where the way of a
-/// model cannot be written in these steps, a diagnostic says why.
-pub fn derivation(given: Given<'_>, is_full: bool) -> Result<Derivation, Box<Diagnostic>> {
+/// Every step is evaluated at random points before it is returned, with the variables that the equations yield there. If a model has no
+/// derivation of this form, a diagnostic gives the reason.
+pub fn derivation(given: DerivationSource<'_>, is_full: bool) -> Result<Derivation, Box<Diagnostic>> {
     derived(given, is_full).map_err(|reason| {
         let message = format!(
-            "the equations of `{}` have no derivation in steps",
+            "the equations of `{}` have no step-by-step derivation",
             given.model.heading.name
         );
         let diagnostic = Diagnostic::error(Code::LGM0941, message).label(given.model.heading.span, reason);
@@ -35,14 +35,14 @@ pub fn derivation(given: Given<'_>, is_full: bool) -> Result<Derivation, Box<Dia
     })
 }
 
-fn derived(given: Given<'_>, is_full: bool) -> Result<Derivation, Reason> {
+fn derived(given: DerivationSource<'_>, is_full: bool) -> Result<Derivation, Reason> {
     let assigned = assigned(given.model, given.graph, given.options);
     let names = Names {
         model: &assigned.model,
         graph: &assigned.graph,
     };
     if 2 * names.model.graph.ports.len() > MOST_EQUATIONS {
-        return Err("it has more equations than anybody reads".to_string());
+        return Err("it has too many equations to read".to_string());
     }
     let independent = &assigned.causality.independent;
     let mut table = Table::new(names, given.system, independent, |port| assigned.co_energy(port))?;
@@ -67,7 +67,7 @@ fn derived(given: Given<'_>, is_full: bool) -> Result<Derivation, Reason> {
     })
 }
 
-/// The value of an output over variables; of a rate, the value under the derivative.
+/// Returns the value of an output over variables; for a rate, the value under the derivative.
 fn measured(table: &mut Table<'_>, model: &Model, value: ExprId) -> Option<Measured> {
     let (value, is_rate) = match model.exprs.node(value) {
         Node::Call(Function::Der, list) => (list[0], true),
@@ -77,7 +77,8 @@ fn measured(table: &mut Table<'_>, model: &Model, value: ExprId) -> Option<Measu
     Some(Measured { value, is_rate })
 }
 
-/// For each draft, true if it becomes a step: all that results need, each of them checked; in full also those that only hold.
+/// Returns true for each draft that becomes a step: all drafts that results need, each of them checked; in full derivations also other
+/// valid ones.
 fn kept(
     table: &Table<'_>,
     drafts: &[Draft],
@@ -94,7 +95,7 @@ fn kept(
             }
         }
     }
-    // Variables that have no port follow from the equations that hold them, one after another.
+    // Variables without a port follow one after another from the equations that contain them.
     for _ in 0..2 {
         drafts.iter().for_each(|draft| _ = check(draft));
     }
@@ -113,7 +114,7 @@ fn kept(
                     brief(&table.exprs, draft.right)
                 );
                 return Err(format!(
-                    "the step `{step}` has no value at any of the points where it was to be checked"
+                    "the step `{step}` has no value at any of the points for checking it"
                 ));
             }
             Checked::Fails(residual) => {
@@ -124,7 +125,7 @@ fn kept(
                 );
                 let share = format!("{residual:.0e} of its largest term");
                 return Err(format!(
-                    "the step `{step}` fails its check by {share}, which is a fault of lgm"
+                    "the step `{step}` fails its check by {share}, which is a bug in lgm"
                 ));
             }
         }
@@ -132,7 +133,7 @@ fn kept(
     Ok(kept)
 }
 
-/// The steps in the order of their rules, with numbers.
+/// Returns the steps in the order of their rules, with numbers.
 fn numbered(drafts: &[Draft], kept: &[bool]) -> Vec<Step> {
     let mut order: Vec<usize> = (0..drafts.len()).filter(|at| kept[*at]).collect();
     order.sort_by_key(|at| drafts[*at].rule);

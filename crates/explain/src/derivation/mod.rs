@@ -1,8 +1,10 @@
-//! The derivation of state equations as the source documents lay it out: the shell of the states, other constitutive equations, node and
-//! loop equations of a linear graph over its normal tree, junctions of a bond graph, numbered substitutions, and the result.
+//! The derivation of state equations, in the layout of the source documents: the state equations before substitution, the other
+//! constitutive equations, the node and loop equations of a linear graph or the junctions of a bond graph, numbered substitutions,
+//! and the result.
 //!
-//! Each step is an equation with the numbers of the steps that it follows from. It is made of what the stages decided: the laws of the flat
-//! model, its causality with the normal tree, its states and its equations. It is evaluated at random points before it is shown.
+//! Each step is an equation with the numbers of the steps that it follows from. Steps are built from the results of the compiler stages:
+//! the laws of the flat model, its causality with the normal tree, its states and its equations. Each is evaluated at random points before
+//! it is shown.
 
 mod check;
 mod eliminate;
@@ -18,4 +20,4 @@ mod variables;
 
 pub use make::derivation;
 pub use print::{Piece, json, latex, markdown, pieces, text, typst};
-pub use report::{Derivation, Given, Rule, Step};
+pub use report::{Derivation, DerivationSource, Rule, Step};

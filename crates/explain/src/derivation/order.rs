@@ -1,4 +1,4 @@
-//! The equation for each variable, and the groups of variables that are solved together.
+//! Matches each variable with an equation, and finds the groups of variables that are solved together.
 
 use super::topology::Equation;
 use super::variables::Table;
@@ -8,16 +8,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The equations of the variables.
 #[derive(Default)]
 pub(super) struct Order {
-    /// The equation that gives each variable.
+    /// The equation that determines each variable.
     pub(super) of: FxHashMap<SymbolId, usize>,
-    /// The variables in groups, each after those that it needs; a group of several is a loop.
+    /// The variables in groups, each after those that it needs; a group with several variables is a loop.
     pub(super) groups: Vec<Vec<SymbolId>>,
-    /// Equations that give none.
+    /// Equations that determine no variable.
     pub(super) left_over: Vec<usize>,
 }
 
 impl Order {
-    /// Matches variables with equations, causality's choices first, and sorts them. Rates of integrals are given by the shell.
+    /// Matches variables with equations, preferring causality's choices, and sorts them. The shell determines the rates of integrals.
     pub(super) fn new(table: &Table<'_>, equations: &[Equation], rates: &[(SymbolId, usize)]) -> Order {
         let held: Vec<Vec<SymbolId>> = equations.iter().map(|equation| held(table, equation)).collect();
         let mut matching = Matching {
@@ -44,7 +44,7 @@ impl Order {
     }
 }
 
-/// The variables of an equation; a rate needs the variable that it is the rate of.
+/// Returns the variables of an equation; a rate also requires its own variable.
 fn held(table: &Table<'_>, equation: &Equation) -> Vec<SymbolId> {
     let mut roots = vec![equation.left, equation.right];
     roots.extend(equation.rate_of);
@@ -54,12 +54,12 @@ fn held(table: &Table<'_>, equation: &Equation) -> Vec<SymbolId> {
 struct Matching<'h> {
     held: &'h [Vec<SymbolId>],
     of: FxHashMap<SymbolId, usize>,
-    /// Variables whose equation is settled.
+    /// Variables whose equation is decided.
     fixed: FxHashSet<SymbolId>,
 }
 
 impl Matching<'_> {
-    /// Finds a variable for an equation, others making room. A chain of them is walked without recursion.
+    /// Finds a variable for an equation, reassigning others if necessary. The chain of reassignments is followed without recursion.
     fn augment(&mut self, at: usize, seen: &mut FxHashSet<SymbolId>) -> bool {
         let mut chain: Vec<(usize, usize, Option<SymbolId>)> = vec![(at, 0, None)];
         while let Some((equation, next, _)) = chain.last_mut() {
@@ -86,7 +86,7 @@ impl Matching<'_> {
     }
 }
 
-/// Tarjan's components of what needs what, without recursion.
+/// Returns Tarjan's strongly connected components of the dependencies, without recursion.
 fn groups(held: &[Vec<SymbolId>], of: &FxHashMap<SymbolId, usize>) -> Vec<Vec<SymbolId>> {
     let mut all: Vec<SymbolId> = of.keys().copied().collect();
     all.sort_unstable();

@@ -5,7 +5,7 @@ use lgm_algebra::expr::{ExprId, Exprs, print};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The style in which a derivation is written.
+/// The format of a written derivation.
 struct Style {
     expression: fn(&Exprs, ExprId) -> String,
     name: fn(&str) -> String,
@@ -13,14 +13,14 @@ struct Style {
     heading: (&'static str, &'static str),
     open: &'static str,
     close: &'static str,
-    /// The number before a line, if the formula has none of its own.
+    /// Formats the number before a line, if the formula has none of its own.
     item: fn(usize) -> String,
     end: fn(usize) -> String,
-    /// The text before the words about a line, and the text after them.
+    /// The text before and after the words about a line.
     about: (&'static str, &'static str),
 }
 
-/// The derivation in plain text, expressions in the syntax of the language.
+/// Writes the derivation in plain text, with expressions in the syntax of the language.
 pub fn text(derivation: &Derivation) -> String {
     let width = derivation.steps.len().to_string().len() + 2;
     let mut out = format!("{}\n", derivation.model);
@@ -37,7 +37,7 @@ pub fn text(derivation: &Derivation) -> String {
     out
 }
 
-/// The derivation as sections of a document in LaTeX, for `amsmath`.
+/// Writes the derivation as sections of a LaTeX document, for `amsmath`.
 pub fn latex(derivation: &Derivation) -> String {
     let style = Style {
         expression: print::latex,
@@ -53,7 +53,7 @@ pub fn latex(derivation: &Derivation) -> String {
     document(derivation, &style)
 }
 
-/// The derivation in Markdown, with formulas between dollars.
+/// Writes the derivation in Markdown, with formulas between dollar signs.
 pub fn markdown(derivation: &Derivation) -> String {
     let style = Style {
         expression: print::latex,
@@ -69,7 +69,7 @@ pub fn markdown(derivation: &Derivation) -> String {
     document(derivation, &style)
 }
 
-/// The derivation in Typst.
+/// Writes the derivation in Typst.
 pub fn typst(derivation: &Derivation) -> String {
     let style = Style {
         expression: print::typst,
@@ -107,25 +107,25 @@ fn document(derivation: &Derivation, style: &Style) -> String {
     out
 }
 
-/// A heading, or an equation with the words before it, for documents that print a derivation in a notation of their own.
+/// A heading, or an equation with the words before it, for documents that print a derivation in their own notation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     /// The heading of a group of steps.
     Heading(&'static str),
     /// An equation.
     Equation {
-        /// Words before it; names stand between backquotes.
+        /// The words before the equation; names are in backquotes.
         words: String,
-        /// In LaTeX.
+        /// The equation in LaTeX.
         latex: String,
-        /// In Typst.
+        /// The equation in Typst.
         typst: String,
-        /// Its number.
+        /// The number of the equation.
         number: usize,
     },
 }
 
-/// The derivation piece by piece.
+/// Returns the derivation piece by piece.
 pub fn pieces(derivation: &Derivation) -> Vec<Piece> {
     let mut found = Vec::new();
     for (rule, steps) in sections(derivation) {
@@ -146,7 +146,7 @@ pub fn pieces(derivation: &Derivation) -> Vec<Piece> {
     found
 }
 
-/// The steps of each rule that has any.
+/// Returns the steps of each rule that has any.
 fn sections(derivation: &Derivation) -> impl Iterator<Item = (Rule, Vec<&Step>)> {
     let of = |rule: Rule| {
         (
@@ -161,7 +161,7 @@ fn sections(derivation: &Derivation) -> impl Iterator<Item = (Rule, Vec<&Step>)>
     Rule::ALL.into_iter().map(of).filter(|section| !section.1.is_empty())
 }
 
-/// The words before the equation of a step.
+/// Formats the words before the equation of a step.
 fn words(derivation: &Derivation, step: &Step, name: &dyn Fn(&str) -> String) -> String {
     let numbers = |list: &[usize]| {
         let list: Vec<String> = list.iter().map(|number| format!("({number})")).collect();
@@ -188,7 +188,7 @@ fn words(derivation: &Derivation, step: &Step, name: &dyn Fn(&str) -> String) ->
     }
 }
 
-/// The derivation as JSON. The shape is stable: tools read it.
+/// Converts the derivation to JSON. The format is stable, because other tools read it.
 pub fn json(derivation: &Derivation) -> Value {
     let steps = derivation.steps.iter().map(|step| {
         let [left, right] = [step.left, step.right].map(|side| print::text(&derivation.exprs, side));

@@ -9,55 +9,55 @@ use std::sync::Arc;
 
 /// The parts from which a derivation is made.
 #[derive(Clone, Copy)]
-pub struct Given<'a> {
-    /// The flat model that the equations were made from.
+pub struct DerivationSource<'a> {
+    /// The flat model from which the equations were derived.
     pub model: &'a Model,
-    /// Its bond graph.
+    /// The bond graph of the model.
     pub graph: &'a BondGraph,
-    /// Its equations.
+    /// The equations of the model.
     pub system: &'a StateSystem,
     /// The options of the equations.
     pub options: &'a Options,
-    /// The storage elements that were to keep their states.
+    /// The storage elements that were requested to keep their states.
     pub retained: &'a [ElementId],
-    /// The causality that the equations are formed with.
+    /// The causality with which the equations are formed.
     pub causality: &'a CausalityReport,
 }
 
-/// The way from the elements of a model to its state equations.
+/// The derivation of the state equations of a model from its elements.
 #[derive(Clone, Debug)]
 pub struct Derivation {
     /// The model's name.
     pub model: Arc<str>,
-    /// The arena of all expressions here. Variables are symbols of the author's names: `mass.F`, `piston.a.Q`, `I1.e`.
+    /// The arena of all expressions here. Variables are symbols with the author's names: `mass.F`, `piston.a.Q`, `I1.e`.
     pub exprs: Exprs,
-    /// The steps in their order.
+    /// The steps in order.
     pub steps: Vec<Step>,
 }
 
-/// One equation with its place in the derivation.
+/// One equation with its position in the derivation.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its number, from 1.
+    /// The number of the step, from 1.
     pub number: usize,
     /// The kind of the equation.
     pub rule: Rule,
-    /// The part to which it belongs: the element, the node, the link that closes the loop, the junction; empty for other rules.
+    /// The owner of the equation: the element, the node, the link that closes the loop, the junction; empty for other rules.
     pub of: String,
-    /// Its left side.
+    /// The left-hand side.
     pub left: ExprId,
-    /// Its right side.
+    /// The right-hand side.
     pub right: ExprId,
-    /// The numbers of the steps that it follows from; a substitution has the equation that is substituted into first.
+    /// The numbers of the steps from which it follows; for a substitution, the equation that is substituted into comes first.
     pub because: Vec<usize>,
-    /// Variables that the steps are solved for together, where they make a loop.
+    /// The variables for which the steps are solved together, if they form a loop.
     pub together: Vec<String>,
-    /// True if it is the time derivative of the first of them.
+    /// True if the step is the time derivative of the first step in `because`.
     pub is_derivative: bool,
 }
 
 impl Step {
-    /// Returns true if the steps before it were solved together for the variable on its left. Other steps of a loop are left to be solved.
+    /// Returns true if the preceding steps were solved together for the variable on the left. Other steps of a loop remain to be solved.
     pub fn is_solution(&self, exprs: &Exprs) -> bool {
         let left = print::text(exprs, self.left);
         self.together.contains(&left)
@@ -67,7 +67,7 @@ impl Step {
 /// The kind of the equation of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
-    /// Storage with a state of its own: the rate of the state.
+    /// The rate of a state, from storage with its own state.
     Shell,
     /// Any other law of an element.
     Constitutive,
@@ -77,9 +77,9 @@ pub enum Rule {
     Loop,
     /// The variable that the bonds of a junction share, and the sum that is zero.
     Junction,
-    /// Variables were replaced by what other steps say of them.
+    /// Variables were replaced by their values from other steps.
     Substitution,
-    /// An equation of the model, as `lgm equations` prints it.
+    /// An equation of the model, as printed by `lgm equations`.
     Result,
 }
 
@@ -95,7 +95,7 @@ impl Rule {
         Rule::Result,
     ];
 
-    /// The word of the JSON.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Rule::Shell => "shell",
@@ -108,7 +108,7 @@ impl Rule {
         }
     }
 
-    /// The heading over its steps.
+    /// Returns the heading of the rule's steps.
     pub fn heading(self) -> &'static str {
         match self {
             Rule::Shell => "State-space shell",

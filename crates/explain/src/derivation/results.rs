@@ -1,4 +1,4 @@
-//! The equations of the model as the last steps: what `lgm equations` prints, and the steps that it follows from.
+//! The equations of the model as the last steps, as printed by `lgm equations`, with the steps from which they follow.
 
 use super::eliminate::{Draft, Elimination};
 use super::report::Rule;
@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 /// The value that an output measures.
 #[derive(Clone, Copy)]
 pub(super) struct Measured {
-    /// Over variables of ports and states.
+    /// The value over variables of ports and states.
     pub(super) value: ExprId,
-    /// True if the output is the rate of it.
+    /// True if the output is the rate of the value.
     pub(super) is_rate: bool,
 }
 
-/// Adds the results: named parts, loops, states and outputs. `outputs` are their values over variables, where they have any.
+/// Adds the results: named parts, loops, states and outputs. `outputs` are their values over variables, if available.
 pub(super) fn results(work: &mut Elimination<'_, '_>, outputs: &[Option<Measured>]) -> Result<(), Reason> {
     let ends = work.state_equations()?;
     let system = work.table.system;
@@ -46,7 +46,7 @@ pub(super) fn results(work: &mut Elimination<'_, '_>, outputs: &[Option<Measured
             None => (work.table.exprs.zero(), Vec::new()),
         };
         let right = system.read_output(at);
-        // Rates of states that are solved for, also where nothing of them is left in the end.
+        // Rates of the solved states, even if they cancel from the result.
         let mut read = vec![right];
         read.extend(measured.map(|measured| measured.value));
         read.extend(because.iter().map(|draft| work.drafts[*draft].right));
@@ -80,7 +80,7 @@ fn add(work: &mut Elimination<'_, '_>, of: String, left: ExprId, right: ExprId, 
     });
 }
 
-/// The equation of a state, rates times factors on its left.
+/// Returns the equation of a state, with rates times factors on the left.
 fn read_equation(work: &mut Elimination<'_, '_>, state: usize) -> (ExprId, ExprId) {
     let table = &mut *work.table;
     let system = table.system;
@@ -101,7 +101,7 @@ fn read_equation(work: &mut Elimination<'_, '_>, state: usize) -> (ExprId, ExprI
     (table.exprs.sum(left), right)
 }
 
-/// The last lines of a state's equation, and of those of all states whose rates are in it.
+/// Returns the last lines of a state's equation, and of the equations of all states whose rates it contains.
 fn behind(work: &Elimination<'_, '_>, ends: &FxHashMap<usize, usize>, state: usize) -> Vec<usize> {
     let table = &work.table;
     let (mut waiting, mut found, mut seen) = (vec![state], Vec::new(), vec![state]);

@@ -1,10 +1,10 @@
-//! Expressions as a person writes them between two lines of a derivation.
+//! Readable forms of expressions between two lines of a derivation.
 
 use lgm_algebra::expr::{ExprId, Exprs, Node};
 use lgm_equations::lowest_terms;
 use rustc_hash::FxHashMap;
 
-/// Multiplies sums by numbers and adds up like terms.
+/// Multiplies sums by numbers and combines like terms.
 pub(super) fn tidy(exprs: &mut Exprs, root: ExprId) -> ExprId {
     let mut known: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     for id in exprs.reachable(&[root]) {
@@ -20,7 +20,7 @@ pub(super) fn tidy(exprs: &mut Exprs, root: ExprId) -> ExprId {
     known[&root]
 }
 
-/// A number times a sum as a sum.
+/// Distributes a number over a sum.
 fn distributed(exprs: &mut Exprs, list: &[ExprId]) -> Option<ExprId> {
     let [factor, sum] = *list else { return None };
     exprs.as_number(factor)?;
@@ -31,7 +31,7 @@ fn distributed(exprs: &mut Exprs, list: &[ExprId]) -> Option<ExprId> {
     Some(exprs.sum(terms))
 }
 
-/// A sum with like terms added up.
+/// Combines the like terms of a sum.
 fn collected(exprs: &mut Exprs, list: &[ExprId]) -> ExprId {
     let mut terms: Vec<(ExprId, ExprId)> = Vec::new();
     for term in list {
@@ -48,7 +48,7 @@ fn collected(exprs: &mut Exprs, list: &[ExprId]) -> ExprId {
     exprs.sum(terms)
 }
 
-/// A term as a number times the rest.
+/// Splits a term into a number and the rest.
 fn parts(exprs: &mut Exprs, term: ExprId) -> (ExprId, ExprId) {
     let one = exprs.one();
     match exprs.node(term).clone() {
@@ -61,13 +61,13 @@ fn parts(exprs: &mut Exprs, term: ExprId) -> (ExprId, ExprId) {
     }
 }
 
-/// The shorter one of the tidied expression and of its lowest terms.
+/// Returns the tidied expression or its lowest terms, whichever is shorter.
 pub(super) fn shortest(exprs: &mut Exprs, id: ExprId) -> ExprId {
     let tidied = tidy(exprs, id);
     lowest_terms(exprs, tidied)
 }
 
-/// `left = right` with a minus sign on the left taken to the other side.
+/// Returns `left = right` with a minus sign on the left moved to the other side.
 pub(super) fn positive(exprs: &mut Exprs, left: ExprId, right: ExprId) -> (ExprId, ExprId) {
     match is_negative(exprs, left) {
         true => {

@@ -9,18 +9,18 @@ use lgm_equations::bond::BondGraph;
 use lgm_model::{BondEnd, BondId, Connection, JunctionKind, Measure, NodeId, PortId, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An equation before it has a number.
+/// An equation without a number.
 #[derive(Clone, Debug)]
 pub(super) struct Equation {
     pub(super) rule: Rule,
     pub(super) of: String,
     pub(super) left: ExprId,
     pub(super) right: ExprId,
-    /// The variable that it is meant to give.
+    /// The variable that it is intended to determine.
     pub(super) gives: Option<SymbolId>,
-    /// The state whose rate it says; it gives no other variable.
+    /// The state whose rate it determines; it determines no other variable.
     pub(super) state: Option<usize>,
-    /// The expression whose derivative is the rate of the port's variable that it gives: nothing is printed but the derivative itself.
+    /// The expression whose derivative is the rate of the port's variable; only the derivative itself is printed.
     pub(super) rate_of: Option<ExprId>,
 }
 
@@ -45,7 +45,7 @@ struct Edge {
     across: ExprId,
     through: ExprId,
     is_branch: Option<bool>,
-    /// The state that it stands for without an inertia of its own.
+    /// The state, for a velocity without its own inertia.
     velocity: Option<usize>,
 }
 
@@ -53,12 +53,12 @@ struct Edge {
 struct Tree {
     edges: Vec<Edge>,
     in_tree: Vec<bool>,
-    /// For each node the edge towards its root and the node behind it; the reference is the last node.
+    /// For each node, the edge towards its root and the node at its other end; the reference is the last node.
     up: Vec<Option<(usize, usize)>>,
     depth: Vec<usize>,
 }
 
-/// All equations of the graph; the measured variables of nodes and junctions become known to the table.
+/// Returns all equations of the graph, and registers the measured variables of nodes and junctions in the table.
 pub(super) fn graph_equations(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport) -> Vec<Equation> {
     let model = table.names.model;
     let mut is_node = vec![false; model.graph.nodes.len()];
@@ -113,7 +113,7 @@ impl Tree {
         let reference = is_node.len();
         let mut group: Vec<usize> = (0..=reference).collect();
         let mut in_tree = vec![false; edges.len()];
-        // Members that may be either join the tree where they close no loop.
+        // Members that may be branches or links join the tree unless they close a loop.
         for wanted in [Some(true), None, Some(false)] {
             for (at, edge) in edges.iter().enumerate().filter(|entry| entry.1.is_branch == wanted) {
                 let [a, b] = edge.ends.map(|end| group[end]);
@@ -133,7 +133,7 @@ impl Tree {
         tree
     }
 
-    /// Hangs every part of the tree on its root, the reference where it has one.
+    /// Connects every part of the tree to its root, which is the reference if the part contains it.
     fn hang(&mut self) {
         let mut beside: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.up.len()];
         for (at, edge) in self.edges.iter().enumerate().filter(|entry| self.in_tree[entry.0]) {
@@ -158,7 +158,7 @@ impl Tree {
         }
     }
 
-    /// The through variables at each node but the roots: what comes in less what goes out.
+    /// Returns the through variables at each node except the roots: inflow minus outflow.
     fn node_equations(&self, table: &mut Table<'_>) -> Vec<Equation> {
         let mut at_node: Vec<Vec<usize>> = vec![Vec::new(); self.up.len()];
         for (at, edge) in self
@@ -192,7 +192,7 @@ impl Tree {
         found
     }
 
-    /// The loop that each link closes with branches of the tree.
+    /// Returns the loop that each link closes with branches of the tree.
     fn loop_equations(&self, table: &mut Table<'_>) -> Vec<Equation> {
         let mut found = Vec::new();
         for (at, edge) in self.edges.iter().enumerate().filter(|entry| !self.in_tree[entry.0]) {
@@ -207,14 +207,14 @@ impl Tree {
         found
     }
 
-    /// The across variables of the branches from one node to another.
+    /// Returns the across variables of the branches from one node to another.
     fn between(&self, table: &mut Table<'_>, mut from: usize, mut to: usize) -> Vec<ExprId> {
         let (mut first, mut last) = (Vec::new(), Vec::new());
         while from != to {
             let is_first = self.depth[from] >= self.depth[to];
             let node = if is_first { &mut from } else { &mut to };
             let Some((edge, next)) = self.up[*node] else { break };
-            // Along the branch when it is walked as it was drawn.
+            // True if the branch is traversed in its drawn direction.
             let is_along = (self.edges[edge].ends[0] == *node) == is_first;
             let across = self.edges[edge].across;
             let term = if is_along { across } else { table.exprs.neg(across) };
@@ -228,7 +228,7 @@ impl Tree {
         first
     }
 
-    /// The across variable of a node against the root of its part.
+    /// Returns the across variable of a node against the root of its part.
     fn across_of(&self, table: &mut Table<'_>, mut node: usize) -> ExprId {
         let mut terms = Vec::new();
         while let Some((edge, next)) = self.up[node] {
@@ -243,7 +243,7 @@ impl Tree {
     }
 }
 
-/// A sum that is zero, with what is positive first.
+/// Returns a sum that is zero, with positive terms first.
 fn added(table: &mut Table<'_>, mut terms: Vec<ExprId>) -> ExprId {
     terms.retain(|term| !table.exprs.is_zero(*term));
     if terms.iter().all(|term| is_negative(&table.exprs, *term)) {
@@ -253,7 +253,7 @@ fn added(table: &mut Table<'_>, mut terms: Vec<ExprId>) -> ExprId {
     table.exprs.sum(terms)
 }
 
-/// The branches of ports in the order in which causality was decided, and bonds at nodes.
+/// Returns the branches of ports in the order in which causality was decided, and bonds at nodes.
 fn edges(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport, is_node: &[bool]) -> Vec<Edge> {
     let model = table.names.model;
     let reference = model.graph.nodes.len();
@@ -271,7 +271,7 @@ fn edges(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport, 
             }
         }
     }
-    // Equations stand in the order of declaration, whatever was decided first.
+    // Equations are in declaration order, independent of the order of decisions.
     ports.sort_by_key(|entry| entry.0);
     for (port, _, is_branch) in ports {
         let info = &model.graph.ports[port.index()];
@@ -301,7 +301,7 @@ fn edges(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport, 
             }
             let common = place(model.graph.nodes[node.index()].kind.common());
             let place = (graph.drawn[at] as usize, table.names.node(node));
-            // The other variable of the bond leaves the node at its tail, and comes in at its head.
+            // The other variable of the bond leaves the node at its tail, and enters at its head.
             let leaving = table.bonds[at][1 - common];
             found.push(Edge {
                 name: table.names.bond_end(other),
@@ -316,7 +316,7 @@ fn edges(table: &mut Table<'_>, graph: &BondGraph, causality: &CausalityReport, 
     found
 }
 
-/// The equations of a junction; its common variable is returned.
+/// Adds the equations of a junction; returns its common variable.
 fn junction_equations(
     table: &mut Table<'_>,
     graph: &BondGraph,
@@ -364,7 +364,7 @@ fn junction_equations(
     Some(given)
 }
 
-/// `1-junction A`
+/// Formats `1-junction A`.
 fn junction_name(table: &Table<'_>, node: NodeId, kind: JunctionKind) -> String {
     let digit = match kind {
         JunctionKind::Zero => 0,
@@ -373,7 +373,7 @@ fn junction_name(table: &Table<'_>, node: NodeId, kind: JunctionKind) -> String 
     format!("{digit}-junction {}", table.names.node(node))
 }
 
-/// Two elements at the ends of one bond share its effort and its flow.
+/// Adds the equations of direct bonds: two elements at the ends of one bond share its effort and its flow.
 fn direct_bonds(table: &mut Table<'_>, found: &mut Vec<Equation>) {
     let model = table.names.model;
     for (at, bond) in model.graph.bonds.iter().enumerate() {
@@ -388,7 +388,7 @@ fn direct_bonds(table: &mut Table<'_>, found: &mut Vec<Equation>) {
     }
 }
 
-/// `left = right`, the variable to be replaced on the left.
+/// Builds `left = right`, with the variable to be replaced on the left.
 fn equal(table: &mut Table<'_>, of: &str, left: ExprId, right: ExprId) -> Equation {
     let (left, right) = positive(&mut table.exprs, left, right);
     let mut equation = Equation::new(Rule::Junction, of.to_string(), left, right);

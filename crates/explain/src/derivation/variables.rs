@@ -1,4 +1,4 @@
-//! The variables of a derivation: those of ports and of drawn bonds, by the names that equations give them.
+//! The variables of a derivation, which belong to ports and to drawn bonds, with the names from the equations.
 
 use crate::names::Names;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind, to_f64};
@@ -6,15 +6,15 @@ use lgm_equations::{StateSystem, port_variable_name};
 use lgm_model::{BondEnd, Connection, Law, PortId, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The reason why there is no derivation.
+/// The reason why no derivation exists.
 pub(super) type Reason = String;
 
 /// The source of a symbol's value when a step is checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// A variable of a port, or, negated, minus that.
+    /// A variable of a port, negated if the flag is set.
     Port(PortId, Variable, bool),
-    /// The rate of it.
+    /// The rate of such a variable.
     PortRate(PortId, Variable, bool),
     State(usize),
     StateRate(usize),
@@ -25,11 +25,11 @@ pub(super) enum Reading {
     Number(f64),
     Time,
     Output(usize),
-    /// It follows from an equation that holds it.
+    /// The value follows from an equation that contains the symbol.
     Told,
 }
 
-/// Effort and flow as places in pairs.
+/// Returns the index of effort and flow in pairs.
 pub(super) fn place(variable: Variable) -> usize {
     match variable {
         Variable::Effort => 0,
@@ -37,12 +37,12 @@ pub(super) fn place(variable: Variable) -> usize {
     }
 }
 
-/// The variables, in an arena that also holds the equations of the system.
+/// The variables, in an arena that also contains the equations of the system.
 pub(super) struct Table<'a> {
     pub(super) names: Names<'a>,
     pub(super) system: &'a StateSystem,
     pub(super) exprs: Exprs,
-    /// Effort and flow of each port, absorbing.
+    /// Effort and flow of each port, positive when absorbing power.
     pub(super) ports: Vec<[ExprId; 2]>,
     /// Effort and flow of each drawn bond, from tail to head.
     pub(super) bonds: Vec<[ExprId; 2]>,
@@ -50,20 +50,20 @@ pub(super) struct Table<'a> {
     pub(super) state_of: FxHashMap<PortId, usize>,
     /// The rate of each state.
     pub(super) rates: Vec<SymbolId>,
-    /// The variables that are to be eliminated.
+    /// The variables to be eliminated.
     pub(super) unknowns: FxHashSet<SymbolId>,
     pub(super) readings: FxHashMap<SymbolId, Reading>,
-    /// Rates of co-energy variables that are no states, with their ports.
+    /// Rates of co-energy variables that are not states, by port.
     pub(super) port_rates: FxHashMap<PortId, SymbolId>,
-    /// Ports of sources whose variable is an input, or nothing.
+    /// Ports of sources whose variable is an input or zero.
     pub(super) placed: FxHashSet<PortId>,
-    /// The expressions here for the symbols of the model.
+    /// The expressions that represent the symbols of the model.
     leaves: FxHashMap<SymbolId, ExprId>,
     copied: FxHashMap<ExprId, ExprId>,
 }
 
 impl<'a> Table<'a> {
-    /// The variables of a model; `independent` is the storage with states of its own, in the order of these.
+    /// Creates the variables of a model; `independent` lists the storage with its own states, in their order.
     pub(super) fn new(
         names: Names<'a>,
         system: &'a StateSystem,
@@ -91,7 +91,7 @@ impl<'a> Table<'a> {
         for (at, port) in independent.iter().enumerate() {
             let state = system.states.get(at);
             if state.is_none_or(|state| state.is_total()) {
-                return Err("its states are totals of what several storage elements hold".to_string());
+                return Err("its states are totals of several storage elements".to_string());
             }
             table.state_of.insert(*port, at);
         }
@@ -102,10 +102,10 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    /// The symbols of the system.
+    /// Reads the symbols of the system.
     fn read_system(&mut self) {
         let system = self.system;
-        // Several symbols may have the name of one rate.
+        // Several symbols may have the name of the same rate.
         let mut named: FxHashMap<_, Vec<SymbolId>> = FxHashMap::default();
         for symbol in (0..self.exprs.symbol_count() as u32).map(SymbolId) {
             let name = self.exprs.symbol_info(symbol).name.clone();
@@ -137,7 +137,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The variables of the ports. That of an input is the input; that of a storage whose state is its co-energy is the state.
+    /// Creates the variables of the ports. The variable of an input source is the input; the co-energy of storage is its state if that is
+    /// the co-energy.
     fn make_ports(&mut self, co_energy: &impl Fn(PortId) -> Option<Variable>) {
         let model = self.names.model;
         let of_loops: FxHashMap<_, _> = (self.system.equations.loops.iter())
@@ -178,7 +179,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns true if a port is at the tail of its bond, whose flow it gives.
+    /// Returns true if a port is at the tail of its bond, so that it delivers the bond's flow.
     fn is_tail(&self, port: PortId) -> bool {
         match self.names.model.graph.ports[port.index()].connection {
             Connection::Bond(bond) => self.names.model.graph.bonds[bond.index()].tail == BondEnd::Port(port),
@@ -208,7 +209,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The symbols of the model that are no measures.
+    /// Reads the symbols of the model that are not measurements.
     fn read_model(&mut self, independent: usize) -> Result<(), Reason> {
         let (model, system) = (self.names.model, self.system);
         self.leaves.insert(model.time, self.exprs.symbol(system.time));
@@ -232,12 +233,12 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Says what a measured variable of the model is.
+    /// Defines a measured variable of the model.
     pub(super) fn measured(&mut self, symbol: SymbolId, value: ExprId) {
         self.leaves.insert(symbol, value);
     }
 
-    /// An expression of the model over the variables here.
+    /// Converts an expression of the model to the variables here.
     pub(super) fn carried(&mut self, root: ExprId) -> Result<ExprId, Reason> {
         let from = &self.names.model.exprs;
         for id in from.reachable(&[root]) {
@@ -252,12 +253,12 @@ impl<'a> Table<'a> {
                 Node::Call(Function::Int, list) => {
                     let held = self.held_integral(list[0]);
                     let written = lgm_algebra::expr::brief(from, id);
-                    let held = held.ok_or_else(|| format!("`{written}` is held by the state of another element"))?;
+                    let held = held.ok_or_else(|| format!("`{written}` is the state of another element"))?;
                     self.copied.insert(id, held);
                 }
                 Node::Call(Function::Der, _) => {
                     let written = lgm_algebra::expr::brief(from, id);
-                    return Err(format!("the rate `{written}` is asked for"));
+                    return Err(format!("the rate `{written}` is required"));
                 }
                 _ => {}
             }
@@ -265,7 +266,7 @@ impl<'a> Table<'a> {
         Ok(self.exprs.import(from, root, &mut self.copied))
     }
 
-    /// The integral of an expression as the state that holds it, less its start.
+    /// Returns the integral of an expression as the state that stores it, minus its initial value.
     fn held_integral(&mut self, rate: ExprId) -> Option<ExprId> {
         let model = self.names.model;
         let integral = model.integrals.iter().find(|integral| integral.holds(rate))?;
@@ -275,17 +276,17 @@ impl<'a> Table<'a> {
         Some(self.exprs.sub(state, start))
     }
 
-    /// The variable of a port.
+    /// Returns the variable of a port.
     pub(super) fn port(&self, port: PortId, variable: Variable) -> ExprId {
         self.ports[port.index()][place(variable)]
     }
 
-    /// The rate of a state.
+    /// Returns the rate of a state.
     pub(super) fn state_rate(&mut self, state: usize) -> ExprId {
         self.exprs.symbol(self.rates[state])
     }
 
-    /// The rate of a port's co-energy variable: that of the state, or a variable of its own.
+    /// Returns the rate of a port's co-energy variable: the rate of the state, or a separate variable.
     pub(super) fn port_rate(&mut self, port: PortId, co_energy: Variable) -> ExprId {
         if let Some(state) = self.state_of.get(&port).copied()
             && self.system.states[state].variable.is_co_energy()
@@ -309,14 +310,14 @@ impl<'a> Table<'a> {
         if negated { self.exprs.neg(value) } else { value }
     }
 
-    /// The variables of an expression that are to be eliminated, in the order of their ids.
+    /// Returns the variables of an expression that must be eliminated, in the order of their ids.
     pub(super) fn unknowns_of(&self, roots: &[ExprId]) -> Vec<SymbolId> {
         let mut found = self.exprs.symbols_of(roots);
         found.retain(|symbol| self.unknowns.contains(symbol));
         found
     }
 
-    /// The single variable that an expression is, negated or not.
+    /// Returns the single variable that an expression equals, negated or not.
     pub(super) fn as_variable(&self, id: ExprId) -> Option<SymbolId> {
         match self.exprs.node(id) {
             Node::Symbol(symbol) => Some(*symbol),
@@ -331,7 +332,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Lets the variables of sources that give nothing but an input or zero be what they give.
+    /// Replaces the variable of each source whose value is a plain input or zero by that value.
     fn place_sources(&mut self) -> Result<(), Reason> {
         let model = self.names.model;
         for element in &model.graph.elements {

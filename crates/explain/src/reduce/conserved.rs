@@ -1,5 +1,5 @@
-//! Conserved quantities: combinations of momenta, charges and displacements whose rates the junction structure adds up to nothing, or
-//! to what sources give.
+//! Conserved quantities: combinations of momenta, charges and displacements whose rates sum to zero, or to source variables, by the
+//! junction structure.
 
 use super::merging::total;
 use super::parameters::{inertance, inverse, is_constant, is_sum, shortest, shown, times};
@@ -14,18 +14,18 @@ use lgm_equations::{Assigned, OverGiven, StateSystem};
 use lgm_model::{Law, PortId, Variable};
 use rustc_hash::FxHashMap;
 
-/// In models of more storage than this nobody looks for combinations.
+/// The maximum number of storage ports for which combinations are searched for.
 const MOST: usize = 200;
 
-/// A row of rates and the combination of storage that it belongs to.
+/// A row of rates, and the corresponding combination of storage.
 struct Combination {
-    /// Rates over what acts on them, without storage.
+    /// Rates in terms of the ports that affect them, without storage.
     rates: FxHashMap<PortId, RationalFunction>,
     /// Storage ports with their coefficients.
     of: FxHashMap<PortId, RationalFunction>,
 }
 
-/// The conserved quantities; none where they were not looked for. Fields of two elements are added to the merges if that is asked for.
+/// Returns the conserved quantities; `None` if they were not searched for. Fields of two elements are added to the merges on request.
 pub(super) fn conserved(
     assigned: &Assigned<'_>,
     exprs: &mut Exprs,
@@ -41,7 +41,7 @@ pub(super) fn conserved(
             system,
             causality,
         };
-        // A single element that a source drives is no combination.
+        // A single element driven by a source is not a combination.
         if of.len() == 1 && !driven_by.is_empty() {
             continue;
         }
@@ -50,7 +50,7 @@ pub(super) fn conserved(
     Some(found)
 }
 
-/// Linear storage ports in integral causality.
+/// Returns the linear storage ports in integral causality.
 fn storage(assigned: &Assigned<'_>) -> Vec<PortId> {
     let model = &*assigned.model;
     let ports = (0..model.graph.ports.len() as u32).map(PortId);
@@ -63,7 +63,7 @@ fn storage(assigned: &Assigned<'_>) -> Vec<PortId> {
         .collect()
 }
 
-/// All independent combinations, with the sources that drive each.
+/// Returns all independent combinations, with the sources that drive each.
 #[allow(clippy::type_complexity)]
 fn combinations(assigned: &Assigned<'_>, exprs: &mut Exprs) -> Option<Vec<(Vec<(PortId, ExprId)>, Vec<PortId>)>> {
     let model = &*assigned.model;
@@ -90,7 +90,7 @@ fn combinations(assigned: &Assigned<'_>, exprs: &mut Exprs) -> Option<Vec<(Vec<(
         own.of.insert(*port, field.one());
         for (other, value) in row {
             let value = field.from_expression(exprs, value).ok()?;
-            // Dependent storage takes up the rate of the quantity that it holds.
+            // Dependent storage absorbs the rate of the quantity that it stores.
             match assigned.is_derivative(other) {
                 true => _ = own.of.insert(other, field.neg(&value)),
                 false => _ = own.rates.insert(other, value),
@@ -104,7 +104,7 @@ fn combinations(assigned: &Assigned<'_>, exprs: &mut Exprs) -> Option<Vec<(Vec<(
     };
     eliminate(&mut field, &mut open, &|port| !is_source(port));
     let mut driven: Vec<Combination> = open;
-    // A combination that sources drive as well is eliminated among the rest, so that those that nothing drives show.
+    // Driven combinations are also eliminated from each other, so that undriven combinations become visible.
     let kept = driven.len();
     eliminate_within(&mut field, &mut driven, kept);
     if field.exhausted() {
@@ -129,7 +129,7 @@ fn combinations(assigned: &Assigned<'_>, exprs: &mut Exprs) -> Option<Vec<(Vec<(
     Some(found)
 }
 
-/// Takes ports out of the rates one by one; each takes a combination with it.
+/// Eliminates ports from the rates one by one; each uses up one combination.
 fn eliminate(field: &mut RationalFunctions, open: &mut Vec<Combination>, goes: &dyn Fn(PortId) -> bool) {
     let first = |combination: &Combination| combination.rates.keys().copied().filter(|port| goes(*port)).min();
     while let Some(at) = open.iter().position(|combination| first(combination).is_some()) {
@@ -142,7 +142,7 @@ fn eliminate(field: &mut RationalFunctions, open: &mut Vec<Combination>, goes: &
     }
 }
 
-/// Takes sources out of all but one combination each; these stay.
+/// Eliminates sources from all but one combination each; these combinations are kept.
 fn eliminate_within(field: &mut RationalFunctions, open: &mut Vec<Combination>, count: usize) {
     for at in 0..count {
         let Some(port) = open[at].rates.keys().copied().min() else {
@@ -157,7 +157,7 @@ fn eliminate_within(field: &mut RationalFunctions, open: &mut Vec<Combination>, 
     }
 }
 
-/// Takes a port out of the rates of combinations by means of another one.
+/// Eliminates a port from the rates of combinations with a pivot combination.
 fn subtract(field: &mut RationalFunctions, open: &mut [Combination], pivot: &Combination, port: PortId) {
     for other in open {
         let Some(value) = other.rates.get(&port).cloned() else {
@@ -220,14 +220,11 @@ impl About<'_, '_> {
             ([first, second], []) => self.field(exprs, (*first, *second), &elements, (merges, merge)),
             (_, []) => (
                 String::new(),
-                "stays: a state less would do, as its start says what it is".to_string(),
+                "kept, although its initial value determines this state".to_string(),
             ),
             (_, by) => {
                 let verb = if by.len() > 1 { "change" } else { "changes" };
-                (
-                    String::new(),
-                    format!("stays: {} {verb} it, and nothing else does", list(by)),
-                )
+                (String::new(), format!("kept: only {} {verb} it", list(by)))
             }
         };
         Conserved {
@@ -240,7 +237,7 @@ impl About<'_, '_> {
         }
     }
 
-    /// The quantity that storage at a port holds, times a factor, over its state.
+    /// Formats the quantity stored at a port, times a factor, in terms of its state.
     fn held(&self, exprs: &mut Exprs, port: PortId, factor: ExprId) -> String {
         let model = &*self.assigned.model;
         let found = self
@@ -271,7 +268,7 @@ impl About<'_, '_> {
             .expect("invariant: storage has a co-energy");
         let variable = state.map_or_else(|| names.measure(port, co_energy), |state| state.to_string());
         let text = shown(exprs, parameter);
-        // Of `1/k` the variable stands above.
+        // The variable of `1/k` is in the numerator.
         match (text.strip_prefix("1/"), text.strip_prefix("-1/")) {
             _ if is_sum(&text) => times(&text, &variable),
             (Some(below), _) => format!("{variable}/{below}"),
@@ -280,7 +277,7 @@ impl About<'_, '_> {
         }
     }
 
-    /// Two elements that take up the same, or a multiple of it.
+    /// Adds a field of two elements whose intakes are equal, or multiples of each other.
     fn field(
         &self,
         exprs: &mut Exprs,
@@ -289,7 +286,7 @@ impl About<'_, '_> {
         (merges, merge): (&mut Vec<Merge>, bool),
     ) -> (String, String) {
         let model = &*self.assigned.model;
-        let alike = "stays: a state less would do, as its start says what it is";
+        let alike = "kept, although its initial value determines this state";
         let is_alone = |port: PortId| {
             model.graph.elements[model.graph.ports[port.index()].element.index()]
                 .ports
@@ -309,7 +306,7 @@ impl About<'_, '_> {
         ) else {
             return (String::new(), alike.to_string());
         };
-        // w_k + factor*w_r = 0: what the one that goes takes up is -1/factor of what the other takes up.
+        // w_k + factor*w_r = 0: the intake of the removed element is -1/factor times the intake of the other.
         let below = inverse(exprs, factor);
         let gain = exprs.neg(below);
         let gain = shortest(exprs, gain);
@@ -329,24 +326,21 @@ impl About<'_, '_> {
         if let Some(difference) = self.unequal_starts(exprs, (kept, removed, factor)) {
             return (
                 equivalent,
-                format!("stays: the starts differ, so that the quantity is {difference} and not 0"),
+                format!("kept: the initial values differ, so the quantity is {difference} and not 0"),
             );
         }
         if !merge {
-            let done = format!("stays; with `--merge-conserved`, {} alone does the same", names[0]);
+            let done = format!("kept; `--merge-conserved` merges it into {}", names[0]);
             return (equivalent, done);
         }
         *merges = both;
         (
             equivalent,
-            format!(
-                "merged: {} alone does the same, with the equivalent parameter",
-                names[0]
-            ),
+            format!("merged into {}, which gets the equivalent parameter", names[0]),
         )
     }
 
-    /// The quantity at the start, if it is not 0.
+    /// Returns the quantity at the start, if it is nonzero.
     fn unequal_starts(&self, exprs: &mut Exprs, (kept, removed, factor): (PortId, PortId, ExprId)) -> Option<f64> {
         let model = &*self.assigned.model;
         let parameters = model.parameters.iter().flat_map(|parameter| &parameter.entries);
@@ -376,7 +370,7 @@ impl About<'_, '_> {
         (sum.abs() > 1e-12 * size).then_some(sum)
     }
 
-    /// The kind of the combination, where all of it is of one kind.
+    /// Returns the kind of the combination, if it is uniform.
     fn kind(&self, of: &[(PortId, ExprId)]) -> &'static str {
         let mut kinds = of.iter().map(|(port, _)| self.kind_of(*port));
         let first = kinds.next().unwrap_or("quantity");

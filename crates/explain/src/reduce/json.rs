@@ -1,9 +1,9 @@
-//! The reduction of storage fields as JSON. The shape is stable: tools read it.
+//! The reduction of storage fields as JSON. The format is stable, because other tools read it.
 
 use super::report::{Dependent, ReductionReport};
 use serde_json::{Value, json};
 
-/// The report; `path` and the gains of an element stand beside it where it has one path alone.
+/// Converts the report; `path` and the gains of an element are at the top level if it has only one path.
 pub fn json(report: &ReductionReport) -> Value {
     let conserved = report.conserved.iter().map(|found| {
         json!({

@@ -1,4 +1,4 @@
-//! The report on storage fields, from the causality that the equations are formed with.
+//! Creates the report on storage fields, from the causality with which the equations are formed.
 
 use super::conserved::conserved;
 use super::merging::total;
@@ -13,21 +13,22 @@ use lgm_equations::causality::words::list;
 use lgm_equations::{Assigned, Options, StateSystem, assigned};
 use lgm_model::{ElementId, Law, Model, PortId, Variable};
 
-/// A port that a dependent one follows, and by which gain; no gain where nobody would read it.
+/// A port that determines a dependent one, and the gain; none if it is too long to read.
 struct Follows {
     port: PortId,
     gain: Option<ExprId>,
 }
 
-/// A dependent port with all that it follows.
+/// A dependent port with all ports that determine it.
 struct Follower {
     port: PortId,
     co_energy: Variable,
     from: Vec<Follows>,
 }
 
-/// Reports the storage fields of a model, with the causality of its equations under the same options; `system` are these equations, and
-/// `causality` is their report. Fields whose energy variables never differ are merged only if `merge_conserved` asks for it.
+/// Reports the storage fields of a model, with the causality of its equations under the same options; `system` are
+/// these equations, and `causality` is their report. Fields whose energy variables never differ are merged only on
+/// request (`merge_conserved`).
 pub fn reduction<'m>(
     model: &'m Model,
     graph: &'m BondGraph,
@@ -70,7 +71,7 @@ pub fn reduction<'m>(
     }
 }
 
-/// The dependent ports in declaration order.
+/// Returns the dependent ports in declaration order.
 fn followers(assigned: &Assigned<'_>, exprs: &mut Exprs, causality: &CausalityReport) -> Vec<Follower> {
     let ports = (0..assigned.model.graph.ports.len() as u32).map(PortId);
     let ports: Vec<(PortId, Variable)> = ports
@@ -122,7 +123,7 @@ fn is_storage(model: &Model, port: PortId) -> bool {
     }
 }
 
-/// The class of the dependent ports of one element.
+/// Returns the class of the dependent ports of one element.
 fn class(assigned: &Assigned<'_>, exprs: &Exprs, ports: &[Follower]) -> Class {
     let model = &*assigned.model;
     let own = element(model, ports[0].port);
@@ -163,7 +164,7 @@ fn class(assigned: &Assigned<'_>, exprs: &Exprs, ports: &[Follower]) -> Class {
     }
 }
 
-/// The dependent storage that one other element does for, with the parameters that this gives.
+/// Returns the dependent storage that one other element can replace, with the resulting parameters.
 fn merges(assigned: &Assigned<'_>, exprs: &mut Exprs, followers: &[Follower]) -> Vec<Merge> {
     let model = &*assigned.model;
     let mut found: Vec<Merge> = Vec::new();
@@ -197,7 +198,7 @@ fn merges(assigned: &Assigned<'_>, exprs: &mut Exprs, followers: &[Follower]) ->
     found
 }
 
-/// The parts from which the report on one element is made.
+/// The data for the report on one element.
 struct About<'a, 'm> {
     assigned: &'a Assigned<'m>,
     exprs: &'a Exprs,
@@ -246,7 +247,7 @@ impl About<'_, '_> {
         }
     }
 
-    /// The paths of a dependent port with their gains.
+    /// Returns the paths of a dependent port with their gains.
     fn paths(&self, follower: &Follower) -> Vec<GainedPath> {
         let report = self.causality;
         let storage = report
@@ -294,7 +295,7 @@ impl About<'_, '_> {
         follower.from.iter().map(path).collect()
     }
 
-    /// The variable that the element of a port gives.
+    /// Returns the variable that the element of a port sets.
     fn given(&self, port: PortId) -> Variable {
         let solved = self.assigned.causality.solved[port.index()];
         solved
@@ -302,7 +303,7 @@ impl About<'_, '_> {
             .conjugate()
     }
 
-    /// A junction of a bond graph with its digit in front: `1B`.
+    /// Returns the name of a bond graph junction prefixed with its digit: `1B`.
     fn with_digit(&self, name: &str) -> String {
         let model = &*self.assigned.model;
         let names = self.names();
@@ -321,7 +322,7 @@ impl About<'_, '_> {
         }
     }
 
-    /// The words on the treatment of a dependent element.
+    /// Describes the treatment of a dependent element.
     fn done(&self, class: Class, ports: &[Follower], on: &[String], equivalent: &str) -> String {
         let model = &*self.assigned.model;
         let co_energy = ports[0].co_energy;
@@ -332,12 +333,9 @@ impl About<'_, '_> {
             false => format!(": {equivalent}"),
         };
         match class {
-            Class::OneToOne => format!(
-                "merged: {} alone does the same, with the equivalent parameter",
-                list(on)
-            ),
+            Class::OneToOne => format!("merged into {}, which gets the equivalent parameter", list(on)),
             Class::SplitPath => format!(
-                "stays: no single element does for it; the equations hold the matrix of {}{matrix}",
+                "kept: no single element replaces it; the equations contain the matrix of {}{matrix}",
                 list(on)
             ),
             Class::Source => {
@@ -345,28 +343,32 @@ impl About<'_, '_> {
                 let sources = sources.filter(|follows| !is_storage(model, follows.port));
                 let mut sources: Vec<String> = sources.map(|follows| self.names().port(follows.port)).collect();
                 sources.dedup();
-                let rate = format!("its {other} takes the rate of what {} gives", list(&sources));
+                let rate = format!(
+                    "its {other} receives the rate of the variable that {} sets",
+                    list(&sources)
+                );
                 match (sources.is_empty(), on.is_empty()) {
-                    (true, _) => format!("stays: its {word} is always 0, and it takes no part"),
+                    (true, _) => format!("kept: its {word} is always 0, so it has no effect"),
                     (false, true) => format!(
-                        "stays: {} {} its {word}; {rate}",
+                        "kept: {} {} its {word}; {rate}",
                         list(&sources),
                         if sources.len() > 1 { "set" } else { "sets" }
                     ),
-                    (false, false) => format!("stays: its {word} follows from {} as well; {rate}", list(&sources)),
+                    (false, false) => format!("kept: its {word} also follows from {}; {rate}", list(&sources)),
                 }
             }
             Class::Multiport => {
                 let count = ports.len();
                 let word = if count == 1 { "port" } else { "ports" };
                 format!(
-                    "stays: it follows at {count} {word} of a field; the equations hold the matrix of {}{matrix}",
+                    "kept: it follows at {count} {word} of a field; the equations contain the matrix of {}{matrix}",
                     list(on)
                 )
             }
-            Class::Nonlinear => "stays: a law is not linear; the equations hold its derivative".to_string(),
+            Class::Nonlinear => "kept: a law is nonlinear; the equations contain its derivative".to_string(),
             Class::Signal => format!(
-                "stays: its {word} follows through signals or through a gain that changes; the equations hold the rate of the gain"
+                "kept: its {word} follows through signals or a variable gain; the equations contain the rate of the \
+                 gain"
             ),
         }
     }

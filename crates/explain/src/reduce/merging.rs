@@ -1,4 +1,4 @@
-//! The parameters of elements that stand for several.
+//! The parameters of merged elements.
 
 use super::parameters::{inverse, shortest, with_other};
 use super::report::{Merge, MergeKind};
@@ -6,8 +6,8 @@ use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_model::PortId;
 use rustc_hash::FxHashMap;
 
-/// Sets the parameters of the elements that stay, over all that is merged with them. Dependent storage adds to what its element holds
-/// already; what is in a field with it stands beside that.
+/// Sets the parameters of the kept elements from all elements merged with them. Dependent storage adds to the value of its element; storage
+/// in the same field is combined in parallel.
 pub(super) fn total(exprs: &mut Exprs, merges: &mut [Merge]) {
     let mut together: FxHashMap<PortId, ExprId> = FxHashMap::default();
     for merge in merges.iter().filter(|merge| merge.kind == MergeKind::Dependent) {

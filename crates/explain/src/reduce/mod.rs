@@ -1,5 +1,5 @@
-//! The reduction of storage fields (McCalla 1991): dependent storage with its causal paths, gains and equivalent parameters, what never
-//! changes, and the text of the model with one element for each field.
+//! The reduction of storage fields (McCalla 1991): dependent storage with its causal paths, gains and equivalent parameters, conserved
+//! quantities, and the text of the model with one element for each field.
 
 mod conserved;
 mod json;

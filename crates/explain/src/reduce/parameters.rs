@@ -1,13 +1,13 @@
-//! Parameters of storage, and the shortest form of those that stand for several.
+//! Parameters of storage, and the shortest form of merged parameters.
 
 use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, text};
 use lgm_equations::lowest_terms;
 use lgm_model::{Law, Model, PortId, StorageForm};
 
-/// Texts longer than this nobody reads.
+/// The maximum length of a text; longer ones are unreadable.
 const LONGEST: u64 = 2_000;
 
-/// `M` of a linear storage element of one port, as in `w = M*der(z)`.
+/// Returns `M` of a linear storage element with one port, as in `w = M*der(z)`.
 pub(super) fn inertance(model: &Model, exprs: &mut Exprs, port: PortId) -> Option<ExprId> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
@@ -24,7 +24,7 @@ pub(super) fn inverse(exprs: &mut Exprs, id: ExprId) -> ExprId {
     exprs.div(one, id)
 }
 
-/// `own + gain^2*other`, with the gain as it is written: a square says more than what it is multiplied out to.
+/// Returns `own + gain^2*other`, with the gain unexpanded: the square is clearer than its expansion.
 pub(super) fn with_other(exprs: &mut Exprs, own: ExprId, gain: ExprId, other: ExprId) -> ExprId {
     let two = exprs.integer(2);
     let negative = exprs.neg(gain);
@@ -52,7 +52,7 @@ pub(super) fn is_sum(text: &str) -> bool {
     })
 }
 
-/// A text with a minus in front, or without it if there is one that belongs to all of it.
+/// Returns a text with a minus sign in front, or without it if one already applies to the whole text.
 pub(super) fn negated(text: &str) -> String {
     match text.strip_prefix('-') {
         _ if is_sum(text) => format!("-({text})"),
@@ -61,7 +61,7 @@ pub(super) fn negated(text: &str) -> String {
     }
 }
 
-/// A gain times a variable, as people write it.
+/// Formats a gain times a variable.
 pub(super) fn times(gain: &str, variable: &str) -> String {
     match gain {
         "1" => variable.to_string(),
@@ -71,7 +71,7 @@ pub(super) fn times(gain: &str, variable: &str) -> String {
     }
 }
 
-/// The expression in the form in which equations show it.
+/// Returns the expression in the form shown in equations.
 pub(super) fn shortest(exprs: &mut Exprs, id: ExprId) -> ExprId {
     match exprs.is_written_beyond(id, LONGEST) {
         true => id,
@@ -79,17 +79,17 @@ pub(super) fn shortest(exprs: &mut Exprs, id: ExprId) -> ExprId {
     }
 }
 
-/// The text of an expression; none if nobody would read it.
+/// Formats an expression; `None` if it is too long to read.
 pub(super) fn readable(exprs: &Exprs, id: ExprId) -> Option<String> {
     (!exprs.is_written_beyond(id, LONGEST)).then(|| text(exprs, id))
 }
 
-/// The text of an expression, or nothing if nobody would read it.
+/// Formats an expression; empty if it is too long to read.
 pub(super) fn shown(exprs: &Exprs, id: ExprId) -> String {
     readable(exprs, id).unwrap_or_default()
 }
 
-/// Returns true if an expression holds nothing but numbers and parameters.
+/// Returns true if an expression contains only numbers and parameters.
 pub(super) fn is_constant(exprs: &Exprs, id: ExprId) -> bool {
     let symbols = exprs.symbols_of(&[id]);
     symbols

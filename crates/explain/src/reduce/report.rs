@@ -5,38 +5,38 @@ use lgm_equations::Assigned;
 use lgm_model::PortId;
 use std::sync::Arc;
 
-/// A report on the storage fields of a model. Names are those of the model's author.
+/// A report on the storage fields of a model. Names are those that the author chose.
 #[derive(Clone, Debug)]
 pub struct ReductionReport {
     /// The model's name.
     pub model: Arc<str>,
-    /// Storage without a state of its own, an element each, in declaration order.
+    /// Storage without a state of its own, one entry per element, in declaration order.
     pub dependent: Vec<Dependent>,
-    /// Combinations of states that nothing changes, or sources alone.
+    /// Combinations of states that are constant, or that only sources change.
     pub conserved: Vec<Conserved>,
-    /// True if conserved quantities were looked for; otherwise the model is too large, or its parameters make a special case.
+    /// True if conserved quantities were searched for; otherwise the model is too large, or its parameters are a special case.
     pub knows_conserved: bool,
 }
 
 /// The class of a dependent storage element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// It follows from one storage element by a constant gain: one element does for both.
+    /// Determined by one storage element with a constant gain: one element can replace both.
     OneToOne,
-    /// It follows from several storage elements.
+    /// Determined by several storage elements.
     SplitPath,
-    /// It follows from sources, alone or beside storage.
+    /// Determined by sources, with or without storage.
     Source,
-    /// It has several ports, or the storage that it follows from has.
+    /// The element, or the storage that determines it, has several ports.
     Multiport,
-    /// Its law, or that of what it follows from, is nonlinear.
+    /// The law of the element, or a law that it follows from, is nonlinear.
     Nonlinear,
-    /// Its gain changes with states, inputs or the time, or signals lie on its path.
+    /// The gain depends on states, inputs or time, or the path contains signals.
     Signal,
 }
 
 impl Class {
-    /// The words of the JSON.
+    /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Class::OneToOne => "one to one",
@@ -52,92 +52,92 @@ impl Class {
 /// A dependent storage element.
 #[derive(Clone, Debug)]
 pub struct Dependent {
-    /// Its name.
+    /// The name of the element.
     pub element: String,
     /// The independent storage elements that determine it.
     pub on: Vec<String>,
-    /// Its class.
+    /// The class of the element.
     pub class: Class,
-    /// One for each port that one of its ports follows from.
+    /// One path for each port that determines one of its ports.
     pub paths: Vec<GainedPath>,
-    /// The equivalent parameter of the storage that keeps its state, in the words of the language; empty where there is none.
+    /// The equivalent parameter of the storage that keeps its state, as an expression of the language; empty if there is none.
     pub equivalent: String,
     /// The SI unit of the equivalent parameter.
     pub unit: Option<String>,
-    /// The treatment of it, as a sentence.
+    /// The treatment, as a sentence.
     pub done: String,
 }
 
 /// A causal path with its gains.
 #[derive(Clone, Debug)]
 pub struct GainedPath {
-    /// The port that it leads to.
+    /// The port at the end of the path.
     pub to: String,
-    /// Elements and junctions on the way, both ends included; junctions of bond graphs begin with their digit: `I2 1B T 1A I1`.
+    /// Elements and junctions on the path, including both ends; junctions of bond graphs are prefixed with their digit: `I2 1B T 1A I1`.
     pub through: Vec<String>,
-    /// The factor from the effort at one end to its part of the effort, or behind a gyrator of the flow, at the other end. It has a sign;
-    /// none where it is too long to be read.
+    /// The factor from the effort at one end to its contribution at the other end, which is an effort, or a flow beyond a gyrator. Signed;
+    /// none if it is too long to read.
     pub effort_gain: Option<String>,
-    /// The same of flows.
+    /// The corresponding factor of flows.
     pub flow_gain: Option<String>,
-    /// Both gains as equations between measures.
+    /// Both gains as equations between measurements.
     pub equations: Vec<String>,
 }
 
-/// A combination of what storage holds.
+/// A combination of stored quantities.
 #[derive(Clone, Debug)]
 pub struct Conserved {
     /// The combination: `first_spring.q - second_spring.q`.
     pub quantity: String,
     /// The kind of the quantity: momentum, charge, ..
     pub kind: &'static str,
-    /// The storage elements that take part.
+    /// The storage elements in the combination.
     pub of: Vec<String>,
-    /// The sources that change it; nothing else does.
+    /// The only sources that change it.
     pub driven_by: Vec<String>,
-    /// The parameter of the one element that does the same; empty where there is none.
+    /// The parameter of the equivalent single element; empty if there is none.
     pub equivalent: String,
     /// The reduction that was or can be done, as a sentence.
     pub done: String,
 }
 
-/// The report, with what a text of the reduced model is made of.
+/// The report, with the data for the text of the reduced model.
 #[derive(Clone, Debug)]
 pub struct Reduction<'m> {
     /// The report.
     pub report: ReductionReport,
-    /// Storage that one element does for.
+    /// Storage that one element can replace.
     pub merges: Vec<Merge>,
-    /// The model's expressions, and those of the merges.
+    /// The expressions of the model and of the merges.
     pub exprs: Exprs,
-    /// The causality that was decided.
+    /// The assigned causality.
     pub assigned: Assigned<'m>,
 }
 
-/// A storage element of one port that another one of one port does for.
+/// A single-port storage element that another one replaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Merge {
-    /// The port of the element that goes.
+    /// The port of the removed element.
     pub removed: PortId,
-    /// The port of the element that stays.
+    /// The port of the kept element.
     pub kept: PortId,
-    /// The variable of the first over that of the second: co-energies of dependent storage, conjugates of a conserved field.
+    /// The ratio of the first element's variable to the second's: co-energies for dependent storage, conjugates for a conserved field.
     pub gain: ExprId,
-    /// The reason why it is possible.
+    /// The reason why the merge is possible.
     pub kind: MergeKind,
     /// `M` of the removed element, as in `w = M*der(z)`.
     pub own: ExprId,
-    /// `M` of the element that stays, before anything is merged with it.
+    /// `M` of the kept element before any merge.
     pub before: ExprId,
-    /// `M` of the element that stays, with all that is merged with it.
+    /// `M` of the kept element after all merges.
     pub after: ExprId,
 }
 
 /// The reason why a merge is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeKind {
-    /// The co-energy of one is a multiple of that of the other.
+    /// The co-energy of one is a multiple of the co-energy of the other.
     Dependent,
-    /// The intake of one is a multiple of the intake of the other, so that a combination of both never changes.
+    /// The intake of one is a multiple of the intake of the other, so that a combination of both is constant.
     Conserved,
 }

@@ -3,10 +3,10 @@
 use super::report::ReductionReport;
 use std::fmt::Write;
 
-/// So many paths of one element are written out.
+/// The maximum number of paths of one element that are written out.
 const SHOWN: usize = 8;
 
-/// The report: dependent storage with paths, gains and equivalent parameters, then conserved quantities.
+/// Formats the report: dependent storage with paths, gains and equivalent parameters, then conserved quantities.
 pub fn text(report: &ReductionReport) -> String {
     let mut out = format!("{}\n", report.model);
     if report.dependent.is_empty() {

@@ -1,4 +1,4 @@
-//! What an experiment can plot beside outputs.
+//! The curves of an experiment apart from outputs.
 
 use super::place::Before;
 use crate::trial::changed;
@@ -7,10 +7,10 @@ use lgm_model::system::StateSystem;
 use lgm_source::Span;
 use lgm_syntax::token::Token;
 
-/// Models with more elements than this are not compiled for the names of their states.
+/// Models with more elements than this are not compiled to find the names of their states.
 const LARGEST: usize = 1000;
 
-/// What the equations of the model are like, whatever the experiment at the place says: while it is written, the text has none.
+/// Applies a function to the equations of the model without the experiment at this location, which may be incomplete.
 fn with_system<R: Default>(snapshot: &Snapshot, before: &Before, work: impl FnOnce(&StateSystem) -> R) -> R {
     if let Some(system) = snapshot.compilation().system() {
         return work(system);
@@ -25,7 +25,7 @@ fn with_system<R: Default>(snapshot: &Snapshot, before: &Before, work: impl FnOn
     without().unwrap_or_default()
 }
 
-/// The experiment around the place: from its word to the brace that closes it, or to the place if none does.
+/// Returns the experiment around the location: from its keyword to its closing brace, or to the location if there is none.
 fn experiment(before: &Before) -> Option<Span> {
     let from = before.tokens.iter().rposition(|entry| entry.1 == Token::Experiment)?;
     let mut depth = 1;
@@ -44,7 +44,7 @@ fn experiment(before: &Before) -> Option<Span> {
     Some(Span::new(before.snapshot.root(), before.tokens[from].0, end))
 }
 
-/// States and inputs by their names.
+/// Returns the names of states and inputs.
 pub(super) fn others(snapshot: &Snapshot, before: &Before) -> Vec<(String, NameKind)> {
     with_system(snapshot, before, |system| {
         let states = system
@@ -58,7 +58,7 @@ pub(super) fn others(snapshot: &Snapshot, before: &Before) -> Vec<(String, NameK
     })
 }
 
-/// The states of the instance whose path ends with the dot at the place, without that path.
+/// Returns the states of the instance whose path ends with the dot at the location; the names omit this path.
 pub(super) fn states_of(snapshot: &Snapshot, before: &Before) -> Vec<String> {
     let begins = |token: &Token<'_>| matches!(token, Token::Comma | Token::Equals);
     let mut depth = 0;

@@ -1,18 +1,18 @@
-//! What is expected at a place, from the tokens in front of it.
+//! The expected items at a location, from the tokens before it.
 
 use super::place::{Before, Inside};
 use lgm_elaborate::MEASURES;
 use lgm_elaborate::analysis::DefinitionId;
 use lgm_syntax::token::Token;
 
-/// What is expected at a place.
+/// The expected items at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expected {
     /// The beginning of an item.
     Item,
     /// The beginning of a statement.
     Statement {
-        /// Whether it stands in a component and not in a model.
+        /// True if it is in a component and not in a model.
         in_component: bool,
     },
     /// The beginning of an entry: of an element, a domain or a modal block.
@@ -25,7 +25,7 @@ pub(super) enum Expected {
     Curve,
     /// A state of this instance, in such a list.
     CurveOf(DefinitionId),
-    /// What an instance is one of.
+    /// The definition of an instance.
     Kind,
     /// A domain.
     Domain,
@@ -33,55 +33,56 @@ pub(super) enum Expected {
     Unit,
     /// A unit of time in brackets.
     UnitOfTime,
-    /// A variable of a port, behind its dot.
+    /// A variable of a port, after its dot.
     PortVariable,
     /// A module after `import`.
     Module,
-    /// A member of what was declared under this name.
+    /// A member of this definition.
     Member(DefinitionId),
     /// Nothing that could be listed: a new name, a number.
     Nothing,
-    /// A word behind the domain of a node; of a junction a condition too.
+    /// A keyword after the domain of a node or, for a junction, also a condition.
     Flag {
-        /// If a word such as `floating` can stand there.
+        /// True if a keyword such as `floating` is allowed.
         of_domain: bool,
     },
     /// The beginning of an entry of a `when` or an `every` block.
     Action,
     /// The word between the period and the first instant of an `every` block, or an operator.
     First,
-    /// A mode of this element, or of the one around the place.
+    /// A mode of this element, or of the element around the location.
     Mode(Option<DefinitionId>),
     /// A variable that a change of modes sets.
     Set,
-    /// What follows a comma behind an instance or a state: an attribute; behind one of this kind another branch too.
+    /// The items after a comma following an instance or a state: an attribute, or for this kind also another branch.
     Attribute(Option<DefinitionId>),
     /// A port of this component, to be bound in the parentheses that open here.
     Binding(DefinitionId, usize),
-    /// A node or a port, where a branch of this kind begins or ends; in a chain of bonds an element too.
+    /// A node or a port, where a branch of this kind begins or ends; in a chain of bonds also an element.
     Node {
-        /// Whether bonds are drawn.
+        /// True if bonds are drawn.
         in_chain: bool,
-        /// What the branch is one of.
+        /// The definition of the branch.
         of: Option<DefinitionId>,
     },
-    /// A node for a port, where the port is known.
+    /// A node for a port, if the port is known.
     Bound(Option<DefinitionId>),
-    /// What a measure is of: `across(|`.
+    /// The target of a measurement: `across(|`.
     Measured {
-        /// Whether only elements have it, as they have power and energy.
+        /// True if only elements have the quantity, such as power and energy.
         of_elements: bool,
     },
     /// An expression.
     Expression {
-        /// Inside of the parentheses of an instance, what it is one of, and where they open: its formals are offered too.
+        /// Inside the parentheses of an instance: its definition and the opening parenthesis, so that its formal parameters are also
+        /// offered.
         of: Option<(DefinitionId, usize)>,
-        /// Whether it may change with time.
+        /// The allowed values, by their dependence on time.
         values: Values,
     },
 }
 
-/// The bodies that hold no statements.
+/// The bodies without statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     /// `element E(k) : d { .. }`
@@ -94,24 +95,24 @@ pub(super) enum Body {
     Mode,
 }
 
-/// What an expression may be made of.
+/// The parts of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// What is known when compiling: constants and indices.
+    /// Compile-time values: constants and indices.
     Constant,
-    /// Parameters alone.
+    /// Only parameters and constants.
     Fixed,
-    /// Whatever has a value.
+    /// Any value.
     Any,
-    /// Formals, and the variables of ports.
+    /// Formal parameters and the variables of ports.
     Law,
-    /// Values that a change of modes sets: as in a law, and those before the change.
+    /// Values set by a change of modes: as in a law, and values before the change.
     Set,
-    /// What the values of a mode follow from: formals, values that the block assigns, and coordinates.
+    /// The values of a mode: formal parameters, values that the block assigns, and coordinates.
     Mode,
 }
 
-/// Returns true if a value, and no name, follows directly on the word that begins a statement.
+/// Returns true if the first keyword of a statement is followed by a value and not by a name.
 fn has_condition(first: Token<'_>) -> bool {
     matches!(first, Token::If | Token::When | Token::Every)
 }
@@ -130,7 +131,7 @@ fn ends_a_node(token: Option<Token<'_>>) -> bool {
 }
 
 impl Before<'_, '_> {
-    /// What is expected between brackets or parentheses.
+    /// Returns the expected items between brackets or parentheses.
     fn within(&self, place: usize, values: Values) -> Expected {
         let before = place.checked_sub(1).map(|before| self.tokens[before].1);
         match (self.tokens[place].1, before) {
@@ -149,7 +150,7 @@ impl Before<'_, '_> {
                 }
                 _ => Expected::Nothing,
             },
-            // What is given by its name is a value, and no further name.
+            // A named argument is followed by a value, not by another name.
             (Token::ParenOpen, _) => Expected::Expression {
                 of: self
                     .kind_before(place)
@@ -167,7 +168,7 @@ impl Before<'_, '_> {
         }
     }
 
-    /// In the brackets of a unit: a name, unless a power is being written.
+    /// Returns the expected items in the brackets of a unit: a name, unless a power is being written.
     fn unit(&self) -> Expected {
         match self.last() {
             Some(Token::BracketOpen | Token::Dot | Token::Star | Token::Slash | Token::ParenOpen) => Expected::Unit,
@@ -175,7 +176,7 @@ impl Before<'_, '_> {
         }
     }
 
-    /// What is expected in the body of an element, a domain or a modal block.
+    /// Returns the expected items in the body of an element, a domain or a modal block.
     fn entry(&self, body: Body) -> Expected {
         let is_change = self.statement().first().is_some_and(|entry| entry.1 == Token::When);
         let values = match body {
@@ -201,7 +202,7 @@ impl Before<'_, '_> {
         }
     }
 
-    /// What is expected in an experiment.
+    /// Returns the expected items in an experiment.
     fn setting(&self) -> Expected {
         let word = |at: usize| self.statement().get(at).map(|entry| entry.1);
         match (word(0), self.open()) {
@@ -231,7 +232,7 @@ impl Before<'_, '_> {
         let in_unit = || self.open().is_some_and(|(place, _)| self.is_unit(place));
         match self.last() {
             Some(Token::Dot) if !in_unit() => {
-                // The body of an element has ports, whatever else is called as they are.
+                // The body of an element has ports, even if other items have the same names.
                 if !self.is_outside() && self.item_word() == Some(Token::Element) {
                     return Expected::PortVariable;
                 }
@@ -260,7 +261,7 @@ impl Before<'_, '_> {
         self.of_statement()
     }
 
-    /// What is expected in a statement, or between items.
+    /// Returns the expected items in a statement, or between items.
     fn of_statement(&self) -> Expected {
         let Some((_, first, _)) = self.statement().first().copied() else {
             return match self.is_outside() {
@@ -282,7 +283,7 @@ impl Before<'_, '_> {
             _ => Values::Any,
         };
         if let Some((place, _)) = self.open() {
-            // Formals are new names, each with a default behind its sign.
+            // Formal parameters are new names, each with a default after `=`.
             if first.begins_item() && self.tokens[place].1 == Token::ParenOpen && !self.has_default(place) {
                 return Expected::Nothing;
             }
@@ -311,7 +312,7 @@ impl Before<'_, '_> {
                 Expected::Mode(self.kind_of_statement())
             }
             (Token::State, _) if last == Some(Token::Comma) => Expected::Attribute(None),
-            // Behind the node at which a branch begins, its arrow follows.
+            // An arrow follows the node at which a branch begins.
             (Token::Name(_), Some(place)) if place + 2 < statement.len() && ends_a_node(last) => Expected::Nothing,
             (Token::Name(_), Some(_)) if last != Some(Token::Equals) => Expected::Node {
                 in_chain: false,

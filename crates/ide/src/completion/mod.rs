@@ -1,7 +1,7 @@
-//! What can be written at a place, by what stands in front of it.
+//! The possible completions at a location, by the preceding text.
 //!
-//! The statement under the pointer is most often incomplete, so that the tree does not have it: the place is found from the tokens,
-//! and names from the item around it, whose other statements are known.
+//! The statement at the cursor is usually incomplete and therefore missing from the tree. The context is found from the tokens, and names
+//! from the item around it, whose other statements are known.
 
 mod curves;
 mod expected;
@@ -32,10 +32,10 @@ pub(crate) use signature::signature;
 use words::{ATTRIBUTES, DOMAIN_ENTRIES, FLAGS, MODE, OF_COMPONENTS, OF_ELEMENTS, OF_MODELS, STATEMENTS, item_snippet};
 pub(crate) use words::{LAWS, MODAL_ENTRIES, SETTINGS, USUAL_UNITS};
 
-/// Longer lists are cut: nobody reads them, and they take long to send.
+/// Longer lists are truncated: they are unreadable and slow to send.
 const MOST: usize = 250;
 
-/// Whether something can be the end of a branch or a bond.
+/// Returns true if a definition can be the end of a branch or a bond.
 fn is_end(analysis: &Analysis, id: DefinitionId, in_chain: bool) -> bool {
     match analysis.get(id).kind {
         DefinitionKind::Node | DefinitionKind::Port => true,
@@ -44,23 +44,23 @@ fn is_end(analysis: &Analysis, id: DefinitionId, in_chain: bool) -> bool {
     }
 }
 
-/// Whether something has a value that an expression may hold.
+/// Returns true if a definition has a value that an expression may contain.
 fn is_value(kind: DefinitionKind, values: Values) -> bool {
     use DefinitionKind::*;
     match kind {
         Parameter | Formal if values == Values::Constant => false,
         Parameter | Constant | Formal | StructuralFormal | Index => true,
         Input | Signal | State | Discrete | Output => values == Values::Any,
-        // Members of these, and of laws the variables of ports.
+        // Members of these and, in laws, the variables of ports.
         Instance | Port => matches!(values, Values::Any | Values::Law | Values::Set),
         _ => false,
     }
 }
 
-/// The most whole branches that are offered.
+/// The maximum number of complete branches offered.
 const MOST_BRANCHES: usize = 4;
 
-/// What is offered at one place.
+/// The completions at one location.
 struct Offer<'s, 't> {
     snapshot: &'s Snapshot,
     before: Before<'s, 't>,
@@ -93,7 +93,7 @@ impl Offer<'_, '_> {
         }
     }
 
-    /// Words of the language, with what they write.
+    /// Returns keywords with the text that each inserts.
     fn words(&self, words: &[(&str, &str)]) -> Vec<Completion> {
         let offered = words.iter().map(|(word, insert)| Completion {
             insert: insert.to_string(),
@@ -102,7 +102,7 @@ impl Offer<'_, '_> {
         offered.collect()
     }
 
-    /// The same without those that the statement or the experiment at the place has already.
+    /// Returns keywords without those already in the statement or experiment at the location.
     fn not_given(&self, words: &[(&str, &str)]) -> Vec<Completion> {
         let mut found = self.words(words);
         let given = self.before.assigned();
@@ -110,7 +110,7 @@ impl Offer<'_, '_> {
         found
     }
 
-    /// What is declared in the item around the place, and is what is asked for.
+    /// Returns the requested declarations of the item around the location.
     fn members(&self, is_wanted: impl Fn(DefinitionId) -> bool) -> Vec<Completion> {
         let item = self.analysis().item_at(self.snapshot.root(), self.before.at);
         let members = item.map(|item| self.analysis().members(item)).unwrap_or_default();
@@ -142,7 +142,7 @@ impl Offer<'_, '_> {
         nodes
     }
 
-    /// Whole branches: from each of the first nodes to the reference.
+    /// Returns complete branches: from each of the first nodes to the reference.
     fn branches(&self, nodes: &[Completion]) -> Vec<Completion> {
         let whole = nodes
             .iter()
@@ -156,11 +156,11 @@ impl Offer<'_, '_> {
             .collect()
     }
 
-    /// The nodes and ports of the item at the place, and those of the components in it by their paths.
+    /// Returns the nodes and ports of the item at the location, and those of its components by their paths.
     fn ends(&self, is_wanted: impl Fn(DefinitionId) -> bool) -> Vec<Completion> {
         let analysis = self.analysis();
         let is_end = |id: DefinitionId| is_end(analysis, id, false) && is_wanted(id);
-        // Of several nodes, one is meant.
+        // An array of nodes: an index selects one of them.
         let indexed = |id: DefinitionId, name: Completion| Completion {
             insert: match shape(self.snapshot, id) {
                 Shape::Array => format!("{}[$1]", name.insert),
@@ -182,7 +182,7 @@ impl Offer<'_, '_> {
                 let path = format!("{}.{}", analysis.get(instance).name, analysis.get(id).name);
                 let known = self.known(id);
                 let (label, insert) = (path.clone(), path);
-                // Its documentation goes by its own name, and this is a path.
+                // The documentation is found by name, and this is a path.
                 indexed(
                     id,
                     Completion {
@@ -227,7 +227,7 @@ impl Offer<'_, '_> {
         }
     }
 
-    /// Targets of a block: discrete variables, states, and measures of storage.
+    /// Returns the possible targets of a block: discrete variables, states, and measures of storage.
     fn action(&self) -> Vec<Completion> {
         use DefinitionKind::{Discrete, State};
         let assigned = |name: Completion| Completion {
@@ -246,7 +246,7 @@ impl Offer<'_, '_> {
         found
     }
 
-    /// The modes of an element.
+    /// Returns the modes of an element.
     fn modes(&self, element: Option<&Element>) -> Vec<Completion> {
         let modes = element.map_or(&[][..], |element| &element.modes);
         modes
@@ -255,7 +255,7 @@ impl Offer<'_, '_> {
             .collect()
     }
 
-    /// Targets of a change of modes: the variables of the port, or of each of several ports.
+    /// Returns the possible targets of a change of modes: the variables of the port, or of each port.
     fn settings(&self) -> Vec<Completion> {
         let ports = self.members(|id| self.analysis().get(id).kind == DefinitionKind::Port);
         if !ports.is_empty() {
@@ -264,7 +264,7 @@ impl Offer<'_, '_> {
         self.port_variables().map(|name| self.assigned(name)).collect()
     }
 
-    /// The ports of a component that are not bound yet.
+    /// Returns the unbound ports of a component.
     fn bindings(&self, of: DefinitionId, open: usize) -> Vec<Completion> {
         let (given, _) = self.before.given(open);
         let ports = ports(self.snapshot, of).into_iter();
@@ -272,7 +272,7 @@ impl Offer<'_, '_> {
         ports.map(|id| self.assigned(self.known(id))).collect()
     }
 
-    /// A name that a value is given to.
+    /// Returns a name as the target of an assignment.
     fn assigned(&self, name: Completion) -> Completion {
         Completion {
             insert: format!("{} = ", name.label),
@@ -281,7 +281,7 @@ impl Offer<'_, '_> {
         }
     }
 
-    /// The arguments that are not given yet.
+    /// Returns the missing arguments.
     fn arguments(&self, of: DefinitionId, open: usize) -> Vec<Completion> {
         let (given, unnamed) = self.before.given(open);
         let is_left = |name: &str| !given.contains(&name);
@@ -295,7 +295,7 @@ impl Offer<'_, '_> {
         found
     }
 
-    /// Returns true if a condition begins at the place that a block of a model runs at.
+    /// Returns true if the condition of a `when` block begins at the location.
     fn is_condition_of_block(&self) -> bool {
         matches!(self.before.statement(), [(_, Token::When, _)])
     }
@@ -304,7 +304,7 @@ impl Offer<'_, '_> {
         let ids = (0..self.analysis().definitions.len() as u32).map(DefinitionId);
         let domains = ids.filter(|id| self.analysis().get(*id).kind == DefinitionKind::Domain);
         let mut found: Vec<Completion> = domains.map(|id| self.known(id)).collect();
-        // Elements of bond graphs and their ports are of this one, which no text declares.
+        // Elements of bond graphs and their ports belong to this domain, which no text declares.
         let first = self.before.statement().first().map(|entry| entry.1);
         if first == Some(Token::Element) || self.before.item_word() == Some(Token::Element) {
             found.push(self.plain("bond", NameKind::Domain));
@@ -312,7 +312,7 @@ impl Offer<'_, '_> {
         found
     }
 
-    /// Units that have a name, of a dimension if it is known, and else those too that are usual and have none.
+    /// Returns the named units of a dimension if it is known, and otherwise also common units without a name.
     fn units(&self, of: Option<&str>) -> Vec<Completion> {
         let is_wanted = |dimension: &Dimension| of.is_none_or(|of| dimension.text() == of);
         let named = named_units().filter(|unit| unit.0 != "1" && is_wanted(&unit.1));
@@ -325,7 +325,8 @@ impl Offer<'_, '_> {
         named.chain(usual).collect()
     }
 
-    /// What an expression may hold: the arguments of what it is an argument of, indices, names, constants and functions.
+    /// Returns the possible parts of an expression: the arguments of its own expression, indices, names, constants and
+    /// functions.
     fn expression(&self, of: Option<(DefinitionId, usize)>, values: Values) -> Vec<Completion> {
         let analysis = self.analysis();
         let mut found = of.map(|(of, open)| self.arguments(of, open)).unwrap_or_default();
@@ -351,7 +352,7 @@ impl Offer<'_, '_> {
             Values::Any | Values::Law | Values::Set => &["time", "pi"],
         };
         found.extend(constants.iter().map(|word| self.plain(word, NameKind::Keyword)));
-        // What measures the graph, or changes with time by itself, has no place where values are fixed, nor in a law.
+        // Measurements and time-varying values are not allowed in fixed values or in a law.
         let is_allowed = |name: &str| match values {
             Values::Any => name != "before",
             Values::Law => !MEASURES.contains(&name) && name != "before",
@@ -374,7 +375,7 @@ impl Offer<'_, '_> {
         found
     }
 
-    /// What an instance can be one of; behind what is in scope, what a module of the standard library has, with its import.
+    /// Returns the possible definitions of an instance: first those in scope, then those of library modules with their imports.
     fn kinds(&self) -> Vec<Completion> {
         let in_scope = kinds(self.snapshot);
         let analysis = self.analysis();
@@ -405,7 +406,7 @@ impl Offer<'_, '_> {
         let members = self.analysis().members(id).into_iter();
         let of = self.analysis().get(id).of.map(|of| self.analysis().get(of).kind);
         let is_element = matches!(of, Some(DefinitionKind::Element | DefinitionKind::Modal));
-        // What an element was given is no value of it; a component has its parameters.
+        // The arguments of an element are not accessible; those of a component are.
         let members = members.filter(|id| !(is_element && is_formal(self.analysis().get(*id).kind)));
         let mut list: Vec<Completion> = members.map(|id| self.known(id)).collect();
         if self.analysis().get(id).kind == DefinitionKind::Port {
@@ -498,7 +499,7 @@ impl Offer<'_, '_> {
     }
 }
 
-/// What can be written at a byte of the root text.
+/// Returns the possible completions at a byte of the root text.
 pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Completions {
     let text = snapshot.map().get(snapshot.root()).text.clone();
     let before = Before::new(snapshot, &text, at);
@@ -508,7 +509,7 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Completions {
     let wanted = is_ranked.then(|| ranking::wanted(snapshot, &offer.before)).flatten();
     let mut list = offer.all();
     if let Some(wanted) = wanted {
-        // One that has no name of its own is written as the declaration has it.
+        // A unit without a name is written as in the declaration.
         let is_listed = list.iter().any(|entry| entry.label == wanted.words);
         if offer.before.expected() == Expected::Unit && !is_listed {
             list.push(offer.plain(&wanted.words, NameKind::Unit));
@@ -518,7 +519,7 @@ pub(crate) fn completions(snapshot: &Snapshot, at: u32) -> Completions {
     limited(list, typed)
 }
 
-/// Whether all letters of a query are in a name, in their order.
+/// Returns true if a name contains all letters of a query, in order.
 pub fn is_part(query: &str, name: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     query
@@ -527,7 +528,7 @@ pub fn is_part(query: &str, name: &str) -> bool {
         .all(|letter| letters.any(|other| other == letter))
 }
 
-/// The whole of a short list; of a long one what the letters typed so far are a part of, what begins with them in front.
+/// Returns a short list completely, and filters a long list by the letters typed so far; names that begin with them come first.
 fn limited(mut list: Vec<Completion>, typed: &str) -> Completions {
     let is_incomplete = list.len() > MOST;
     if is_incomplete {
@@ -538,7 +539,7 @@ fn limited(mut list: Vec<Completion>, typed: &str) -> Completions {
     Completions { list, is_incomplete }
 }
 
-/// `Spring(${1:k}) ${2:a} -> ${3:b}`
+/// Returns the snippet of a kind: `Spring(${1:k}) ${2:a} -> ${3:b}`.
 fn kind_snippet(snapshot: &Snapshot, id: DefinitionId) -> String {
     let analysis = snapshot.analysis();
     let names = formals(snapshot, id)
@@ -548,7 +549,7 @@ fn kind_snippet(snapshot: &Snapshot, id: DefinitionId) -> String {
     format!("{}({})$0", analysis.get(id).name, names.join(", "))
 }
 
-/// What a quoted path leads to.
+/// The possible targets of a quoted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
     /// `import "parts/cell.lgm";`
@@ -557,7 +558,7 @@ pub enum PathKind {
     Table,
 }
 
-/// If a place lies in a quoted path: what of it is written up to there, and what it leads to.
+/// Returns, for a location in a quoted path, the part of the path before the location, and the kind of its target.
 pub(crate) fn path_at(snapshot: &Snapshot, at: u32) -> Option<(Span, PathKind)> {
     let text = snapshot.map().get(snapshot.root()).text.clone();
     let before = Before::new(snapshot, &text, at);

@@ -1,5 +1,5 @@
-//! The tokens around a place, and what can be seen from them: the statement there is most often incomplete, so that the tree does not
-//! have it.
+//! The tokens around a location, and the context that they imply: the statement there is usually incomplete, and therefore missing from the
+//! tree.
 
 use super::scope::kinds;
 use crate::Snapshot;
@@ -7,31 +7,31 @@ use lgm_elaborate::analysis::DefinitionId;
 use lgm_source::Span;
 use lgm_syntax::token::{self, Spanned, Token};
 
-/// The text up to a place, without the word that is being written.
+/// The text before a location, without the incomplete word.
 pub(super) struct Before<'s, 't> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) tokens: Vec<Spanned<'t>>,
-    /// Those behind the place.
+    /// The tokens after the location.
     pub(super) after: Vec<Spanned<'t>>,
     pub(super) at: u32,
-    /// What is being written: it is replaced.
+    /// The incomplete word, which is replaced.
     pub(super) word: Span,
-    /// What the place lies in.
+    /// The context of the location.
     pub(super) inside: Inside,
 }
 
-/// What a place lies in.
+/// The context of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inside {
-    /// Words and signs of the language, or the space between them.
+    /// Tokens of the language, or the space between them.
     Code,
     /// A comment.
     Comment,
-    /// A quoted text: what of it stands in front of the place.
+    /// A string literal: the part before the location.
     Text(Span),
 }
 
-/// The parts of a list of arguments up to its end.
+/// Returns the parts of a list of arguments up to its end.
 fn split_at_commas<'a, 't>(tokens: &'a [Spanned<'t>]) -> Vec<&'a [Spanned<'t>]> {
     let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0);
     for (place, (_, token, _)) in tokens.iter().enumerate() {
@@ -50,7 +50,7 @@ fn split_at_commas<'a, 't>(tokens: &'a [Spanned<'t>]) -> Vec<&'a [Spanned<'t>]> 
             _ => {}
         }
     }
-    // Of a list that is not closed, a part may belong to what follows: it is left out unless a comma ends it.
+    // In an unclosed list, the last part may belong to the following text and is omitted unless it ends with a comma.
     parts.push(&tokens[from..from]);
     parts
 }
@@ -65,7 +65,7 @@ impl<'s, 't> Before<'s, 't> {
         let after = tokens.split_off(tokens.partition_point(|(start, ..)| *start < place));
         let quoted = tokens.last().filter(|(start, token, end)| {
             let is_text = matches!(token, Token::Text(_) | Token::Error) && text[*start..].starts_with('"');
-            // One without its closing quote goes on.
+            // A string without its closing quote continues.
             let is_open = *token == Token::Error;
             is_text && (place < *end || is_open && !text[*end..place].contains('\n'))
         });
@@ -102,7 +102,7 @@ impl<'s, 't> Before<'s, 't> {
         self.tokens.last().map(|entry| entry.1)
     }
 
-    /// The tokens of the statement up to the place.
+    /// Returns the tokens of the statement up to the location.
     pub(super) fn statement(&self) -> &[Spanned<'t>] {
         let ends = |token: &Token<'_>| matches!(token, Token::Semicolon | Token::BraceOpen | Token::BraceClose);
         let from = self
@@ -113,7 +113,7 @@ impl<'s, 't> Before<'s, 't> {
         &self.tokens[from..]
     }
 
-    /// Whether the place lies in no braces.
+    /// Returns true if the location is outside all braces.
     pub(super) fn is_outside(&self) -> bool {
         let depth = self.tokens.iter().fold(0i32, |depth, entry| match entry.1 {
             Token::BraceOpen => depth + 1,
@@ -123,12 +123,12 @@ impl<'s, 't> Before<'s, 't> {
         depth <= 0
     }
 
-    /// The bracket or parenthesis that is open at the place, by its place among the tokens, and the commas since.
+    /// Returns the token index of the bracket or parenthesis that is open at the location, and the number of commas after it.
     pub(super) fn open(&self) -> Option<(usize, usize)> {
         self.open_at(self.tokens.len())
     }
 
-    /// The same in front of a token of the statement.
+    /// Returns the open bracket or parenthesis before a token of the statement.
     pub(super) fn open_at(&self, end: usize) -> Option<(usize, usize)> {
         let from = self.tokens.len() - self.statement().len();
         let (mut depth, mut commas) = (0, 0);
@@ -144,13 +144,13 @@ impl<'s, 't> Before<'s, 't> {
         None
     }
 
-    /// What a name stands for, seen from the item around the place.
+    /// Returns the meaning of a name within the item around the location.
     pub(super) fn named(&self, name: &str) -> Option<DefinitionId> {
         let item = self.snapshot.analysis().item_at(self.snapshot.root(), self.at)?;
         self.snapshot.analysis().member(item, name)
     }
 
-    /// What the path that ends before a token names: `cell[2]` of `cell[2].`.
+    /// Returns the meaning of the path that ends before a token: `cell[2]` of `cell[2].`.
     pub(super) fn path_before(&self, place: usize) -> Option<DefinitionId> {
         let mut at = place.checked_sub(1)?;
         if self.tokens[at].1 == Token::BracketClose {
@@ -174,7 +174,7 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
-    /// Whether the bracket that closes before a token holds the index of a name.
+    /// Returns true if the bracket that closes before a token contains the index of a name.
     fn ends_index(&self, place: usize) -> bool {
         let mut depth = 0;
         for at in (0..place).rev() {
@@ -190,7 +190,7 @@ impl<'s, 't> Before<'s, 't> {
         false
     }
 
-    /// The definition of the element or component that an open parenthesis belongs to: `Spring` of `s : Spring(`.
+    /// Returns the definition of the element or component that an open parenthesis belongs to: `Spring` of `s : Spring(`.
     pub(super) fn kind_before(&self, place: usize) -> Option<DefinitionId> {
         let Token::Name(name) = self.tokens[place.checked_sub(1)?].1 else {
             return None;
@@ -198,7 +198,7 @@ impl<'s, 't> Before<'s, 't> {
         (self.tokens.get(place.checked_sub(2)?)?.1 == Token::Colon).then(|| self.definition(name))?
     }
 
-    /// The name that the argument at the place is given by: `b` of `Damper(b = `.
+    /// Returns the name of the argument at the location: `b` in `Damper(b = `.
     pub(super) fn argument_name(&self, open: usize) -> Option<&'t str> {
         let from = self.tokens[open..]
             .iter()
@@ -209,7 +209,7 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
-    /// Whether the formal at the place has the sign of its default already.
+    /// Returns true if the formal parameter at the location already has the `=` of its default.
     pub(super) fn has_default(&self, open: usize) -> bool {
         let since = self.tokens[open..].iter().rev();
         since
@@ -217,7 +217,7 @@ impl<'s, 't> Before<'s, 't> {
             .any(|entry| entry.1 == Token::Equals)
     }
 
-    /// The name that the statement at the place gives a value that cannot follow from itself.
+    /// Returns the name that the statement at the location declares, which its own value must not use.
     pub(super) fn declared(&self) -> Option<&'t str> {
         match self.statement() {
             [
@@ -229,7 +229,7 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
-    /// The name at which the branch begins whose end is being written, `x` of `x -> |`.
+    /// Returns the start node of the branch whose end is being written, `x` in `x -> |`.
     pub(super) fn branch_begins_at(&self) -> Option<&'t str> {
         match self.statement() {
             [.., (_, Token::Name(name), _), (_, Token::Arrow, _)] => Some(name),
@@ -237,8 +237,8 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
-    /// The names of the arguments that are written between a parenthesis and its end, whether they stand in front of the place or
-    /// behind it, and how many in front of it have no name. What is being written is none of them.
+    /// Returns the names of the arguments between a parenthesis and its end, before and after the location, and the number of unnamed
+    /// arguments before it. The incomplete word is excluded.
     pub(super) fn given(&self, open: usize) -> (Vec<&'t str>, usize) {
         let (mut names, mut unnamed) = (Vec::new(), 0);
         let before = &self.tokens[open + 1..];
@@ -254,12 +254,12 @@ impl<'s, 't> Before<'s, 't> {
                 None => unnamed += 1,
             }
         }
-        // What follows the argument at the place.
+        // The text after the argument at the location.
         names.extend(split_at_commas(&self.after).into_iter().skip(1).filter_map(name_of));
         (names, unnamed)
     }
 
-    /// What values are given to in the statement or in the experiment at the place, in front of it and behind it.
+    /// Returns the assigned names in the statement or experiment at the location, before and after it.
     pub(super) fn assigned(&self) -> Vec<&'t str> {
         let is_in_experiment = self.is_in_experiment();
         let ends = |token: Token<'_>| {
@@ -289,7 +289,7 @@ impl<'s, 't> Before<'s, 't> {
         names
     }
 
-    /// The names that the function on the left side of the equation at the place takes: `x` of `shape(x) = `.
+    /// Returns the arguments of the function on the left-hand side of the equation at the location: `x` in `shape(x) = `.
     pub(super) fn coordinates(&self) -> Vec<&'t str> {
         let statement = self.statement();
         let end = statement.iter().position(|entry| entry.1 == Token::Equals);
@@ -311,15 +311,15 @@ impl<'s, 't> Before<'s, 't> {
             .find(|id| *self.snapshot.analysis().get(*id).name == *name)
     }
 
-    /// Whether a bracket holds a unit and no index.
+    /// Returns true if a bracket contains a unit and not an index.
     pub(super) fn is_unit(&self, place: usize) -> bool {
         let before = place.checked_sub(1).map(|before| self.tokens[before].1);
         let declares = |token: Token<'_>| matches!(token, Token::Param | Token::Input | Token::Const);
         match before {
             Some(Token::Number(_)) => true,
-            // Behind a list, and not behind an index.
+            // After a list, and not after an index.
             Some(Token::BracketClose) => !self.ends_index(place),
-            // `param m [kg]`, and the formals of an item.
+            // `param m [kg]`, and the formal parameters of an item.
             Some(Token::Name(_)) => {
                 place >= 2 && declares(self.tokens[place - 2].1) || self.is_outside() && self.begins_with_item()
             }
@@ -327,7 +327,7 @@ impl<'s, 't> Before<'s, 't> {
         }
     }
 
-    /// The indices of the loops around the place.
+    /// Returns the indices of the loops around the location.
     pub(super) fn loop_indices(&self) -> Vec<&'t str> {
         let mut open: Vec<Option<&'t str>> = Vec::new();
         let mut index = None;
@@ -343,7 +343,7 @@ impl<'s, 't> Before<'s, 't> {
         open.into_iter().flatten().collect()
     }
 
-    /// The first word of the head of the innermost braces around the place, those of `if` and `else` aside.
+    /// Returns the first keyword before the innermost braces around the location, except those of `if` and `else`.
     pub(super) fn block_word(&self) -> Option<Token<'t>> {
         let ends = |token: Token<'_>| matches!(token, Token::Semicolon | Token::BraceOpen | Token::BraceClose);
         let mut depth = 0;
@@ -364,12 +364,12 @@ impl<'s, 't> Before<'s, 't> {
         None
     }
 
-    /// Returns true if the innermost braces around the place are those of an experiment.
+    /// Returns true if the innermost braces around the location are those of an experiment.
     pub(super) fn is_in_experiment(&self) -> bool {
         self.block_word() == Some(Token::Experiment)
     }
 
-    /// Returns true if a value is being written behind the last comma: `on = |`.
+    /// Returns true if a value is being written after the last comma: `on = |`.
     pub(super) fn is_value_of_attribute(&self) -> bool {
         let since = self.statement().iter().rev();
         let mut since = since.take_while(|entry| entry.1 != Token::Comma);
@@ -380,7 +380,7 @@ impl<'s, 't> Before<'s, 't> {
         self.statement().first().is_some_and(|entry| entry.1.begins_item())
     }
 
-    /// The word of the item whose braces hold the place.
+    /// Returns the keyword of the item whose braces contain the location.
     pub(super) fn item_word(&self) -> Option<Token<'t>> {
         let (mut depth, mut word) = (0, None);
         for (_, token, _) in &self.tokens {
@@ -394,7 +394,7 @@ impl<'s, 't> Before<'s, 't> {
         word
     }
 
-    /// What the statement at the place is an instance of.
+    /// Returns the definition of the instance in the statement at the location.
     pub(super) fn kind_of_statement(&self) -> Option<DefinitionId> {
         match self.statement() {
             [(_, Token::Name(_), _), ..] => {

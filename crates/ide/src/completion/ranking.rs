@@ -1,4 +1,4 @@
-//! What fits best comes first: where a value of a known unit stands, what has that unit.
+//! Ranking of completions: if a value of a known unit is expected, items with that unit come first.
 
 use super::place::Before;
 use super::scope::formals;
@@ -10,19 +10,19 @@ use lgm_source::Span;
 use lgm_syntax::ast::ExprKind;
 use lgm_syntax::token::Token;
 
-/// A unit that is expected, as it is written, and its dimension.
+/// An expected unit as written, and its dimension.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub words: String,
     dimension: Dimension,
 }
 
-/// The unit of the value that is written at the place, or whose unit is; none where it is not known, or where what stands there is a part
-/// of a product.
+/// Returns the unit of the value at the location, or of the value whose unit is written there; none if it is unknown or the
+/// value is part of a product.
 pub(super) fn wanted(snapshot: &Snapshot, before: &Before<'_, '_>) -> Option<Wanted> {
     let mut end = before.tokens.len();
     let mut open = before.open();
-    // In the brackets of a unit, the value is what stands in front of them.
+    // In the brackets of a unit, the value precedes the brackets.
     if let Some((place, _)) = open.filter(|(place, _)| before.is_unit(*place)) {
         if place + 1 != end || !matches!(before.tokens[place - 1].1, Token::Number(_)) {
             return None;
@@ -63,7 +63,7 @@ pub(super) fn wanted(snapshot: &Snapshot, before: &Before<'_, '_>) -> Option<Wan
     Some(Wanted { words, dimension })
 }
 
-/// How well something fits where a unit is expected; the best is 0. Names of arguments stay in front.
+/// Returns the rank of an item by its match with the expected unit; the best is 0. Names of arguments stay first.
 pub(super) fn rank(snapshot: &Snapshot, wanted: &Wanted, offered: &Completion) -> u8 {
     let is_alike = |words: &str| dimension(words) == Some(wanted.dimension);
     let fits = match (offered.kind, offered.definition) {
@@ -80,13 +80,13 @@ pub(super) fn rank(snapshot: &Snapshot, wanted: &Wanted, offered: &Completion) -
     if fits { 1 } else { 2 }
 }
 
-/// What is known of the unit of a definition.
+/// The unit of a definition, as far as it is known.
 enum Known<'s> {
     Written(&'s str),
     Computed(Dimension),
 }
 
-/// The unit that a value is declared with; or that it came to, where the model could be compiled.
+/// Returns the declared unit of a value or, if the model could be compiled, the inferred unit.
 fn unit_of_definition(snapshot: &Snapshot, id: DefinitionId) -> Option<Known<'_>> {
     let definition = snapshot.analysis().get(id);
     if let Some(unit) = definition.unit {
@@ -105,7 +105,7 @@ fn unit_of_definition(snapshot: &Snapshot, id: DefinitionId) -> Option<Known<'_>
     Some(Known::Computed(unit.dimension))
 }
 
-/// The unit of `param k = 50 [N/m];`.
+/// Returns the unit of `param k = 50 [N/m];`.
 fn unit_of_number<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s str> {
     use DefinitionKind::*;
     if !matches!(
@@ -120,14 +120,14 @@ fn unit_of_number<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option
     number.trim().parse::<f64>().is_ok().then_some(unit)
 }
 
-/// A unit without its brackets.
+/// Returns a unit without its brackets.
 fn within(words: &str) -> &str {
     words.trim().trim_start_matches('[').trim_end_matches(']').trim()
 }
 
-/// The dimension of a unit as it is written, `N.s/m`; none if it is no unit.
+/// Returns the dimension of a written unit, `N.s/m`; none if it is not a unit.
 fn dimension(words: &str) -> Option<Dimension> {
-    // A unit binds to a literal, so one is put in front of it.
+    // A unit binds to a literal, so the number 1 is written before it.
     let (expr, faults) = lgm_syntax::parse_expression(lgm_source::SourceId(0), &format!("1 [{words}]"));
     match expr.kind {
         ExprKind::Number(_, Some(unit)) if faults.is_empty() => Some(meaning(&unit)?.dimension),

@@ -1,11 +1,11 @@
-//! Definitions that completion and signatures look at.
+//! Definitions that completion and signatures examine.
 
 use crate::Snapshot;
 use lgm_elaborate::analysis::{Definition, DefinitionId, DefinitionKind};
 use lgm_syntax::ast::{ExprKind, Item};
 use rustc_hash::FxHashSet;
 
-/// Everything that an instance can be one of, seen from the root text. What the user calls as the library does takes its place.
+/// Returns all kinds of instances that are visible from the root text. User definitions override library definitions of the same name.
 pub(crate) fn kinds(snapshot: &Snapshot) -> Vec<DefinitionId> {
     let analysis = snapshot.analysis();
     let program = snapshot.compilation().program();
@@ -31,7 +31,7 @@ pub(super) fn is_formal(kind: DefinitionKind) -> bool {
     matches!(kind, DefinitionKind::Formal | DefinitionKind::StructuralFormal)
 }
 
-/// The formals of an item, in order.
+/// Returns the formal parameters of an item, in order.
 pub(super) fn formals(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId> {
     let analysis = snapshot.analysis();
     let mut list = analysis.members(id);
@@ -40,7 +40,7 @@ pub(super) fn formals(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId
     list
 }
 
-/// The name of the domain of an element or a modal block; none if it has none, or several.
+/// Returns the name of the domain of an element or a modal block; none if it has none, or several.
 pub(crate) fn domain_of(snapshot: &Snapshot, kind: &Definition) -> Option<String> {
     let items = &snapshot.compilation().program().ast(kind.name_span.source)?.items;
     items
@@ -53,7 +53,7 @@ pub(crate) fn domain_of(snapshot: &Snapshot, kind: &Definition) -> Option<String
         .map(|domain| domain.text.to_string())
 }
 
-/// Whether a branch of this kind can end at a node: neither says its domain, or both the same.
+/// Returns true if a branch of this kind can end at a node: their domains agree, or at least one is not given.
 pub(super) fn fits(snapshot: &Snapshot, kind: Option<DefinitionId>, node: DefinitionId) -> bool {
     let analysis = snapshot.analysis();
     let wanted = kind.and_then(|kind| domain_of(snapshot, analysis.get(kind)));
@@ -64,11 +64,11 @@ pub(super) fn fits(snapshot: &Snapshot, kind: Option<DefinitionId>, node: Defini
     }
 }
 
-/// What the brackets behind the name of a node or a port make of it.
+/// The meaning of the brackets after the name of a node or a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Scalar,
-    /// Several nodes, of which one is meant with an index.
+    /// Several nodes, one of which needs an index.
     Array,
     /// One node with several entries.
     Vector,
@@ -88,7 +88,7 @@ pub(super) fn shape(snapshot: &Snapshot, node: DefinitionId) -> Shape {
     if is_vector { Shape::Vector } else { found }
 }
 
-/// Whether a node can be bound to a port: neither says its domain, or both the same.
+/// Returns true if a node can be bound to a port: their domains agree, or at least one is not given.
 pub(super) fn fits_port(snapshot: &Snapshot, port: Option<DefinitionId>, node: DefinitionId) -> bool {
     let analysis = snapshot.analysis();
     let domain = |id: DefinitionId| analysis.get(id).of.map(|of| &*analysis.get(of).name);
@@ -100,7 +100,7 @@ pub(super) fn fits_port(snapshot: &Snapshot, port: Option<DefinitionId>, node: D
     is_same && (shape(snapshot, port) == Shape::Vector) == (shape(snapshot, node) == Shape::Vector)
 }
 
-/// The ports of an item, in order.
+/// Returns the ports of an item, in order.
 pub(super) fn ports(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId> {
     let analysis = snapshot.analysis();
     let mut list = analysis.members(id);
@@ -109,7 +109,7 @@ pub(super) fn ports(snapshot: &Snapshot, id: DefinitionId) -> Vec<DefinitionId> 
     list
 }
 
-/// The values that the modal block around a place assigns: `mass`, `wave`.
+/// Returns the names that the modal block around a location defines: `mass`, `wave`.
 pub(super) fn assigned_in_modal(snapshot: &Snapshot, at: u32) -> Vec<&str> {
     let ast = snapshot.compilation().program().ast(snapshot.root());
     let items = ast.map_or(&[][..], |ast| &ast.items);
@@ -118,7 +118,7 @@ pub(super) fn assigned_in_modal(snapshot: &Snapshot, at: u32) -> Vec<&str> {
         _ => None,
     });
     let lefts = holding.into_iter().flat_map(|modal| &modal.equations);
-    // Not what is being assigned.
+    // Excludes the variable that is being assigned.
     let others = lefts.filter(|equation| !(equation.span.start..=equation.span.end).contains(&at));
     others
         .filter_map(|equation| match &equation.left.kind {

@@ -1,4 +1,4 @@
-//! The formals of what is being written.
+//! The formal parameters of the call that is being written.
 
 use super::place::{Before, Inside};
 use super::scope::{formals, ports};
@@ -9,15 +9,15 @@ use lgm_elaborate::analysis::{DefinitionId, DefinitionKind};
 use lgm_source::Span;
 use lgm_syntax::token::Token;
 
-/// What the parentheses that are open at a byte of the root text take: those of an element or a component, of the ports of a component,
-/// or of a function.
+/// Returns the signature for the open parentheses at a byte of the root text: the parameters of an element or a component, the ports of a
+/// component, or the arguments of a function.
 pub(crate) fn signature(snapshot: &Snapshot, at: u32) -> Option<Signature> {
     let text = snapshot.map().get(snapshot.root()).text.clone();
     let mut before = Before::new(snapshot, &text, at);
     if before.inside == Inside::Comment {
         return None;
     }
-    // A word that is being written belongs to the argument.
+    // An incomplete word belongs to the argument.
     if before.word.start < before.word.end {
         before.word = Span {
             end: before.word.start,
@@ -29,7 +29,7 @@ pub(crate) fn signature(snapshot: &Snapshot, at: u32) -> Option<Signature> {
         if let Some(found) = at_parenthesis(snapshot, &before, place, commas) {
             return Some(found);
         }
-        // Out of the brackets of a unit or an index, and of what is no call.
+        // Leaves the brackets of a unit or an index, and any parentheses other than those of a call.
         before.tokens.truncate(place);
     }
 }
@@ -58,7 +58,7 @@ fn at_parenthesis(snapshot: &Snapshot, before: &Before, place: usize, commas: us
         }
         Token::Name(name) => {
             let (label, formals, meaning) = call(name)?;
-            // The last one can be written again and again: `min(a, b, c)`.
+            // The last argument is repeatable: `min(a, b, c)`.
             let active = Some(commas.min(formals.len() - 1));
             Some(Signature {
                 label: label.to_string(),
@@ -71,7 +71,7 @@ fn at_parenthesis(snapshot: &Snapshot, before: &Before, place: usize, commas: us
     }
 }
 
-/// `Spring(k [N/m])`, and with a head `Cell(..) (p : electrical, n : electrical)`.
+/// Returns the signature `Spring(k [N/m])`, and with a head `Cell(..) (p : electrical, n : electrical)`.
 fn of_definition(
     snapshot: &Snapshot,
     id: DefinitionId,

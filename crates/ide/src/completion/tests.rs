@@ -1,10 +1,10 @@
-//! What is offered at the place of a mark.
+//! The completions at a mark.
 
 use crate::{PathKind, Snapshot};
 use lgm_source::NoFiles;
 use lgm_source::cancellation::Cancellation;
 
-/// What is offered at the mark `|` of a text.
+/// Returns the completions at the mark `|` of a text.
 fn offered(text: &str) -> Vec<String> {
     let at = text.find('|').expect("a mark");
     let text = text.replacen('|', "", 1);
@@ -17,7 +17,7 @@ fn offered(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What is offered at the mark of a line in a model with parts of two domains.
+/// Returns the completions at the mark of a line in a model with two domains.
 fn in_model(line: &str) -> Vec<String> {
     offered(&format!(
         "domain d {{ across a [V]; through b [A]; effort = across; }}\n\
@@ -121,7 +121,7 @@ fn components_and_models_have_statements_of_their_own() {
     );
 }
 
-/// A text without its mark, and where that was.
+/// Returns a text without its mark, and the location of the mark.
 fn marked(text: &str) -> (Snapshot, u32) {
     let at = text.find('|').expect("a mark");
     let text = text.replacen('|', "", 1);
@@ -149,7 +149,7 @@ fn the_path_in_quotes_is_known_up_to_the_place() {
         table
     );
     assert_eq!(found("model M {\n  b : Cantilever(modes = table(\"runs/m|\n}\n"), table);
-    // Any other text holds nothing that is known.
+    // Other strings have no known contents.
     assert!(offered("model M {\n  b : Cantilever(modes = \"a|\") a -> gnd;\n}\n").is_empty());
 }
 
@@ -164,7 +164,7 @@ fn in_comments_nothing_is_offered() {
     ] {
         assert!(in_model(comment).is_empty(), "{comment}");
     }
-    // Behind one, and where `/*` stands in a text.
+    // After a comment, and with `/*` in a string.
     holds(&in_model("/* node */ d : |"), &["Mass"], &[]);
     holds(&in_model("/* node */|"), &["node"], &[]);
     assert!(!offered("import \"a/*b.lgm\";\nmodel M {\n  |\n}\n").is_empty());
@@ -183,7 +183,7 @@ fn units_follow_the_signs_between_units_and_stand_behind_lists() {
     for line in ["param q = 2 [m^|", "param q = 2.|", "param q = 2 [m |"] {
         assert!(in_model(line).is_empty(), "{line}");
     }
-    // An index behind an index is no unit.
+    // An index after an index is not an unit.
     holds(&in_model("signal q = across(n[1][|"), &["k"], &["kg"]);
 }
 
@@ -237,7 +237,7 @@ fn an_experiment_has_methods_and_plots_outputs_states_and_inputs() {
     };
     assert_eq!(experiment("method = |"), lgm_elaborate::EXPERIMENT_METHODS);
     holds(&experiment("plot = [|];"), &["v", "m.v", "F"], &["k", "x", "stop"]);
-    // While it is written, and not closed.
+    // An unclosed list.
     holds(&experiment("plot = [v, |"), &["v", "m.v", "F"], &["k"]);
     assert_eq!(experiment("plot = [v, m.|"), ["v"]);
     let cells = "component Cell(R) { port p : electrical; r : Resistor(R) p -> gnd; c : Capacitor(R) p -> gnd; }\n\
@@ -282,7 +282,7 @@ fn functions_and_ports_have_signatures() {
 
 #[test]
 fn what_never_compiles_at_a_place_is_not_offered() {
-    // Ends of branches: neither junctions nor components, but the nodes in these; no vector beside a scalar.
+    // Ends of branches: neither junctions nor components, but nodes inside components; no vectors with scalars.
     let ends = |line: &str| {
         in_model(&format!(
             "node q[2] vector : translational;\n  node v[2] : electrical;\n  one J : translational;\n  cell : Cell(2) (p = e, n = gnd);\n  {line}"
@@ -297,7 +297,7 @@ fn what_never_compiles_at_a_place_is_not_offered() {
     holds(&ends("d : Resistor(1) e -> |"), &["cell.n", "v", "gnd"], &["cell", "x"]);
     // Ports are bound to nodes of their domain.
     holds(&ends("c : Cell(2) (p = |"), &["e", "v", "gnd"], &["x", "y", "q", "J"]);
-    // What is given by its name is a value.
+    // A named argument is a value.
     holds(&in_model("d : Damper(b = |"), &["k"], &["b =", "b"]);
     holds(&in_model("param bb = |"), &["k"], &["bb"]);
     holds(&in_model("const bb = |"), &["pi"], &["bb", "k", "F", "m"]);
@@ -346,7 +346,7 @@ fn parts_of_the_library_are_offered_with_their_import() {
     let diode = list.iter().find(|entry| entry.label == "Diode").expect("a diode");
     let import = diode.import.as_ref().expect("an import");
     assert_eq!((import.span.start, import.text.as_str()), (0, "import nonlinear;\n\n"));
-    // What is in scope needs none.
+    // Definitions in scope need no import.
     assert!(
         list.iter()
             .any(|entry| entry.label == "Resistor" && entry.import.is_none())
@@ -359,7 +359,7 @@ fn parts_of_the_library_are_offered_with_their_import() {
     assert!(diodes.len() == 1 && diodes[0].import.is_none());
 }
 
-/// What is offered in front, as many as are wanted.
+/// Returns the first completions, up to the requested number.
 #[track_caller]
 fn begins(found: &[String], wanted: &[&str]) {
     assert_eq!(&found[..wanted.len().min(found.len())], wanted, "{found:?}");
@@ -380,16 +380,16 @@ fn what_has_the_unit_of_the_place_comes_first() {
     begins(&model("p : Part(1, |) (p = x);"), &["stiff =", "c", "d"]);
     begins(&model("param e [N/m] = |;"), &["c", "d", "a"]);
     begins(&model("param e [N/m] = 2 + |;"), &["c", "d", "a"]);
-    // Of a product nothing is known.
+    // The unit of a product is unknown.
     begins(&model("s : Spring(2*|) x -> gnd;"), &["k =", "a", "b"]);
-    // Units go the same way; one that only the declaration has is listed too.
+    // Units are ranked in the same way; a unit that occurs only in the declaration is also listed.
     begins(&model("s : Spring(3 [|]) x -> gnd;"), &["N/m"]);
     begins(&model("n : Mass(3 [|]) x -> gnd;"), &["kg", "g", "t"]);
     begins(&model("s : Spring(2*3 [|]) x -> gnd;"), &["m"]);
     begins(&model("param e [N/m] = 3 [|"), &["N/m"]);
 }
 
-/// An element with modes and a line of it.
+/// Returns an element with modes and a line of it.
 fn in_element(line: &str) -> Vec<String> {
     offered(&format!(
         "element Stop(gap [m], e = 0) : translational {{\n  mode free {{ through = 0; }}\n  {line}\n  mode touch {{ across = 0; }}\n}}\n"

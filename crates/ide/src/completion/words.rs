@@ -1,12 +1,12 @@
-//! Words of the language, with what they write.
+//! Keywords, with the text that each inserts.
 
-/// Units that engineers write and that have no name of their own.
+/// Common units without a name of their own.
 pub(crate) const USUAL_UNITS: &[&str] = &[
     "kg", "mm", "ms", "mA", "mV", "kN", "kPa", "kohm", "mH", "uH", "uF", "nF", "pF", "m/s", "m/s^2", "rad/s", "N/m",
     "N.s/m", "N.m", "N.m/rad", "kg.m^2", "m^2", "m^3", "m^3/s", "Pa.s/m^3", "V.s", "A/s", "J/K", "K/W",
 ];
 
-/// Settings of an experiment, with what they write.
+/// Settings of an experiment, with the text that each inserts.
 pub(crate) const SETTINGS: &[(&str, &str)] = &[
     ("start", "start = ${1:0} [s];"),
     ("stop", "stop = ${1:1} [s];"),
@@ -19,16 +19,16 @@ pub(crate) const SETTINGS: &[(&str, &str)] = &[
     ("events", "events = ${1:1};"),
 ];
 
-/// Attributes of an instance or a state, with what they write.
+/// Attributes of an instance or a state, with the text that each inserts.
 pub(super) const ATTRIBUTES: &[(&str, &str)] = &[("start", "start = ${1:0}"), ("nominal", "nominal = ${1:1}")];
 
-/// The attribute of an instance whose element has modes, with what it writes.
+/// The attribute of an instance whose element has modes, with the text that it inserts.
 pub(super) const MODE: &[(&str, &str)] = &[("mode", "mode = $1")];
 
-/// Words behind the domain of a node or a junction, with the text that each inserts.
+/// Words after the domain of a node or a junction, with the text that each inserts.
 pub(super) const FLAGS: &[(&str, &str)] = &[("floating", "floating"), ("on", "on = ${1:condition}")];
 
-/// What begins an entry of an element, with what it writes.
+/// The beginnings of entries of an element, with their snippets.
 pub(crate) const LAWS: &[(&str, &str)] = &[
     ("across", "across = ${1:k}*${2:through};"),
     ("through", "through = ${1:k}*${2:across};"),
@@ -40,17 +40,17 @@ pub(crate) const LAWS: &[(&str, &str)] = &[
     ("when", "when ${1:condition} -> ${2:mode};"),
 ];
 
-/// Of these, what no mode holds.
+/// Entries that a mode cannot contain.
 pub(super) const OF_ELEMENTS: &[&str] = &["port", "mode", "when"];
 
-/// What begins an entry of a domain, with what it writes.
+/// The beginnings of entries of a domain, with their snippets.
 pub(super) const DOMAIN_ENTRIES: &[(&str, &str)] = &[
     ("across", "across ${1:v} [${2:V}];"),
     ("through", "through ${1:i} [${2:A}];"),
     ("effort", "effort = ${1:across};"),
 ];
 
-/// What begins an entry of a modal block, with what it writes.
+/// The beginnings of entries of a modal block, with their snippets.
 pub(crate) const MODAL_ENTRIES: &[(&str, &str)] = &[
     ("mode", "mode ${1:i};"),
     ("drive", "drive ${1:across};"),
@@ -67,11 +67,11 @@ pub(crate) const MODAL_ENTRIES: &[(&str, &str)] = &[
     ("moment", "moment(${1:x}) = ${2:0};"),
 ];
 
-/// Statements that only a component, or only a model, can hold.
+/// Statements that are allowed only in a component, or only in a model.
 pub(super) const OF_COMPONENTS: &[&str] = &["port"];
 pub(super) const OF_MODELS: &[&str] = &["input", "output", "experiment"];
 
-/// Words that begin a statement, with what they write.
+/// Keywords that begin a statement, with the text that each inserts.
 pub(super) const STATEMENTS: &[(&str, &str)] = &[
     ("node", "node ${1:x} : ${2:translational};"),
     ("param", "param ${1:k} = ${2:1} [${3:N/m}];"),

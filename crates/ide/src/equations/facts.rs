@@ -1,4 +1,4 @@
-//! What the equations say of the parts of the model, in the words of its text.
+//! The equations of the elements of a model, in terms of its text.
 
 use crate::Snapshot;
 use crate::equations::storage::Stored;
@@ -11,10 +11,10 @@ use lgm_source::diagnostic::six_digits;
 use lgm_syntax::ast::UnitExpr;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Models with more elements than this have no equations over the parameters under the pointer: these take too long to be made.
+/// For models with more elements than this, hovers show no symbolic equations: forming them takes too long.
 const LARGEST: usize = 2000;
 
-/// The equations over the parameters.
+/// Returns the equations in terms of the parameters.
 pub(crate) fn symbolic(snapshot: &Snapshot) -> Option<&StateSystem> {
     let model = snapshot.compilation().model()?;
     match model.graph.elements.len() <= LARGEST {
@@ -23,7 +23,7 @@ pub(crate) fn symbolic(snapshot: &Snapshot) -> Option<&StateSystem> {
     }
 }
 
-/// Whether a definition is a part of the model that is compiled.
+/// Returns true if a definition is part of the compiled model.
 pub(crate) fn is_of_model(snapshot: &Snapshot, definition: &Definition) -> bool {
     let model = snapshot.compilation().model().map(|model| model.heading.span);
     let within = definition
@@ -32,17 +32,17 @@ pub(crate) fn is_of_model(snapshot: &Snapshot, definition: &Definition) -> bool 
     model.is_some() && within == model
 }
 
-/// The storage that a declaration of the model, or of a component in it, stands for; none if it stores nothing.
+/// Returns the storage of a declaration of the model or of a component in it; none if the declaration stores nothing.
 pub(crate) fn stored<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<Stored<'s>> {
     let system = snapshot.compilation().system()?;
     snapshot.storages()?.at(system, definition.name_span)
 }
 
-/// The most definitions that are shown below equations.
+/// The maximum number of definitions that are shown below equations.
 const DEFINITIONS: usize = 12;
 
-/// The equations of states as `lgm equations` prints them, `der(mass.v) = (F - b*mass.v - spring.F)/m`, one per line, and below them what
-/// the names in them stand for that no text declares.
+/// Returns the equations of states as printed by `lgm equations`, `der(mass.v) = (F - b*mass.v - spring.F)/m`, one per line, followed by
+/// the meanings of undeclared names.
 pub(crate) fn equations_of(system: &StateSystem, places: &[usize]) -> String {
     let (mut lines, mut roots) = (Vec::new(), Vec::new());
     for place in places {
@@ -59,7 +59,7 @@ pub(crate) fn equations_of(system: &StateSystem, places: &[usize]) -> String {
     lines.join("\n")
 }
 
-/// What the assignments and the unknowns of loops stand for that expressions hold, and that these hold in turn.
+/// Returns the meanings of the assignments and loop unknowns in expressions, recursively.
 pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<String> {
     let exprs = &system.exprs;
     let assignments = system.read_assignments();
@@ -113,7 +113,7 @@ pub(crate) fn definitions(system: &StateSystem, mut roots: Vec<ExprId>) -> Vec<S
     lines
 }
 
-/// A parameter of the model, with its values.
+/// Returns a parameter of the model, with its values.
 pub(crate) fn parameter<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s Parameter> {
     let kinds = [DefinitionKind::Parameter, DefinitionKind::Constant];
     let model = snapshot.compilation().known_model()?;
@@ -125,7 +125,7 @@ pub(crate) fn parameter<'s>(snapshot: &'s Snapshot, definition: &Definition) -> 
         .filter(|_| kinds.contains(&definition.kind))
 }
 
-/// The parameters of the model that have one value of their own: their names, values in SI, and SI units that have a name.
+/// Returns the scalar parameters of the model with their own values: names, values in SI, and named SI units.
 pub(crate) fn parameters(snapshot: &Snapshot) -> Vec<(&str, f64, Option<&str>)> {
     let model = snapshot.compilation().model();
     let all = model.into_iter().flat_map(|model| &model.parameters);
@@ -139,13 +139,13 @@ pub(crate) fn parameters(snapshot: &Snapshot) -> Vec<(&str, f64, Option<&str>)> 
     own.collect()
 }
 
-/// The value of a scalar parameter with its SI unit: `2.5 N/m`.
+/// Returns the value of a scalar parameter with its SI unit: `2.5 N/m`.
 pub(crate) fn value_of(parameter: &Parameter) -> Option<String> {
     let [entry] = &parameter.entries[..] else { return None };
     Some(with_unit(&six_digits(to_f64(&entry.value)), parameter.unit.as_ref()))
 }
 
-/// The value of a single number that is declared in the model, or the signal of an input that is set by nobody else.
+/// Returns the value of a single number declared in the model, or the signal of an input that is not set elsewhere.
 pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
     let model = snapshot.compilation().known_model()?;
     let is_here = |span| span == definition.name_span;
@@ -156,7 +156,7 @@ pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Op
             let signal = input.signal?;
             let values = values_of(model);
             let of = |symbol| values.get(&symbol).copied();
-            // One that changes with time is shown as it is.
+            // A time-varying signal is shown unchanged.
             let words = match model.exprs.evaluate_f64(&[signal], &of) {
                 Ok(found) => six_digits(found[0]),
                 Err(_) => format!("`{}`", print::text(&model.exprs, signal)),
@@ -167,7 +167,7 @@ pub(crate) fn declared_value(snapshot: &Snapshot, definition: &Definition) -> Op
     }
 }
 
-/// What a written unit means; none if it is no unit.
+/// Returns the meaning of a written unit; none if it is not a unit.
 pub(crate) fn meaning(unit: &UnitExpr) -> Option<Unit> {
     let factors = unit.factors.iter().map(|factor| UnitPower {
         name: &factor.name.text,
@@ -177,11 +177,11 @@ pub(crate) fn meaning(unit: &UnitExpr) -> Option<Unit> {
     unit_of(factors).ok()
 }
 
-/// The most values that are listed of one declaration.
+/// The maximum number of values that are listed for one declaration.
 const VALUES: usize = 8;
 
-/// The values of a constant, or of a signal that does not change with time: of each place that its declaration stands for, and of each
-/// entry. One that all share is listed once.
+/// Returns the values of a constant or of a constant signal, for each instance of its declaration and for each entry. A common value is
+/// listed once.
 fn fixed_values(model: &Model, definition: &Definition) -> Option<String> {
     let constants = model
         .constants
@@ -193,7 +193,7 @@ fn fixed_values(model: &Model, definition: &Definition) -> Option<String> {
     let known = values_of(model);
     let of = |symbol| known.get(&symbol).copied();
     for signal in signals_of(model, definition) {
-        // One that changes with time has no value.
+        // A time-varying signal has no value.
         let value = model.exprs.evaluate_f64(&[signal.value], &of).ok()?[0];
         found.push((value, signal.unit.as_ref()));
     }
@@ -208,27 +208,26 @@ fn fixed_values(model: &Model, definition: &Definition) -> Option<String> {
     Some(with_unit(&values.join(", "), unit))
 }
 
-/// The entries of a signal, at each place that its declaration stands for.
+/// Returns the entries of a signal, for each instance of its declaration.
 fn signals_of<'m>(model: &'m Model, definition: &Definition) -> impl Iterator<Item = &'m Signal> {
     let span = definition.name_span;
     model.signals.iter().filter(move |signal| signal.span == span)
 }
 
-/// The unit of a signal, where it is known and has a name.
+/// Returns the unit of a signal, if it is known and has a name.
 pub(crate) fn signal_unit<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<&'s SiUnit> {
     let model = snapshot.compilation().known_model()?;
     let found = signals_of(model, definition).next()?;
     found.unit.as_ref().filter(|unit| ***unit != *"1")
 }
 
-/// The values of the parameters in SI.
+/// Returns the values of the parameters in SI.
 pub(crate) fn values_of(model: &Model) -> FxHashMap<SymbolId, f64> {
     let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
     entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect()
 }
 
-/// What dependent storage is equivalent to, in the words of a sentence: over the parameters, and as a number; nothing where that is not
-/// known.
+/// Returns the equivalent of dependent storage as a sentence: symbolic and numeric; empty if it is unknown.
 pub(crate) fn equivalent(snapshot: &Snapshot, storage: &DependentStorage) -> String {
     if storage.equivalent.is_empty() {
         return String::new();

@@ -1,36 +1,36 @@
-//! Algebraic loops: the elements whose laws are to be met together, and the way in which they are solved.
+//! Algebraic loops: the elements whose laws must be solved simultaneously, and the solution method.
 
 use crate::equations::storage::listed;
 use lgm_compilation::Compilation;
 
-/// Models with more elements than this have no causal paths under the pointer: these take too long to be followed.
+/// For models with more elements than this, hovers show no causal paths: following them takes too long.
 const LARGEST: usize = 1000;
 
-/// The most elements of a loop that are named.
+/// The maximum number of elements of a loop that are named.
 const NAMED: usize = 6;
 
-/// The way in which a loop is solved.
+/// The solution method of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Solved {
     /// The elimination has solved it.
     Before,
-    /// A linear system in each evaluation of the right side.
+    /// A linear system in each evaluation of the right-hand side.
     Linear,
-    /// Newton's method in each evaluation of the right side.
+    /// Newton's method in each evaluation of the right-hand side.
     Newton,
 }
 
 /// An algebraic loop of the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
-    /// The elements whose laws are to be met together.
+    /// The elements whose laws must be solved simultaneously.
     pub elements: Vec<String>,
     between: Vec<String>,
     solved: Solved,
 }
 
 impl Loop {
-    /// A few words for a hint: `linear loop with r2`.
+    /// Returns a few words for a hint: `linear loop with r2`.
     pub(crate) fn words(&self, own: &str, most: usize) -> String {
         let others = self.elements.iter().map(String::as_str).filter(|name| *name != own);
         let others: Vec<&str> = others.collect();
@@ -40,11 +40,11 @@ impl Loop {
         };
         match self.solved {
             Solved::Before | Solved::Linear => format!("linear loop{with}"),
-            Solved::Newton => format!("loop for Newton{with}"),
+            Solved::Newton => format!("Newton loop{with}"),
         }
     }
 
-    /// A paragraph for a hover.
+    /// Returns a paragraph for a hover.
     pub(crate) fn paragraph(&self) -> String {
         let quoted = |names: &[String]| {
             let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -63,7 +63,7 @@ impl Loop {
     }
 }
 
-/// The loops of the model; none where it has no equations, or where it is large.
+/// Returns the loops of the model; none if it has no equations, or if it is large.
 pub(crate) fn loops(compilation: &Compilation) -> Vec<Loop> {
     let is_small = |count: usize| count <= LARGEST;
     let report = match (compilation.model(), compilation.system()) {

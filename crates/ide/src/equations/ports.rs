@@ -1,20 +1,20 @@
-//! Which variable of a source or a dissipator is given, and which one follows.
+//! The given and the dependent variable of a source or a dissipator.
 
 use crate::Snapshot;
 use lgm_elaborate::analysis::Definition;
 use lgm_model::{Element, Law, Model, Port, PortId, Variable};
 
-/// The most ports that a sentence names.
+/// The maximum number of ports that a sentence names.
 const NAMED: usize = 8;
 
-/// What is said of a port: what kind of element has it, and the variable that the rest of the model gives.
+/// The description of a port: the kind of its element, and the variable set by the rest of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Source(Variable),
     Dissipator(Variable),
 }
 
-/// The causality of the sources or dissipators that a declaration stands for; nothing for other elements.
+/// Returns the causality of the sources or dissipators of a declaration; none for other elements.
 pub(crate) fn port_causality(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
     let model = snapshot.compilation().model()?;
     let is_it = |element: &&Element| model.paths[element.path.index()].span == definition.name_span;
@@ -44,11 +44,11 @@ pub(crate) fn port_causality(snapshot: &Snapshot, definition: &Definition) -> Op
     (!lines.is_empty()).then(|| lines.join("\n\n"))
 }
 
-/// What a port is to its element; none if it stores, couples, or nothing is known of it.
+/// Returns the role of a port; none if it stores, couples, or is unknown.
 fn role_of(snapshot: &Snapshot, element: &Element, id: PortId) -> Option<Role> {
     let solved = || snapshot.solved()?.get(id.index()).copied().flatten();
     match &element.law {
-        // Whatever the rest of the model is.
+        // Independent of the rest of the model.
         Law::Source { given, .. } => Some(Role::Source(given.conjugate())),
         Law::Dissipator(_) => solved().map(Role::Dissipator),
         Law::Nonlinear(law) if law.storage.iter().all(Option::is_none) => solved().map(Role::Dissipator),
@@ -60,12 +60,12 @@ impl Role {
     fn words(self, model: &Model, port: &Port) -> String {
         match self {
             Role::Source(given) => format!(
-                "A source of {}; {} follows from the rest of the model.",
+                "A source of {}; the rest of the model determines {}.",
                 variable(model, port, given.conjugate()),
                 variable(model, port, given)
             ),
             Role::Dissipator(given) => format!(
-                "{} causality: {} is given by the rest of the model, and {} follows from the law.",
+                "{} causality: the rest of the model sets {}, and the law sets {}.",
                 match given {
                     Variable::Flow => "Resistance",
                     Variable::Effort => "Conductance",
@@ -77,7 +77,7 @@ impl Role {
     }
 }
 
-/// The name of a variable of a port in its domain, and what it is; on bonds, `effort` and `flow`.
+/// Returns the name of a variable of a port in its domain, and its kind; on bonds, `effort` and `flow`.
 fn variable(model: &Model, port: &Port, variable: Variable) -> String {
     let word = match variable {
         Variable::Effort => "effort",
@@ -92,7 +92,7 @@ fn variable(model: &Model, port: &Port, variable: Variable) -> String {
     }
 }
 
-/// `r`, `r.a`, or of a vector `r[2]`.
+/// Returns the name of a port: `r`, `r.a`, or `r[2]` for a vector.
 fn port_name(model: &Model, element: &Element, port: &Port) -> String {
     let mut name = model.path_name(element.path);
     if let Some(port) = port.name.as_deref() {

@@ -1,4 +1,4 @@
-//! By which equation storage without a state follows others: `jl.w = jm.w/n`.
+//! The equation by which other storage determines storage without a state: `jl.w = jm.w/n`.
 
 use crate::equations::facts::is_of_model;
 use crate::symbols::body_of;
@@ -10,11 +10,11 @@ use lgm_model::{Law, Model, Variable};
 use lgm_source::Span;
 use lgm_source::words::has_word;
 
-/// Larger models are not compiled once more for a relation under the pointer.
+/// Models with more elements than this are not compiled again to show a relation in a hover.
 const LARGEST: usize = 200;
 
-/// The equation of the co-energy variable of a storage element of the model that has no state of its own. The text with an output of
-/// it is compiled; nothing where that is not possible.
+/// Returns the equation of the co-energy variable of a storage element without a state of its own. The text with an additional output of
+/// this variable is compiled; none if this fails.
 pub(crate) fn relation(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
     let model = snapshot.compilation().model()?;
     let system = snapshot.compilation().system()?;
@@ -49,7 +49,7 @@ pub(crate) fn relation(snapshot: &Snapshot, definition: &Definition) -> Option<S
     Some(format!("```lgm\n{}.{name} = {value}\n```", definition.name))
 }
 
-/// How the co-energy variable of a storage element of one port is measured, and what it is called.
+/// Returns the measurement and the name of the co-energy variable of a one-port storage element.
 fn co_energy<'m>(model: &'m Model, name: &str) -> Option<(&'static str, &'m str)> {
     let element = model
         .graph

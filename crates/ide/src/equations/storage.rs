@@ -1,36 +1,36 @@
-//! Which storage a declaration stands for, and what it is in the equations: an instance in a loop, or in a component that is used more
-//! than once, is several elements, of which some may carry states and others follow.
+//! The storage of a declaration in the equations: an instance in a loop, or in a component that is used more than once, stands for several
+//! elements, with or without states.
 
 use lgm_model::system::{DependentStorage, State, StateSystem};
 use lgm_model::{Element, Law, Model, PathId};
 use lgm_source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The states and the dependent storage of each declaration, by the place of its name.
+/// The states and the dependent storage of each declaration, by the location of its name.
 #[derive(Debug, Default)]
 pub(crate) struct Storages(FxHashMap<Span, Entries>);
 
-/// Places in the lists of the equations.
+/// Indices into the lists of the equations.
 #[derive(Debug, Default)]
 struct Entries {
     states: Vec<usize>,
     dependent: Vec<usize>,
-    /// Storage that has no state, where nothing says what it follows: in models that are not linear.
+    /// Storage without a state whose determining storage is unknown: in nonlinear models.
     others: Vec<String>,
 }
 
-/// What one declaration stands for.
+/// The meaning of one declaration.
 #[derive(Debug, Default)]
 pub(crate) struct Stored<'s> {
-    /// Its states, each with its place among those of the system.
+    /// Its states, each with its index in the states of the system.
     pub states: Vec<(usize, &'s State)>,
-    /// What follows from other storage or from sources.
+    /// Storage determined by other storage or by sources.
     pub dependent: Vec<&'s DependentStorage>,
-    /// What has no state, and follows from something that is not known.
+    /// Storage without a state whose determining elements are unknown.
     pub others: &'s [String],
 }
 
-/// Whether an element stores energy.
+/// Returns true if an element stores energy.
 pub(crate) fn stores(element: &Element) -> bool {
     match &element.law {
         Law::Storage { .. } => true,
@@ -39,12 +39,12 @@ pub(crate) fn stores(element: &Element) -> bool {
     }
 }
 
-/// The places of the names that an element is declared with: its own, and those of the instances that hold it.
+/// Returns the locations of the names in the declaration of an element: its own name, and those of the instances that contain it.
 pub(crate) fn declared_at(model: &Model, element: &Element) -> Vec<Span> {
     spans_of(model, element.path)
 }
 
-/// The places of the names of a path.
+/// Returns the locations of the names of a path.
 fn spans_of(model: &Model, path: PathId) -> Vec<Span> {
     let parent = |path: &PathId| model.paths[path.index()].parent;
     let chain = std::iter::successors(Some(path), parent);
@@ -52,7 +52,7 @@ fn spans_of(model: &Model, path: PathId) -> Vec<Span> {
 }
 
 impl Storages {
-    /// Goes through the elements of a model once.
+    /// Collects the storage in one pass over the elements of a model.
     pub(crate) fn of(model: &Model, system: &StateSystem) -> Storages {
         let mut states: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
         for (at, state) in system.states.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Storages {
             }
             seen.extend(carried.into_iter().flatten().copied());
         }
-        // Declared states belong to no element, and may lie in components too; those that outputs add are no part of the model.
+        // Declared states belong to no element, and may also be in components; states added for outputs are not part of the model.
         let integrals = model.integrals.iter().map(|integral| integral.path);
         let integrals: FxHashMap<String, PathId> = integrals.map(|path| (model.path_name(path), path)).collect();
         let states = system.states.iter().enumerate();
@@ -98,7 +98,7 @@ impl Storages {
 }
 
 impl Storages {
-    /// What the declaration with its name at a place stands for; none if it stores nothing.
+    /// Returns the elements of the declaration whose name is at a location; none if it stores nothing.
     pub(crate) fn at<'s>(&'s self, system: &'s StateSystem, name: Span) -> Option<Stored<'s>> {
         let entries = self.0.get(&name)?;
         Some(Stored {
@@ -109,7 +109,7 @@ impl Storages {
     }
 }
 
-/// `a, b, c`, or of a longer list `a, b, .. (7)`.
+/// Returns the names as `a, b, c`, or `a, b, .. (7)` for a longer list.
 pub(crate) fn listed<N: AsRef<str>>(names: &[N], most: usize) -> String {
     let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     match names.len() > most {
@@ -118,7 +118,7 @@ pub(crate) fn listed<N: AsRef<str>>(names: &[N], most: usize) -> String {
     }
 }
 
-/// What follows, by what it follows from, in the order of the equations.
+/// Groups dependent storage by its determining elements, in the order of the equations.
 pub(crate) fn groups<'s>(dependent: &[&'s DependentStorage]) -> Vec<(Vec<&'s str>, Vec<&'s str>)> {
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for storage in dependent {

@@ -1,4 +1,4 @@
-//! Changes that a code asks for.
+//! Changes implied by a code.
 
 use super::places::{Change, Places};
 use crate::{Edit, Snapshot};
@@ -8,7 +8,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::words::has_word;
 use lgm_syntax::ast::Item;
 
-/// The changes for a fault, the most likely first. Its places in the root text are given, the fault itself first.
+/// Returns the changes for an error, the most likely first, given its locations in the root text, the primary location first.
 pub(super) fn changes(snapshot: &Snapshot, places: &Places, diagnostic: &Diagnostic, own: &[Span]) -> Vec<Change> {
     let Some(place) = own.first().copied() else {
         return Vec::new();
@@ -58,13 +58,13 @@ pub(super) fn changes(snapshot: &Snapshot, places: &Places, diagnostic: &Diagnos
     vec![found]
 }
 
-/// A name that the text does not have yet.
+/// Returns a name that is unused in the text.
 fn fresh(places: &Places, name: &str) -> String {
     let mut numbered = (2..).map(|number| format!("{name}_{number}"));
     numbered.find(|name| !has_word(places.text, name)).unwrap_or_default()
 }
 
-/// The variables of a bond in place of those of a branch, in all faults of this kind at once.
+/// Replaces branch variables by bond variables in all errors of this kind at once.
 fn of_bonds(snapshot: &Snapshot, places: &Places) -> Vec<Change> {
     let all = snapshot
         .diagnostics()
@@ -84,7 +84,7 @@ fn of_bonds(snapshot: &Snapshot, places: &Places) -> Vec<Change> {
     vec![("write `effort` and `flow`".to_string(), edits.collect())]
 }
 
-/// The place of a fault.
+/// The location of an error.
 struct At<'p, 't> {
     places: &'p Places<'t>,
     place: Span,
@@ -132,7 +132,7 @@ impl At<'_, '_> {
         (format!("remove `{words}`"), vec![edit])
     }
 
-    /// One of the places out of its list; a branch alone goes with the blank in front of it.
+    /// Returns the removal of one location from its list; a single branch is removed with the space before it.
     fn left_out(&self, own: &[Span]) -> Vec<Change> {
         let parts = own.iter().flat_map(|place| {
             let front = self.places.text[..place.start as usize].trim_end();
@@ -151,7 +151,7 @@ impl At<'_, '_> {
         inner.map(|inner| self.instead(inner)).into_iter().collect()
     }
 
-    /// Another function in the call around the place.
+    /// Returns changes to another function in the call around the location.
     fn called(&self, functions: &[&str]) -> Vec<Change> {
         let name = self.places.call(self.place).and_then(|call| self.places.name_of(call));
         let call = |place| At { place, ..*self };
@@ -161,7 +161,7 @@ impl At<'_, '_> {
         all.map(|(name, function)| call(name).instead(function)).collect()
     }
 
-    /// All from the place to the end of the statement, in parentheses.
+    /// Encloses the text from the location to the end of the statement in parentheses.
     fn in_parentheses(&self) -> Vec<Change> {
         let statement = self.places.statement(self.place);
         let end = statement.start as usize + self.places.words(statement).trim_end_matches(';').len();
@@ -177,7 +177,7 @@ impl At<'_, '_> {
         vec![self.instead(&format!("; {}", self.places.words(word)))]
     }
 
-    /// The word before the place, without the brackets that hold it.
+    /// Removes the brackets around the location, with their contents.
     fn without_brackets(&self) -> Vec<Change> {
         let group = self.places.group(self.place, '[', ']');
         let trimmed = group.map(|group| {
@@ -187,7 +187,7 @@ impl At<'_, '_> {
         trimmed.map(|part| self.without(part)).into_iter().collect()
     }
 
-    /// The value over one of its unit, which the help names.
+    /// Divides the value by 1 in its unit, which the help names.
     fn divided(&self, diagnostic: &Diagnostic) -> Vec<Change> {
         let unit = diagnostic
             .help
@@ -197,13 +197,13 @@ impl At<'_, '_> {
         written.into_iter().collect()
     }
 
-    /// A row of a matrix with a zero more.
+    /// Adds a zero to a row of a matrix.
     fn padded(&self) -> Vec<Change> {
         let row = self.words().strip_suffix(']');
         row.map(|row| self.instead(&format!("{row}, 0]"))).into_iter().collect()
     }
 
-    /// The port that the help names, bound to the reference.
+    /// Binds the port that the help names to the reference.
     fn bound(&self, diagnostic: &Diagnostic) -> Vec<Change> {
         let help = diagnostic.help.as_deref().unwrap_or_default();
         let port = help.split_once("`(").and_then(|entry| entry.1.split_once(" = "));
@@ -214,7 +214,7 @@ impl At<'_, '_> {
         bound.into_iter().collect()
     }
 
-    /// A branch that ends at the reference.
+    /// Ends a branch at the reference.
     fn to_the_reference(&self) -> Vec<Change> {
         let ends = self.words().split_once("->");
         let first = ends.map(|(from, _)| self.instead(&format!("{} -> gnd", from.trim())));
@@ -222,14 +222,14 @@ impl At<'_, '_> {
         first.into_iter().chain(other).collect()
     }
 
-    /// A bond the other way round.
+    /// Reverses a bond.
     fn turned(&self) -> Vec<Change> {
         let ends = self.words().trim_end_matches(';').split_once("->");
         let turned = ends.map(|(from, to)| self.instead(&format!("{} -> {}", to.trim(), from.trim())));
         turned.into_iter().collect()
     }
 
-    /// The domains, behind a node that has none.
+    /// Adds each possible domain to a node that has none.
     fn of_a_domain(&self, snapshot: &Snapshot) -> Vec<Change> {
         let program = snapshot.compilation().program();
         let all = snapshot.map().iter().filter_map(|entry| program.ast(entry.0));
@@ -240,14 +240,14 @@ impl At<'_, '_> {
         domains.collect()
     }
 
-    /// Another word in front of a declaration.
+    /// Replaces the keyword of a declaration.
     fn declared(&self, place: Option<&Span>, word: &str) -> Vec<Change> {
         let keyword = place.map(|place| self.places.keyword(self.places.statement(*place)));
         let at = |place| At { place, ..*self };
         keyword.map(|keyword| at(keyword).instead(word)).into_iter().collect()
     }
 
-    /// Negative numbers without their sign.
+    /// Removes the sign of negative numbers.
     fn positive(&self, own: &[Span]) -> Vec<Change> {
         let at = |place: &Span| At { place: *place, ..*self };
         let numbers = own
@@ -257,14 +257,14 @@ impl At<'_, '_> {
         numbers.collect()
     }
 
-    /// The last number of the help.
+    /// Inserts the last number of the help.
     fn last_of(&self, diagnostic: &Diagnostic) -> Vec<Change> {
         let help = diagnostic.help.as_deref().unwrap_or_default();
         let number = help.rsplit(' ').next().filter(|word| word.parse::<f64>().is_ok());
         number.map(|number| self.instead(number)).into_iter().collect()
     }
 
-    /// The start that the help names.
+    /// Sets the initial value that the help names.
     fn started(&self, diagnostic: &Diagnostic) -> Vec<Change> {
         let help = diagnostic.help.as_deref().unwrap_or_default();
         let Some((_, start)) = help.split_once(", start = ") else {

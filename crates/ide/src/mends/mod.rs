@@ -1,7 +1,7 @@
-//! Changes that a fault's help names: each is tried on the text before it is offered.
+//! Changes suggested by the help of an error: each is tried on the text before it is offered.
 //!
-//! Stages that find a fault give a fix where only they know it. Where the help has the words, or the code says what is to be done, the
-//! change is made here from the places of the fault.
+//! A stage that finds an error attaches the fix if no other stage can derive it. If the help is specific, or the code implies the fix, the
+//! change is derived here from the locations of the diagnostic.
 
 mod changes;
 mod places;
@@ -13,16 +13,16 @@ use lgm_source::Span;
 use lgm_source::diagnostic::Diagnostic;
 use places::Places;
 
-/// Longer texts are not compiled once more for each change.
+/// Longer texts, in bytes, are not compiled again for each change.
 const LONGEST: usize = 50_000;
 
-/// The most changes that are tried for one fault.
+/// The maximum number of changes that are tried for one error.
 const MOST_TRIED: usize = 16;
 
-/// The most that are offered for one fault.
+/// The maximum number of changes that are offered for one error.
 const MOST_OFFERED: usize = 2;
 
-/// The changes that mend the faults at a part of the root text, as far as their stages give none.
+/// Returns the changes that fix errors in a part of the root text, for errors without fixes of their own.
 pub(crate) fn offers(snapshot: &Snapshot, span: Span) -> Vec<Action> {
     let root = snapshot.root();
     let text = &snapshot.map().get(root).text;
@@ -43,7 +43,7 @@ pub(crate) fn offers(snapshot: &Snapshot, span: Span) -> Vec<Action> {
     found
 }
 
-/// The changes that mend one fault, whose places in the root text are given.
+/// Returns the changes that fix one error, given its locations in the root text.
 fn of_fault(snapshot: &Snapshot, places: &Places, diagnostic: &Diagnostic, own: &[Span]) -> Vec<Action> {
     let mut all = changes::changes(snapshot, places, diagnostic, own);
     all.extend(written::changes(places, diagnostic, own));
@@ -69,7 +69,7 @@ fn of_fault(snapshot: &Snapshot, places: &Places, diagnostic: &Diagnostic, own: 
     offered
 }
 
-/// Returns true if with the edits there is less that is wrong, and not this fault once more.
+/// Returns true if the edits leave fewer errors, and not this error again.
 fn is_mended(snapshot: &Snapshot, diagnostic: &Diagnostic, edits: &[Edit]) -> bool {
     let count = |of: &Snapshot| {
         let errors = of.diagnostics().iter().filter(|fault| fault.is_error()).count();

@@ -1,4 +1,4 @@
-//! Parts of a text around a place, found by signs alone, so that they are there in a text with faults too.
+//! Parts of a text around a location, found only from characters, so that this also works for a text with errors.
 
 use crate::Edit;
 use lgm_source::{SourceId, Span};
@@ -6,7 +6,7 @@ use lgm_source::{SourceId, Span};
 /// A change with its title.
 pub(super) type Change = (String, Vec<Edit>);
 
-/// A text with the places in it.
+/// A text in which locations are examined.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places<'t> {
     pub text: &'t str,
@@ -24,7 +24,7 @@ impl<'t> Places<'t> {
         Span::new(self.source, start, end)
     }
 
-    /// The letters, digits, dots and exponents around a place.
+    /// Returns the letters, digits, dots and exponents around a location.
     pub(super) fn word(&self, span: Span) -> Span {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '^');
         let (start, end) = (span.start as usize, span.end as usize);
@@ -33,14 +33,14 @@ impl<'t> Places<'t> {
         self.span(before, self.text.len() - behind.len())
     }
 
-    /// The place with the word in front of it.
+    /// Returns the location together with the word before it.
     pub(super) fn with_word_before(&self, span: Span) -> Span {
         let front = self.text[..span.start as usize].trim_end_matches([' ', '\t']);
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.');
         self.span(front.trim_end_matches(is_part).len(), span.end as usize)
     }
 
-    /// The brackets around a place, of the opening sign that is given.
+    /// Returns the innermost brackets of the given kind around a location.
     pub(super) fn group(&self, span: Span, opening: char, closing: char) -> Option<Span> {
         let within = |letters: &mut dyn Iterator<Item = (usize, char)>, ends: char, begins: char| {
             let mut depth = 0_i32;
@@ -65,24 +65,24 @@ impl<'t> Places<'t> {
         Some(self.span(start, behind + end + 1))
     }
 
-    /// The call around a place: its name and its arguments.
+    /// Returns the call around a location: its name and its arguments.
     pub(super) fn call(&self, span: Span) -> Option<Span> {
         let group = self.group(span, '(', ')')?;
         let name = self.text[..group.start as usize].trim_end_matches(|letter: char| letter.is_ascii_alphanumeric());
         (name.len() < group.start as usize).then(|| self.span(name.len(), group.end as usize))
     }
 
-    /// The name of a call.
+    /// Returns the name of a call.
     pub(super) fn name_of(&self, call: Span) -> Option<Span> {
         let open = self.words(call).find('(')?;
         Some(self.span(call.start as usize, call.start as usize + open))
     }
 
-    /// The statement or entry around a place, with its semicolon.
+    /// Returns the statement or entry around a location, with its semicolon.
     pub(super) fn statement(&self, span: Span) -> Span {
         let before = &self.text[..span.start as usize];
         let mut start = before.rfind([';', '{', '}']).map_or(0, |at| at + 1);
-        // Comments in front of it do not belong to it.
+        // Comments before it do not belong to it.
         loop {
             let rest = &self.text[start..span.start as usize];
             let blank = rest.len() - rest.trim_start().len();
@@ -101,7 +101,7 @@ impl<'t> Places<'t> {
         self.span(start, span.end as usize + end + closes)
     }
 
-    /// The first word of a statement.
+    /// Returns the first word of a statement.
     pub(super) fn keyword(&self, statement: Span) -> Span {
         let words = self.words(statement);
         let end = words
@@ -110,7 +110,7 @@ impl<'t> Places<'t> {
         self.span(statement.start as usize, statement.start as usize + end)
     }
 
-    /// The value of a statement: all between its first `=` and its end.
+    /// Returns the value of a statement: the text between its first `=` and its end.
     pub(super) fn value(&self, statement: Span) -> Option<Span> {
         let words = self.words(statement);
         let from = words.find('=')? + 1;
@@ -119,7 +119,7 @@ impl<'t> Places<'t> {
         (from < to).then(|| self.span(statement.start as usize + from, statement.start as usize + to))
     }
 
-    /// One of several parts between commas, with the comma that is left over without it.
+    /// Returns the span of a list item, with the comma that its removal would leave over.
     pub(super) fn listed(&self, span: Span) -> Option<Span> {
         let (before, behind) = (&self.text[..span.start as usize], &self.text[span.end as usize..]);
         let start = before.rfind([',', '(', ';', '{'])?;
@@ -136,7 +136,7 @@ impl<'t> Places<'t> {
         }
     }
 
-    /// A part with its whole line, if nothing else stands in it.
+    /// Returns a part with its whole line, if the line contains nothing else.
     pub(super) fn with_line(&self, span: Span) -> Span {
         let (start, end) = (span.start as usize, span.end as usize);
         let line = self.text[..start].rfind('\n').map_or(0, |at| at + 1);

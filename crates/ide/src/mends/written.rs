@@ -1,11 +1,11 @@
-//! Changes that write the words of a fault's help, in the place that they fit.
+//! Changes that insert the text in the help of a diagnostic where it fits.
 
 use super::places::{Change, Places};
 use crate::Edit;
 use lgm_source::Span;
 use lgm_source::diagnostic::Diagnostic;
 
-/// The beginnings of a help that says what to write. Others name what is there.
+/// The beginnings of help texts that contain a replacement. Others describe the current text.
 const ASKING: [&str; 8] = [
     "write ",
     "did you mean",
@@ -17,7 +17,7 @@ const ASKING: [&str; 8] = [
     "draw it",
 ];
 
-/// The words of the help that stand between backticks and are written in full, each tried in the places around the fault.
+/// Returns the complete code snippets of the help in backticks, each inserted at possible positions around the error.
 pub(super) fn changes(places: &Places, diagnostic: &Diagnostic, own: &[Span]) -> Vec<Change> {
     let (Some(help), Some(place)) = (&diagnostic.help, own.first()) else {
         return Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn changes(places: &Places, diagnostic: &Diagnostic, own: &[Span]) ->
     found
 }
 
-/// The places in which words may be meant, with what is written there.
+/// Returns the possible positions of the suggested text, with the current text there.
 fn around(places: &Places, place: Span, piece: &str) -> Vec<(Span, String)> {
     let written = |span: Span| (span, piece.to_string());
     if piece.ends_with(';') {
@@ -62,7 +62,7 @@ fn around(places: &Places, place: Span, piece: &str) -> Vec<(Span, String)> {
     found
 }
 
-/// The chain `a < b < c` that `a < b and b < c` stands for.
+/// Returns the chain `a < b < c` that is equivalent to `a < b and b < c`.
 fn chained(places: &Places, place: Span, piece: &str) -> Option<Span> {
     let (left, right) = piece.split_once(" and ")?;
     let statement = places.statement(place);

@@ -1,7 +1,7 @@
-//! Dependent storage and derivatives of inputs: what is put in to separate the two.
+//! Dependent storage and derivatives of inputs: elements inserted to avoid them.
 
 use super::layout::Layout;
-use super::parts::{Form, Part, part};
+use super::parts::{Form, LibraryElement, part};
 use super::promise::{DECAYED, beyond, is_kept, lagging, modes, unresolved, unstable};
 use super::retaining::retained;
 use crate::equations::facts::values_of;
@@ -15,20 +15,20 @@ use lgm_source::Span;
 use lgm_source::diagnostic::six_digits;
 use lgm_syntax::ast::{Instance, Statement, StatementKind};
 
-/// The most outputs and states that a comment names.
+/// The maximum number of outputs and states that a comment names.
 const SHOWN: usize = 3;
 
-/// For more statements than this nothing is offered.
+/// No changes are offered for more statements than this.
 const MOST_STATEMENTS: usize = 3;
 
-/// What is offered for the statement at a place.
+/// Returns the offers for the statement at a location.
 pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Vec<Action> {
     let mut found = Vec::new();
     let Some(system) = snapshot.compilation().system() else {
         return found;
     };
     let touched = touched(layout.of_model(), span);
-    // Each offer is tried, which takes the time of a compilation: of a large part of the text nobody wants them all.
+    // Each offer is tried, which takes one compilation; for a large selection this is not useful.
     if touched.len() > MOST_STATEMENTS {
         return found;
     }
@@ -57,7 +57,7 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
     found
 }
 
-/// The statements of a body that a part of the text touches.
+/// Returns the statements of a body that overlap a part of the text.
 fn touched(body: &[Statement], span: Span) -> Vec<&Statement> {
     let touches = |statement: &&Statement| {
         statement.span.source == span.source && statement.span.start <= span.end && span.start <= statement.span.end
@@ -65,22 +65,22 @@ fn touched(body: &[Statement], span: Span) -> Vec<&Statement> {
     body.iter().filter(touches).collect()
 }
 
-/// What an element without a state follows from.
+/// Returns the dependent storage with this name, with the elements that determine it.
 fn dependent<'s>(system: &'s StateSystem, name: &str) -> Option<&'s DependentStorage> {
     system.dependent.iter().find(|storage| *storage.element == *name)
 }
 
 /// A linear storage element of one port.
 struct Storage<'s> {
-    /// Its value as that of a mass, a capacitance, an inductance, or one over a stiffness, in SI.
+    /// Its value in SI: a mass, a capacitance, an inductance, or the inverse of a stiffness.
     value: f64,
-    /// Whether it is an A-type.
+    /// True if it is an A-type.
     is_across: bool,
     domain: &'s str,
     effort_is_across: bool,
 }
 
-/// The storage element of a name; none if it is of another form.
+/// Returns the storage element with this name; none if it has another form.
 fn storage<'s>(snapshot: &'s Snapshot, name: &str) -> Option<Storage<'s>> {
     let model = snapshot.compilation().model()?;
     let mut elements = model.graph.elements.iter();
@@ -102,33 +102,34 @@ fn storage<'s>(snapshot: &'s Snapshot, name: &str) -> Option<Storage<'s>> {
     })
 }
 
-/// What is put between storage and what it follows from.
+/// The element inserted between storage and its determining elements.
 struct Separator<'s> {
-    part: Part<'s>,
-    /// The exponent of ten of a stiffness or of a conductance.
+    part: LibraryElement<'s>,
+    /// The decimal exponent of a stiffness or a conductance.
     exponent: f64,
-    /// The loss beside a compliance, which would ring for ever without it.
-    loss: Option<(Part<'s>, f64)>,
-    /// Whether a smaller value of the parameter is felt more, and not a larger one.
+    /// The loss of an inserted compliance, which would otherwise oscillate without damping.
+    loss: Option<(LibraryElement<'s>, f64)>,
+    /// True if a smaller value of the parameter has a larger effect, and not a larger value.
     is_softer_below: bool,
 }
 
 impl<'s> Separator<'s> {
-    /// Where effort is through, as in mechanics, what moves together stays together: a compliance with a loss; elsewhere a loss. The modes
-    /// that come with it decay at a rate or faster, whatever is on the other side.
+    /// Returns the separator of a storage element. If effort is a through variable, as in mechanics, a compliance with a loss frees rigidly
+    /// coupled storage; elsewhere a loss does. The added modes decay at least at this rate, for any storage on the other side.
     fn of(snapshot: &'s Snapshot, storage: &Storage<'s>, rate: f64) -> Option<Separator<'s>> {
         let dissipator = part(snapshot, storage.domain, Form::Dissipator)?;
         let value = storage.value;
         let has_compliance = storage.is_across && !storage.effort_is_across;
         let (part, exponent, loss) = if has_compliance {
-            // Of `value*s^2 + c*s + k`, a pair that rings decays at c/(2*value), and where there is more damping the slower one at k/c or
-            // faster. A body on the other side takes a part of the value away, and makes both faster. Sizes are rounded up.
+            // For `value*s^2 + c*s + k`, an oscillating pair decays at c/(2*value); with more damping, the slower pole
+            // at k/c or faster. A body on the other side reduces the effective value and makes both poles faster. Sizes are rounded up.
             let damping = (2.0 * value * rate).log10().ceil();
             let stiffness = (damping + rate.log10()).ceil();
             let compliance = part(snapshot, storage.domain, Form::ThroughStorage)?;
             (compliance, stiffness, Some((dissipator, damping)))
         } else {
-            // Alone, a loss between A-types makes a mode of conductance/value, and one beside a T-type of resistance/value.
+            // A loss alone between A-types adds a mode with rate conductance/value; a loss next to a T-type adds one with rate
+            // resistance/value.
             let size = (value * rate).log10().ceil();
             (dissipator, if storage.is_across { size } else { -size }, None)
         };
@@ -141,28 +142,28 @@ impl<'s> Separator<'s> {
         })
     }
 
-    /// What it does to the response.
+    /// Returns comments on its effect on the response.
     fn comments(&self, name: &str, storage: &DependentStorage, rate: f64, has_rows: bool) -> Vec<String> {
         let passed = match has_rows {
-            true => "the modes of the model and the rows of the experiment",
+            true => "the modes of the model and the samples of the experiment",
             false => "the modes of the model",
         };
         let more = match self.loss {
-            Some(_) => "two modes more, which decay",
-            None => "one mode more, which decays",
+            Some(_) => "two more modes, which decay",
+            None => "one more mode, which decays",
         };
         let of = if storage.on.is_empty() { "source" } else { "storage" };
         let softer = if self.is_softer_below { "smaller" } else { "larger" };
         vec![
             format!(
-                "// Separates `{name}` from the {of} that it followed: the response has {more} at {} 1/s or faster,",
+                "// Frees `{name}` from the {of} that determined it: the response gains {more} at {} 1/s or faster,",
                 six_digits(rate)
             ),
-            format!("// which is far beyond {passed}; a {softer} value makes it felt."),
+            format!("// which is far beyond {passed}; a {softer} value makes it noticeable."),
         ]
     }
 
-    /// The title, the lines before the storage, and the changes of its own statement.
+    /// Returns the title, the lines before the storage, and the changes of its own statement.
     fn wired(
         &self,
         layout: &Layout<'_>,
@@ -181,7 +182,7 @@ impl<'s> Separator<'s> {
         let mut lines = vec![self.part.parameter(&parameter, self.exponent)?];
         if !storage.is_across {
             lines.push(format!("{joint} : {kind}({parameter}) {} -> {};", ends.0, ends.1));
-            return Some((format!("insert a {kind} beside `{name}`"), lines, Vec::new()));
+            return Some((format!("insert a {kind} next to `{name}`"), lines, Vec::new()));
         }
         let node = layout.fresh(&format!("{name}_end"));
         let (near_end, end) = if ends.0 != "gnd" { (ends.0, from) } else { (ends.1, to) };
@@ -207,8 +208,8 @@ impl<'s> Separator<'s> {
     }
 }
 
-impl Part<'_> {
-    /// `param k = 1e5 [N/m];`: the parameter of a stiffness or a conductance that is a power of ten.
+impl LibraryElement<'_> {
+    /// Returns the declaration `param k = 1e5 [N/m];` of a stiffness or a conductance that is a power of ten.
     fn parameter(&self, name: &str, exponent: f64) -> Option<String> {
         let size = power_of_ten(if self.is_inverse { exponent } else { -exponent })?;
         let unit = self.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
@@ -216,7 +217,7 @@ impl Part<'_> {
     }
 }
 
-/// A compliance or a loss between the storage and what it follows from.
+/// Inserts a compliance or a loss between the storage and the storage that determines it.
 fn separated(
     snapshot: &Snapshot,
     layout: &Layout<'_>,
@@ -225,7 +226,7 @@ fn separated(
     instance: &Instance,
 ) -> Option<Action> {
     let name = &*instance.declared.name.text;
-    // What is put in would start from zero, and what it frees no longer where it started with the others.
+    // The inserted element would start from zero, and the freed storage would no longer start like the others.
     if system.states.iter().any(|state| state.start_value != 0.0) {
         return None;
     }
@@ -256,7 +257,7 @@ fn separated(
     })
 }
 
-/// The comment on outputs and states that no longer jump with a source.
+/// Returns the comment on outputs and states that no longer jump with a source.
 fn lag(names: &[String], rate: f64) -> Option<String> {
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let words = match &shown[..] {
@@ -271,11 +272,11 @@ fn lag(names: &[String], rate: f64) -> Option<String> {
     };
     let time = six_digits(DECAYED / rate);
     Some(format!(
-        "// At the start, and where a source jumps, {words} {takes} up to {time} s to come to where {were} at once."
+        "// At the start and at jumps of a source, {words} {takes} up to {time} s to settle where {were} at once."
     ))
 }
 
-/// The inputs of a source whose derivatives the equations hold pass a first-order low pass first.
+/// Inserts a first-order low pass for each input of a source whose derivative appears in the equations.
 fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, statement: &Statement) -> Vec<Action> {
     let read = rates_read(system);
     let mut found = Vec::new();
@@ -306,7 +307,10 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
             layout.fresh(&format!("{name}_tau")),
         );
         let lines = [
-            format!("// `{name}` through a low pass, which has a derivative even if `{name}` steps; it starts from 0."),
+            format!(
+                "// `{name}` after a low-pass filter, which has a derivative even if `{name}` steps; it starts \
+                from 0."
+            ),
             format!("param {constant} = {tau} [s];"),
             format!("state {slow} = int(({name} - {slow})/{constant});"),
         ];
@@ -323,7 +327,7 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
         };
         if changed(snapshot, &edits).and_then(|trial| does(&trial)) == Some(true) {
             found.push(Action {
-                title: format!("pass `{name}` through a low pass of {tau} s"),
+                title: format!("pass `{name}` through a low-pass filter of {tau} s"),
                 code: None,
                 is_fix: false,
                 edits,
@@ -333,7 +337,7 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
     found
 }
 
-/// Of each input, whether the equations hold its derivative.
+/// Returns, for each input, true if the equations contain its derivative.
 fn rates_read(system: &StateSystem) -> Vec<bool> {
     let mut roots: Vec<ExprId> = system.right_sides().collect();
     roots.extend(system.equations.assignments.iter().map(|assignment| assignment.value));
@@ -348,7 +352,7 @@ fn rates_read(system: &StateSystem) -> Vec<bool> {
     system.input_rates.iter().map(|rate| symbols.contains(rate)).collect()
 }
 
-/// The value of an expression of parameters.
+/// Returns the value of an expression of parameters.
 fn number(snapshot: &Snapshot, value: ExprId) -> Option<f64> {
     let model = snapshot.compilation().model()?;
     let known = values_of(model);
@@ -357,7 +361,7 @@ fn number(snapshot: &Snapshot, value: ExprId) -> Option<f64> {
     (found.is_finite() && found > 0.0).then_some(found)
 }
 
-/// A power of ten, as it is written.
+/// Returns a power of ten as written.
 fn power_of_ten(exponent: f64) -> Option<String> {
     exponent.is_finite().then(|| match exponent as i32 {
         exponent @ 0..=4 => format!("{}", 10_i64.pow(exponent.unsigned_abs())),

@@ -1,7 +1,7 @@
-//! What a model lacks: a datum for a part that floats, and values that elements need.
+//! The missing parts of a model: a reference for a floating part, and values of elements.
 
 use super::layout::Layout;
-use super::parts::{Form, Part, part};
+use super::parts::{Form, LibraryElement, part};
 use crate::trial::changed;
 use crate::{Action, Edit, Snapshot};
 use lgm_source::Span;
@@ -9,7 +9,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{JunctionDecl, Statement, StatementKind};
 
-/// What is offered for the faults at a place.
+/// Returns the offers for the errors at a location.
 pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Vec<Action> {
     let touches = |place: Span| place.source == span.source && place.start <= span.end && span.start <= place.end;
     let here = snapshot
@@ -28,7 +28,7 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
     found
 }
 
-/// A datum for a part of the graph that floats, or the word that it needs none.
+/// Returns a datum for a floating part of the graph, or the keyword `floating`.
 fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -> Vec<Action> {
     let place = match diagnostic.labels.first() {
         Some(label) if label.span.source == snapshot.root() => label.span,
@@ -54,7 +54,7 @@ fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -
     }
     if let Some(edits) = floating(snapshot, layout, statement, declared, diagnostic) {
         found.push(Action {
-            title: "declare it `floating`: only differences are used".to_string(),
+            title: "declare it `floating`: only differences matter".to_string(),
             code: Some(diagnostic.code),
             is_fix: true,
             edits,
@@ -63,7 +63,8 @@ fn grounded(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -
     found
 }
 
-/// The word `floating` for the nodes of a declaration that float: where others are declared with them, in a declaration of their own.
+/// Adds the keyword `floating` to the floating nodes of a declaration. If the declaration has other nodes too, these nodes are moved to a
+/// declaration of their own.
 fn floating(
     snapshot: &Snapshot,
     layout: &Layout<'_>,
@@ -80,7 +81,7 @@ fn floating(
         .iter()
         .map(|name| labelled(diagnostic, name.span) || labelled(diagnostic, name.name.span));
     let mut float: Vec<bool> = float.collect();
-    // Of a large part, a diagnostic shows the first nodes alone: further ones join them until it is mended.
+    // For a large part, a diagnostic shows only the first nodes: further nodes are added until it is fixed.
     for _ in 0..=declared.names.len() {
         let words = |wanted: bool| {
             let names = declared.names.iter().zip(&float).filter(|entry| *entry.1 == wanted);
@@ -115,7 +116,7 @@ fn floating(
     None
 }
 
-/// A source of zero between the node at a place and the reference, behind the declaration of the node.
+/// Returns a zero source between the node at a location and the reference, after the declaration of the node.
 fn datum(snapshot: &Snapshot, layout: &Layout<'_>, declared: &JunctionDecl, place: Span) -> Option<(String, Edit)> {
     let node = declared
         .names
@@ -125,16 +126,16 @@ fn datum(snapshot: &Snapshot, layout: &Layout<'_>, declared: &JunctionDecl, plac
         return None;
     }
     let domain = declared.domain.as_ref()?;
-    let Part { name: kind, unit, .. } = part(snapshot, &domain.text, Form::AcrossSource)?;
+    let LibraryElement { name: kind, unit, .. } = part(snapshot, &domain.text, Form::AcrossSource)?;
     let value = unit.map_or("0".to_string(), |unit| format!("0 {unit}"));
     let name = &*node.name.text;
     let source = layout.fresh(&format!("{name}_datum"));
     let lines = [format!("{source} : {kind}({value}) {name} -> gnd;")];
     let edit = layout.behind(layout.statement_at(place.start)?, &lines);
-    Some((format!("ground `{name}`: nothing flows there"), edit))
+    Some((format!("ground `{name}`: no flow changes"), edit))
 }
 
-/// A value of one, in its unit, for a parameter that has none.
+/// Returns the value 1 in its unit for a missing parameter.
 fn argument(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -> Option<Action> {
     let [kind, formal, ..] = &diagnostic.labels[..] else {
         return None;

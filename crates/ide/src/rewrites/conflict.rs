@@ -1,7 +1,7 @@
-//! Sources that set one variable twice: what is put beside one of them, or taken out, so that they agree.
+//! Sources that set the same variable: elements added to one of them, or removed, to resolve the conflict.
 
 use super::layout::Layout;
-use super::parts::{Form, Part, part, source_form};
+use super::parts::{Form, LibraryElement, part, source_form};
 use crate::completion::{domain_of, kinds};
 use crate::trial::changed;
 use crate::{Action, Edit, Snapshot};
@@ -10,10 +10,10 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Instance, Statement, StatementKind};
 
-/// For more sources than this nothing is offered: each offer takes the time of a compilation.
+/// No changes are offered for more sources than this: each offer takes one compilation.
 const MOST_SOURCES: usize = 4;
 
-/// The offers for a conflict, the most likely first: what gives way, what is only measured, what is left out.
+/// Returns the offers for a conflict, the most likely first: a compliance, a measurement, a removal.
 pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diagnostic) -> Vec<Action> {
     let mut sources: Vec<Source> = Vec::new();
     for label in diagnostic
@@ -39,7 +39,7 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, diagnostic: &Diag
     tried.map(action).collect()
 }
 
-/// Returns true if a text with changes has fewer faults, and no more conflicts at their places.
+/// Returns true if the changed text has fewer errors, and no more conflicts at their locations.
 fn agrees(snapshot: &Snapshot, edits: &[Edit]) -> bool {
     let errors = |of: &Snapshot, is_wanted: fn(&&Diagnostic) -> bool| {
         let errors = of.diagnostics().iter().filter(|fault| fault.is_error());
@@ -52,7 +52,7 @@ fn agrees(snapshot: &Snapshot, edits: &[Edit]) -> bool {
     })
 }
 
-/// A source of one branch, as a statement of the root text declares it.
+/// A source with one branch that a statement of the root text declares.
 struct Source<'s> {
     statement: &'s Statement,
     instance: &'s Instance,
@@ -87,9 +87,9 @@ impl<'s> Source<'s> {
         &self.instance.declared.name.text
     }
 
-    /// A dissipator in series with a source of the across variable, or in parallel with one of the through variable.
+    /// Inserts a dissipator in series with a source of the across variable, or in parallel with a source of the through variable.
     fn giving_way(&self, snapshot: &Snapshot, layout: &Layout) -> Option<(String, Vec<Edit>)> {
-        let Part { name: kind, unit, .. } = part(snapshot, &self.domain, Form::Dissipator)?;
+        let LibraryElement { name: kind, unit, .. } = part(snapshot, &self.domain, Form::Dissipator)?;
         let value = unit.map_or("1".to_string(), |unit| format!("1 {unit}"));
         let (from, to) = self.instance.branches.first()?;
         let (from, to) = (layout.words(from.span), layout.words(to.span));
@@ -100,7 +100,7 @@ impl<'s> Source<'s> {
             let title = format!("put a `{kind}` in parallel with `{own}`");
             return Some((title, vec![layout.behind(self.statement, &[line])]));
         }
-        // The end that is not the reference moves to a node of its own.
+        // The end that is not the reference moves to a new node.
         let end = match from {
             "gnd" => &self.instance.branches[0].1,
             _ => &self.instance.branches[0].0,
@@ -118,13 +118,14 @@ impl<'s> Source<'s> {
         Some((title, vec![moved, layout.behind(self.statement, &lines)]))
     }
 
-    /// The source as one of zero of the other variable, which leaves what it set to the others, and an output of that.
+    /// Replaces the source by a zero source of the other variable, so that the other sources set the variable, and adds an output of this
+    /// variable.
     fn measured(&self, snapshot: &Snapshot, layout: &Layout) -> Option<(String, Vec<Edit>)> {
         let (other, measure) = match self.form {
             Form::AcrossSource => (Form::ThroughSource, "across"),
             _ => (Form::AcrossSource, "through"),
         };
-        let Part { name: kind, unit, .. } = part(snapshot, &self.domain, other)?;
+        let LibraryElement { name: kind, unit, .. } = part(snapshot, &self.domain, other)?;
         let value = unit.map_or("0".to_string(), |unit| format!("0 {unit}"));
         let own = self.name();
         let (from, _) = self.instance.branches.first()?;
@@ -140,10 +141,13 @@ impl<'s> Source<'s> {
             },
             layout.behind(self.statement, &[format!("output {output} = {measure}({own});")]),
         ];
-        Some((format!("make `{own}` an output: what it set is only measured"), edits))
+        Some((
+            format!("make `{own}` an output: measure its variable instead of setting it"),
+            edits,
+        ))
     }
 
-    /// The text without the source.
+    /// Returns the text without the source.
     fn removed(&self, layout: &Layout) -> (String, Vec<Edit>) {
         (
             format!("remove `{}`", self.name()),

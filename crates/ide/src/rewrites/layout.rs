@@ -1,4 +1,4 @@
-//! Statements of the root text, and lines written before and behind them in its own indentation.
+//! Statements of the root text, and lines inserted before and after them with the same indentation.
 
 use crate::symbols::body_of;
 use crate::{Edit, Snapshot};
@@ -7,7 +7,7 @@ use lgm_source::{SourceId, Span};
 use lgm_syntax::ast::{Item, Statement};
 use lgm_syntax::visit::child_statements;
 
-/// The root text, as far as changes of it go by its lines.
+/// The root text for line-based changes.
 pub(super) struct Layout<'s> {
     text: &'s str,
     source: SourceId,
@@ -31,7 +31,7 @@ impl<'s> Layout<'s> {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// The statements of the model that is compiled, without those in loops and conditions.
+    /// Returns the statements of the compiled model, without those in loops and conditions.
     pub(super) fn of_model(&self) -> &'s [Statement] {
         let span = self.snapshot.compilation().model().map(|model| model.heading.span);
         let model = self.items.iter().find_map(|item| match item {
@@ -41,7 +41,7 @@ impl<'s> Layout<'s> {
         model.map_or(&[], |body| body)
     }
 
-    /// All bodies of the text: those of its items, and of the loops and conditions in them.
+    /// Returns all bodies of the text: those of its items, and of the loops and conditions in them.
     pub(super) fn bodies(&self) -> impl Iterator<Item = &'s [Statement]> {
         fn gather<'s>(body: &'s [Statement], all: &mut Vec<&'s [Statement]>) {
             all.push(body);
@@ -54,7 +54,7 @@ impl<'s> Layout<'s> {
         all.into_iter()
     }
 
-    /// The innermost statement that holds a place, in whatever body.
+    /// Returns the innermost statement around a location, in any body.
     pub(super) fn statement_at(&self, at: u32) -> Option<&'s Statement> {
         fn within(body: &[Statement], at: u32) -> Option<&Statement> {
             let here = body
@@ -67,7 +67,7 @@ impl<'s> Layout<'s> {
         self.items.iter().find_map(|item| within(body_of(item), at))
     }
 
-    /// A name that nothing in the text has: the wanted one, or that with a number.
+    /// Returns a name that is unused in the text: the requested one, possibly with a number.
     pub(super) fn fresh(&self, wanted: &str) -> String {
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         std::iter::once(wanted.to_string())
@@ -76,7 +76,7 @@ impl<'s> Layout<'s> {
             .unwrap_or_default()
     }
 
-    /// Where the line of a statement begins, its `///` lines included; none if something else stands before it in its line.
+    /// Returns the start of a statement's line, with its `///` lines; none if other text precedes the statement on its line.
     fn line_of(&self, statement: &Statement) -> Option<usize> {
         let first_of = |at: usize| self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         let mut start = first_of(statement.span.start as usize);
@@ -104,7 +104,7 @@ impl<'s> Layout<'s> {
         if self.text.contains("\r\n") { "\r\n" } else { "\n" }
     }
 
-    /// Lines before a statement.
+    /// Inserts lines before a statement.
     pub(super) fn before(&self, statement: &Statement, lines: &[String]) -> Edit {
         let (indent, newline) = (self.indent_of(statement), self.newline());
         let (at, text) = match self.line_of(statement) {
@@ -112,7 +112,7 @@ impl<'s> Layout<'s> {
                 let line = |line: &String| format!("{indent}{line}{newline}");
                 (start, lines.iter().map(line).collect())
             }
-            // In the middle of a line, a comment must not swallow what follows.
+            // In the middle of a line, a comment must not absorb the text after it.
             None => {
                 let line = |line: &String| format!("{newline}{indent}{line}");
                 let all: String = lines.iter().map(line).collect();
@@ -125,7 +125,7 @@ impl<'s> Layout<'s> {
         }
     }
 
-    /// Lines behind a statement.
+    /// Inserts lines after a statement.
     pub(super) fn behind(&self, statement: &Statement, lines: &[String]) -> Edit {
         let (indent, newline) = (self.indent_of(statement), self.newline());
         let rest = &self.text[statement.span.end as usize..];
@@ -141,14 +141,14 @@ impl<'s> Layout<'s> {
         }
     }
 
-    /// Behind the parenthesis that opens at a place.
+    /// Returns the end of the parenthesis that opens at a location.
     pub(super) fn opening(&self, at: usize) -> Option<usize> {
         let rest = &self.text[at..];
         let blank = rest.len() - rest.trim_start().len();
         rest.trim_start().starts_with('(').then_some(at + blank + 1)
     }
 
-    /// A statement moved before another one above it: with its line and the `///` lines over it, or alone out of a line that it shares.
+    /// Moves a statement before another one above it: with its line and its `///` lines, or without them if it shares its line.
     pub(super) fn moved(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
         if before.span.start >= statement.span.start {
             return None;
@@ -157,7 +157,7 @@ impl<'s> Layout<'s> {
             .or_else(|| self.moved_words(statement, before))
     }
 
-    /// The words of a statement alone; none where `///` lines over it belong to it.
+    /// Moves only the words of a statement; none if `///` lines belong to it.
     fn moved_words(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
         let start = statement.span.start as usize;
         let own_line = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
@@ -169,7 +169,7 @@ impl<'s> Layout<'s> {
             Some(line) => (line, format!("{}{words}{}", self.indent_of(before), self.newline())),
             None => (before.span.start as usize, format!("{words} ")),
         };
-        // The blanks behind it go along, or at the end of a line those in front of it.
+        // The spaces after it are moved too, or at the end of a line those before it.
         let behind = self.text[end..].len() - self.text[end..].trim_start_matches([' ', '\t']).len();
         let is_last = self.text[end + behind..].starts_with(['\n', '\r']);
         let front = self.text[..start].trim_end_matches([' ', '\t']).len();
@@ -189,7 +189,7 @@ impl<'s> Layout<'s> {
         ])
     }
 
-    /// A statement taken out, with its lines if nothing else stands in them.
+    /// Removes a statement, with its lines if they contain nothing else.
     pub(super) fn removed(&self, statement: &Statement) -> Edit {
         let span = self.lines_of(statement).unwrap_or_else(|| {
             let end = statement.span.end as usize;
@@ -205,7 +205,7 @@ impl<'s> Layout<'s> {
         }
     }
 
-    /// The lines of a statement, the `///` lines over it and a comment behind it among them; none if it shares them.
+    /// Returns the lines of a statement, including its `///` lines and a comment after it; none if it shares them.
     fn lines_of(&self, statement: &Statement) -> Option<Span> {
         let start = self.line_of(statement)?;
         let behind = &self.text[statement.span.end as usize..];
@@ -215,7 +215,7 @@ impl<'s> Layout<'s> {
         is_alone.then(|| Span::new(self.source, start, statement.span.end as usize + end))
     }
 
-    /// A statement with its lines; none if it shares them with something else.
+    /// Moves a statement with its lines; none if it shares them with other text.
     fn moved_lines(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
         let (lines, target) = (self.lines_of(statement)?, self.line_of(before)?);
         if target > lines.start as usize {

@@ -1,6 +1,6 @@
-//! Changes that need the whole model: another storage that keeps its state, a compliance, a low pass, a datum, a missing argument.
+//! Changes that require the whole model: a state for other storage, a compliance, a low pass, a datum, a missing argument.
 //!
-//! Each of them is tried on the text before it is offered: the text with the change is compiled, and has to be what the title says.
+//! Each change is tried before it is offered: the changed text is compiled, and the result must match the title.
 
 mod causality;
 mod completing;
@@ -17,10 +17,10 @@ use crate::{Action, Snapshot};
 use layout::Layout;
 use lgm_source::Span;
 
-/// Models with more elements than this are not compiled once more to try a change on them.
+/// Models with more elements than this are not compiled again to try a change.
 const LARGEST: usize = 1000;
 
-/// What can be changed at a part of the root text.
+/// Returns the possible changes at a part of the root text.
 pub(crate) fn rewrites(snapshot: &Snapshot, span: Span) -> Vec<Action> {
     if span.source != snapshot.root() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Elements that can be put into a text, found by their domain and by the law that they are written with.
+//! Elements that can be inserted into a text, found by their domain and their law.
 
 use crate::Snapshot;
 use crate::completion::{domain_of, kinds};
@@ -7,30 +7,30 @@ use lgm_elaborate::analysis::Definition;
 use lgm_syntax::ast::{Domain, Element, Equation, Expr, ExprKind, Item, UnitExpr};
 use num_rational::BigRational;
 
-/// What a law with one parameter `p` makes of a branch.
+/// The effect on a branch of a law with one parameter `p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// `across = p`
     AcrossSource,
     /// `through = p`
     ThroughSource,
-    /// `across = p*through`, or with the parameter inverse `through = p*across`.
+    /// `across = p*through` or, with the inverse parameter, `through = p*across`.
     Dissipator,
-    /// `across = p*der(through)`, or inverse `der(through) = p*across`.
+    /// `across = p*der(through)` or, with the inverse parameter, `der(through) = p*across`.
     ThroughStorage,
 }
 
 /// An element with one port and one parameter.
 #[derive(Clone, Debug)]
-pub(super) struct Part<'s> {
+pub(super) struct LibraryElement<'s> {
     pub name: &'s str,
-    /// Whether the parameter is that of the second way to write its form: a conductance, a stiffness.
+    /// True if the law is in the second form, with an inverse parameter: a conductance, a stiffness.
     pub is_inverse: bool,
     /// The unit of the parameter in SI, with its brackets; none if it declares none.
     pub unit: Option<String>,
 }
 
-/// The domain that a text means by a name.
+/// Returns the domain that a name refers to in a text.
 pub(super) fn domain<'s>(snapshot: &'s Snapshot, name: &str) -> Option<&'s Domain> {
     let program = snapshot.compilation().program();
     let all = snapshot.map().iter().filter_map(|entry| program.ast(entry.0));
@@ -38,13 +38,13 @@ pub(super) fn domain<'s>(snapshot: &'s Snapshot, name: &str) -> Option<&'s Domai
         Item::Domain(domain) if *domain.name.text == *name => Some(domain),
         _ => None,
     });
-    // One of the user takes the place of the library's.
+    // A user domain overrides the library domain.
     domains.min_by_key(|domain| program.is_library(domain.name.span.source))
 }
 
-/// The first element in scope whose law has a form, in a domain; of those that have a domain of their own, and else of those that
-/// take the domain of their nodes.
-pub(super) fn part<'s>(snapshot: &'s Snapshot, wanted: &str, form: Form) -> Option<Part<'s>> {
+/// Returns the first element in scope with a law of this form in a domain. Elements with a domain of their own have priority over those
+/// that adopt the domain of their nodes.
+pub(super) fn part<'s>(snapshot: &'s Snapshot, wanted: &str, form: Form) -> Option<LibraryElement<'s>> {
     let effort_is_across = match domain(snapshot, wanted)?.effort.as_ref()?.text.as_ref() {
         "across" => true,
         "through" => false,
@@ -65,7 +65,7 @@ pub(super) fn part<'s>(snapshot: &'s Snapshot, wanted: &str, form: Form) -> Opti
     find(true).or_else(|| find(false))
 }
 
-/// The form of a kind that sets its across or its through variable; none of others.
+/// Returns the form of a kind that sets its across or its through variable; none for other kinds.
 pub(super) fn source_form(snapshot: &Snapshot, kind: &Definition) -> Option<Form> {
     let wanted = domain_of(snapshot, kind)?;
     let effort_is_across = &*domain(snapshot, &wanted)?.effort.as_ref()?.text == "across";
@@ -90,7 +90,7 @@ fn element<'s>(snapshot: &'s Snapshot, definition: &Definition) -> Option<OnePor
     })
 }
 
-/// The exponents of what a law is made of, all on one side: their product is 1.
+/// The exponents of the factors of a law, all on one side: their product is 1.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Exponents {
     parameter: i32,
@@ -101,7 +101,7 @@ struct Exponents {
 }
 
 impl<'s> OnePort<'s> {
-    fn part(&self, snapshot: &Snapshot, form: Form, effort_is_across: bool) -> Option<Part<'s>> {
+    fn part(&self, snapshot: &Snapshot, form: Form, effort_is_across: bool) -> Option<LibraryElement<'s>> {
         let OnePort(element, equation) = self;
         let [formal] = &element.formals[..] else { return None };
         if formal.structural {
@@ -138,7 +138,7 @@ impl<'s> OnePort<'s> {
             Form::Dissipator => sign(across, through, [across_rate, through_rate, 0]),
             Form::ThroughStorage => sign(across, through_rate, [through, across_rate, 0]),
         }?;
-        Some(Part {
+        Some(LibraryElement {
             name: &element.name.text,
             is_inverse: sign > 0,
             unit: match &formal.unit {
@@ -149,14 +149,14 @@ impl<'s> OnePort<'s> {
     }
 }
 
-/// What the words of a law mean.
+/// The meanings of the names in a law.
 struct Words<'w> {
     parameter: &'w str,
     effort_is_across: bool,
 }
 
 impl Words<'_> {
-    /// Adds the exponents of a product; none if it holds anything else.
+    /// Adds the exponents of a product; none if it contains anything else.
     fn gather(&self, expr: &Expr, sign: i32, found: &mut Exponents) -> Option<()> {
         match &expr.kind {
             ExprKind::Product(factors) => factors.iter().try_for_each(|(divides, factor)| {
@@ -200,7 +200,7 @@ impl Words<'_> {
     }
 }
 
-/// A unit in its brackets, as it is written if numbers in it are those of SI, and otherwise that of SI.
+/// Returns a unit in its brackets: unchanged if it is SI, otherwise converted to SI.
 fn in_si(snapshot: &Snapshot, unit: &UnitExpr) -> Option<String> {
     let found = meaning(unit)?;
     let one = BigRational::from_integer(1.into());

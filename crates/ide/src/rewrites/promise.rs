@@ -1,44 +1,44 @@
-//! What a change promises of the response, held against the equations of the text with it.
+//! The promised response of a change, compared with the equations of the changed text.
 
 use lgm_analysis::{MOST_STATES, Response, ResponseRequest, poles, response};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use num_complex::Complex;
 
-/// What is put in is this many times as fast as the fastest mode of the model.
+/// The inserted dynamics are this many times faster than the fastest mode of the model.
 const FASTER: f64 = 100.0;
 
-/// The rate, in rad/s, that is taken for the fastest one of a model that has none.
+/// The fastest rate in rad/s assumed for a model without modes.
 const USUAL_RATE: f64 = 100.0;
 
-/// From one row of the experiment to the next, what is put in decays by so many of its time constants.
+/// Between two samples of the experiment, the inserted dynamics decay by this many time constants.
 pub(super) const DECAYED: f64 = 10.0;
 
-/// How far a mode, or the response in reach of the modes, may be from what it was.
+/// The largest relative change of a mode, or of the response within the range of the modes.
 const KEPT: f64 = 0.05;
 
-/// How far what follows a jump at once may be from what it was, as a part of it.
-const SAME: f64 = 0.01;
+/// The largest relative change of the result of a jump.
+const JUMP_KEPT: f64 = 0.01;
 
-/// Where the responses are compared, as multiples of the fastest mode: beside it, since a resonance without damping has none.
+/// The frequencies of comparison, as multiples of the fastest mode: next to it, because an undamped resonance has no
+/// value.
 const COMPARED: [f64; 3] = [0.1, 0.37, 1.37];
 
-/// The poles of a linear model; none where it has no such, or so many states that finding them takes long. Nothing is known of its
-/// stability then.
+/// Returns the poles of a linear model; none if it has none, or too many states to compute them quickly. Its stability is then unknown.
 pub(super) fn modes(system: &StateSystem) -> Option<Vec<Complex<f64>>> {
     let numeric = system.matrices.numeric.as_ref()?;
     let is_known = system.equations.linear && system.states.len() <= MOST_STATES;
     is_known.then(|| poles(&numeric.a))?
 }
 
-/// How many modes grow; rounding makes a pole at 0 as large as this beside the largest. A lag that is put into a control loop can make
-/// it unstable, however fast it is.
+/// Returns the number of growing modes; round-off moves a pole at 0 by this fraction of the largest pole. A lag in a control loop can make
+/// the loop unstable, even if the lag is fast.
 pub(super) fn unstable(modes: &[Complex<f64>]) -> usize {
     let largest = modes.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     modes.iter().filter(|pole| pole.re > 1e-12 * largest).count()
 }
 
-/// The rate in rad/s beyond which the rows of the experiment show nothing of a mode: it has decayed from one row to the next. 0 where the
-/// model does not say how it is run.
+/// Returns the rate in rad/s beyond which a mode is invisible in the samples of the experiment, because it decays from one sample to the
+/// next. 0 if the model has no run settings.
 pub(super) fn unresolved(system: &StateSystem) -> f64 {
     let experiment = &system.experiment;
     let Some(stop) = experiment.stop else { return 0.0 };
@@ -47,18 +47,19 @@ pub(super) fn unresolved(system: &StateSystem) -> f64 {
     if rate.is_finite() { rate.max(0.0) } else { 0.0 }
 }
 
-/// The rate, in 1/s, that is beyond the modes of the model and the rows of its experiment.
+/// Returns a rate, in 1/s, beyond the modes of the model and the sample rate of its experiment.
 pub(super) fn beyond(system: &StateSystem, modes: &[Complex<f64>]) -> f64 {
     (FASTER * fastest(modes)).max(unresolved(system))
 }
 
-/// The rate of the fastest mode in rad/s.
+/// Returns the rate of the fastest mode in rad/s.
 fn fastest(modes: &[Complex<f64>]) -> f64 {
     let largest = modes.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     if largest > 0.0 { largest } else { USUAL_RATE }
 }
 
-/// Whether a change keeps the modes and the response in their reach, and whatever mode it adds decays at a rate, in 1/s, or faster.
+/// Returns true if a change keeps the modes and the response within their range, and every added mode decays at least at this
+/// rate, in 1/s.
 pub(super) fn is_kept(before: &StateSystem, after: &StateSystem, rate: f64) -> bool {
     let (Some(old), Some(mut new)) = (modes(before), modes(after)) else {
         return false;
@@ -68,7 +69,7 @@ pub(super) fn is_kept(before: &StateSystem, after: &StateSystem, rate: f64) -> b
     for pole in &old {
         let nearest = (0..new.len()).min_by(|a, b| distance(pole, &new[*a]).total_cmp(&distance(pole, &new[*b])));
         let Some(nearest) = nearest else { return false };
-        // A pole at 0 is there up to rounding, and a double one to its root.
+        // A pole at 0 is exact up to round-off, and a double pole up to the square root of round-off.
         if distance(pole, &new.swap_remove(nearest)) > KEPT * pole.norm() + 1e-6 * fastest {
             return false;
         }
@@ -77,7 +78,7 @@ pub(super) fn is_kept(before: &StateSystem, after: &StateSystem, rate: f64) -> b
     are_fast && responds_alike(before, after, fastest)
 }
 
-/// Whether each output answers each input as before, in reach of the modes.
+/// Returns true if each output responds to each input as before, within the range of the modes.
 fn responds_alike(before: &StateSystem, after: &StateSystem, fastest: f64) -> bool {
     let (Some(old), Some(new)) = (curves(before, fastest), curves(after, fastest)) else {
         return false;
@@ -85,7 +86,7 @@ fn responds_alike(before: &StateSystem, after: &StateSystem, fastest: f64) -> bo
     old.curves.iter().zip(&new.curves).all(|(old, new)| {
         let size = largest(&old.values);
         let differences = old.values.iter().zip(&new.values);
-        // Nothing is known of one that was 0, or endless.
+        // A response that was 0 or infinite cannot be compared.
         size == 0.0 || !size.is_finite() || differences.map(|(a, b)| (a - b).norm()).all(|far| far <= KEPT * size)
     })
 }
@@ -99,7 +100,7 @@ fn largest(values: &[Complex<f64>]) -> f64 {
     values.iter().map(|value| value.norm()).fold(0.0, f64::max)
 }
 
-/// What followed a jump of a source at once, and needs a moment for it in the text with the change: the names of outputs and states.
+/// Returns the outputs and states that jumped with a source and lag in the changed text.
 pub(super) fn lagging(before: &StateSystem, after: &StateSystem) -> Vec<String> {
     let (Some(old), Some(new)) = (&before.matrices.numeric, &after.matrices.numeric) else {
         return Vec::new();
@@ -109,7 +110,7 @@ pub(super) fn lagging(before: &StateSystem, after: &StateSystem) -> Vec<String> 
     let outputs = before.outputs.iter().enumerate().filter(|(at, output)| {
         let other = after.outputs.iter().position(|other| other.name == output.name);
         let Some(other) = other else { return false };
-        // What is no more than rounding is small beside what an input does in reach of the modes.
+        // Round-off is small compared with the effect of an input within the range of the modes.
         let size = |input: usize| {
             let curves = sizes.iter().flat_map(|response| &response.curves);
             let own = curves.filter(|curve| (curve.input, curve.output) == (input, *at));
@@ -132,7 +133,7 @@ pub(super) fn lagging(before: &StateSystem, after: &StateSystem) -> Vec<String> 
         .collect()
 }
 
-/// Whether two rows of matrices differ, beside what counts in each column.
+/// Returns true if two rows of matrices differ, relative to the scale of each column.
 fn differs(
     old: &SparseMatrix<f64>,
     at: usize,
@@ -148,7 +149,7 @@ fn differs(
 }
 
 fn is_moved(old: f64, new: f64, size: f64) -> bool {
-    (old - new).abs() > SAME * old.abs().max(new.abs()).max(size)
+    (old - new).abs() > JUMP_KEPT * old.abs().max(new.abs()).max(size)
 }
 
 fn offset(form: &LinearForm<f64>, at: usize) -> f64 {

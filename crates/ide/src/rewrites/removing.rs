@@ -1,4 +1,4 @@
-//! Declarations that nothing uses, and nodes that nothing is connected to, taken out of the text.
+//! Removal of unused declarations and unconnected nodes from the text.
 
 use super::layout::Layout;
 use crate::problems::unused;
@@ -9,12 +9,12 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_syntax::ast::{JunctionDecl, StatementKind};
 
-/// What can be taken out at a place.
+/// Returns the removable parts at a location.
 pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Vec<Action> {
     let touches = |place: Span| place.source == span.source && place.start <= span.end && span.start <= place.end;
     let analysis = snapshot.analysis();
     let mut found = Vec::new();
-    // What looks unused may be used in a part that could not be read.
+    // Seemingly unused items may be used in an unreadable part.
     if is_sound(snapshot) {
         let here = unused(snapshot).into_iter().map(|id| analysis.get(id));
         let here = here.filter(|definition| touches(definition.name_span));
@@ -33,7 +33,7 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
     found
 }
 
-/// A value that nothing uses. A parameter of a component is given by others, and an index belongs to its loop: these stay.
+/// Removes an unused value. A parameter of a component is set by its instances, and an index belongs to its loop: these stay.
 fn unneeded(snapshot: &Snapshot, layout: &Layout<'_>, definition: &Definition) -> Option<Action> {
     let what = match definition.kind {
         DefinitionKind::Parameter => "parameter",
@@ -43,7 +43,7 @@ fn unneeded(snapshot: &Snapshot, layout: &Layout<'_>, definition: &Definition) -
         _ => return None,
     };
     let statement = layout.statement_at(definition.name_span.start)?;
-    // One that is declared in each part of an `if` has other statements too.
+    // A value that is declared in each part of an `if` has further statements.
     if statement.span != definition.span || names_of(snapshot, definition.name_span) != 1 {
         return None;
     }
@@ -57,14 +57,14 @@ fn unneeded(snapshot: &Snapshot, layout: &Layout<'_>, definition: &Definition) -
     })
 }
 
-/// How often what is declared at a place is named, its declarations among them.
+/// Returns the number of references to the declaration at a location, including itself.
 fn names_of(snapshot: &Snapshot, name: Span) -> usize {
     let analysis = snapshot.analysis();
     let declared = analysis.uses.iter().find(|entry| entry.declares && entry.span == name);
     declared.map_or(0, |entry| analysis.uses_of(entry.definition).count())
 }
 
-/// A node or a junction that nothing names, out of its declaration.
+/// Removes an unused node or junction from its declaration.
 fn unconnected(snapshot: &Snapshot, layout: &Layout<'_>, place: Span) -> Option<Action> {
     if place.source != snapshot.root() || names_of(snapshot, place) != 1 {
         return None;
@@ -91,7 +91,7 @@ fn unconnected(snapshot: &Snapshot, layout: &Layout<'_>, place: Span) -> Option<
     })
 }
 
-/// One of several names with its comma.
+/// Returns one of several names with its comma.
 fn without(declared: &JunctionDecl, name: Span) -> Option<Span> {
     let at = declared.names.iter().position(|other| other.name.span == name)?;
     let end_of = |at: usize| {

@@ -1,4 +1,4 @@
-//! Dependent storage that keeps its state instead of another: what stands first in the text does.
+//! Dependent storage that gets a state instead of other storage: the storage declared first keeps its state.
 
 use super::layout::Layout;
 use crate::equations::storage::{declared_at, stores};
@@ -10,11 +10,11 @@ use lgm_syntax::ast::{Statement, StatementKind};
 use lgm_syntax::visit::statements;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most elements that a title names on each side.
+/// The maximum number of elements on each side of a title.
 const NAMED: usize = 3;
 
-/// A statement of a body with dependent storage, in itself or in a component or a loop of it, moved in front of what that follows there.
-/// In a component, or in a loop, that is so for all that it is used for.
+/// Moves a statement with dependent storage, in itself or in its component or loop, before the storage that determines it. In a component
+/// or a loop, the change applies to all instances.
 pub(super) fn retained(
     snapshot: &Snapshot,
     layout: &Layout<'_>,
@@ -35,7 +35,7 @@ pub(super) fn retained(
     if wanted.is_empty() {
         return None;
     }
-    // What they follow, or where that is not known, as in models that are not linear, whatever has a state.
+    // The determining storage or, if it is unknown, as in nonlinear models, all storage with a state.
     let mut followed: FxHashSet<Span> = FxHashSet::default();
     for element in &wanted {
         let known = system.dependent.iter().find(|storage| *storage.element == ***element);
@@ -56,7 +56,7 @@ pub(super) fn retained(
     if !is_sound(&trial) || !keeps_experiment(system, after) {
         return None;
     }
-    // What follows now is not always what stood first.
+    // The dependent element is not always the first one.
     let now = with_states(after);
     let gained: Vec<&str> = now.difference(&before).copied().collect();
     let lost: Vec<&str> = before.difference(&now).copied().collect();
@@ -69,7 +69,7 @@ pub(super) fn retained(
     })
 }
 
-/// `` `a`, `b`, .. ``
+/// Returns a list of quoted names: `` `a`, `b`, .. ``.
 fn listed(mut names: Vec<&str>) -> String {
     names.sort_unstable();
     let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
@@ -79,7 +79,7 @@ fn listed(mut names: Vec<&str>) -> String {
     }
 }
 
-/// The places of the names of the instances that a statement declares, in itself or in its loop.
+/// Returns the locations of the names of the instances that a statement declares, in itself or in its loop.
 fn declared_in(statement: &Statement) -> Vec<Span> {
     let mut places = Vec::new();
     statements(std::slice::from_ref(statement), &mut |inner| {
@@ -90,12 +90,12 @@ fn declared_in(statement: &Statement) -> Vec<Span> {
     places
 }
 
-/// The elements that carry states.
+/// Returns the elements with states.
 fn with_states(system: &StateSystem) -> FxHashSet<&str> {
     system.states.iter().map(|state| &*state.element).collect()
 }
 
-/// Whether what an experiment plots is there after a change.
+/// Returns true if all curves that an experiment plots exist after a change.
 fn keeps_experiment(before: &StateSystem, after: &StateSystem) -> bool {
     let plotted = before.experiment.plot.iter().map(|curve| &*curve.0);
     let mut known = plotted.filter(|name| !before.recorded(name).is_empty());

@@ -1,11 +1,11 @@
-//! Each change is made, and the text with it compiled.
+//! Each change is applied, and the changed text is compiled.
 
 use crate::tests::changes::{offered, snapshot, with_change};
 use crate::trial::is_sound;
 use lgm_analysis::poles;
 use lgm_source::Span;
 
-/// The text with the change whose title begins so.
+/// Returns the text with the change whose title has this beginning.
 #[track_caller]
 fn made(text: &str, words: &str, title: &str) -> String {
     let text = with_change(text, words, |action| action.title.starts_with(title));
@@ -19,7 +19,7 @@ fn state_names(text: &str) -> Vec<String> {
     system.states.iter().map(|state| state.name.to_string()).collect()
 }
 
-/// The rates of the modes in rad/s, the slowest first.
+/// Returns the rates of the modes in rad/s, the slowest first.
 fn rates(text: &str) -> Vec<f64> {
     let found = snapshot(text);
     let numeric = found
@@ -41,7 +41,7 @@ const GEARED: &str = "model Geared {
   drive : TorqueSource(1) gnd -> a;
   motor : Inertia(0.5 [kg.m^2]) a -> gnd;
   gear : Transformer(3) a -> gnd, b -> gnd;
-  /// What is driven.
+  /// The driven quantities.
   load : Inertia(2 [kg.m^2]) b -> gnd;
   spring : TorsionSpring(40 [N.m/rad]) b -> gnd;
 }
@@ -53,13 +53,13 @@ fn dependent_storage_takes_the_state_of_another() {
     let text = made(GEARED, "  load", "retain `load` and not `motor`");
     assert_eq!(state_names(&text), ["load.w", "spring.tau"]);
     assert!(
-        text.contains("  /// What is driven.\n  load : Inertia(2 [kg.m^2]) b -> gnd;\n  motor"),
+        text.contains("  /// The driven quantities.\n  load : Inertia(2 [kg.m^2]) b -> gnd;\n  motor"),
         "{text}"
     );
     for (before, after) in rates(GEARED).iter().zip(rates(&text)) {
         assert!((before - after).abs() < 1e-12 * before, "{before} {after}");
     }
-    // What has a state of its own is offered nothing.
+    // Elements with a state have no offers.
     assert!(offered(GEARED, "  motor").is_empty());
 }
 
@@ -81,7 +81,7 @@ fn a_compliance_frees_the_storage_and_keeps_the_slow_modes() {
     );
 }
 
-/// The lines after a change at a place, if one whose title begins so is offered.
+/// Returns true if a change whose title has this beginning is offered after some words.
 fn is_offered(text: &str, words: &str, title: &str) -> bool {
     offered(text, words)
         .iter()
@@ -90,14 +90,15 @@ fn is_offered(text: &str, words: &str, title: &str) -> bool {
 
 #[test]
 fn nothing_is_put_in_that_begins_elsewhere_or_makes_a_loop_unstable() {
-    // What is freed would start from zero, where it started with the others.
+    // The freed element would start from zero, although it previously started with the others.
     let started = GEARED.replace(
         "motor : Inertia(0.5 [kg.m^2]) a -> gnd",
         "motor : Inertia(0.5 [kg.m^2]) a -> gnd, start = 2",
     );
     assert!(!is_offered(&started, "  load", "insert"));
     assert!(is_offered(&started, "  load", "retain `load` and not `motor`"));
-    // A position that is controlled without damping stays where it is; any lag between the motor and what is measured makes it grow.
+    // A position controlled without damping stays constant; any lag between the motor and the measurement destabilises
+    // it.
     let controlled = "model Axis {\n  param Kp = 500 [N.m];\n  node w1, w2 : rotational;\n  state turned = int(across(load));\n  \
                       motor : TorqueSource(-Kp*turned) gnd -> w1;\n  rotor : Inertia(0.01 [kg.m^2]) w1 -> gnd;\n  \
                       gear : Transformer(0.5) w1 -> gnd, w2 -> gnd;\n  load : Inertia(0.1 [kg.m^2]) w2 -> gnd;\n}\n";
@@ -105,10 +106,10 @@ fn nothing_is_put_in_that_begins_elsewhere_or_makes_a_loop_unstable() {
     let titles: Vec<&str> = offers.iter().map(|offer| offer.title.as_str()).collect();
     assert_eq!(titles, ["retain `load` and not `rotor`: declare it first"]);
     assert!(greatest_growth(&made(controlled, "  load :", titles[0])) < 1e-9);
-    // It is the controller alone that forbids it.
+    // Only the controller prevents the change.
     let driven = controlled.replace("-Kp*turned", "-Kp");
     assert!(is_offered(&driven, "  load :", "insert a TorsionSpring"));
-    // Made by hand, the loop is unstable.
+    // With the change made by hand, the loop is unstable.
     let by_hand = controlled
         .replace("node w1, w2", "node w1, w2, w3")
         .replace("Inertia(0.1 [kg.m^2]) w2", "Inertia(0.1 [kg.m^2]) w3")
@@ -119,7 +120,7 @@ fn nothing_is_put_in_that_begins_elsewhere_or_makes_a_loop_unstable() {
     assert!(greatest_growth(&by_hand) > 1e-5, "{}", greatest_growth(&by_hand));
 }
 
-/// The real part of the pole that lies farthest to the right.
+/// Returns the real part of the rightmost pole.
 fn greatest_growth(text: &str) -> f64 {
     let found = snapshot(text);
     let system = found.compilation().system();
@@ -132,7 +133,7 @@ fn greatest_growth(text: &str) -> f64 {
 
 #[test]
 fn the_title_names_what_loses_its_state() {
-    // A ring of three capacitors: each follows the other two, and which one loses its state is not the one that stands first.
+    // A ring of three capacitors: each follows the other two, and the one that loses its state is not the first.
     let text = "model M {\n  node a, b : electrical;\n  s : CurrentSource(1) gnd -> a;\n  r : Resistor(1) a -> b;\n  \
                 ra : Resistor(2) b -> gnd;\n  c1 : Capacitor(1 [mF]) a -> gnd;\n  c2 : Capacitor(2 [mF]) a -> b;\n  \
                 c3 : Capacitor(3 [mF]) b -> gnd;\n}\n";
@@ -142,7 +143,7 @@ fn the_title_names_what_loses_its_state() {
     assert_eq!(retained, ["retain `c3` and not `c2`: declare it first"]);
     assert_eq!(state_names(text), ["c1.v", "c2.v"]);
     assert_eq!(state_names(&made(text, "  c3", retained[0])), ["c3.v", "c1.v"]);
-    // What an experiment plots stays.
+    // Curves of an experiment are kept.
     let plotted = GEARED.replace("  spring", "  experiment { stop = 1 [s]; plot = [motor.w]; }\n  spring");
     assert!(!is_offered(&plotted, "  load", "retain"));
 }
@@ -167,7 +168,7 @@ fn capacitors_in_parallel_are_separated_by_a_resistor() {
 fn inductors_in_series_are_separated_by_a_resistor_beside_one() {
     let text = "model M {\n  node a, b : electrical;\n  s : VoltageSource(1) a -> gnd;\n  l1 : Inductor(1 [mH]) a -> b;\n  \
                 node c : electrical;\n  l2 : Inductor(2 [mH]) b -> c;\n  r : Resistor(10 [ohm]) c -> gnd;\n}\n";
-    let freed = made(text, "  l2", "insert a Resistor beside `l2`");
+    let freed = made(text, "  l2", "insert a Resistor next to `l2`");
     assert_eq!(state_names(&freed), ["l1.i", "l2.i"]);
     let (before, after) = (rates(text), rates(&freed));
     assert!((before[0] - after[0]).abs() < 0.01 * before[0], "{before:?} {after:?}");
@@ -177,10 +178,10 @@ fn inductors_in_series_are_separated_by_a_resistor_beside_one() {
 fn an_input_whose_derivative_is_needed_passes_a_low_pass() {
     let text = "model M {\n  input u [V] = 1;\n  node a, b : electrical;\n  s : VoltageSource(u) a -> gnd;\n  \
                 c1 : Capacitor(1 [uF]) a -> b;\n  c2 : Capacitor(1 [uF]) b -> gnd;\n  r : Resistor(1 [kohm]) b -> gnd;\n}\n";
-    let mended = made(text, "  s :", "pass `u` through a low pass");
-    assert!(mended.contains("state u_slow = int((u - u_slow)/u_tau);"), "{mended}");
-    assert!(mended.contains("VoltageSource(u_slow)"), "{mended}");
-    // A source whose derivative nothing needs is offered nothing.
+    let fixed = made(text, "  s :", "pass `u` through a low-pass filter");
+    assert!(fixed.contains("state u_slow = int((u - u_slow)/u_tau);"), "{fixed}");
+    assert!(fixed.contains("VoltageSource(u_slow)"), "{fixed}");
+    // A source whose derivative is not needed has no offers.
     let plain = text.replace("c1 : Capacitor(1 [uF])", "c1 : Resistor(1 [kohm])");
     assert!(offered(&plain, "  s :").is_empty());
 }
@@ -229,14 +230,14 @@ fn windows_line_ends_and_crowded_lines_stay_whole() {
     let text = made(&GEARED.replace('\n', "\r\n"), "  load", "insert a TorsionSpring");
     assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
     let crowded = GEARED.replace(
-        "a -> gnd, b -> gnd;\n  /// What is driven.\n  load",
+        "a -> gnd, b -> gnd;\n  /// The driven quantities.\n  load",
         "a -> gnd, b -> gnd; load",
     );
     let text = made(&crowded, "gnd; load", "insert a TorsionSpring");
     assert_eq!(state_names(&text).len(), 4, "{text}");
 }
 
-/// Two A-types of a domain that the text declares, with what it has to put between them.
+/// Returns a text with two A-types of a declared domain, and with the given parts to insert between them.
 fn own_domain(effort: &str, parts: &str) -> String {
     format!(
         "domain own {{ across p [Pa]; through q [m^3/s]; effort = {effort}; }}\n\
@@ -247,7 +248,7 @@ fn own_domain(effort: &str, parts: &str) -> String {
 
 #[test]
 fn what_is_put_in_is_found_by_its_law() {
-    // However the law is written, and whatever the unit of its parameter: 1/(3e-6 * 1e4) = 33.3 Pa.s/m^3, rounded to what is faster.
+    // For any form of the law and unit of its parameter: 1/(3e-6 * 1e4) = 33.3 Pa.s/m^3, rounded to the faster side.
     for (law, written) in [
         (
             "element Vent(R [Pa.s/m^3]) : own { across = R*through; }\n",
@@ -274,10 +275,10 @@ fn what_is_put_in_is_found_by_its_law() {
         let rates = rates(&freed);
         assert!((rates[1] / (1.0 / 7.5e-6) - 1.0).abs() < 1e-9, "{rates:?}");
     }
-    // Where the domain has no such element, one that takes the domain of its nodes does.
+    // If the domain has no such element, one that adopts the domain of its nodes does.
     let text = own_domain("across", "");
     assert!(made(&text, "  v2", "insert a DType between").contains("param v2_value = 10;"));
-    // One of the text that is called as one of the library is the one that is meant.
+    // A user element with the name of a library element has priority.
     let text = "element Resistor(G [1/ohm]) : electrical { through = G*across; }\nmodel M {\n  node a : electrical;\n  \
                 c1 : Capacitor(1 [uF]) a -> gnd;\n  c2 : Capacitor(3 [uF]) a -> gnd;\n}\n";
     let freed = made(text, "  c2", "insert a Resistor between");
@@ -313,7 +314,7 @@ fn without_known_poles_nothing_is_put_in() {
     assert!(is_offered(&stored("Resistor(1)"), "  c2", "insert"));
     assert!(!is_offered(&stored("Diode()"), "  c2", "insert"));
     assert!(is_offered(&stored("Diode()"), "  c2", "retain"));
-    // The poles of so many states are not looked for.
+    // The number of states beyond which poles are not computed.
     let many = |count: usize| {
         stored("Resistor(1)").replace(
             "  c1 :",
@@ -369,27 +370,27 @@ fn storage_is_retained_in_a_line_that_it_shares() {
 
 #[test]
 fn what_is_put_in_is_beyond_what_the_experiment_resolves() {
-    // Without a mode of its own, and with one of 2 rad/s; rows 0.4 ms apart.
+    // Without a mode, and with a mode of 2 rad/s; the sample interval is 0.4 ms.
     let run = "  experiment { stop = 0.2 [s]; points = 501; }\n  spring";
     let text = made(&GEARED.replace("  spring", run), "  load", "insert a TorsionSpring");
     let rates = rates(&text);
     assert!(rates[2] > 25_000.0, "{rates:?}");
     assert!(
-        text.contains("far beyond the modes of the model and the rows of the experiment"),
+        text.contains("far beyond the modes of the model and the samples of the experiment"),
         "{text}"
     );
 }
 
-/// Three inertias behind rigid gears; the torque at the teeth jumps with the motor's.
+/// Three inertias after rigid gears; the torque at the teeth jumps with the motor's.
 const GEARS: &str = include_str!("../../../../examples/rigid_gears.lgm");
 
 #[test]
 fn what_is_put_in_decays_between_the_rows_of_the_experiment() {
-    // Rows 0.5 ms apart: ten time constants at 20000 1/s. A pair of poles that is as far away but hardly damped would ring on.
+    // The sample interval is 0.5 ms: ten time constants at 20000 1/s. A lightly damped pair of poles at this distance would keep ringing.
     for storage in ["  wheels ", "  load "] {
         let text = made(GEARS, storage, "insert a TorsionSpring");
         assert!(
-            text.contains("the response has two modes more, which decay at 20000 1/s or faster,"),
+            text.contains("the response gains two more modes, which decay at 20000 1/s or faster,"),
             "{text}"
         );
         let found = snapshot(&text);
@@ -409,12 +410,12 @@ fn what_is_put_in_decays_between_the_rows_of_the_experiment() {
 #[test]
 fn the_comment_names_what_no_longer_jumps() {
     let text = made(GEARS, "  load ", "insert a TorsionSpring");
-    let words = "  // At the start, and where a source jumps, `tooth_torque` takes up to 0.0005 s to come to where it was at once.\n";
+    let words = "  // At the start and at jumps of a source, `tooth_torque` takes up to 0.0005 s to settle where it was at once.\n";
     assert!(text.contains(words), "{text}");
-    // What follows no source at once is not named.
+    // Quantities that do not jump with a source are not named.
     let slow = GEARS.replace("  output tooth_torque = through(second_stage.a);\n", "");
     assert!(!made(&slow, "  load ", "insert a TorsionSpring").contains("At the start"));
-    // A source without an input that jumps is felt at the start.
+    // A source without a jumping input has an effect at the start.
     let measured = GEARED.replace("  spring", "  output torque = through(gear.b);\n  spring");
     assert!(made(&measured, "  load", "insert a TorsionSpring").contains("`torque` takes up to"));
 }
@@ -429,7 +430,10 @@ fn the_comment_says_which_way_softens() {
     };
     let said = |text: &str, place: &str, words: &str| {
         let text = made(text, place, "insert a ");
-        assert!(text.contains(&format!("; a {words} value makes it felt.")), "{text}");
+        assert!(
+            text.contains(&format!("; a {words} value makes it noticeable.")),
+            "{text}"
+        );
     };
     said(GEARED, "  load", "smaller");
     said(&capacitors(""), "  c2", "larger");
@@ -445,8 +449,8 @@ fn a_low_pass_is_beyond_the_rows_of_the_experiment() {
     let text = "model M {\n  input u [V] = 1;\n  node a, b : electrical;\n  s : VoltageSource(u) a -> gnd;\n  \
                 c1 : Capacitor(1 [F]) a -> b;\n  c2 : Capacitor(1 [F]) b -> gnd;\n  r : Resistor(1 [ohm]) b -> gnd;\n  \
                 experiment { stop = 0.1 [s]; points = 101; }\n}\n";
-    // Rows 1 ms apart, where the modes alone would allow 10 ms.
-    assert!(made(text, "  s :", "pass `u` through a low pass").contains("param u_tau = 1e-4 [s];"));
+    // The sample interval is 1 ms, although the modes would allow 10 ms.
+    assert!(made(text, "  s :", "pass `u` through a low-pass filter").contains("param u_tau = 1e-4 [s];"));
 }
 
 #[test]

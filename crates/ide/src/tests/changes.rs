@@ -1,4 +1,4 @@
-//! Changes that are offered, made.
+//! The effect of offered changes.
 
 use crate::{Action, Snapshot};
 use lgm_source::cancellation::Cancellation;
@@ -8,14 +8,14 @@ pub(crate) fn snapshot(text: &str) -> Snapshot {
     Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
 }
 
-/// What is offered behind some words.
+/// Returns the completions after some words.
 pub(crate) fn offered(text: &str, words: &str) -> Vec<Action> {
     let found = snapshot(text);
     let at = text.find(words).expect("the words") + words.len();
     found.actions(Span::new(found.root(), at, at))
 }
 
-/// The text with the first change of those offered behind some words that is wanted.
+/// Returns the text with the first matching change that is offered after some words.
 #[track_caller]
 pub(crate) fn with_change(text: &str, words: &str, is_wanted: impl Fn(&Action) -> bool) -> String {
     let actions = offered(text, words);

@@ -1,4 +1,4 @@
-//! Changes that mend a fault or take out what has no use, made and compiled.
+//! Changes that fix an error or remove an unused part, applied and compiled.
 
 use super::OSCILLATOR;
 use super::changes::{offered, snapshot, with_change};
@@ -7,7 +7,7 @@ fn titles(text: &str, words: &str) -> Vec<String> {
     offered(text, words).into_iter().map(|action| action.title).collect()
 }
 
-/// The text with a change; it has no faults.
+/// Returns the text with a change, which has no errors.
 #[track_caller]
 fn made(text: &str, words: &str, title: &str) -> String {
     let text = with_change(text, words, |action| action.title == title && action.is_fix);
@@ -30,19 +30,19 @@ fn an_argument_of_no_parameter_is_another_one_or_none() {
     );
     let text = with("s : Spring(3, temperature = 300) x -> gnd;");
     assert_eq!(
-        made(&text, "3, temp", "leave `temperature` out"),
+        made(&text, "3, temp", "remove `temperature`"),
         with("s : Spring(3) x -> gnd;")
     );
     let text = with("s : Spring(temperature = 300, k = 3) x -> gnd;");
     assert_eq!(
-        made(&text, "(temp", "leave `temperature` out"),
+        made(&text, "(temp", "remove `temperature`"),
         with("s : Spring(k = 3) x -> gnd;")
     );
-    assert_eq!(titles(&text, "(temp"), ["leave `temperature` out"]);
-    // A start stands behind the element.
+    assert_eq!(titles(&text, "(temp"), ["remove `temperature`"]);
+    // An initial value is written after the element.
     let text = with("s : Spring(3, start = 4) x -> gnd;");
     assert_eq!(
-        made(&text, "3, st", "write the start behind the element"),
+        made(&text, "3, st", "write the initial value after the element"),
         with("s : Spring(3) x -> gnd, start = 4;")
     );
 }
@@ -62,19 +62,19 @@ fn what_nothing_uses_is_taken_out() {
     removed("const a = 2;", "const a", "remove the constant `a`", &bare);
     removed("input a [N] = 2;", "input a", "remove the input `a`", &bare);
     removed("signal a = across(m);", "signal a", "remove the signal `a`", &bare);
-    // In a line that it shares, the rest stays.
+    // The rest of a shared line is kept.
     removed(
         "param a = 2; d : Damper(1) x -> gnd;",
         "param a",
         "remove the parameter `a`",
         &with("d : Damper(1) x -> gnd;"),
     );
-    // A signal with a start is what a state starts from.
+    // A signal with an initial value determines the initial value of a state.
     let started =
         "model M {\n  node x : translational;\n  m : Mass(2) x -> gnd;\n  signal p = 2*across(m), start = 4;\n}\n";
     assert!(titles(started, "signal p").is_empty());
     assert!(snapshot(started).problems().iter().all(|problem| !problem.is_unused));
-    // A parameter of a component is given by those that use it.
+    // A parameter of a component is set by its instances.
     let formal = "component C(a) { port p : translational; m : Mass(1) p -> gnd; }\nmodel M { node x : translational; c : C(1) (p = x); }\n";
     assert!(titles(formal, "C(a").is_empty());
 }
@@ -92,7 +92,7 @@ fn a_node_without_a_connection_is_taken_out() {
         let place = format!("node {}", &written[..written.find(words).expect("words") + words.len()]);
         let name = &place[place.len() - 1..];
         if left.contains('y') {
-            // Another one is left, so that there are faults still.
+            // Another error is left, so the text still has errors.
             assert!(titles(&text, &place).contains(&format!("remove `{name}`")), "{written}");
             continue;
         }
@@ -111,7 +111,7 @@ fn a_state_that_no_run_has_is_another_one_to_plot() {
         made(&text, "plot = [m", "write `m.v`"),
         with("experiment { stop = 1 [s]; plot = [m.v]; }")
     );
-    // Also where it is an input or a declared state that was meant.
+    // Also if an input or a declared state is intended.
     let text = with("state travelled = int(across(m));\n  experiment { stop = 1 [s]; plot = [traveled]; }");
     assert!(made(&text, "plot = [trav", "write `travelled`").contains("plot = [travelled]"));
 }
@@ -178,7 +178,7 @@ fn slips_have_a_fix_that_leaves_nothing_to_complain_about() {
             changed.replace_range(edit.span.start as usize..edit.span.end as usize, &edit.text);
         }
         if written.contains("3])") {
-            // One bracket too many is left: its own fix follows.
+            // An extra bracket is left, which has a separate fix.
             continue;
         }
         let mut left = snapshot(&changed).problems();

@@ -1,10 +1,10 @@
-//! What is said of signals, constants, resistors, sources, dependent storage and words.
+//! The hovers of signals, constants, resistors, sources, dependent storage and words.
 
 use crate::Snapshot;
 use lgm_source::NoFiles;
 use lgm_source::cancellation::Cancellation;
 
-/// What hovering behind some words of a text shows.
+/// Returns the hover text after some words of a text.
 fn said(text: &str, words: &str) -> String {
     let at = text.find(words).expect("the words") + words.len();
     let found = Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default());
@@ -68,28 +68,39 @@ fn resistors_say_which_variable_is_given_and_sources_which_one_follows() {
     has(
         CIRCUIT,
         "\n  feed",
-        "A source of `v` (across); `i` (through) follows from the rest of the model.",
+        "A source of `v` (across); the rest of the model determines `i` (through).",
     );
-    let conductance = "Conductance causality: `v` (across) is given by the rest of the model, and `i` (through) follows from the law.";
+    let conductance = "Conductance causality: the rest of the model sets `v` (across), and the law sets `i` (through).";
     has(CIRCUIT, "\n  bleed", conductance);
-    let resistance =
-        "Resistance causality: `i` (through) is given by the rest of the model, and `v` (across) follows from the law.";
+    let resistance = "Resistance causality: the rest of the model sets `i` (through), and the law sets `v` (across).";
     has(CIRCUIT, "\n  end", resistance);
-    // In mechanics effort is through.
+    // In mechanics the effort is the through variable.
     let damped = "model M {\n  node x : translational;\n  push : ForceSource(1) gnd -> x;\n  m : Mass(1) x -> gnd;\n  \
                   d : Damper(2) x -> gnd;\n}\n";
-    has(damped, "\n  push", "A source of `F` (through); `v` (across) follows");
-    has(damped, "\n  d", "Resistance causality: `v` (across) is given");
-    // In a loop, all places; on bonds, the words of bond graphs.
+    has(
+        damped,
+        "\n  push",
+        "A source of `F` (through); the rest of the model determines `v` (across)",
+    );
+    has(
+        damped,
+        "\n  d",
+        "Resistance causality: the rest of the model sets `v` (across)",
+    );
+    // In a loop, all instances; on bonds, the terms of bond graphs.
     let loops = "model M {\n  node x[2] : electrical;\n  c : Capacitor(1) x[1] -> gnd;\n  l : Inductor(1) x[1] -> x[2];\n  \
                  for i in 1:2 { r[i] : Resistor(i) x[i] -> gnd; }\n}\n";
     has(loops, "{ r", "`r[1]`: Conductance causality");
     has(loops, "{ r", "`r[2]`: Resistance causality");
     let bonds = "model M {\n  one A : translational;\n  drive : Se(1);\n  m : I(1);\n  d : R(2);\n  drive -> A;\n  A -> m;\n  A -> d;\n}\n";
     has(bonds, "\n  drive", "A source of ");
-    // A nonlinear one too.
+    // A nonlinear element too.
     let diode = "import nonlinear;\nmodel M {\n  node a : electrical;\n  c : Capacitor(1) a -> gnd, start = 1;\n  d : Diode() a -> gnd;\n}\n";
-    has(diode, "\n  d", "Conductance causality: `v` (across) is given");
+    has(
+        diode,
+        "\n  d",
+        "Conductance causality: the rest of the model sets `v` (across)",
+    );
 }
 
 #[test]
@@ -106,19 +117,19 @@ fn what_follows_has_its_relation() {
 
 #[test]
 fn words_and_settings_are_explained_where_they_stand() {
-    has(CIRCUIT, "  experiment", "`experiment`: how the model is run");
-    has(CIRCUIT, "{ stop", "`stop`: the time at which the run ends");
-    has(CIRCUIT, "points", "`points`: how many rows");
+    has(CIRCUIT, "  experiment", "`experiment`: settings of the run");
+    has(CIRCUIT, "{ stop", "`stop`: the stop time of the run");
+    has(CIRCUIT, "points", "`points`: the number of equally spaced samples");
     has(CIRCUIT, "method", "`method`: the integration method");
-    has(CIRCUIT, "plot", "`plot`: what is drawn");
+    has(CIRCUIT, "plot", "`plot`: the curves of a plot");
     has(CIRCUIT, "  sign", "`signal`: a name for an expression");
-    has(CIRCUIT, "\nmod", "`model`: a system that is simulated");
-    // `start` of storage is not that of an experiment.
+    has(CIRCUIT, "\nmod", "`model`: a system to simulate");
+    // `start` of storage differs from `start` of an experiment.
     let started = "model M {\n  node x : translational;\n  m : Mass(1) x -> gnd, start = 2;\n}\n";
-    has(started, "start", "`start`: the value at the start of the run");
+    has(started, "start", "`start`: the initial value");
 }
 
-/// The circuit with errors of several stages: a name that nobody knows, a unit that does not fit, a statement that ends too early, and a
+/// The circuit with errors of several stages: an undeclared name, a wrong unit, a statement that ends too early, and a
 /// parameter without a value.
 const FAULTY: [(&str, &str); 4] = [
     (

@@ -1,4 +1,4 @@
-//! Answers at places that are marked `|` in a text.
+//! Answers at locations marked with `|` in a text.
 
 pub(crate) mod changes;
 mod fixes;
@@ -29,13 +29,13 @@ fn snapshot(text: &str) -> Snapshot {
     Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
 }
 
-/// The snapshot of a text without the mark, and where that was.
+/// Returns the snapshot of a text without the mark, and the location of the mark.
 fn marked(text: &str) -> (Snapshot, u32) {
     let at = text.find('|').expect("a mark");
     (snapshot(&text.replacen('|', "", 1)), at as u32)
 }
 
-/// The text with the mark behind some words.
+/// Returns the text with the mark after some words.
 fn behind(text: &str, words: &str) -> (Snapshot, (SourceId, u32)) {
     let at = text.find(words).expect("the words") + words.len();
     let found = snapshot(text);
@@ -117,7 +117,7 @@ fn equivalents_have_units() {
             "  t",
             "Equivalent: `0.5` m/N.",
         ),
-        // Seen from the motor, the load counts by the square of the ratio.
+        // Referred to the motor, the load counts with the square of the ratio.
         (
             "model M {\n  node w : rotational;\n  node x : translational;\n  j : Inertia(1) w -> gnd;\n  \
              rack : Transformer(2 [m]) w -> gnd, x -> gnd;\n  m : Mass(3) x -> gnd;\n}\n",
@@ -186,9 +186,9 @@ fn a_name_is_changed_wherever_it_means_the_same() {
         found
             .rename(at, "l")
             .unwrap_err()
-            .contains("declared already, in line 3")
+            .contains("already declared in line 3")
     );
-    assert!(found.rename(at, "model").unwrap_err().contains("word of the language"));
+    assert!(found.rename(at, "model").unwrap_err().contains("is a reserved word"));
     let (found, at) = behind(text, "end : Resis");
     assert!(found.rename(at, "Ohm").unwrap_err().contains("standard library"));
 }
@@ -229,7 +229,7 @@ fn a_long_list_is_cut_to_what_is_typed() {
     let (found, at) = marked(&text(""));
     let all = found.completions(at);
     assert!(all.is_incomplete && all.list.len() == 250, "{}", all.list.len());
-    // What is typed need not be the beginning; what begins so comes first.
+    // The typed text need not be a prefix; prefix matches come first.
     let (found, at) = marked(&text("part87"));
     let some = found.completions(at);
     assert!(some.is_incomplete);
@@ -239,7 +239,7 @@ fn a_long_list_is_cut_to_what_is_typed() {
     let definition = found_one.definition.expect("a definition");
     let words = found.documentation(definition, "part87").expect("words");
     assert!(words.contains("part87 : Mass(1) x -> gnd;"), "{words}");
-    // The text has changed since: nothing is said of something else.
+    // The text has changed since, so the answer would concern another item.
     assert_eq!(found.documentation(definition, "part88"), None);
     let (found, at) = marked("model M {\n  pa|\n}\n");
     assert!(!found.completions(at).is_incomplete);
@@ -296,7 +296,7 @@ fn names_keep_their_meaning_where_the_statement_is_faulty() {
 #[test]
 fn a_signature_marks_the_argument_that_is_written() {
     let (found, at) = marked(&OSCILLATOR.replace("Spring(k)", "HardSpring(k, |"));
-    // `HardSpring` lies in a module that is not imported.
+    // `HardSpring` is in a module that is not imported.
     assert!(found.signature(at).is_none());
     let (found, at) = marked(&format!(
         "import nonlinear;\n{}",
@@ -463,7 +463,7 @@ fn imports_lead_to_the_files_that_were_read() {
     assert_eq!(targets.collect::<Vec<String>>(), ["m/sub/part.lgm", "m/part.lgm"]);
 }
 
-/// The hints of a text, in its order.
+/// Returns the hints of a text, in text order.
 fn hinted(text: &str) -> Vec<String> {
     let found = snapshot(text);
     let hints = found.problems().into_iter().filter(|problem| problem.is_hint);
@@ -485,10 +485,10 @@ fn names_that_nothing_uses_and_indices_that_hide_are_hinted_at() {
         [
             "C: nothing uses the parameter `C`",
             "s: nothing uses the signal `s`",
-            "i: the index `i` hides the value of the same name",
+            "i: the index `i` shadows the value of the same name",
         ]
     );
-    // Of a text with a fault nothing is said.
+    // A text with errors has no such information.
     assert!(hinted(&text.replace("Resistor(R)", "Resistr(R)")).is_empty());
 }
 
@@ -508,7 +508,7 @@ fn a_name_is_not_changed_into_a_word_of_the_body() {
     ] {
         let (found, at) = behind(text, name);
         assert!(found.rename(at, new).is_err(), "{name} to {new}");
-        // `tabulated` means nothing: a table is read by a function.
+        // `tabulated` is a free name: a table is read by a function.
         for free in ["other", "tabulated"] {
             assert!(found.rename(at, free).is_ok(), "{name} to {free}");
         }

@@ -1,4 +1,4 @@
-//! Modes, discrete variables and blocks, as an editor sees them.
+//! Modes, discrete variables and blocks in an editor.
 
 use crate::{NameKind, Snapshot};
 use lgm_source::cancellation::Cancellation;
@@ -35,7 +35,7 @@ fn snapshot(text: &str) -> Snapshot {
     Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
 }
 
-/// The text, and the place behind the nth time that some words stand in it.
+/// Returns the text, and the location after the nth occurrence of some words.
 fn behind(words: &str, nth: usize) -> (Snapshot, (SourceId, u32)) {
     let at = TEXT.match_indices(words).nth(nth).expect("the words").0 + words.len();
     let found = snapshot(TEXT);
@@ -75,7 +75,7 @@ fn modes_lead_to_their_declarations_and_get_other_names() {
         let edits = found.rename(at, "closed").expect("edits");
         assert_eq!(edits.len(), 3);
         assert!(found.rename(at, "open").is_err(), "two modes of one name");
-        assert!(found.rename(at, "when").is_err(), "a word of the language");
+        assert!(found.rename(at, "when").is_err(), "a reserved word");
         assert!(found.rename(at, "shut").expect("no edits").is_empty());
     }
     let (found, at) = behind("discrete hits", 0);
@@ -141,15 +141,15 @@ fn words_are_explained_in_their_places() {
         found.hover(at).map(|hover| hover.markdown).unwrap_or_default()
     };
     for (words, nth, said) in [
-        ("mode", 0, "holds while it is in force"),
-        ("mode", 3, "in which the search for the one at the start begins"),
+        ("mode", 0, "exactly one mode is active at a time"),
+        ("mode", 3, "the mode assumed first at the start"),
         ("mode shut", 0, "A mode of `Contact`."),
         ("-> open", 0, "mode open { through = 0; }"),
         ("when", 0, "becomes true"),
-        ("every", 0, "equal distances of time"),
+        ("every", 0, "assigns values periodically"),
         ("from", 0, "first instant"),
         ("initially", 0, "before the first row"),
-        ("discrete", 0, "changes at events only"),
+        ("discrete", 0, "changes only at events"),
         ("discrete hits", 0, "discrete hits = 0;"),
     ] {
         let found = hover(words, nth);

@@ -1,4 +1,4 @@
-//! What is said of storage and of its equations, in loops, in components and in models that are not linear.
+//! The hovers of storage and of its equations, in loops, in components and in nonlinear models.
 
 use crate::Snapshot;
 use lgm_source::NoFiles;
@@ -8,14 +8,14 @@ fn snapshot(text: &str) -> Snapshot {
     Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
 }
 
-/// Models that are not linear, with their assignments and loops.
+/// Nonlinear models, with their assignments and loops.
 const EXAMPLES: [&str; 3] = [
     include_str!("../../../../examples/slider_crank.lgm"),
     include_str!("../../../../examples/four_bar.lgm"),
     include_str!("../../../../examples/two_link_arm.lgm"),
 ];
 
-/// The hover at the beginning of some words.
+/// Returns the hover at the beginning of some words.
 #[track_caller]
 fn hover(text: &str, words: &str) -> String {
     let found = snapshot(text);
@@ -23,7 +23,7 @@ fn hover(text: &str, words: &str) -> String {
     found.hover((found.root(), at as u32)).expect("a hover").markdown
 }
 
-/// Each hint of causality, with the text in front of it in its line.
+/// Returns each hint of causality, with the text before it in its line.
 fn hints(text: &str) -> Vec<String> {
     let hints = snapshot(text).hints().into_iter();
     let hints = hints.filter(|hint| hint.kind == crate::HintKind::Causality);
@@ -80,7 +80,7 @@ fn what_follows_in_a_loop_is_distinguished_from_what_keeps_its_state() {
         ]
     );
     assert!(hover(pairs, "    q[").contains("`q[2]` has no state of its own and follows from `m[2]`"));
-    // Long lists are cut.
+    // Long lists are truncated.
     let long = ON_ONE_NODE.replace("1:3", "1:30");
     assert_eq!(
         hints(&long),
@@ -147,7 +147,7 @@ fn equations_are_those_of_the_terminal_with_what_their_names_stand_for() {
             shown.contains(&format!("{} = {right}", equation.left)),
             "{name}: {shown}"
         );
-        // Every name of an assignment that is shown is defined there too.
+        // Every shown name of an assignment is also defined there.
         for assignment in system.read_assignments() {
             let name = &*system.exprs.symbol_info(assignment.symbol).name;
             let is_cut = shown.contains(", which `lgm equations` prints");
@@ -184,7 +184,7 @@ fn storage_of_vector_nodes_has_hints_of_all_entries() {
             "states y[1], y[2]"
         ]
     );
-    // What both masses are together, over all entries.
+    // The equivalent of both masses, over all entries.
     assert!(
         hints[2].tooltip.contains("Equivalent: `[[6, 1], [1, 8]]` kg"),
         "{}",

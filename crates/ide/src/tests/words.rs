@@ -1,4 +1,4 @@
-//! What is said of outputs, nodes, imports and comments, and in which words.
+//! The hovers of outputs, nodes, imports and comments, and their wording.
 
 use crate::Snapshot;
 use lgm_source::NoFiles;
@@ -8,7 +8,7 @@ fn snapshot(text: &str) -> Snapshot {
     Snapshot::new(&NoFiles, None, "model.lgm", text, Cancellation::default())
 }
 
-/// The place behind some words.
+/// Returns the location after some words.
 fn behind(text: &str, words: &str) -> (Snapshot, (lgm_source::SourceId, u32)) {
     let at = text.find(words).expect("the words") + words.len();
     let found = snapshot(text);
@@ -66,7 +66,7 @@ fn sentences_are_of_the_editor_and_of_the_text() {
     let text = "import \"gone.lgm\";\nmodel M { node x : translational; m : Mass(1) x -> gnd; }\n";
     let problems = snapshot(text).problems();
     assert!(!problems.is_empty());
-    // An option is one of the command line, and is called so.
+    // Messages must attribute options to the command line.
     let sentences = problems.iter().flat_map(|problem| problem.message.lines());
     let mut options = sentences.filter(|line| line.contains("--"));
     assert!(options.all(|line| line.contains("on the command line")), "{problems:?}");
@@ -92,7 +92,7 @@ fn entries_of_states_that_are_vectors_can_be_plotted() {
     assert!(problems.is_empty(), "{problems:?}");
     let system = found.system().expect("equations");
     assert_eq!(system.recorded(&system.experiment.plot[0].0).len(), 1);
-    // One that is not there is a fault, and what is near is offered.
+    // A missing name is an error, and a similar name is suggested.
     let wrong = text.replace("m.v[1]", "m.v[3]");
     assert!(!snapshot(&wrong).problems().is_empty());
 }

@@ -1,9 +1,9 @@
-//! Whether values jump where a condition changes, or only bend there.
+//! Tests whether values jump when a condition changes, or only have a kink.
 //!
-//! What `if v > 0 then v/Ron else Goff*v` chooses between agrees where v is 0, and so do the two signs of `sign(p)*sqrt(abs(p))`. Nothing
-//! happens at such a condition that an error test would not see; watching it would stop a run again and again where the
-//! condition is at rest on its boundary. So each condition that may jump is put on its boundary at scattered points, with all
-//! parameters scattered too, and the values that it chooses between are compared.
+//! The two branches of `if v > 0 then v/Ron else Goff*v` agree at v = 0, and so do the two signs of `sign(p)*sqrt(abs(p))`. Such a
+//! condition has no effect that an error test would miss, and watching it would interrupt a run repeatedly while the condition rests on its
+//! boundary. Each condition that may jump is therefore evaluated on its boundary at pseudo-random points, with pseudo-random parameters,
+//! and its two values are compared.
 
 use crate::layout::Layout;
 use crate::programs::graph::ValueId;
@@ -15,28 +15,28 @@ use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation};
 use lgm_numerics::search::scattered;
 use rustc_hash::FxHashSet;
 
-/// Expressions times conditions that are looked at; of larger systems every condition is watched.
+/// The maximum number of expressions times conditions examined; in larger systems every condition is watched.
 const WORK: usize = 2_000_000;
 
-/// The points at which a condition is looked at.
+/// The number of points at which a condition is examined.
 const TRIES: u64 = 16;
 
-/// So many of them must show that the condition matters, and that it does not jump.
+/// The number of points that must show that the condition has an effect but no jump.
 const ENOUGH: usize = 4;
 
-/// How many of the variables of a condition are moved until it changes.
+/// The number of variables of a condition that are varied until it changes.
 const MOVED: usize = 6;
 
-/// How far from its boundary a condition is looked at for what it changes there.
-const BESIDE: f64 = 1e-6;
+/// The relative distance from the boundary of a condition at which both sides are evaluated.
+const OFFSET: f64 = 1e-6;
 
-/// A difference on the boundary above this share of that beside it is a jump: roots are rounded to 1e-8 of their size on their boundary.
+/// A difference on the boundary above this fraction of the difference next to it is a jump; roots are accurate only to 1e-8 there.
 const JUMP: f64 = 1e-2;
 
-/// A number of the arguments.
+/// One number of the arguments.
 type Coordinate = (Space, u32);
 
-/// Which of the conditions may only bend the values of the roots: they are no jumps any more.
+/// Finds the conditions that only cause kinks in the values of the roots, and marks them as not jumping.
 pub(crate) fn find(exprs: &Exprs, roots: &[ExprId], layout: &Layout, size: usize, conditions: &mut [Condition]) {
     let doubtful: Vec<usize> = (0..conditions.len())
         .filter(|at| conditions[*at].jumps && may_bend(exprs, conditions[*at].expression))
@@ -51,7 +51,7 @@ pub(crate) fn find(exprs: &Exprs, roots: &[ExprId], layout: &Layout, size: usize
     }
 }
 
-/// Whether an expression has two values, one on each side of its boundary.
+/// Returns true if an expression has two values, one on each side of its boundary.
 fn may_bend(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Relation(relation, ..) => !matches!(relation, Relation::Equal | Relation::NotEqual),
@@ -60,7 +60,7 @@ fn may_bend(exprs: &Exprs, id: ExprId) -> bool {
     }
 }
 
-/// The first few variables that an expression depends on.
+/// Returns the first few variables that an expression depends on.
 fn coordinates(exprs: &Exprs, layout: &Layout, root: ExprId) -> Vec<Coordinate> {
     let (mut found, mut seen, mut stack) = (Vec::new(), FxHashSet::default(), vec![root]);
     while let Some(id) = stack.pop() {
@@ -121,19 +121,19 @@ impl Point {
     }
 }
 
-/// What is looked at of some conditions.
+/// Evaluates some conditions on both sides of their boundaries.
 struct Look {
-    /// Their values, then what changes its sign with each.
+    /// The values of the conditions, then the crossing functions that change sign with them.
     sides: Kernel,
-    /// The roots, with the values of the conditions as further parameters.
+    /// The roots, with the values of the conditions as additional parameters.
     forced: Kernel,
-    /// How many parameters there are before these.
+    /// The number of parameters before the additional ones.
     parameters: usize,
     /// The two values of each condition.
     values: Vec<[f64; 2]>,
 }
 
-/// What a point shows of a condition.
+/// The result of a condition at a point.
 enum Shown {
     Jump,
     Bend,
@@ -171,7 +171,7 @@ impl Look {
         }
     }
 
-    /// Scattered numbers, parameters above 0.
+    /// Returns a point of pseudo-random numbers, with positive parameters.
     fn point(&self, attempt: u64) -> Point {
         let count = |space: Space| {
             let needed = |kernel: &Kernel| kernel.program().needs(space);
@@ -217,7 +217,7 @@ impl Look {
         false
     }
 
-    /// Where a condition changes as one number moves.
+    /// Finds the value of one variable at which a condition changes.
     fn boundary(&self, point: &mut Point, coordinate: Coordinate, slot: usize) -> Option<f64> {
         let sizes = (-6..=12).map(|half| 10f64.powf(0.5 * f64::from(half)));
         let mut samples: Vec<f64> = sizes.flat_map(|size| [-size, size]).collect();
@@ -255,7 +255,7 @@ impl Look {
         None
     }
 
-    /// The values of the roots with a condition on either side, all others as they are.
+    /// Returns the values of the roots on both sides of a condition, with all other conditions fixed.
     fn both(&self, point: &mut Point, slot: usize) -> [Vec<f64>; 2] {
         let truths = self.sides.values(&point.arguments());
         self.values[slot].map(|value| {
@@ -266,9 +266,9 @@ impl Look {
         })
     }
 
-    /// Compares the values that a condition chooses between on its boundary with those beside it.
+    /// Compares the difference between the two sides of a condition on its boundary with the difference next to it.
     fn shown(&self, point: &mut Point, coordinate: Coordinate, boundary: f64, slot: usize) -> Shown {
-        let reach = BESIDE * (1.0 + boundary.abs());
+        let reach = OFFSET * (1.0 + boundary.abs());
         let mut at = |place: f64| {
             point.set(coordinate, place);
             self.both(point, slot)

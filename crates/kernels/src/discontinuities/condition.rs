@@ -1,4 +1,4 @@
-//! Conditions that change while a run goes on.
+//! Conditions that change during a run.
 
 use lgm_algebra::expr::ExprId;
 
@@ -7,8 +7,8 @@ use lgm_algebra::expr::ExprId;
 pub struct Condition {
     /// The relation or the call that changes.
     pub expression: ExprId,
-    /// Whether a value may jump there; otherwise it bends only, as where the two sides of a law in pieces meet.
+    /// True if a value may jump at the condition; false for a mere kink, such as the boundary of two pieces of a law.
     pub jumps: bool,
-    /// Whether it is a relation or a sign, between whose sides anything may lie: what bends there may bend sharply.
+    /// True for a relation or a sign, whose two sides may differ arbitrarily: a kink there may be sharp.
     pub is_sharp: bool,
 }

@@ -1,7 +1,9 @@
-//! Where expressions step or bend: instants that are known beforehand, and conditions to be watched.
+//! Steps and kinks of expressions: instants known in advance, and conditions to be watched.
 
 use super::bends;
 use super::looks::Looks;
+use super::roots::Search;
+use super::timed::{Maker, Timed};
 use crate::discontinuities::condition::Condition;
 use crate::layout::Layout;
 use crate::programs::graph::{Graph, ValueId};
@@ -13,22 +15,15 @@ use crate::{Arguments, Kernel, KernelOptions};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation};
 use std::f64::consts::{FRAC_PI_4, PI};
 
-/// Evenly spaced instants at which what depends on time alone is looked at; more where something oscillates.
-const SAMPLES: usize = 20_000;
-
-/// No more than this many times as many.
-const MOST_REFINED: usize = 64;
-
-/// The part of a period, as an angle in rad, that what looks at an oscillation of time may pass over at once: samples for corners,
-/// and steps of a solver through nonlinear equations ([`longest_step`]).
+/// The largest phase angle, in rad, between two samples of an oscillation in time: for the corner search of emitted programs, and for
+/// solver steps through nonlinear equations ([`longest_step`]).
 pub const LARGEST_TURN: f64 = FRAC_PI_4;
 
-/// The longest step, in seconds, in which no turn of an oscillation of time of this angular frequency in rad/s is overlooked;
-/// infinite where nothing oscillates.
+/// Returns the longest step, in seconds, that resolves an oscillation in time with this angular frequency in rad/s; infinite without an
+/// oscillation.
 ///
-/// Linear equations answer every part of an input in proportion, so that the error test of a step sees it, and need no bound.
-/// Others may answer a short part of each period alone, as a rectifier does, and a method that is given long steps in between
-/// never looks there.
+/// Linear equations respond proportionally to every part of an input, so the error test of a step detects it, and no bound is needed.
+/// Nonlinear equations, such as a rectifier, may respond only to a short part of each period, which a method with long steps would miss.
 pub fn longest_step(fastest: f64) -> f64 {
     match fastest > 0.0 && fastest.is_finite() {
         true => LARGEST_TURN / fastest,
@@ -36,24 +31,22 @@ pub fn longest_step(fastest: f64) -> f64 {
     }
 }
 
-/// Instants looked at inside each piece between two corners: a condition may change within every period of another.
-const SAMPLES_OF_PIECE: usize = 8;
-
-/// Everything in some expressions that is not smooth.
+/// All steps, kinks and oscillations of some expressions.
 #[derive(Clone, Debug)]
 pub struct Corners {
-    /// Instants over the parameters.
+    /// Instants as functions of the parameters.
     instants: Kernel,
-    /// Values that are constant between corners, over time and parameters.
+    /// Values that are constant between corners, as functions of time and parameters, and the operations that define them.
     switches: Kernel,
-    /// Phases of oscillations, over time and parameters.
+    timed: Timed,
+    /// Phases of oscillations, as functions of time and parameters.
     phases: Kernel,
     conditions: Vec<Condition>,
     crossings: Kernel,
     looks: Looks,
 }
 
-/// What an expression depends on.
+/// The quantities that an expression depends on.
 #[derive(Clone, Copy, Default)]
 struct Depends {
     time: bool,
@@ -70,14 +63,14 @@ impl Depends {
 }
 
 impl Corners {
-    /// Looks through all that the roots are made of, assignments included.
+    /// Examines all parts of the roots, including assignments.
     pub fn new(exprs: &Exprs, roots: &[ExprId], layout: &Layout) -> Corners {
         Corners::with_shown(exprs, (roots, &[]), layout, &[])
     }
 
-    /// The same for roots that move something, and others that are only shown in rows: of these, what depends on time alone is
-    /// looked at, so that a row at such an instant shows what holds after it, and conditions on states are not watched. There may be
-    /// further instants at which a solver is to begin anew: what [`Corners::looks`] found, for a program that cannot look itself.
+    /// Examines roots that affect the motion, and others that are only shown. For shown roots, only functions of time are examined, so that
+    /// the sample at such an instant shows the value after it; conditions on states are not watched. Further restart instants for a solver
+    /// may be given: the results of [`Corners::looks`], for a program that cannot compute them.
     pub fn with_shown(
         exprs: &Exprs,
         (roots, shown): (&[ExprId], &[ExprId]),
@@ -93,7 +86,7 @@ impl Corners {
         for root in shown {
             walk.to(*root, &mut order);
         }
-        // Only what has a corner is lowered, with its parts.
+        // Only expressions with a corner are lowered, together with their parts.
         let mut lowering = Lowering::new(exprs, layout, 0);
         let mut finder = Finder::default();
         let mut depends: ById<Depends> = ById::new(exprs, roots.len());
@@ -128,6 +121,7 @@ impl Corners {
             .extend(further.iter().map(|time| lowering.graph.number(*time)));
         bends::find(exprs, roots, layout, size, &mut finder.conditions);
         let graph = &lowering.graph;
+        let all = [roots, shown].concat();
         let kernel = |values: &[ValueId]| Kernel::new(reroll::program(graph, values), &KernelOptions { native: false });
         Corners {
             instants: kernel(&finder.instants),
@@ -135,13 +129,16 @@ impl Corners {
             phases: kernel(&finder.phases),
             crossings: kernel(&finder.crossings),
             conditions: finder.conditions,
+            timed: match finder.switches.is_empty() {
+                true => Timed::default(),
+                false => Maker::new(exprs, layout, &all).functions().0,
+            },
             looks: Looks::new(exprs, roots, layout),
         }
     }
 
-    /// Instants between two times at which a solver is to look at what depends on time alone, in order, since its own steps may
-    /// pass over what happens there: a narrow pulse in a long rest. A rate that is larger than what is met at such instants by an
-    /// order of magnitude is nowhere in between.
+    /// Returns instants between two times at which a solver must sample functions of time, in order. Its own steps may miss a feature such
+    /// as a narrow pulse in a long rest. Between these instants, no rate exceeds the sampled rates by an order of magnitude.
     pub fn looks(&self, parameters: &[f64], from: f64, to: f64) -> Vec<f64> {
         if self.looks.is_empty() || from >= to {
             return Vec::new();
@@ -152,37 +149,42 @@ impl Corners {
         self.looks.times(parameters, &ends)
     }
 
-    /// The conditions that depend on more than time and parameters, one for each output of [`Corners::crossings`].
+    /// Returns the conditions that depend on more than time and parameters, one for each output of [`Corners::crossings`].
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
 
-    /// Functions of all arguments, each of which changes its sign where its condition changes.
+    /// Returns functions of all arguments, each of which changes sign when its condition changes.
     pub fn crossings(&self) -> &Kernel {
         &self.crossings
     }
 
-    /// Instants at which `step`, `pulse` and `ramp` of constant arguments change, over the parameters.
+    /// Returns the instants at which `step`, `pulse` and `ramp` with constant arguments change, in terms of the parameters.
     pub fn instants(&self) -> &Kernel {
         &self.instants
     }
 
-    /// Values that are constant between corners, over time and parameters: what [`Corners::times`] looks at.
+    /// Returns the values that are constant between corners, as functions of time and parameters: the values that [`Corners::times`]
+    /// examines.
     pub fn switches(&self) -> &Kernel {
         &self.switches
     }
 
-    /// Phases of oscillations, over time and parameters.
+    /// Returns the phases of oscillations, as functions of time and parameters.
     pub fn phases(&self) -> &Kernel {
         &self.phases
     }
 
-    /// Instants at which what depends on time alone steps or bends, both ends included, in order and each once: at each the
-    /// value after the corner holds, and just before it ([`f64::next_down`]) the one before.
+    /// Returns the instants at which functions of time have steps or kinks, including both ends, in order and without duplicates. At each
+    /// instant the value after the corner applies, and just before it ([`f64::next_down`]) the value before.
     ///
-    /// The instants of `step`, `pulse` and `ramp` are those given. Other conditions are looked at between samples, which are
-    /// closer together where a `sin` or `cos` of time oscillates; a condition that changes twice between two of them is missed.
+    /// Instants of `step`, `pulse` and `ramp` are known exactly; changes of other conditions are found by interval arithmetic.
     pub fn times(&self, parameters: &[f64], from: f64, to: f64) -> Vec<f64> {
+        self.first_times(parameters, (from, to), usize::MAX).0
+    }
+
+    /// Returns the first of these instants, about `most` of them, and the time up to which they are complete.
+    pub fn first_times(&self, parameters: &[f64], (from, to): (f64, f64), most: usize) -> (Vec<f64>, f64) {
         let at = |time| Arguments {
             time,
             parameters,
@@ -190,50 +192,26 @@ impl Corners {
         };
         let mut found: Vec<f64> = self.instants.values(&at(from));
         found.retain(|time| (from..=to).contains(time));
+        let mut until = to;
         if self.switches.outputs() > 0 && from <= to {
-            let mut scan = Scan {
-                kernel: &self.switches,
-                parameters,
-                scratch: vec![0.0; self.switches.scratch()],
+            let mut scratch = vec![0.0; self.switches.scratch()];
+            let mut values = |time: f64, values: &mut Vec<f64>| {
+                values.resize(self.switches.outputs(), 0.0);
+                self.switches.call(&at(time), &mut scratch, values);
             };
-            let count = SAMPLES * self.refinement(parameters, from, to);
-            let grid = (0..=count).map(|k| from + (to - from) * (k as f64 / count as f64));
-            scan.between(from.next_down(), grid, &mut found);
-            // What changes within the pieces that are there now.
-            for _ in 0..3 {
-                sort(&mut found);
-                let mut ends = vec![from];
-                ends.extend(&found);
-                ends.push(to);
-                let before = found.len();
-                if before > count {
-                    break;
-                }
-                for piece in ends.windows(2) {
-                    let (start, end) = (piece[0], piece[1].next_down());
-                    let inside =
-                        (1..=SAMPLES_OF_PIECE).map(|k| start + (end - start) * (k as f64 / SAMPLES_OF_PIECE as f64));
-                    if start < end {
-                        scan.between(start, inside, &mut found);
-                    }
-                }
-                if found.len() == before {
-                    break;
-                }
+            let mut search = Search::new(&self.timed, parameters);
+            let changes = search.changes((from.next_down(), to), most, &mut values);
+            if let Some(last) = changes.last().filter(|_| changes.len() >= most) {
+                until = *last;
+                found.retain(|time| *time <= until);
             }
+            found.extend(changes);
         }
         sort(&mut found);
-        found
+        (found, until)
     }
 
-    /// How many times as many samples are needed for the fastest oscillation not to turn by more than [`LARGEST_TURN`] between two.
-    fn refinement(&self, parameters: &[f64], from: f64, to: f64) -> usize {
-        let needed = self.fastest(parameters, from, to) * (to - from) / LARGEST_TURN;
-        // Not a number, where a phase is none, counts as slow.
-        ((needed / SAMPLES as f64).ceil() as usize).clamp(1, MOST_REFINED)
-    }
-
-    /// The largest angular frequency of a `sin`, `cos` or `tan` of time alone, in rad/s: the mean of a thousandth of the time.
+    /// Returns the largest angular frequency of a `sin`, `cos` or `tan` of time, in rad/s, averaged over a thousandth of the time.
     pub fn fastest(&self, parameters: &[f64], from: f64, to: f64) -> f64 {
         if self.phases.outputs() == 0 || from >= to {
             return 0.0;
@@ -264,55 +242,7 @@ fn sort(times: &mut Vec<f64>) {
     times.dedup();
 }
 
-/// Looks for changes of piecewise constant functions of time.
-struct Scan<'a> {
-    kernel: &'a Kernel,
-    parameters: &'a [f64],
-    scratch: Vec<f64>,
-}
-
-impl Scan<'_> {
-    fn values(&mut self, time: f64) -> Vec<f64> {
-        let at = Arguments {
-            time,
-            parameters: self.parameters,
-            ..Arguments::default()
-        };
-        let mut out = vec![0.0; self.kernel.outputs()];
-        self.kernel.call(&at, &mut self.scratch, &mut out);
-        out
-    }
-
-    /// Adds the first double after each change, from one sample to the next.
-    fn between(&mut self, start: f64, samples: impl Iterator<Item = f64>, found: &mut Vec<f64>) {
-        let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
-        let (mut low, mut values) = (start, self.values(start));
-        for sample in samples {
-            let reached = self.values(sample);
-            while !same(&values, &reached) {
-                let (mut before, mut after) = (low, sample);
-                let mut at_after = reached.clone();
-                loop {
-                    let middle = before + (after - before) / 2.0;
-                    if middle <= before || middle >= after {
-                        break;
-                    }
-                    let at_middle = self.values(middle);
-                    if same(&at_middle, &values) {
-                        before = middle;
-                    } else {
-                        (after, at_after) = (middle, at_middle);
-                    }
-                }
-                found.push(after);
-                (low, values) = (after, at_after);
-            }
-            low = sample;
-        }
-    }
-}
-
-/// Whether a function steps, bends, or oscillates with time alone.
+/// Returns true if a function steps, has a kink, or oscillates with time.
 fn may_have_a_corner(function: Function, depends: Depends) -> bool {
     match function {
         Function::Step | Function::Ramp | Function::Pulse | Function::Floor => true,
@@ -322,12 +252,12 @@ fn may_have_a_corner(function: Function, depends: Depends) -> bool {
     }
 }
 
-/// What was found so far, as values of one graph.
+/// The results so far, as values of one graph.
 #[derive(Default)]
 struct Finder {
-    /// Whether what is looked at is only shown and moves nothing.
+    /// True while examining roots that are only shown and do not affect the motion.
     is_shown: bool,
-    /// Phases of what is only shown: they say how close together its switches are looked at, where it has any.
+    /// Phases of shown roots: if these have switches, the phases determine how closely the switches are sampled.
     shown_phases: Vec<ValueId>,
     shows_switches: bool,
     instants: Vec<ValueId>,
@@ -338,7 +268,7 @@ struct Finder {
 }
 
 impl Finder {
-    /// Adds what a node has, given what its children, as they are written, depend on.
+    /// Adds the corners of a node; `depends` lists the dependencies of its children as written.
     fn node(&mut self, lowering: &mut Lowering<'_>, id: ExprId, depends: Depends) {
         let exprs = lowering.exprs;
         match exprs.node(id) {
@@ -391,14 +321,14 @@ impl Finder {
         }
     }
 
-    /// A solver's steps follow the oscillations of what is only shown where there is a switch to be met alone.
+    /// Adds the phases of shown roots, so that solver steps follow them, only if the shown roots contain a switch.
     fn join_shown_phases(&mut self) {
         if self.shows_switches {
             self.phases.append(&mut self.shown_phases);
         }
     }
 
-    /// Something changes when time passes an instant.
+    /// Adds a change at the time when an instant passes.
     fn instant(&mut self, graph: &mut Graph, id: ExprId, depends: Depends, instant: ValueId, jumps: bool) {
         if !depends.time && !depends.others {
             self.instants.push(instant);
@@ -411,7 +341,7 @@ impl Finder {
         self.switch(graph, id, depends, passed, since, jumps);
     }
 
-    /// Something changes with a piecewise constant value, where another crosses zero.
+    /// Adds a change of a piecewise constant value at the zero crossing of another value.
     fn switch(
         &mut self,
         graph: &mut Graph,

@@ -1,4 +1,4 @@
-//! Intervals: all values that a function of time may have between two instants, with those of its rate.
+//! Interval arithmetic: bounds of the values and rates of a function of time between two instants.
 
 use lgm_algebra::expr::{Function, Relation, doubles};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -21,7 +21,7 @@ impl Interval {
         Interval::new(value, value)
     }
 
-    /// Both ends in either order; all numbers where one of them is none.
+    /// Creates an interval from both ends in either order; all numbers if an end is NaN.
     pub fn new(a: f64, b: f64) -> Interval {
         match a.is_nan() || b.is_nan() {
             true => Interval::ALL,
@@ -39,25 +39,25 @@ impl Interval {
         }
     }
 
-    /// The largest size.
+    /// Returns the largest magnitude.
     pub fn size(self) -> f64 {
         self.low.abs().max(self.high.abs())
     }
 
-    fn is_point(self) -> bool {
+    pub fn is_point(self) -> bool {
         self.low == self.high
     }
 
-    fn add(self, other: Interval) -> Interval {
+    pub fn add(self, other: Interval) -> Interval {
         Interval::new(self.low + other.low, self.high + other.high)
     }
 
-    fn negative(self) -> Interval {
+    pub fn negative(self) -> Interval {
         Interval::new(-self.high, -self.low)
     }
 
-    fn times(self, other: Interval) -> Interval {
-        // Zero times what is unbounded is zero: the bound is none of the values.
+    pub fn times(self, other: Interval) -> Interval {
+        // Zero times an unbounded value is zero, because the bound itself is not one of the values.
         let times = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
         let corners = [
             times(self.low, other.low),
@@ -78,7 +78,7 @@ impl Interval {
         }
     }
 
-    /// The values of a function that rises, within what it is defined on.
+    /// Returns the values of an increasing function, within its domain.
     fn rising(self, function: impl Fn(f64) -> f64) -> Interval {
         Interval::new(function(self.low), function(self.high))
     }
@@ -99,7 +99,7 @@ impl Interval {
         ends
     }
 
-    /// Whether one of the points `first + k period` is inside.
+    /// Returns true if one of the points `first + k period` is inside.
     fn holds_one_of(self, first: f64, period: f64) -> bool {
         ((self.low - first) / period).ceil() * period + first <= self.high
     }
@@ -120,7 +120,7 @@ impl Interval {
     }
 }
 
-/// The values of a function between two instants, and those of its rate.
+/// Bounds of the values of a function between two instants, and of its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
     pub value: Interval,
@@ -135,7 +135,7 @@ impl Bounds {
         }
     }
 
-    /// Time itself.
+    /// Returns the bounds of time itself.
     pub fn time(from: f64, to: f64) -> Bounds {
         Bounds {
             value: Interval::new(from, to),
@@ -143,7 +143,7 @@ impl Bounds {
         }
     }
 
-    /// What is constant between corners, and one of these values.
+    /// Returns the bounds of a value that is constant between corners and in `values`.
     fn one_of(values: Interval) -> Bounds {
         Bounds {
             value: values,
@@ -172,7 +172,7 @@ impl Bounds {
         }
     }
 
-    /// A function of this with that value and that derivative.
+    /// Applies a function with the given value and derivative.
     fn chain(self, value: Interval, derivative: Interval) -> Bounds {
         Bounds {
             value,
@@ -200,7 +200,7 @@ impl Bounds {
         self.chain(power(by.low), constant.times(power(by.low - 1.0)))
     }
 
-    /// A function of one argument.
+    /// Applies a function of one argument.
     fn call(self, function: Function) -> Bounds {
         let x = self.value;
         let one = Interval::point(1.0);
@@ -241,7 +241,7 @@ impl Bounds {
             }
             Function::Sign => Bounds::one_of(x.rising(doubles::sign)),
             Function::Floor => Bounds::one_of(x.rising(f64::floor)),
-            // Of more arguments, or of the time: `call` reads them.
+            // `call` handles functions of several arguments or of time.
             Function::Atan2 | Function::Min | Function::Max => self.chain(Interval::ALL, Interval::ALL),
             Function::Step | Function::Pulse | Function::Ramp => self.chain(Interval::ALL, Interval::ALL),
             Function::Int | Function::Der => self.chain(Interval::ALL, Interval::ALL),
@@ -257,7 +257,7 @@ fn hyperbolic_cosine(x: Interval) -> Interval {
     }
 }
 
-/// The values of a function of the language between two instants.
+/// Returns the bounds of a function of the language between two instants.
 pub(crate) fn call(function: Function, arguments: &[Bounds], time: Bounds) -> Bounds {
     let (Some(first), second) = (arguments.first(), arguments.get(1)) else {
         return Bounds::one_of(Interval::ALL);
@@ -301,7 +301,7 @@ fn greatest(all: &[Bounds]) -> Bounds {
     }
 }
 
-/// 1 where a relation holds at all values, 0 where it does at none, and both where it may change.
+/// Returns 1 if a relation holds at all values, 0 if it holds at none, and both if it may change.
 pub(crate) fn holds(relation: Relation, a: Interval, b: Interval) -> Interval {
     let (always, never) = match relation {
         Relation::Less => (a.high < b.low, a.low >= b.high),
@@ -330,12 +330,12 @@ pub(crate) fn holds(relation: Relation, a: Interval, b: Interval) -> Interval {
     }
 }
 
-/// Whether all values are true, and whether all are false.
+/// Returns whether all values are true, and whether all are false.
 fn truth(value: Interval) -> (bool, bool) {
     (value.low > 0.0 || value.high < 0.0, value == Interval::ZERO)
 }
 
-/// `not condition`
+/// Returns the bounds of `not condition`.
 pub(crate) fn opposite(condition: Interval) -> Bounds {
     let (always, never) = truth(condition);
     Bounds::one_of(Interval {
@@ -344,7 +344,7 @@ pub(crate) fn opposite(condition: Interval) -> Bounds {
     })
 }
 
-/// `if condition then a else b`
+/// Returns the bounds of `if condition then a else b`.
 pub(crate) fn choice(condition: Interval, a: Bounds, b: Bounds) -> Bounds {
     match truth(condition) {
         (true, _) => a,
@@ -353,7 +353,7 @@ pub(crate) fn choice(condition: Interval, a: Bounds, b: Bounds) -> Bounds {
     }
 }
 
-/// A relation as a value.
+/// Returns a relation as a value.
 pub(crate) fn relation(relation: Relation, a: Bounds, b: Bounds) -> Bounds {
     Bounds::one_of(holds(relation, a.value, b.value))
 }
@@ -362,7 +362,7 @@ pub(crate) fn relation(relation: Relation, a: Bounds, b: Bounds) -> Bounds {
 mod tests {
     use super::*;
 
-    /// All values at many points between two instants are within the bounds, and so are all slopes.
+    /// Checks that all values and slopes at many points between two instants are within the bounds.
     fn check(function: Function, from: f64, to: f64) {
         let bounds = Bounds::time(from, to).call(function);
         let value = |time: f64| doubles::call(function, &[time]);

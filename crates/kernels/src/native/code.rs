@@ -1,13 +1,12 @@
-//! The only unsafe code of the room: calling what was compiled, and giving back its memory.
+//! The only unsafe code of this module: calling compiled functions, and freeing their memory.
 //!
-//! Why it is sound:
-//! - A function of [`Code`] is made by this room alone, has the signature [`Function`], and lives as long as the module that
-//!   holds it, which [`Code`] owns and frees when it is dropped itself.
-//! - It reads and writes only through the pointers that it is given, at indices that a `Program` names. `Kernel::call`
-//!   has checked every slice against `Program::needs`, `temporaries` and `outputs` before, and tables of numbers and indices belong to the
-//!   program; so all accesses are within slices that are borrowed during the call, for writing where it writes.
-//! - After it is finalised the module is never changed nor looked into, so sharing it between threads shares nothing but
-//!   code that is not written any more.
+//! Soundness:
+//! - Only this module creates the functions of [`Code`]. Each has the signature [`Function`], and lives as long as the module that holds
+//!   it, which [`Code`] owns and frees when dropped.
+//! - It reads and writes only through the pointers that it is given, at the indices of a `Program`. `Kernel::call` has checked every slice
+//!   against `Program::needs`, `temporaries` and `outputs` before, and tables of numbers and indices belong to the program. All accesses
+//!   are therefore within slices that are borrowed during the call, mutably if they are written.
+//! - After it is finalised the module is never changed or inspected, so threads share only immutable code.
 
 use crate::Arguments;
 use crate::programs::operation::{Binary, Unary};
@@ -16,7 +15,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use std::mem::ManuallyDrop;
 
-/// What compiled functions read their addresses from: one pointer for each space in order, results, indices.
+/// The pointers for compiled functions: one for each space in order, then results and indices.
 #[repr(C)]
 pub(crate) struct Pointers {
     spaces: [*const f64; 8],
@@ -25,11 +24,11 @@ pub(crate) struct Pointers {
 }
 
 impl Pointers {
-    /// Offset of the pointer to the results.
+    /// The offset of the pointer to the results.
     pub(crate) const OUT: i32 = 8 * size_of::<*const f64>() as i32;
-    /// Offset of the pointer to the indices.
+    /// The offset of the pointer to the indices.
     pub(crate) const INDICES: i32 = 9 * size_of::<*const f64>() as i32;
-    /// Offset of the pointer to a space.
+    /// Returns the offset of the pointer to a space.
     pub(crate) fn of_space(space: crate::programs::operation::Space) -> i32 {
         space as i32 * size_of::<*const f64>() as i32
     }
@@ -43,7 +42,7 @@ pub(crate) struct Code {
     module: ManuallyDrop<JITModule>,
 }
 
-// SAFETY: see the room's reasons above: nothing in the module is read or written after `new`, and `drop` has it alone.
+// SAFETY: see the soundness notes above: nothing in the module is read or written after `new`, and `drop` has exclusive access.
 unsafe impl Send for Code {}
 // SAFETY: as for `Send`; `run` only calls code.
 unsafe impl Sync for Code {}
@@ -55,7 +54,7 @@ impl std::fmt::Debug for Code {
 }
 
 impl Code {
-    /// Takes a finalised module with the functions to be called, each of the signature [`Function`].
+    /// Takes a finalised module with the functions to call, each of the signature [`Function`].
     pub(super) fn new(module: JITModule, functions: &[FuncId]) -> Code {
         let functions = functions
             .iter()
@@ -71,7 +70,7 @@ impl Code {
         }
     }
 
-    /// Runs the functions. The caller has checked that every slice is as long as the program needs it.
+    /// Runs the functions. The caller has checked that every slice has the length that the program needs.
     pub(crate) fn run(&self, program: &Program, at: &Arguments<'_>, temporaries: &mut [f64], out: &mut [f64]) {
         let pointers = Pointers {
             spaces: [
@@ -88,7 +87,7 @@ impl Code {
             indices: program.indices.as_ptr(),
         };
         for function in &self.functions {
-            // SAFETY: the pointers are valid for all that the function touches, as said above.
+            // SAFETY: the pointers are valid for all accesses of the function, as explained above.
             unsafe { function(&raw const pointers) };
         }
     }
@@ -96,7 +95,7 @@ impl Code {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        // SAFETY: the module is taken once, here, and no function of it can be called any more.
+        // SAFETY: the module is taken once, here, and none of its functions can be called afterwards.
         unsafe {
             let module = ManuallyDrop::take(&mut self.module);
             module.free_memory();
@@ -106,7 +105,7 @@ impl Drop for Code {
 
 macro_rules! library {
     ($($operation:ident)*; within $($within:ident)*) => {
-        /// The address of a function that machine code calls.
+        /// Returns the address of a function that machine code calls.
         pub(super) fn library_unary(operation: Unary) -> Option<*const u8> {
             match operation {
                 $(Unary::$operation => {
@@ -123,7 +122,7 @@ macro_rules! library {
 
 library!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Asinh Exp ExpMinusOne Log; within Negate Absolute Sign Floor SquareRoot Not);
 
-/// The address of a function of two numbers that machine code calls.
+/// Returns the address of a function of two numbers that machine code calls.
 pub(super) fn library_binary(operation: Binary) -> Option<*const u8> {
     extern "C" fn atan2(a: f64, b: f64) -> f64 {
         Binary::Atan2.apply(a, b)

@@ -1,9 +1,9 @@
-//! Functions of a program as intermediate code.
+//! Generates the functions of a program as intermediate code.
 
 use super::Pointers;
 use super::lanes::{Lanes, is_vectorised};
 use crate::native::emitter::{Emitter, Place, base_of, step_of};
-use crate::native::library::Library;
+use crate::native::library::MathFunctions;
 use crate::programs::program::{Index, Instruction, Loop};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, Function, InstBuilder, MemFlagsData, types};
@@ -12,7 +12,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::Module;
 use rustc_hash::FxHashMap;
 
-/// Unrolled bodies have about so many instructions together.
+/// The approximate total number of instructions of unrolled bodies.
 const UNROLLED: usize = 64;
 
 /// Writes one function that runs some loops.
@@ -21,7 +21,7 @@ pub(super) fn function(
     function: &mut Function,
     reused: &mut FunctionBuilderContext,
     loops: &[Loop],
-    library: &Library,
+    library: &MathFunctions,
 ) {
     let mut unary = FxHashMap::default();
     let mut binary = FxHashMap::default();
@@ -66,7 +66,7 @@ pub(super) fn function(
 }
 
 impl Emitter<'_> {
-    /// Loads the base addresses that a loop needs, where the function begins.
+    /// Loads the base addresses that a loop needs at the beginning of the function.
     fn bases_of(&mut self, entry: &Loop) {
         let mut wanted = Vec::new();
         let mut index = |index: Index| {
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The lanes from `first` on, one by one in a loop.
+    /// Writes the lanes from `first` on, one by one in a loop.
     fn rest(&mut self, entry: &Loop, lanes: &mut Lanes<'_>, first: u32) {
         self.head(entry, i64::from(first), i64::from(entry.count), 1, |emitter| {
             emitter.loaded.clear();
@@ -137,7 +137,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// Rounds of some bodies each.
+    /// Writes rounds of `unrolled` bodies each.
     fn rounds(&mut self, entry: &Loop, lanes: &mut Lanes<'_>, rounds: u32, unrolled: u32, width: u32) {
         let per_round = unrolled * width;
         let end = i64::from(rounds * per_round);
@@ -149,7 +149,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// A loop over lanes `first .. end`, so many at once, with one running offset for each step of an address.
+    /// Writes a loop over lanes `first .. end`, several at a time, with one running offset for each address step.
     fn head(&mut self, entry: &Loop, first: i64, end: i64, at_once: i64, body: impl FnOnce(&mut Self)) {
         let mut steps: Vec<i64> = Vec::new();
         let indices = entry.body.iter().filter_map(|instruction| match instruction {
@@ -163,7 +163,7 @@ impl Emitter<'_> {
             }
         }
         if steps.is_empty() {
-            // All lanes are the same; that can be only where nothing is stored.
+            // All lanes are equal, which is possible only if nothing is stored.
             return;
         }
         let block = self.builder.create_block();

@@ -1,4 +1,4 @@
-//! A function of intermediate code while it is written: addresses, numbers and operations.
+//! A function of intermediate code under construction: addresses, numbers and operations.
 
 use crate::native::Pointers;
 use crate::programs::operation::{Binary, Space, Unary};
@@ -8,32 +8,32 @@ use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlagsData, Type, Value, typ
 use cranelift_frontend::FunctionBuilder;
 use rustc_hash::FxHashMap;
 
-/// Where the lanes are that a body is written for.
+/// The lanes of a generated body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// This lane and no other: all addresses are known.
+    /// Only this lane: all addresses are known.
     Fixed(u32),
-    /// So many lanes after the one that the loop stands at.
+    /// The offset from the current lane of the loop.
     Ahead(u32),
 }
 
-/// A function that is being written.
+/// A function under construction.
 pub(super) struct Emitter<'a> {
     pub(super) builder: FunctionBuilder<'a>,
     pub(super) pointer: Type,
     /// The argument: the table of pointers.
     pub(super) pointers: Value,
-    /// Base addresses by their offset in the table; loaded where the function begins.
+    /// Base addresses by their offset in the table, loaded at the beginning of the function.
     pub(super) bases: FxHashMap<i32, Value>,
     pub(super) unary: FxHashMap<Unary, FuncRef>,
     pub(super) binary: FxHashMap<Binary, FuncRef>,
-    /// For the loop that is being written: running byte offsets by their steps.
+    /// The running byte offsets of the current loop, by step.
     pub(super) offsets: FxHashMap<i64, Value>,
-    /// Numbers that were loaded for the lanes being written, by base, step and displacement.
+    /// Numbers already loaded for the current lanes, by base, step and displacement.
     pub(super) loaded: FxHashMap<(i32, i64, i64, Type), Value>,
 }
 
-/// Bytes from one lane to the next.
+/// Returns the number of bytes from one lane to the next.
 pub(super) fn step_of(index: Index) -> i64 {
     match index {
         Index::Affine { stride, .. } => 8 * i64::from(stride),
@@ -48,7 +48,7 @@ pub(super) fn base_of(target: Target) -> i32 {
     }
 }
 
-/// Whether a register's instruction works on two lanes at a time as it stands.
+/// Returns true if a register's instruction works on two lanes at a time unchanged.
 pub(super) fn has_vector_form(instruction: &Instruction) -> bool {
     match instruction {
         Instruction::Number(_) | Instruction::Load(..) => true,
@@ -68,7 +68,7 @@ pub(super) fn has_vector_form(instruction: &Instruction) -> bool {
 pub(super) type Values = FxHashMap<Register, Value>;
 
 impl Emitter<'_> {
-    /// An address as a base and a displacement.
+    /// Returns an address as a base and a displacement.
     pub(super) fn address(&mut self, base: i32, index: Index, place: Place) -> (Value, i64) {
         let at = self.bases[&base];
         match (index, place) {
@@ -101,7 +101,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Displacements beyond 32 bits are added to the base.
+    /// Adds displacements beyond 32 bits to the base.
     pub(super) fn near(&mut self, base: Value, displacement: i64) -> (Value, i32) {
         match i32::try_from(displacement) {
             Ok(displacement) => (base, displacement),
@@ -112,7 +112,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads one number, or two neighbours, once.
+    /// Loads one number, or two adjacent ones, only once.
     pub(super) fn load(&mut self, space: Space, index: Index, place: Place, of: Type) -> Value {
         let base = Pointers::of_space(space);
         let key = match (index, place) {
@@ -130,7 +130,7 @@ impl Emitter<'_> {
         }
         let (address, displacement) = self.address(base, index, place);
         let (address, displacement) = self.near(address, displacement);
-        // Neighbours need not lie on a multiple of their common size.
+        // Adjacent numbers need not be aligned to their common size.
         let flags = MemFlagsData::new().with_notrap();
         let value = self.builder.ins().load(of, flags, address, displacement);
         if let Some(key) = key {
@@ -139,7 +139,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// Stores one number, or two neighbours.
+    /// Stores one number, or two adjacent ones.
     pub(super) fn store(&mut self, value: Value, target: Target, index: Index, place: Place) {
         let (address, displacement) = self.address(base_of(target), index, place);
         let (address, displacement) = self.near(address, displacement);
@@ -147,7 +147,7 @@ impl Emitter<'_> {
         self.builder.ins().store(flags, value, address, displacement);
     }
 
-    /// One operation on one number.
+    /// Writes one operation on one number.
     pub(super) fn unary(&mut self, operation: Unary, a: Value) -> Value {
         if let Some(function) = self.unary.get(&operation) {
             let call = self.builder.ins().call(*function, &[a]);
@@ -177,7 +177,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// One operation on two numbers; conditions are numbers too.
+    /// Writes one operation on two numbers; conditions are numbers too.
     pub(super) fn binary(&mut self, operation: Binary, a: Value, b: Value) -> Value {
         if let Some(function) = self.binary.get(&operation) {
             let call = self.builder.ins().call(*function, &[a, b]);
@@ -212,7 +212,7 @@ impl Emitter<'_> {
         self.truth(condition)
     }
 
-    /// The second where the first is not 0, the third elsewhere.
+    /// Selects `a` if the condition is not 0, otherwise `b`.
     pub(super) fn select(&mut self, condition: Value, a: Value, b: Value) -> Value {
         let condition = self.holds(condition);
         self.builder.ins().select(condition, a, b)
@@ -222,20 +222,20 @@ impl Emitter<'_> {
         self.builder.ins().f64const(value)
     }
 
-    /// Whether a number is not 0; NaN is not.
+    /// Returns true if a number is not 0; false for NaN.
     pub(super) fn holds(&mut self, value: Value) -> Value {
         let zero = self.constant(0.0);
         self.builder.ins().fcmp(FloatCC::NotEqual, value, zero)
     }
 
-    /// 1 or 0
+    /// Converts a condition to 1 or 0.
     pub(super) fn truth(&mut self, condition: Value) -> Value {
         let (one, zero) = (self.constant(1.0), self.constant(0.0));
         self.builder.ins().select(condition, one, zero)
     }
 }
 
-/// The functions of the library are declared before the body that calls them.
+/// Unreachable: library functions are declared before the body that calls them.
 fn not_called() -> ! {
     unreachable!("invariant: a function of the library is called")
 }

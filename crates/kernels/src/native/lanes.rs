@@ -6,23 +6,23 @@ use crate::programs::program::{Index, Instruction, Loop, Register, Store, Target
 use cranelift_codegen::ir::immediates::Uimm8;
 use cranelift_codegen::ir::{ConstantData, Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 
-/// Loops shorter than this are not worth two lanes at a time.
+/// The minimum length of a loop that is vectorised.
 const SHORTEST_VECTORISED: u32 = 8;
 
-/// A body and what is known of its registers.
+/// A body and the properties of its registers.
 pub(super) struct Lanes<'a> {
     entry: &'a Loop,
     is_uniform: Vec<bool>,
     /// `F64` or `F64X2`.
     of: Type,
-    /// Registers that all lanes share, as single numbers.
+    /// Registers that are equal in all lanes, as single numbers.
     shared: Values,
-    /// The same in both lanes.
+    /// The same registers, duplicated in both lanes.
     spread: Values,
 }
 
-/// Whether a loop is run two lanes at a time: everything that varies has a form for two, and most of what it reads and
-/// writes comes in pairs.
+/// Returns true if a loop is run two lanes at a time: every varying instruction has a vector form, and most of its loads and stores are in
+/// pairs.
 pub(super) fn is_vectorised(entry: &Loop) -> bool {
     if entry.count < SHORTEST_VECTORISED {
         return false;
@@ -56,7 +56,7 @@ pub(super) fn is_vectorised(entry: &Loop) -> bool {
     2 * (single_loads + single_stores) <= operations
 }
 
-/// Whether two lanes of an index are neighbours, or half of two pairs of neighbours that are wanted both.
+/// Returns true if two lanes of an index are adjacent, or if they interleave with a neighbouring pair that is also wanted.
 fn in_pairs(index: Index, wanted: impl Fn(Index) -> bool) -> bool {
     match index {
         Index::Affine { stride: 1, .. } => true,
@@ -90,12 +90,12 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// How many instructions differ from lane to lane.
+    /// Returns the number of instructions that differ between lanes.
     pub(super) fn varying(&self) -> usize {
         self.is_uniform.iter().filter(|uniform| !**uniform).count()
     }
 
-    /// Writes what is the same in all lanes.
+    /// Writes values that are equal in all lanes.
     pub(super) fn uniform(&mut self, emitter: &mut Emitter<'_>) {
         for (position, instruction) in self.entry.body.iter().enumerate() {
             if !self.is_uniform[position] {
@@ -119,12 +119,12 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Shared registers of the same loop, written before.
+    /// Takes the shared registers that were already written for the same loop.
     pub(super) fn take_uniform(&mut self, other: &Lanes<'a>) {
         self.shared.clone_from(&other.shared);
     }
 
-    /// Writes the body for one place: one lane or two.
+    /// Writes the body for one lane or two.
     pub(super) fn body(&mut self, emitter: &mut Emitter<'_>, place: Place) {
         let is_pair = self.of != types::F64;
         let shared = if is_pair { &self.spread } else { &self.shared };
@@ -173,7 +173,7 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Two lanes of a number from memory.
+    /// Loads two lanes of a number from memory.
     fn load_pair(&self, emitter: &mut Emitter<'_>, space: Space, index: Index, place: Place) -> Value {
         if let Index::Affine { first, stride } = index {
             if stride == 1 {
@@ -198,7 +198,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// Whether an index of stride 2 is the lower of a pair: counted from the first of a row of neighbours that are wanted.
+/// Returns true if an index with stride 2 is the lower one of a pair, counted from the first of consecutive wanted indices.
 fn starts_pair(first: u32, wanted: impl Fn(u32) -> bool) -> bool {
     if !wanted(first) || !wanted(first + 1) {
         return false;
@@ -217,7 +217,7 @@ fn next(place: Place) -> Place {
     }
 }
 
-/// The lower, or the upper, numbers of two pairs.
+/// Returns the lower or the upper numbers of two pairs.
 fn interleave(emitter: &mut Emitter<'_>, a: Value, b: Value, upper: bool) -> Value {
     let half = |start: u8| (start..start + 8).chain(start + 16..start + 24).collect::<Vec<u8>>();
     let mask = half(if upper { 8 } else { 0 });

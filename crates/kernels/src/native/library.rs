@@ -1,4 +1,4 @@
-//! Functions of the mathematical library that programs call.
+//! Functions of the mathematics library that programs call.
 
 use crate::programs::operation::{Binary, Unary};
 use crate::programs::program::Program;
@@ -7,17 +7,17 @@ use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
 use rustc_hash::FxHashMap;
 
-/// Functions of the mathematical library that a program calls.
+/// Functions of the mathematics library that a program calls.
 #[derive(Default)]
-pub(super) struct Library {
+pub(super) struct MathFunctions {
     pub(super) unary: FxHashMap<Unary, FuncId>,
     pub(super) binary: FxHashMap<Binary, FuncId>,
 }
 
-impl Library {
-    pub(super) fn declare(module: &mut JITModule, program: &Program) -> Option<Library> {
+impl MathFunctions {
+    pub(super) fn declare(module: &mut JITModule, program: &Program) -> Option<MathFunctions> {
         use crate::programs::program::Instruction;
-        let mut library = Library::default();
+        let mut library = MathFunctions::default();
         let signature = |module: &JITModule, operands: usize| -> Signature {
             let mut signature = module.make_signature();
             signature.params.resize(operands, AbiParam::new(types::F64));

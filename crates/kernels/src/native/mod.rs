@@ -1,7 +1,7 @@
-//! Programs as machine code, made in process by Cranelift.
+//! Programs as machine code, generated in process by Cranelift.
 //!
-//! Loops stay loops, unrolled a little and two lanes at a time where memory allows; straight-line code is cut into
-//! functions of bounded size, so that the time to compile grows no faster than the program.
+//! Loops remain loops, slightly unrolled and two lanes at a time if memory allows. Straight-line code is cut into functions of bounded
+//! size, so that the compile time grows no faster than the program.
 
 mod code;
 mod emit;
@@ -13,17 +13,18 @@ pub(crate) use code::{Code, Pointers};
 
 use super::operation::{Binary, Unary};
 use super::program::{Loop, Program};
-use crate::native::library::Library;
+use crate::native::library::MathFunctions;
 use cranelift_codegen::ir::AbiParam;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, default_libcall_names};
 
-/// A function is closed when it holds so many instructions.
+/// The number of instructions at which a function is closed.
 const FUNCTION_SIZE: usize = 400;
 
-/// Machine code of a program; none where Cranelift cannot make it, as on machines that it does not know. Interpreting does the same.
+/// Compiles a program to machine code; `None` if Cranelift cannot generate it, such as on unsupported machines. Interpretation gives the
+/// same results.
 pub(crate) fn compile(program: &Program) -> Option<Code> {
     let mut flags = settings::builder();
     for (name, value) in [
@@ -55,7 +56,7 @@ pub(crate) fn compile(program: &Program) -> Option<Code> {
 
 /// Defines the functions of a program, to be called in order.
 fn define(module: &mut JITModule, program: &Program) -> Option<Vec<FuncId>> {
-    let library = Library::declare(module, program)?;
+    let library = MathFunctions::declare(module, program)?;
     let pointer = module.target_config().pointer_type();
     let mut signature = module.make_signature();
     signature.params.push(AbiParam::new(pointer));
@@ -73,7 +74,7 @@ fn define(module: &mut JITModule, program: &Program) -> Option<Vec<FuncId>> {
     Some(functions)
 }
 
-/// Consecutive loops that make a function together.
+/// Groups consecutive loops into functions.
 fn chunks(loops: &[Loop]) -> Vec<&[Loop]> {
     let mut chunks = Vec::new();
     let (mut start, mut size) = (0, 0);

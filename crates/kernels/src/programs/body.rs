@@ -1,21 +1,21 @@
-//! Bodies of loops as they are written: equal instructions are one.
+//! Bodies of loops during construction: equal instructions are merged.
 
 use super::operation::{Binary, Space, Unary};
 use super::program::{Index, Instruction, Loop, Register, Store};
 use rustc_hash::FxHashMap;
 
-/// How a leaf is found in all lanes.
+/// The position of a leaf in all lanes.
 #[derive(Clone, Copy)]
 pub(crate) enum Fitted {
     /// The same number in all lanes.
     Number(f64),
-    /// In the table of numbers.
+    /// An index into the table of numbers.
     Numbers(Index),
-    /// In the space of the leaf.
+    /// An index into the space of the leaf.
     Place(Index),
 }
 
-/// An instruction with a number as its bits.
+/// An instruction with its number stored as bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Number(u64),
@@ -25,7 +25,7 @@ enum Key {
     Select(Register, Register, Register),
 }
 
-/// A body that is being written.
+/// A body under construction.
 #[derive(Default)]
 pub(crate) struct Builder {
     body: Vec<Instruction>,
@@ -42,7 +42,7 @@ impl Builder {
         self.body.is_empty()
     }
 
-    /// Adds an instruction, or finds it.
+    /// Adds an instruction, or returns the existing equal one.
     pub(crate) fn push(&mut self, instruction: Instruction) -> Register {
         let key = match instruction {
             Instruction::Number(value) => Key::Number(value.to_bits()),
@@ -62,7 +62,7 @@ impl Builder {
         self.stores.push(store);
     }
 
-    /// Adds all of another body.
+    /// Appends all instructions of another body.
     pub(crate) fn append(&mut self, other: &Loop) {
         let mut registers: Vec<Register> = Vec::with_capacity(other.body.len());
         for instruction in &other.body {

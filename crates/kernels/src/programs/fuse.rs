@@ -1,19 +1,19 @@
-//! Loops of one level over the same arrays become one: each number is then loaded once.
+//! Fuses loops of one level over the same arrays, so that each number is loaded once.
 
 use super::body::Builder;
 use super::operation::Space;
 use super::program::{Index, Instruction, Loop, Store};
 
-/// Bodies are not fused beyond this size: results must find room in the machine's registers.
+/// The maximum size of a fused body: its results must fit the machine's registers.
 const LARGEST_FUSED: usize = 40;
 
-/// Loops may differ in length by this many lanes, which are then written out.
+/// The maximum difference in length between fused loops, in lanes; the excess lanes are written out.
 const MOST_PEELED: u32 = 4;
 
-/// So many loops back, one is looked for that another can be fused with.
+/// The number of previous loops searched for a loop to fuse with.
 pub(crate) const REACH: usize = 8;
 
-/// Fuses loops that nothing orders; lanes that are left over go to the straight-line code.
+/// Fuses loops without an order dependence; excess lanes become straight-line code.
 pub(crate) fn fuse(loops: &mut Vec<Loop>, straight: &mut Vec<Loop>, indices: &[u32]) {
     let mut fused: Vec<Loop> = Vec::with_capacity(loops.len());
     for entry in loops.drain(..) {
@@ -34,7 +34,7 @@ pub(crate) fn fuse(loops: &mut Vec<Loop>, straight: &mut Vec<Loop>, indices: &[u
     *loops = fused;
 }
 
-/// Whether two loops have about the same length and read numbers of the same arrays.
+/// Returns true if two loops have about the same length and read from the same arrays.
 fn fits(a: &Loop, b: &Loop) -> bool {
     let reads = |entry: &Loop, space: Space| {
         let varying = |instruction: &Instruction| matches!(instruction, Instruction::Load(from, index) if *from == space && !index.is_uniform());
@@ -48,7 +48,7 @@ fn fits(a: &Loop, b: &Loop) -> bool {
             .any(|space| reads(a, *space) && reads(b, *space))
 }
 
-/// One lane as a loop of its own.
+/// Returns one lane as a separate loop.
 fn slice(entry: &Loop, lane: u32, indices: &[u32]) -> Loop {
     let moved = |index: Index| Index::fixed(index.of_lane(lane, indices));
     let body = entry.body.iter().map(|instruction| match *instruction {

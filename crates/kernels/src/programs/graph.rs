@@ -1,7 +1,6 @@
-//! Computations as a graph of values: every node is an operation on doubles, and equal nodes are one node.
+//! Computations as a graph of values: every node is an operation on doubles, and equal nodes are merged.
 //!
-//! Children come before their parents. Values are simplified as they are made, never so that a result changes by more
-//! than rounding.
+//! Children come before their parents. Values are simplified during construction; this changes results by no more than round-off.
 
 use super::operation::{Binary, Space, Unary};
 use indexmap::IndexSet;
@@ -14,7 +13,7 @@ pub(crate) struct ValueId(pub(crate) u32);
 /// One node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
-    /// A number, by its bits.
+    /// A number, as its bits.
     Number(u64),
     /// An argument of the kernel.
     Argument(Space, u32),
@@ -22,12 +21,12 @@ pub(crate) enum Value {
     Unary(Unary, ValueId),
     /// An operation on two values.
     Binary(Binary, ValueId, ValueId),
-    /// The second where the first is not 0, the third elsewhere.
+    /// The second value if the first is not 0, otherwise the third.
     Select(ValueId, ValueId, ValueId),
 }
 
 impl Value {
-    /// What the node is computed from.
+    /// Returns the operands of the node.
     pub(crate) fn children(&self) -> impl Iterator<Item = ValueId> + use<> {
         let list = match *self {
             Value::Number(_) | Value::Argument(..) => [None; 3],
@@ -39,13 +38,13 @@ impl Value {
     }
 }
 
-/// Values that share what they have in common.
+/// A graph of values with shared parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     nodes: IndexSet<Value, FxBuildHasher>,
-    /// Whether each depends on more than parameters.
+    /// For each value, true if it depends on more than parameters.
     varies: Vec<bool>,
-    /// Values to be computed for themselves.
+    /// Values that are computed separately.
     cuts: Vec<ValueId>,
 }
 
@@ -61,12 +60,12 @@ impl Graph {
         self.nodes.len()
     }
 
-    /// Whether a value depends on more than parameters, and so may change between two calls of a run.
+    /// Returns true if a value depends on more than parameters, and so may change between two calls of a run.
     pub(crate) fn varies(&self, id: ValueId) -> bool {
         self.varies[id.0 as usize]
     }
 
-    /// Asks for a value to be computed for itself, so that it may become a lane among others of its shape.
+    /// Requests a separate computation of a value, so that it may become a lane among others of its shape.
     pub(crate) fn cut(&mut self, id: ValueId) {
         self.cuts.push(id);
     }
@@ -96,7 +95,7 @@ impl Graph {
         self.intern(Value::Argument(space, index))
     }
 
-    /// The number that a value is.
+    /// Returns the value as a number if it is one.
     pub(crate) fn as_number(&self, id: ValueId) -> Option<f64> {
         match self.node(id) {
             Value::Number(bits) => Some(f64::from_bits(bits)),
@@ -108,7 +107,7 @@ impl Graph {
         self.as_number(id) == Some(number)
     }
 
-    /// What a value is the negative of.
+    /// Returns the operand of a negation.
     fn negated(&self, id: ValueId) -> Option<ValueId> {
         match self.node(id) {
             Value::Unary(Unary::Negate, inner) => Some(inner),
@@ -166,7 +165,7 @@ impl Graph {
         }
     }
 
-    /// A sign goes outside, so that what differs in sign alone is computed once.
+    /// Moves a sign outside, so that values that differ only in sign are computed once.
     fn unsigned(&mut self, id: ValueId, negative: &mut bool) -> ValueId {
         if let Some(inner) = self.negated(id) {
             *negative = !*negative;
@@ -190,7 +189,7 @@ impl Graph {
         } else if self.is_number(b, 1.0) {
             a
         } else {
-            // Numbers first; the order is kept otherwise, so that repeated equations keep one shape.
+            // Numbers first; otherwise the order is kept, so that repeated equations keep the same shape.
             let (a, b) = if self.as_number(b).is_some() { (b, a) } else { (a, b) };
             self.intern(Value::Binary(Binary::Multiply, a, b))
         };
@@ -209,8 +208,8 @@ impl Graph {
         if negative { self.negate(quotient) } else { quotient }
     }
 
-    /// Joins the terms `m*exp(x)` and `-m` of a sum to `m*expm1(x)`. Near 0, their difference is rounding: the current of a diode
-    /// would be a staircase there, and a run with small voltages would follow its steps.
+    /// Joins the terms `m*exp(x)` and `-m` of a sum to `m*expm1(x)`. Near 0, their difference is dominated by round-off: the current of a
+    /// diode would be a staircase, and a run with small voltages would follow its steps.
     pub(crate) fn join_exponentials(&mut self, terms: &mut Vec<ValueId>) {
         let mut at = 0;
         while at < terms.len() {
@@ -230,7 +229,7 @@ impl Graph {
         }
     }
 
-    /// The factor and the exponent of a value that is `m*exp(x)`.
+    /// Returns the factor and the exponent of a value of the form `m*exp(x)`.
     fn exponential(&mut self, id: ValueId) -> Option<(ValueId, ValueId)> {
         let exponent = |graph: &Graph, id: ValueId| match graph.node(id) {
             Value::Unary(Unary::Exp, exponent) => Some(exponent),
@@ -260,7 +259,7 @@ impl Graph {
         }
     }
 
-    /// `base^exponent` for a positive exponent, by squaring: 5 takes three multiplications.
+    /// Computes `base^exponent` for a positive exponent, by squaring: 5 takes three multiplications.
     pub(crate) fn power(&mut self, base: ValueId, exponent: u32) -> ValueId {
         let mut square = base;
         let mut rest = exponent;
@@ -303,7 +302,7 @@ mod tests {
         graph.join_exponentials(&mut terms);
         assert_eq!(terms, [graph.multiply(factor, difference), other]);
 
-        // One less an exponential, and what is no such difference.
+        // One minus an exponential, and other expressions.
         let (one, negative) = (graph.number(1.0), graph.negate(exponential));
         let mut terms = vec![one, negative];
         graph.join_exponentials(&mut terms);

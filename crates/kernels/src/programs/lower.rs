@@ -1,4 +1,4 @@
-//! Expressions to values: symbols become places in the arguments, assignments their values, powers multiplications.
+//! Lowers expressions to values: symbols become positions in the arguments, assignments become their values, powers become multiplications.
 
 use super::graph::{Graph, ValueId};
 use super::operation::{Binary, Space, Unary};
@@ -8,10 +8,10 @@ use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, to_f64};
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-/// Integer powers up to this size are multiplications.
+/// The largest integer power that is expanded into multiplications.
 const LARGEST_UNROLLED_POWER: u32 = 16;
 
-/// Sums of more terms are split.
+/// The maximum number of terms of a sum; longer sums are split.
 const LONGEST_SUM: usize = 16;
 
 /// Lowers roots to values of one graph.
@@ -21,19 +21,19 @@ pub(crate) fn lower(exprs: &Exprs, layout: &Layout, roots: &[ExprId]) -> (Graph,
     (lowering.graph, values)
 }
 
-/// Expressions on their way to values, one graph for all.
+/// Expressions during lowering, with one graph for all.
 pub(crate) struct Lowering<'a> {
     pub(crate) exprs: &'a Exprs,
     layout: &'a Layout,
     pub(crate) graph: Graph,
     done: ById<ValueId>,
     walk: Walk<'a>,
-    /// What is on its way to be lowered; empty in between.
+    /// The nodes being lowered; empty in between.
     order: Vec<ExprId>,
 }
 
 impl<'a> Lowering<'a> {
-    /// For about so many roots.
+    /// Creates a lowering for approximately `roots` roots.
     pub(crate) fn new(exprs: &'a Exprs, layout: &'a Layout, roots: usize) -> Lowering<'a> {
         Lowering {
             exprs,
@@ -45,21 +45,21 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value of an expression that was lowered.
+    /// Returns the value of an expression that was lowered.
     fn value(&self, id: ExprId) -> ValueId {
         self.done
             .get(id)
             .expect("invariant: parts are lowered before what they are parts of")
     }
 
-    /// Reads an argument in the place of an expression that was not lowered yet.
+    /// Reads an argument instead of an expression that has not been lowered yet.
     pub(crate) fn replace(&mut self, id: ExprId, space: Space, index: u32) {
         let value = self.graph.argument(space, index);
         self.walk.pass(id);
         self.done.insert(id, value);
     }
 
-    /// What changes its sign where a relation, or the sign of something, changes.
+    /// Returns the function that changes sign when a relation or a sign changes.
     pub(crate) fn crossing(&mut self, id: ExprId) -> ValueId {
         match self.exprs.node(id) {
             Node::Relation(_, a, b) => {
@@ -71,7 +71,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Lowers an expression with all that it is made of.
+    /// Lowers an expression with all its parts.
     pub(crate) fn root(&mut self, root: ExprId) -> ValueId {
         let mut order = std::mem::take(&mut self.order);
         self.walk.to(root, &mut order);
@@ -83,7 +83,7 @@ impl<'a> Lowering<'a> {
         self.value(root)
     }
 
-    /// The value of a node whose children have theirs.
+    /// Returns the value of a node whose children have values.
     fn node(&mut self, id: ExprId) -> ValueId {
         match self.exprs.node(id) {
             Node::Number(value) => self.graph.number(to_f64(value)),
@@ -139,7 +139,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// From left to right, as people and `Exprs::evaluate_f64` do.
+    /// Combines values from left to right, like `Exprs::evaluate_f64`.
     fn chain(&mut self, operation: Binary, values: &[ValueId]) -> ValueId {
         let mut values = values.iter().copied();
         let mut result = values.next().unwrap_or_else(|| self.graph.number(f64::NAN));
@@ -149,7 +149,7 @@ impl<'a> Lowering<'a> {
         result
     }
 
-    /// A sum as a tree where it is long: partial sums of one shape then become a loop.
+    /// Lowers a long sum as a tree: partial sums of the same shape then become a loop.
     fn long_sum(&mut self, mut terms: Vec<ValueId>) -> ValueId {
         while terms.len() > LONGEST_SUM {
             let parts = terms.chunks(LONGEST_SUM);
@@ -165,10 +165,10 @@ impl<'a> Lowering<'a> {
         self.chain(Binary::Add, &terms)
     }
 
-    /// A product over one denominator; factors that only parameters decide are put together first, so that they are one
-    /// number for everything that holds them.
+    /// Lowers a product over one denominator. Factors that depend only on parameters are combined first, so that they are one number for
+    /// all expressions that contain them.
     fn product(&mut self, list: &[ExprId]) -> ValueId {
-        // Above and below, steady and varying.
+        // Numerator and denominator, each constant and varying.
         let mut parts: [[Vec<ValueId>; 2]; 2] = Default::default();
         for child in list {
             let (value, below) = match self.exprs.node(*child) {
@@ -207,7 +207,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A power with a positive number as exponent.
+    /// Lowers a power with a positive number as exponent.
     fn power(&mut self, base: ExprId, exponent: &BigRational) -> ValueId {
         let base = self.value(base);
         let whole = exponent.trunc().to_integer().to_u32();
@@ -235,44 +235,29 @@ impl<'a> Lowering<'a> {
     fn call(&mut self, function: Function, list: &[ExprId]) -> ValueId {
         let arguments: Vec<ValueId> = list.iter().map(|child| self.value(*child)).collect();
         let x = arguments[0];
-        let unary = match function {
-            Function::Sin => Unary::Sin,
-            Function::Cos => Unary::Cos,
-            Function::Tan => Unary::Tan,
-            Function::Asin => Unary::Asin,
-            Function::Acos => Unary::Acos,
-            Function::Atan => Unary::Atan,
-            Function::Sinh => Unary::Sinh,
-            Function::Cosh => Unary::Cosh,
-            Function::Tanh => Unary::Tanh,
-            Function::Asinh => Unary::Asinh,
-            Function::Exp => Unary::Exp,
-            Function::Log => Unary::Log,
-            Function::Sqrt => Unary::SquareRoot,
-            Function::Abs => Unary::Absolute,
-            Function::Sign => Unary::Sign,
-            Function::Floor => Unary::Floor,
-            Function::Atan2 => return self.graph.binary(Binary::Atan2, x, arguments[1]),
-            Function::Min => return self.chain(Binary::Minimum, &arguments),
-            Function::Max => return self.chain(Binary::Maximum, &arguments),
-            Function::Step => {
-                return self.graph.binary(Binary::LessEqual, x, arguments[1]);
-            }
+        if let Some(unary) = Unary::of(function) {
+            return self.graph.unary(unary, x);
+        }
+        match function {
+            Function::Atan2 => self.graph.binary(Binary::Atan2, x, arguments[1]),
+            Function::Min => self.chain(Binary::Minimum, &arguments),
+            Function::Max => self.chain(Binary::Maximum, &arguments),
+            Function::Step => self.graph.binary(Binary::LessEqual, x, arguments[1]),
             Function::Pulse => {
                 let time = arguments[2];
                 let end = self.graph.binary(Binary::Add, x, arguments[1]);
                 let begun = self.graph.binary(Binary::LessEqual, x, time);
                 let lasts = self.graph.binary(Binary::Less, time, end);
-                return self.graph.binary(Binary::And, begun, lasts);
+                self.graph.binary(Binary::And, begun, lasts)
             }
             Function::Ramp => {
                 let zero = self.graph.number(0.0);
                 let since = self.graph.binary(Binary::Subtract, arguments[1], x);
-                return self.graph.binary(Binary::Maximum, since, zero);
+                self.graph.binary(Binary::Maximum, since, zero)
             }
-            // Measures are gone from every system; alone in an expression they have no value.
-            Function::Int | Function::Der => return self.graph.number(f64::NAN),
-        };
-        self.graph.unary(unary, x)
+            // `int` and `der` have been removed from every system; in a separate expression they have no value.
+            Function::Int | Function::Der => self.graph.number(f64::NAN),
+            unary => unreachable!("invariant: {unary:?} has one argument"),
+        }
     }
 }

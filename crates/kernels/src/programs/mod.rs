@@ -1,4 +1,4 @@
-//! From expressions to programs over arrays.
+//! Conversion of expressions to programs over arrays.
 
 pub(crate) mod body;
 pub(crate) mod fuse;

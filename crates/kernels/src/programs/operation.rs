@@ -1,8 +1,8 @@
-//! What a kernel can do with doubles. Every evaluator, and every emitter that prints programs, follows `apply`.
+//! The operations of a kernel on doubles. Every evaluator, and every emitter, must match `apply`.
 
-use lgm_algebra::expr::doubles;
+use lgm_algebra::expr::{Function, doubles};
 
-/// Where a number is read from.
+/// The source of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
     /// The time; its only index is 0.
@@ -33,7 +33,7 @@ pub enum Unary {
     Sign,
     Floor,
     SquareRoot,
-    /// 1 where the operand is 0, 0 elsewhere.
+    /// 1 if the operand is 0, otherwise 0.
     Not,
     Sin,
     Cos,
@@ -51,6 +51,38 @@ pub enum Unary {
     Log,
 }
 
+impl Unary {
+    /// Returns the operation that computes a function; `None` if a function has several arguments or no value.
+    pub fn of(function: Function) -> Option<Unary> {
+        Some(match function {
+            Function::Sin => Unary::Sin,
+            Function::Cos => Unary::Cos,
+            Function::Tan => Unary::Tan,
+            Function::Asin => Unary::Asin,
+            Function::Acos => Unary::Acos,
+            Function::Atan => Unary::Atan,
+            Function::Sinh => Unary::Sinh,
+            Function::Cosh => Unary::Cosh,
+            Function::Tanh => Unary::Tanh,
+            Function::Asinh => Unary::Asinh,
+            Function::Exp => Unary::Exp,
+            Function::Log => Unary::Log,
+            Function::Sqrt => Unary::SquareRoot,
+            Function::Abs => Unary::Absolute,
+            Function::Sign => Unary::Sign,
+            Function::Floor => Unary::Floor,
+            Function::Atan2
+            | Function::Min
+            | Function::Max
+            | Function::Step
+            | Function::Pulse
+            | Function::Ramp
+            | Function::Int
+            | Function::Der => return None,
+        })
+    }
+}
+
 /// An operation on two doubles. Relations and logic are 1 for true and 0 for false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -59,9 +91,9 @@ pub enum Binary {
     Subtract,
     Multiply,
     Divide,
-    /// NaN where either is; -0 is below 0.
+    /// NaN if either operand is NaN; -0 is below 0.
     Minimum,
-    /// NaN where either is; 0 is above -0.
+    /// NaN if either operand is NaN; 0 is above -0.
     Maximum,
     Less,
     LessEqual,
@@ -70,7 +102,7 @@ pub enum Binary {
     And,
     Or,
     Atan2,
-    /// By multiplications where the exponent is an integer below 1024 in size.
+    /// By multiplication if the exponent is an integer with a magnitude below 1024.
     Power,
 }
 
@@ -89,7 +121,7 @@ impl Space {
 }
 
 impl Unary {
-    /// All of them, in order.
+    /// All operations, in order.
     pub const ALL: [Unary; 19] = [
         Unary::Negate,
         Unary::Absolute,
@@ -112,7 +144,7 @@ impl Unary {
         Unary::Log,
     ];
 
-    /// The operation's value.
+    /// Returns the value of the operation.
     #[inline]
     pub fn apply(self, a: f64) -> f64 {
         match self {
@@ -138,7 +170,7 @@ impl Unary {
         }
     }
 
-    /// Whether it takes a call of a mathematical library.
+    /// Returns true if the operation calls a mathematics library.
     pub fn is_library_function(self) -> bool {
         !matches!(
             self,
@@ -148,7 +180,7 @@ impl Unary {
 }
 
 impl Binary {
-    /// All of them, in order.
+    /// All operations, in order.
     pub const ALL: [Binary; 14] = [
         Binary::Add,
         Binary::Subtract,
@@ -166,7 +198,7 @@ impl Binary {
         Binary::Power,
     ];
 
-    /// The operation's value.
+    /// Returns the value of the operation.
     #[inline]
     pub fn apply(self, a: f64, b: f64) -> f64 {
         match self {
@@ -187,7 +219,7 @@ impl Binary {
         }
     }
 
-    /// Whether it takes a call of a mathematical library.
+    /// Returns true if the operation calls a mathematics library.
     pub fn is_library_function(self) -> bool {
         matches!(self, Binary::Atan2 | Binary::Power)
     }

@@ -1,38 +1,37 @@
-//! Programs over arrays: what a kernel computes, as loops over lanes of straight-line code.
+//! Programs over arrays: the computation of a kernel, as loops over lanes of straight-line code.
 //!
-//! This is the form that evaluators run and emitters print. A program is a list of loops, run in order; each runs its body
-//! once for every lane `0 .. count`, and what one lane stores no lane of the same loop reads. Straight-line code is a
-//! loop with one lane.
+//! Evaluators run this form, and emitters print it. A program is a list of loops that run in order. Each loop runs its body once for every
+//! lane `0 .. count`; no lane reads what another lane of the same loop stores. Straight-line code is a loop with one lane.
 
 use super::operation::{Binary, Space, Unary};
 
-/// The result of an instruction of a body, by its position in it.
+/// The result of an instruction of a body, as the index of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register(pub u32);
 
-/// What a kernel computes.
+/// The computation of a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
-    /// Loops, in the order in which they are run.
+    /// The loops, in the order of execution.
     pub loops: Vec<Loop>,
     /// Numbers that differ from lane to lane, read through [`Space::Numbers`].
     pub numbers: Vec<f64>,
-    /// Tables of indices that are no arithmetic progressions.
+    /// Tables of indices that are not arithmetic progressions.
     pub indices: Vec<u32>,
-    /// Doubles of working memory, written before they are read.
+    /// The size of working memory in doubles; each is written before it is read.
     pub temporaries: usize,
-    /// How many numbers it writes; every one is stored once.
+    /// The number of results; each is stored once.
     pub outputs: usize,
 }
 
-/// A body and how often it is run.
+/// A body and its number of lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// Number of lanes, at least 1.
+    /// The number of lanes, at least 1.
     pub count: u32,
-    /// Instructions; each refers to earlier ones only.
+    /// The instructions; each refers only to earlier ones.
     pub body: Vec<Instruction>,
-    /// What is kept of the results.
+    /// The stored results.
     pub stores: Vec<Store>,
 }
 
@@ -47,39 +46,39 @@ pub enum Instruction {
     Unary(Unary, Register),
     /// An operation on two registers.
     Binary(Binary, Register, Register),
-    /// The second where the first is not 0, the third elsewhere.
+    /// The second register if the first is not 0, otherwise the third.
     Select(Register, Register, Register),
 }
 
-/// Which number of a space a lane uses.
+/// The index of a space that a lane uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Index {
     /// `first + stride * lane`; with stride 0 the same in all lanes.
     Affine {
         /// The index of lane 0.
         first: u32,
-        /// From one lane to the next.
+        /// The step from one lane to the next.
         stride: i32,
     },
     /// `indices[first + lane]` of the program.
     Table {
-        /// Where lane 0 is in [`Program::indices`].
+        /// The position of lane 0 in [`Program::indices`].
         first: u32,
     },
 }
 
-/// Keeps a register.
+/// Stores a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Store {
-    /// What is kept.
+    /// The stored register.
     pub value: Register,
-    /// Where.
+    /// The target of the store.
     pub target: Target,
-    /// Which number there.
+    /// The index in the target.
     pub index: Index,
 }
 
-/// Where results go.
+/// The target of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// The kernel's results.
@@ -89,17 +88,17 @@ pub enum Target {
 }
 
 impl Index {
-    /// One number.
+    /// Returns the index of one number.
     pub fn fixed(first: u32) -> Index {
         Index::Affine { first, stride: 0 }
     }
 
-    /// Whether all lanes use the same number.
+    /// Returns true if all lanes use the same number.
     pub fn is_uniform(self) -> bool {
         matches!(self, Index::Affine { stride: 0, .. })
     }
 
-    /// The index that a lane uses.
+    /// Returns the index that a lane uses.
     pub fn of_lane(self, lane: u32, indices: &[u32]) -> u32 {
         match self {
             Index::Affine { first, stride } => (i64::from(first) + i64::from(stride) * i64::from(lane)) as u32,
@@ -107,7 +106,7 @@ impl Index {
         }
     }
 
-    /// The greatest index that any lane uses.
+    /// Returns the greatest index that any lane uses.
     fn greatest(self, count: u32, indices: &[u32]) -> u32 {
         match self {
             Index::Affine { .. } => self.of_lane(0, indices).max(self.of_lane(count - 1, indices)),
@@ -120,7 +119,7 @@ impl Index {
 }
 
 impl Instruction {
-    /// The registers that it reads.
+    /// Returns the registers that the instruction reads.
     pub fn operands(&self) -> impl Iterator<Item = Register> + use<> {
         let list = match *self {
             Instruction::Number(_) | Instruction::Load(..) => [None; 3],
@@ -133,7 +132,7 @@ impl Instruction {
 }
 
 impl Loop {
-    /// For each instruction, whether its result is the same in all lanes: it is then computed once.
+    /// For each instruction, returns true if its result is the same in all lanes, so that it is computed once.
     pub fn uniform(&self) -> Vec<bool> {
         let mut uniform: Vec<bool> = Vec::with_capacity(self.body.len());
         for instruction in &self.body {
@@ -148,7 +147,7 @@ impl Loop {
 }
 
 impl Program {
-    /// How many numbers of a space the program needs: one more than the greatest index that it reads.
+    /// Returns the number of values of a space that the program needs: the largest index plus 1.
     pub fn needs(&self, space: Space) -> usize {
         let mut needs = 0;
         for entry in &self.loops {

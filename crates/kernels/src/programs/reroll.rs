@@ -1,7 +1,7 @@
-//! Values to programs: units of one shape become one loop.
+//! Converts values to programs: units of the same shape become one loop.
 //!
-//! Two units have one shape where they are the same but for the numbers and the positions in the arrays that they read.
-//! Components, arrays and repetition by hand all end as units of one shape, so nobody has to say what is repeated.
+//! Two units have the same shape if they differ only in their numbers and in the array positions that they read. Components, arrays and
+//! manual repetition all become units of the same shape, so repetition need not be declared.
 
 use super::body::{Builder, Fitted};
 use super::graph::{Graph, Value, ValueId};
@@ -12,20 +12,20 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::ops::Range;
 
-/// Lanes that follow a pattern of their own for at least so long get a loop of their own.
+/// The minimum length of a run of lanes with their own pattern for a separate loop.
 const LONG_RUN: usize = 16;
 
 /// Fewer irregular lanes than this are written out.
 const SHORT_TABLE: usize = 8;
 
-/// Bodies of straight-line code are closed beyond this size.
+/// The size at which bodies of straight-line code are closed.
 const STRAIGHT_BODY: usize = 256;
 
-/// The program that writes the roots to its outputs in order.
+/// Builds the program that writes the roots to its outputs in order.
 pub(crate) fn program(graph: &Graph, roots: &[ValueId]) -> Program {
     let kept = kept(graph, roots);
     let mut units = Units::new(graph, kept);
-    // What is kept comes in the order of its making, which is that of its use by and large.
+    // Stored values are in the order of creation, which is usually the order of use.
     let mut first_output = vec![None; graph.len()];
     let mut copies = Vec::new();
     for (output, root) in roots.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(crate) fn program(graph: &Graph, roots: &[ValueId]) -> Program {
         tables: IndexMap::default(),
         number_tables: IndexMap::default(),
     };
-    // Loops that write results alone, which nothing reads: they wait for a loop of a later level over the same arrays.
+    // Loops that only write results, which nothing reads, wait for a later loop over the same arrays.
     let mut waiting: Vec<Loop> = Vec::new();
     let mut levels = groups.chunk_by(|a, b| a.0[0] == b.0[0]).peekable();
     while let Some(level) = levels.next() {
@@ -70,7 +70,7 @@ pub(crate) fn program(graph: &Graph, roots: &[ValueId]) -> Program {
         let may_wait = |entry: &Loop| !is_last && entry.stores.iter().all(|store| store.target == Target::Output);
         let (results, needed): (Vec<Loop>, Vec<Loop>) = loops.into_iter().partition(may_wait);
         waiting = results;
-        // Loops are looked through that far back only.
+        // The search goes back only this number of loops.
         let rest = waiting.len().saturating_sub(super::fuse::REACH);
         emitter.program.loops.extend(waiting.drain(..rest));
         emitter.program.loops.extend(needed);
@@ -95,12 +95,12 @@ fn join(straight: Vec<Loop>) -> Vec<Loop> {
     joined
 }
 
-/// One value that is computed for itself.
+/// One separately computed value.
 struct Unit {
     value: ValueId,
-    /// Where it is written among the outputs.
+    /// The index of the output.
     output: Option<u32>,
-    /// What its leaves are, in [`Units::leaves`]: indices of arguments, bits of numbers, or ids of kept values.
+    /// The leaves, in [`Units::leaves`]: indices of arguments, bits of numbers, or ids of stored values.
     leaves: Range<usize>,
 }
 
@@ -111,16 +111,16 @@ struct Units<'a> {
     leaves: Vec<u64>,
     /// Units by signature, which starts with the level.
     groups: IndexMap<Vec<u32>, Vec<u32>, FxBuildHasher>,
-    /// The level of each kept value: kept values that a unit reads have lower ones.
+    /// The level of each stored value, which is higher than the levels of the stored values that its unit reads.
     level: Vec<u32>,
-    /// For each value, the unit that visited it last and its position there.
+    /// For each value, the last unit that visited it, and the position there.
     visited: Vec<(u32, u32)>,
 }
 
-/// Positions in a signature before the instructions: the level, and where the value goes.
+/// Positions in a signature before the instructions: the level and the target of the value.
 const HEAD: usize = 2;
 
-/// Codes of a signature. An instruction is a code and the positions of its operands.
+/// Codes of a signature. An instruction is a code followed by the positions of its operands.
 const LEAF: u32 = 0;
 const NUMBER: u32 = 100;
 const UNARY: u32 = 200;
@@ -147,7 +147,7 @@ impl<'a> Units<'a> {
         let mut signature = vec![0, u32::from(keep) + 2 * u32::from(output.is_some())];
         let mut level = 0;
         let mut made = 0;
-        // Operands in order, then the operation; positions of operands lie on a stack of their own.
+        // Operands in order, then the operation; positions of operands are on a separate stack.
         let mut operands: Vec<u32> = Vec::new();
         let mut stack = vec![(value, false)];
         while let Some((id, children_done)) = stack.pop() {
@@ -209,15 +209,15 @@ impl<'a> Units<'a> {
 struct Emitter<'a> {
     units: &'a Units<'a>,
     program: Program,
-    /// Where kept values are in working memory.
+    /// The positions of stored values in working memory.
     slots: Vec<u32>,
-    /// Tables that are there already.
+    /// Tables that already exist.
     tables: IndexMap<Vec<u32>, u32, FxBuildHasher>,
     number_tables: IndexMap<Vec<u64>, u32, FxBuildHasher>,
 }
 
 impl Emitter<'_> {
-    /// Writes the units of one shape, as loops where they follow a pattern.
+    /// Writes the units of one shape, as loops if they follow a pattern.
     fn group(&mut self, signature: &[u32], lanes: &[u32], loops: &mut Vec<Loop>, straight: &mut Vec<Loop>) {
         let (keep, has_output) = (signature[1] & 1 == 1, signature[1] & 2 == 2);
         if keep {
@@ -228,7 +228,7 @@ impl Emitter<'_> {
             }
         }
         let leaves = self.units.units[lanes[0] as usize].leaves.len();
-        // One row of positions for each leaf, and one for what is stored; none for numbers.
+        // One row of positions for each leaf, and one for stored values; empty for numbers.
         let mut rows: Vec<Row> = Vec::with_capacity(leaves + 2);
         let mut code = signature[HEAD..].iter();
         for leaf in 0..leaves {
@@ -254,7 +254,7 @@ impl Emitter<'_> {
             targets.push(Target::Output);
             rows.push(Row::Places(units().filter_map(|unit| unit.output).collect()));
         }
-        // Irregular lanes wait for each other, so that a table serves them all.
+        // Irregular lanes are collected, so that one table serves them all.
         let mut irregular: Option<Range<usize>> = None;
         for run in runs(&rows, lanes.len()) {
             if run.len() >= LONG_RUN {
@@ -290,7 +290,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The loop over a range of lanes.
+    /// Returns the loop over a range of lanes.
     fn body(&mut self, signature: &[u32], rows: &[Row], targets: &[Target], lanes: Range<usize>) -> Loop {
         let fitted: Vec<Fitted> = rows.iter().map(|row| self.fit(row, &lanes)).collect();
         let mut builder = Builder::default();
@@ -334,7 +334,7 @@ impl Emitter<'_> {
         builder.finish(lanes.len() as u32)
     }
 
-    /// How the entries of some lanes are found.
+    /// Returns the positions of the entries of some lanes.
     fn fit(&mut self, row: &Row, lanes: &Range<usize>) -> Fitted {
         match row {
             Row::Numbers(bits) => {
@@ -380,7 +380,7 @@ fn step(from: u32, to: u32) -> i64 {
     i64::from(to) - i64::from(from)
 }
 
-/// The code of the next leaf.
+/// Returns the code of the next leaf.
 fn leaf_code<'a>(code: &mut impl Iterator<Item = &'a u32>) -> u32 {
     while let Some(kind) = code.next() {
         let operands = match *kind {
@@ -396,7 +396,7 @@ fn leaf_code<'a>(code: &mut impl Iterator<Item = &'a u32>) -> u32 {
     unreachable!("invariant: a signature has as many leaves as its units")
 }
 
-/// Splits lanes into runs in which all places are arithmetic progressions.
+/// Splits lanes into runs in which all positions are arithmetic progressions.
 fn runs(rows: &[Row], count: usize) -> Vec<Range<usize>> {
     let places: Vec<&[u32]> = rows
         .iter()

@@ -1,17 +1,17 @@
-//! Which values are computed for themselves: the outputs, and what several of them share.
+//! The separately computed values: the outputs, and values shared by several of them.
 //!
-//! What is cheap is computed again where it is needed, since keeping it costs memory traffic; the rest is kept in working
-//! memory. Every unit is a small tree over arguments, numbers and kept values.
+//! Cheap values are recomputed at each use, because storing them costs memory traffic; the others are stored in working memory. Every unit
+//! is a small tree over arguments, numbers and stored values.
 
 use super::graph::{Graph, Value, ValueId};
 
-/// What costs less than this is computed anew by each that needs it.
+/// Values cheaper than this are recomputed at each use.
 const WORTH_KEEPING: u32 = 4;
 
-/// Larger trees are cut, so that no body grows beyond bounds.
+/// Trees larger than this are cut, to bound the size of bodies.
 const LARGEST_UNIT: u32 = 200;
 
-/// What decides whether a value is shared.
+/// The criteria for sharing a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Nobody,
@@ -30,7 +30,7 @@ impl Owner {
     }
 }
 
-/// For each value of the graph, whether it is kept in working memory.
+/// For each value of the graph, returns true if it is stored in working memory.
 pub(crate) fn kept(graph: &Graph, roots: &[ValueId]) -> Vec<bool> {
     let count = graph.len();
     let mut kept = vec![false; count];
@@ -45,7 +45,7 @@ pub(crate) fn kept(graph: &Graph, roots: &[ValueId]) -> Vec<bool> {
     }
     for index in (0..count).rev() {
         if owner[index] == Owner::Nobody {
-            // Nothing needs it.
+            // No other value needs it.
             kept[index] = false;
             continue;
         }
@@ -67,7 +67,7 @@ pub(crate) fn kept(graph: &Graph, roots: &[ValueId]) -> Vec<bool> {
             *own = own.and(passed);
         }
     }
-    // What is cheap once the values below it are kept need not be kept too; what is large must be.
+    // Values that are cheap when their operands are stored need not be stored; large ones must be.
     let mut cost = vec![0u32; count];
     let mut size = vec![1u32; count];
     let mut cut = vec![false; count];
@@ -93,7 +93,7 @@ pub(crate) fn kept(graph: &Graph, roots: &[ValueId]) -> Vec<bool> {
     kept
 }
 
-/// The cost of each value with all that it is made of, shared parts counted each time.
+/// Returns the cost of each value with all its parts; shared parts count at each occurrence.
 fn full_costs(graph: &Graph) -> Vec<u32> {
     let mut costs: Vec<u32> = Vec::with_capacity(graph.len());
     for index in 0..graph.len() {
@@ -104,7 +104,7 @@ fn full_costs(graph: &Graph) -> Vec<u32> {
     costs
 }
 
-/// About how many additions an operation takes.
+/// Returns the approximate cost of an operation, in additions.
 fn own_cost(node: &Value) -> u32 {
     use super::operation::{Binary, Unary};
     match node {

@@ -1,16 +1,16 @@
-//! Ways through expressions, each after its parts.
+//! Traversals of expressions in which each one follows its parts.
 
 use crate::layout::Layout;
 use lgm_algebra::expr::{ExprId, Exprs, Node};
 use rustc_hash::FxHashMap;
 
-/// A table pays where one of so many expressions of an arena is a root.
+/// A table pays off if at least one in this number of expressions of an arena is a root.
 const DENSE: usize = 64;
 
-/// Something for each of some expressions of an arena.
+/// A map from some expressions of an arena to values.
 ///
-/// Where much of the arena is meant, a table in the order of the arena: what is near in a model is near there, so that a large
-/// system is not a million reads all over the memory.
+/// For large parts of the arena, a table in the order of the arena: neighbours in a model are neighbours there, so that a large system does
+/// not cause a million scattered reads.
 #[derive(Clone, Debug)]
 pub(crate) enum ById<T> {
     Table(Vec<Option<T>>),
@@ -18,7 +18,7 @@ pub(crate) enum ById<T> {
 }
 
 impl<T: Copy> ById<T> {
-    /// For what so many roots of an arena are made of.
+    /// Creates a map for the parts of `roots` roots of an arena.
     pub(crate) fn new(exprs: &Exprs, roots: usize) -> ById<T> {
         match roots.saturating_mul(DENSE) >= exprs.len() {
             true => ById::Table(vec![None; exprs.len()]),
@@ -43,7 +43,7 @@ impl<T: Copy> ById<T> {
     }
 }
 
-/// A way through all that some roots are made of, each expression once.
+/// A traversal of all parts of some roots that visits each expression once.
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
     exprs: &'a Exprs,
@@ -53,7 +53,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// A way to about so many roots.
+    /// Creates a traversal for approximately `roots` roots.
     pub(crate) fn new(exprs: &'a Exprs, layout: &'a Layout, roots: usize) -> Walk<'a> {
         Walk {
             exprs,
@@ -63,12 +63,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Leaves out an expression, and what it alone is made of.
+    /// Omits an expression, and the parts that only it contains.
     pub(crate) fn pass(&mut self, id: ExprId) {
         self.passed.insert(id, ());
     }
 
-    /// Adds all that a root is made of and that was not passed before, parts first; an assigned symbol comes after its value.
+    /// Adds all parts of a root that have not been passed before, parts first; an assigned symbol comes after its value.
     pub(crate) fn to(&mut self, root: ExprId, order: &mut Vec<ExprId>) {
         self.stack.push(root);
         while let Some(id) = self.stack.last().copied() {

@@ -1,4 +1,5 @@
-//! Requests that go through all open texts: a name that an imported file declares is used in texts which that file knows nothing of.
+//! Requests across all open texts: a name declared in an imported file is used in texts that the file does not refer
+//! to.
 
 use crate::context::{Refusal, RequestContext, failed};
 use crate::protocol::convert::{Places, workspace_edit};
@@ -11,10 +12,10 @@ use gen_lsp_types::{
 use lgm_source::SourceId;
 use lgm_source::words::has_word;
 
-/// A place by the URI of its text and its byte there, so that several snapshots can be asked about it; and the name there.
+/// A location that is valid in several snapshots: the URI of its text, its byte offset, and the name there.
 type Place = (String, u32, String);
 
-/// Where the name at a position is declared, or the position itself; and the name.
+/// Returns the declaration of the name at a position, or else the position itself, together with the name.
 fn declared(context: &mut RequestContext, at: &TextDocumentPositionParams) -> Result<Option<Place>, Refusal> {
     context.on(&at.text_document.uri, |places| {
         let here = (places.snapshot.root(), places.offset(at.position));
@@ -26,7 +27,7 @@ fn declared(context: &mut RequestContext, at: &TextDocumentPositionParams) -> Re
     })
 }
 
-/// Asks every text that has read the text of a name about it: the open ones, and the models in the folders of the editor.
+/// Queries every text that imports the text of a name: open texts, and the models in the folders of the editor.
 fn ask_all<R>(
     context: &mut RequestContext,
     at: &TextDocumentPositionParams,
@@ -48,12 +49,12 @@ fn ask_all<R>(
         answers.extend(there);
     }
     let Some(files) = folders::models(&context.world.folders) else {
-        let words = "the folders that are open in the editor hold more files than can be searched";
+        let words = "the folders that are open in the editor contain too many files to search";
         return Err(failed(words.to_string()));
     };
     for path in files {
         let is_open = context.world.opened(&lgm_files::resolve(&path)).is_some();
-        // A file that does not hold the name, or cannot be read, has no use of it.
+        // A file that does not contain the name, or cannot be read, does not use the name.
         let text = (!is_open).then(|| lgm_files::read_text(&path).ok()).flatten();
         let Some(text) = text.filter(|text| has_word(text, &name)) else {
             continue;
@@ -91,7 +92,7 @@ pub(crate) fn rename(context: &mut RequestContext, params: &RenameParams) -> Res
     })?;
     let mut all: Vec<(String, TextEdit)> = Vec::new();
     for answer in answers {
-        // Where one text cannot go along, none is changed.
+        // If one text cannot be changed, no text is changed.
         for edit in answer.map_err(failed)? {
             if !all.contains(&edit) {
                 all.push(edit);
@@ -101,7 +102,7 @@ pub(crate) fn rename(context: &mut RequestContext, params: &RenameParams) -> Res
     Ok(Some(workspace_edit(context.world, all, context.client.versioned_edits)))
 }
 
-/// What the open texts declare, by a part of its name.
+/// Returns the declarations of the open texts whose names contain the query.
 pub(crate) fn symbols(
     context: &mut RequestContext,
     params: &WorkspaceSymbolParams,

@@ -1,4 +1,4 @@
-//! Completion as the protocol has it: what can be written at a place, and its documentation once it is looked at.
+//! Completion in the form of the protocol: the candidates at a location, and their documentation on request.
 
 use crate::context::{Refusal, RequestContext};
 use crate::protocol::convert::{Places, markdown};
@@ -14,7 +14,7 @@ use lgm_source::Span;
 use serde_json::json;
 use std::path::Path;
 
-/// What can be written at a place.
+/// Returns the possible completions at a location.
 pub(crate) fn list(
     context: &mut RequestContext,
     params: &CompletionParams,
@@ -30,7 +30,7 @@ pub(crate) fn list(
         let items = items
             .enumerate()
             .map(|(rank, entry)| CompletionItem {
-                // Editors sort by their labels otherwise.
+                // Without it, editors sort by label.
                 sort_text: Some(format!("{rank:04}")),
                 ..item(places, entry, with_snippets, resolves)
             })
@@ -52,7 +52,7 @@ fn item(places: &Places, found: Completion, with_snippets: bool, resolves: bool)
         true => found.insert,
         false => without_places(&found.insert),
     };
-    // What a text declares takes time to be described: an editor that can ask for it does so for what is looked at.
+    // Describing declarations takes time: editors that can do so request the descriptions of visible ones only.
     let name = found.label.trim_end_matches(" =").to_string();
     let (words, data) = match found.definition {
         Some(id) if resolves => (
@@ -90,7 +90,7 @@ fn documentation(words: String) -> Documentation {
     Documentation::MarkupContent(markdown(words))
 }
 
-/// One of the list with its documentation; as it was where the text has changed since, so that something else has its place.
+/// Returns a completion with its documentation, or unchanged if the text has changed since and the candidate is a different one.
 pub(crate) fn resolve(context: &mut RequestContext, mut item: CompletionItem) -> Result<CompletionItem, Refusal> {
     let known = item.data.as_ref().and_then(|data| {
         let id = data.get("definition")?.as_u64()?.try_into().ok()?;
@@ -108,7 +108,7 @@ pub(crate) fn resolve(context: &mut RequestContext, mut item: CompletionItem) ->
     Ok(item)
 }
 
-/// What a quoted path may go on with.
+/// Returns the completions of a quoted path.
 fn paths(places: &Places, span: Span, kind: PathKind) -> CompletionResponse {
     let path = uri::to_path(places.uri);
     let begun = places.snapshot.map().slice(span);
@@ -122,7 +122,7 @@ fn paths(places: &Places, span: Span, kind: PathKind) -> CompletionResponse {
         }
         None => Vec::new(),
     };
-    // The last part of the path is what is replaced.
+    // The last part of the path is replaced.
     let from = begun.rfind('/').map_or(0, |at| at + 1);
     let replace = Span {
         start: span.start + from as u32,
@@ -143,7 +143,7 @@ fn paths(places: &Places, span: Span, kind: PathKind) -> CompletionResponse {
     CompletionResponse::CompletionItemList(names.into_iter().map(item).collect())
 }
 
-/// A snippet as plain text: `${1:k}` becomes `k`, `$0` nothing.
+/// Returns a snippet as plain text: `${1:k}` becomes `k`, and `$0` is removed.
 fn without_places(snippet: &str) -> String {
     let mut out = String::new();
     let mut letters = snippet.chars().peekable();

@@ -1,22 +1,23 @@
-//! Diagnostics of all models in the folders of the editor, on request: open texts as they are, other files as they are on disk.
+//! Diagnostics of all models in the folders of the editor, on request: open texts from the editor, other files from
+//! disk.
 
 use crate::context::{Refusal, RequestContext, failed};
-use crate::diagnostics::{self, Found};
+use crate::diagnostics::{self, DiagnosticsOfUris};
 use crate::protocol::uri;
 use crate::world::folders;
 use gen_lsp_types::{
     FullDocumentDiagnosticReport, Uri, WorkspaceDiagnosticReport, WorkspaceFullDocumentDiagnosticReport,
 };
 
-/// Checks every model; a text without faults has an empty list.
+/// Checks every model; a text without errors has an empty list.
 pub(crate) fn diagnostics(context: &mut RequestContext) -> Result<WorkspaceDiagnosticReport, Refusal> {
     let Some(files) = folders::models(&context.world.folders) else {
-        let words = "the folders that are open in the editor hold more files than can be checked";
+        let words = "the folders that are open in the editor contain too many files to check";
         return Err(failed(words.to_string()));
     };
     let out = context.out;
-    let report = |words: &str| out.log_error(&format!("a fault of the compiler in {words}"));
-    let mut found: Found = diagnostics::of_world(context.cache, context.world, || true, report)?;
+    let report = |words: &str| out.log_error(&format!("a compiler bug in {words}"));
+    let mut found: DiagnosticsOfUris = diagnostics::of_world(context.cache, context.world, || true, report)?;
     for path in files {
         if context.world.opened(&lgm_files::resolve(&path)).is_some() {
             continue;

@@ -1,4 +1,4 @@
-//! Texts in the form of `lgm fmt`: the whole, some lines, or the line that a semicolon has ended.
+//! Texts in the form of `lgm fmt`: the whole text, some lines, or the line that a semicolon has ended.
 
 use crate::context::{Refusal, RequestContext};
 use crate::held;
@@ -8,7 +8,7 @@ use gen_lsp_types::{
 use lgm_source::Span;
 use std::ops::Range as Bytes;
 
-/// The whole text in the form of `lgm fmt`.
+/// Formats the whole text like `lgm fmt`.
 pub(crate) fn whole(
     context: &mut RequestContext,
     params: &DocumentFormattingParams,
@@ -28,7 +28,7 @@ pub(crate) fn whole(
     })
 }
 
-/// The bytes of two texts between their first and their last lines that are the same, so that the pointer and folds stay where they are.
+/// Returns the byte ranges of two texts without their common first and last lines, so that the cursor and folds keep their positions.
 fn changed_lines(old: &str, new: &str) -> (Bytes<usize>, Bytes<usize>) {
     let lines = |text: &str| -> Vec<usize> { text.split_inclusive('\n').map(str::len).collect() };
     let same = |pair: &(&str, &str)| pair.0 == pair.1;
@@ -45,7 +45,7 @@ fn changed_lines(old: &str, new: &str) -> (Bytes<usize>, Bytes<usize>) {
     (bytes(&old_lines), bytes(&new_lines))
 }
 
-/// The lines of a range.
+/// Formats the lines of a range.
 pub(crate) fn range(
     context: &mut RequestContext,
     params: &DocumentRangeFormattingParams,
@@ -54,7 +54,7 @@ pub(crate) fn range(
     lines(context, &params.text_document.uri, first..last + 1)
 }
 
-/// The line that a semicolon has ended.
+/// Formats the line that a semicolon has ended.
 pub(crate) fn on_type(
     context: &mut RequestContext,
     params: &DocumentOnTypeFormattingParams,
@@ -63,7 +63,7 @@ pub(crate) fn on_type(
     lines(context, &params.text_document.uri, line..line + 1)
 }
 
-/// The changes of some lines; lines that are aligned with them change too.
+/// Formats some lines; lines aligned with them also change.
 fn lines(context: &mut RequestContext, uri: &Uri, wanted: Bytes<u32>) -> Result<Option<Vec<TextEdit>>, Refusal> {
     context.on(uri, |places| {
         let new = places.snapshot.formatted()?;

@@ -1,4 +1,4 @@
-//! Imports of what a model names and does not define, found in the models beside it.
+//! Imports of undefined names in a model, from the models next to it.
 
 use crate::context::{Refusal, RequestContext};
 use crate::protocol::uri;
@@ -8,11 +8,11 @@ use lgm_ide::Action;
 use lgm_source::words::has_word;
 use std::path::Path;
 
-/// The most files that are offered for one name.
+/// The maximum number of files that are offered for one name.
 const MOST: usize = 3;
 
-/// The actions that import the files which define what is missing in a part of a text. An import stays in the folder of the model, so that
-/// only files in it and below it are looked at.
+/// Returns the actions that import the files with the missing definitions of a part of a text. Imports stay in the folder of the model, so
+/// only files in and below this folder are examined.
 pub(crate) fn offers(context: &mut RequestContext, uri: &Uri, range: Range) -> Result<Vec<Action>, Refusal> {
     let missing = context.on(uri, |places| {
         let spans = places.snapshot.undefined_kinds(places.span(range));
@@ -47,7 +47,7 @@ pub(crate) fn offers(context: &mut RequestContext, uri: &Uri, range: Range) -> R
     Ok(found)
 }
 
-/// Whether a file defines a kind of this name, as it is in the editor or on the disk.
+/// Returns true if a file defines a kind of this name, in the editor or on disk.
 fn defines(context: &mut RequestContext, path: &Path, name: &str) -> Result<bool, Refusal> {
     let open = context
         .world

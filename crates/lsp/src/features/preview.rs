@@ -1,4 +1,4 @@
-//! Equations and a run beside the text: `lgm/equations`, `lgm/preview`, and the lenses that ask for them.
+//! Equations and a run next to the text: `lgm/equations`, `lgm/preview`, and the lenses that trigger them.
 
 use crate::context::{Plot, Refusal, RequestContext, invalid};
 use crate::held::Hunk;
@@ -10,7 +10,7 @@ use lgm_ide::Snapshot;
 use lgm_source::diagnostic::Severity;
 use serde_json::{Value, json};
 
-/// The most faults that a preview names; the editor has them all.
+/// The maximum number of errors that a preview lists; the editor shows all.
 const FAULTS: usize = 5;
 
 fn uri_of(params: &Value) -> Result<Uri, Refusal> {
@@ -18,15 +18,15 @@ fn uri_of(params: &Value) -> Result<Uri, Refusal> {
     uri.map(Uri::from).ok_or_else(|| invalid("`textDocument` has no `uri`"))
 }
 
-/// The model that is asked about, where the text has several.
+/// Returns the requested model if the text has several.
 fn model_of(params: &Value) -> Option<&str> {
     params.get("model").and_then(Value::as_str)
 }
 
-/// So many elements have their lines in a preview.
+/// The maximum number of elements with lines in a preview.
 const MOST_PLACES: usize = 2000;
 
-/// The note that half-written lines are left as they were.
+/// Returns the note that half-written lines keep their previous version.
 fn note(held: &[Hunk]) -> Option<String> {
     let first = held.first()?.new.start + 1;
     let others = match held.len() {
@@ -34,11 +34,11 @@ fn note(held: &[Hunk]) -> Option<String> {
         count => format!(", and {} more", count - 1),
     };
     Some(format!(
-        "line {first} is half-written{others}: this is the model as it was before"
+        "line {first} is incomplete{others}: this is the previous version of the model"
     ))
 }
 
-/// Does something with the snapshot of the model that is asked about: the steady one where lines are half-written.
+/// Applies a function to the snapshot of the requested model, in the steady text if lines are half-written.
 fn on_model<R>(
     context: &mut RequestContext,
     params: &Value,
@@ -50,7 +50,7 @@ fn on_model<R>(
     })
 }
 
-/// The equations as text; null where the model has faults.
+/// Returns the equations as text; null if the model has errors.
 pub(crate) fn equations(context: &mut RequestContext, params: &Value) -> Result<Value, Refusal> {
     let printed = on_model(context, params, |snapshot, _| {
         let system = snapshot.system()?;
@@ -64,7 +64,7 @@ pub(crate) fn equations(context: &mut RequestContext, params: &Value) -> Result<
 struct Parts<'p>(Option<&'p Vec<Value>>);
 
 impl Parts<'_> {
-    /// Returns true if a part is asked for. Drawings are made on request alone.
+    /// Returns true if a part is requested. Drawings are made only on request.
     fn has(self, part: &str) -> bool {
         match self.0 {
             Some(parts) => parts.iter().any(|asked| asked == part),
@@ -92,14 +92,14 @@ pub(crate) fn preview(context: &mut RequestContext, params: &Value) -> Result<Va
     Ok(shown.unwrap_or_default())
 }
 
-/// The parameters that can be set, with their values in SI.
+/// Returns the parameters that can be set, with their values in SI.
 fn parameters(snapshot: &Snapshot) -> Value {
     let all = snapshot.parameters().into_iter();
     all.map(|(name, value, unit)| json!({ "name": name, "value": value, "unit": unit }))
         .collect()
 }
 
-/// The lines of the text that declare the elements of a model.
+/// Returns the lines of the text that declare the elements of a model.
 fn elements(snapshot: &Snapshot, places: &Places) -> Value {
     let Some(model) = snapshot.compilation().model() else {
         return json!({});
@@ -125,7 +125,7 @@ fn shown(snapshot: &Snapshot, parts: Parts, plot: Plot) -> Value {
         None
     };
     let equations = system.map_or(String::new(), |system| html_body(system, MatrixOptions::default()));
-    // A drawing shows a conflict, and its words stand beside it.
+    // The drawing shows a conflict with its message next to it.
     if compilation.system().is_none() || parts.has("equations") && system.is_none() {
         notes.extend(why_not(snapshot));
     }
@@ -148,21 +148,21 @@ fn shown(snapshot: &Snapshot, parts: Parts, plot: Plot) -> Value {
     json!({ "title": title, "equations": equations, "plot": plot, "linear": linear, "bonds": bonds, "notes": notes })
 }
 
-/// The drawing of a model with a conflict that it has, or the reason for which there is none.
+/// Returns the drawing of a model with its conflict, if any, or the reason why there is no drawing.
 fn drawing(snapshot: &Snapshot, kind: Kind) -> Option<Result<String, String>> {
     let compilation = snapshot.compilation();
     let model = compilation.formulated_model().or_else(|| compilation.model())?;
     let drawn = draw(model, compilation.bond_graph()?, compilation.causality()?, kind);
     Some(drawn.map(|drawing| svg(&drawing)).map_err(|refusal| match refusal {
         Undrawn::TooLarge(count) => format!(
-            "the model has {count} elements, and a drawing at most {}",
+            "the model has {count} elements; a drawing is limited to {}",
             lgm_draw::MOST
         ),
         Undrawn::NoLinearGraph(reason) => format!("the model has no linear graph: {reason}"),
     }))
 }
 
-/// The reasons for which there are no equations: the first faults, or the size of the model.
+/// Returns the reasons why there are no equations: the first errors, or the size of the model.
 fn why_not(snapshot: &Snapshot) -> Vec<String> {
     if let Some(model) = snapshot
         .compilation()
@@ -197,7 +197,7 @@ fn why_not(snapshot: &Snapshot) -> Vec<String> {
     words
 }
 
-/// `equations` and `simulate` above each model.
+/// Returns the lenses `equations` and `simulate` above each model.
 pub(crate) fn lenses(context: &mut RequestContext, params: &CodeLensParams) -> Result<Option<Vec<CodeLens>>, Refusal> {
     if !context.world.settings.lenses {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Imports that follow a file to its new name.
+//! Updates of imports after a file is renamed.
 
 use crate::context::{Refusal, RequestContext};
 use crate::protocol::convert::{Places, workspace_edit};
@@ -7,7 +7,7 @@ use crate::world::folders;
 use gen_lsp_types::{RenameFilesParams, TextEdit, Uri, WorkspaceEdit};
 use std::path::Path;
 
-/// The changes of all models that import files which get other names, open ones and those in the folders of the editor.
+/// Returns the changes of all models that import renamed files, including open models and those in the folders of the editor.
 pub(crate) fn imports(
     context: &mut RequestContext,
     params: &RenameFilesParams,
@@ -43,8 +43,8 @@ pub(crate) fn imports(
     Ok((!all.is_empty()).then(|| workspace_edit(context.world, all, versioned)))
 }
 
-/// The quoted paths of a text that lead to a file, as they lead to its new name. A file that leaves the folder of the model stays as it
-/// was written: no import could read it.
+/// Returns the changes of the quoted paths of a text from the old name of a file to its new name. The path of a file that leaves the folder
+/// of the model is unchanged: no import could read the file.
 fn changed(places: &Places, own: &str, old: &Path, new: &Path) -> Vec<(String, TextEdit)> {
     let folder = uri::to_path(own).and_then(|path| Some(lgm_files::resolve(path.parent()?)));
     let written = folder.as_ref().and_then(|folder| new.strip_prefix(folder).ok());

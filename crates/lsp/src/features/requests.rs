@@ -14,7 +14,7 @@ use lsp_server::ErrorCode;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Whether the text that a request is about has changed since.
+/// Returns true if the text that a request is about has changed since.
 pub(crate) fn is_overtaken(params: &Value, context: &World, latest: &World) -> bool {
     let uri = params
         .pointer("/textDocument/uri")
@@ -26,7 +26,7 @@ pub(crate) fn is_overtaken(params: &Value, context: &World, latest: &World) -> b
     }
 }
 
-/// The methods that are answered.
+/// The supported methods.
 const METHODS: [&str; 27] = [
     "textDocument/hover",
     "textDocument/completion",
@@ -61,7 +61,7 @@ pub(crate) fn is_known(method: &str) -> bool {
     METHODS.contains(&method)
 }
 
-/// Returns true if the answer needs equations over the parameters, or a run.
+/// Returns true if the answer requires equations in terms of the parameters, or a run.
 pub(crate) fn is_heavy(request: &lsp_server::Request) -> bool {
     matches!(
         request.method.as_str(),
@@ -69,7 +69,7 @@ pub(crate) fn is_heavy(request: &lsp_server::Request) -> bool {
     )
 }
 
-/// The result of a request.
+/// Returns the result of a request.
 pub(crate) fn answer(context: &mut RequestContext, method: &str, params: Value) -> Result<Value, Refusal> {
     match method {
         "textDocument/hover" => typed::<HoverRequest>(params, |params| hover(context, &params)),
@@ -120,7 +120,7 @@ pub(crate) fn answer(context: &mut RequestContext, method: &str, params: Value) 
         "lgm/libraryText" => library::text(&params),
         _ => Err(Refusal::Fault(
             ErrorCode::MethodNotFound,
-            format!("`{method}` is not answered here"),
+            format!("`{method}` is not supported"),
         )),
     }
 }
@@ -152,7 +152,7 @@ fn hover(context: &mut RequestContext, params: &HoverParams) -> Result<Option<Ho
 fn signature(context: &mut RequestContext, params: &SignatureHelpParams) -> Result<Option<SignatureHelp>, Refusal> {
     context.at(&params.text_document_position_params, |places, at| {
         let found = places.snapshot.signature(at)?;
-        // These count in UTF-16 whatever was agreed for positions.
+        // These count in UTF-16, independent of the agreed encoding of positions.
         let column = |at: usize| found.label.get(..at).map_or(0, |text| text.encode_utf16().count()) as u32;
         let formals = found.formals.iter().map(|formal| ParameterInformation {
             label: ParameterInformationLabel::Tuple((column(formal.start), column(formal.end))),
@@ -229,7 +229,7 @@ fn symbols(
     })
 }
 
-#[expect(deprecated, reason = "the type has no default, so that every field is named")]
+#[expect(deprecated, reason = "the type has no default, so every field must be named")]
 fn nested(places: &Places, symbol: lgm_ide::Symbol) -> DocumentSymbol {
     let children: Vec<_> = symbol.children.into_iter().map(|child| nested(places, child)).collect();
     DocumentSymbol {
@@ -269,13 +269,13 @@ fn selections(
     context.on(&params.text_document.uri, |places| {
         let of = |at: &Position| {
             let spans = places.snapshot.selections(places.offset(*at));
-            // From the outside in, each the parent of the next.
+            // From the outside in, each range is the parent of the next.
             let nested = spans.into_iter().rev().fold(None, |parent, span| {
                 let range = places.range(span);
                 let parent = parent.map(Box::new);
                 Some(SelectionRange { range, parent })
             });
-            // The protocol wants one for each position.
+            // The protocol requires a range for each position.
             nested.unwrap_or(SelectionRange {
                 range: Range { start: *at, end: *at },
                 parent: None,
@@ -351,7 +351,7 @@ fn actions(
                 .filter(|known| code.is_some() && known.code == code)
                 .cloned()
                 .collect();
-            // Of several changes for a conflict, the first is the most likely one.
+            // The first of several changes for a conflict is the most likely one.
             let is_first =
                 action.code == Some(Code::LGM0301) && action.is_fix && !std::mem::replace(&mut is_preferred, true);
             found.push(CodeActionResponse::CodeAction(CodeAction {
@@ -385,7 +385,7 @@ fn problems(
 ) -> Result<DocumentDiagnosticReport, Refusal> {
     let uri = params.text_document.uri.0.as_str();
     let out = context.out;
-    let report = |words: &str| out.log_error(&format!("a fault of the compiler in {words}"));
+    let report = |words: &str| out.log_error(&format!("a compiler bug in {words}"));
     let mut found = diagnostics::of_world(context.cache, context.world, || true, report)?;
     let items = match found.remove(uri) {
         Some(items) => items,

@@ -1,4 +1,4 @@
-//! What the editor can do, as it says when it begins, and what this server can.
+//! The capabilities of the editor, as declared at the start, and those of this server.
 
 use crate::protocol::{tokens, uri};
 use gen_lsp_types::{
@@ -15,33 +15,33 @@ use lgm_source::Encoding;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What the editor says of itself.
+/// The capabilities declared by the editor.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Client {
-    /// How it counts columns: the first of those that it names.
+    /// Its column encoding: the first supported one in its list.
     pub encoding: Encoding,
-    /// The folders that are open in it.
+    /// The folders that are open in the editor.
     pub folders: Vec<PathBuf>,
-    /// Whether completions may hold places to fill in.
+    /// True if completions may contain placeholders.
     pub snippets: bool,
-    /// Whether the documentation of a completion is asked for once it is looked at.
+    /// True if the editor requests the documentation of a completion when it is selected.
     pub resolves_documentation: bool,
-    /// Whether changes of several texts may name versions.
+    /// True if edits to several documents may include version numbers.
     pub versioned_edits: bool,
-    /// Whether it asks for diagnostics, and asks again on request. Then none are pushed for texts that it has open.
+    /// True if the editor pulls diagnostics, and does so again on request. Then none are pushed for open texts.
     pub pulls: bool,
-    /// Whether it can be asked to watch files.
+    /// True if the editor can watch files on request.
     pub watches: bool,
-    /// True if it shows the related places of a diagnostic.
+    /// True if the editor shows the related locations of a diagnostic.
     pub shows_related: bool,
-    /// Whether it shows the progress of long work.
+    /// True if the editor shows the progress of long work.
     pub shows_progress: bool,
-    /// The requests by which it can be asked to ask again.
+    /// The requests for refreshing its data.
     pub refreshes: Vec<&'static str>,
 }
 
 impl Client {
-    /// Reads the parameters of `initialize`; what cannot be read is not there.
+    /// Reads the parameters of `initialize`; unreadable entries count as missing.
     pub(crate) fn new(params: &Value) -> Client {
         let is = |path: &str| params.pointer(path).and_then(Value::as_bool).unwrap_or(false);
         let encodings = params.pointer("/capabilities/general/positionEncodings");
@@ -85,7 +85,7 @@ impl Client {
     }
 }
 
-/// The folders of the workspace, links resolved.
+/// Returns the folders of the workspace, links resolved.
 fn folders(params: &Value) -> Vec<PathBuf> {
     let list = params.get("workspaceFolders").and_then(Value::as_array);
     let mut uris: Vec<&Value> = list
@@ -103,7 +103,7 @@ fn folders(params: &Value) -> Vec<PathBuf> {
     found.iter().map(|path| lgm_files::resolve(path)).collect()
 }
 
-/// What this server answers.
+/// Returns the requests that this server supports.
 pub(crate) fn of_server(client: &Client) -> ServerCapabilities {
     let characters = |text: &str| Some(text.chars().map(String::from).collect());
     let encoding = match client.encoding {

@@ -1,4 +1,4 @@
-//! Places of the compiler as places of the protocol, and back.
+//! Conversion of locations between the compiler and the protocol.
 
 use crate::held::{self, Hunk};
 use crate::protocol::uri;
@@ -11,7 +11,7 @@ use lgm_ide::{Edit, Snapshot};
 use lgm_source::{Encoding, SourceId, Span};
 use std::collections::BTreeMap;
 
-/// The texts of one snapshot as an editor knows them.
+/// The texts of one snapshot from the editor's perspective.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places<'a> {
     /// The open texts.
@@ -25,7 +25,7 @@ pub(crate) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// The texts of a snapshot of what is in the editor now.
+    /// Returns the texts of a snapshot of the editor's current contents.
     pub(crate) fn of(world: &'a World, uri: &'a str, snapshot: &'a Snapshot) -> Places<'a> {
         let hunks = &[];
         Places {
@@ -40,7 +40,7 @@ impl<'a> Places<'a> {
         let is_root = source == self.snapshot.root();
         let source = self.snapshot.map().get(source);
         let (line, character) = source.position(offset, self.world.encoding);
-        // A line that was replaced stands where its hunk begins.
+        // A replaced line maps to the beginning of its hunk.
         let hunk = || self.hunks.iter().find(|hunk| hunk.old.contains(&line));
         match is_root {
             true => Position {
@@ -53,12 +53,12 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Returns true if a line of the editor stands in the root text too.
+    /// Returns true if a line of the editor is also in the root text.
     pub(crate) fn has_line(&self, line: u32) -> bool {
         held::before(self.hunks, line).is_some()
     }
 
-    /// Returns true if a place lies on a line that was replaced.
+    /// Returns true if a location is on a replaced line.
     pub(crate) fn is_replaced(&self, span: Span) -> bool {
         let line = |at| self.snapshot.map().get(span.source).position(at, Encoding::Utf8).0;
         span.source == self.snapshot.root()
@@ -73,10 +73,10 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The byte of the root text at a position.
+    /// Returns the byte of the root text at a position.
     pub(crate) fn offset(&self, at: Position) -> u32 {
         let root = self.snapshot.map().get(self.snapshot.root());
-        // Lines that replace others stand at the beginning of those.
+        // Replacing lines map to the beginning of the replaced lines.
         let hunk = || self.hunks.iter().find(|hunk| hunk.new.contains(&at.line));
         match (held::before(self.hunks, at.line), hunk()) {
             (Some(line), _) => root.offset((line, at.character), self.world.encoding),
@@ -85,7 +85,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The part of the root text in a range.
+    /// Returns the part of the root text in a range.
     pub(crate) fn span(&self, range: Range) -> Span {
         let (start, end) = (self.offset(range.start), self.offset(range.end));
         let source = self.snapshot.root();
@@ -96,12 +96,12 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Whether a text is of the standard library, which has no file.
+    /// Returns true if a text belongs to the standard library, which has no file.
     pub(crate) fn is_library(&self, source: SourceId) -> bool {
         source != self.snapshot.root() && self.snapshot.map().get(source).path.is_none()
     }
 
-    /// What an editor calls a text.
+    /// Returns the URI of a text in the editor.
     pub(crate) fn uri_of(&self, source: SourceId) -> String {
         if source == self.snapshot.root() {
             return self.uri.to_string();
@@ -116,7 +116,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The text that an editor calls so, if the snapshot has read it.
+    /// Returns the text with a URI, if the snapshot has read the text.
     pub(crate) fn source_of(&self, uri: &str) -> Option<SourceId> {
         if uri == self.uri {
             return Some(self.snapshot.root());
@@ -132,15 +132,17 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Changes as the protocol writes them, with the URI of each one's text; an error where one is of the standard library.
+    /// Returns changes in the form of the protocol, each with the URI of its text; an error if a text belongs to the standard library.
     pub(crate) fn edits(&self, edits: &[Edit]) -> Result<Vec<(String, TextEdit)>, String> {
         let one = |edit: &Edit| {
             if self.is_library(edit.span.source) {
                 let name = &self.snapshot.map().get(edit.span.source).name;
-                return Err(format!("this would change `{name}`, which is of the standard library"));
+                return Err(format!(
+                    "this would change `{name}`, which belongs to the standard library"
+                ));
             }
             if self.is_replaced(edit.span) {
-                return Err("this would change a line that is being written".to_string());
+                return Err("this would change an incomplete line".to_string());
             }
             let new_text = edit.text.clone();
             let range = self.range(edit.span);
@@ -150,7 +152,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Changes of several texts as one; with versions where the editor knows them, so that none falls on a text that has changed since.
+/// Combines changes of several texts; with versions if the editor supports them, so that no change applies to a modified text.
 pub(crate) fn workspace_edit(world: &World, edits: Vec<(String, TextEdit)>, versioned: bool) -> WorkspaceEdit {
     let mut by_text: BTreeMap<String, Vec<TextEdit>> = BTreeMap::new();
     for (uri, edit) in edits {

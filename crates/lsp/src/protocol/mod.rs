@@ -1,4 +1,4 @@
-//! The protocol: messages, places, paths, and what both sides can do.
+//! The protocol: messages, locations, paths, and the capabilities of both sides.
 
 pub(crate) mod capabilities;
 pub(crate) mod convert;

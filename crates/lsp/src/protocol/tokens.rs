@@ -1,10 +1,10 @@
-//! What names are, as the protocol's numbers: semantic tokens, and kinds of completions and symbols.
+//! Kinds of names as numbers of the protocol: semantic tokens, and kinds of completions and symbols.
 
 use crate::protocol::convert::Places;
 use gen_lsp_types::{CompletionItemKind, SemanticToken, SemanticTokensLegend, SymbolKind};
 use lgm_ide::NameKind;
 
-/// The types that tokens have, as [`token_type`] counts them.
+/// The types of tokens, in the order of the numbers of [`token_type`].
 const TYPES: [&str; 10] = [
     "class",
     "namespace",
@@ -18,7 +18,7 @@ const TYPES: [&str; 10] = [
     "enumMember",
 ];
 
-/// What the numbers of tokens stand for.
+/// Returns the meanings of the numbers of tokens.
 pub(crate) fn legend() -> SemanticTokensLegend {
     SemanticTokensLegend {
         token_types: TYPES.iter().map(ToString::to_string).collect(),
@@ -42,14 +42,14 @@ fn token_type(kind: NameKind) -> u32 {
     TYPES.iter().position(|entry| *entry == name).unwrap_or_default() as u32
 }
 
-/// The names in the root text, each placed relative to the one before.
+/// Returns the names in the root text, with each position relative to the previous name.
 pub(crate) fn tokens(places: &Places) -> Vec<SemanticToken> {
     let (mut line, mut start) = (0, 0);
     let mut tokens = Vec::new();
     for colored in places.snapshot.colors() {
         let range = places.range(colored.span);
         let is_ahead = (range.start.line, range.start.character) >= (line, start);
-        // The protocol cannot say anything of a part that goes back or over the end of a line.
+        // The protocol cannot express a token that goes back or crosses the end of a line.
         if !is_ahead || range.end.line != range.start.line {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Messages over a pair of pipes. Unlike the transport of `lsp_server`, a malformed message is answered and the next one is read.
+//! Messages over a pair of pipes. Unlike the transport of `lsp_server`, this one answers a malformed message and reads the next one.
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -6,25 +6,25 @@ use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread::{self, JoinHandle};
 
-/// No message is longer than this: a text of 64 MiB, every byte of it escaped.
+/// The maximum length of a message in bytes: a text of 64 MiB with every byte escaped.
 const LONGEST_MESSAGE: u64 = 512 << 20;
 
-/// No line of a header is longer than this.
+/// The maximum length of a header line in bytes.
 const LONGEST_LINE: u64 = 1 << 16;
 
-/// The one header that matters, in small letters.
+/// The only relevant header, in lower case.
 const LENGTH: &str = "content-length:";
 
-/// What came in.
+/// The received data.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// A message of the protocol.
+    /// A valid message of the protocol.
     Message(Message),
-    /// Something else, with what is wrong with it.
+    /// Any other data, with its error.
     Faulty(ErrorCode, String),
 }
 
-/// Reads messages on a thread of its own until the pipe ends.
+/// Reads messages on a separate thread until the pipe ends.
 pub(crate) fn reader(input: impl Read + Send + 'static) -> io::Result<Receiver<Incoming>> {
     let (sender, receiver) = unbounded();
     thread::Builder::new().name("lgm-reader".to_string()).spawn(move || {
@@ -38,7 +38,7 @@ pub(crate) fn reader(input: impl Read + Send + 'static) -> io::Result<Receiver<I
     Ok(receiver)
 }
 
-/// The next message; none at the end of the pipe.
+/// Reads the next message; returns none at the end of the pipe.
 fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let mut length = None;
     loop {
@@ -49,16 +49,16 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
         }
         let line = String::from_utf8_lossy(&line);
         let line = line.trim();
-        // In front of it may stand the text of a message whose length nobody knew, which ends in the same line.
+        // It may be preceded by the text of a message of unknown length, which ends in the same line.
         match line.to_ascii_lowercase().rfind(LENGTH) {
             Some(at) => length = line[at + LENGTH.len()..].trim().parse().ok(),
             None if line.is_empty() => break,
-            // Other headers say nothing that matters, and what is no header is skipped.
+            // Other headers are irrelevant, and lines that are not headers are skipped.
             None => {}
         }
     }
     let Some(length) = length else {
-        let reason = "a message has a header `Content-Length: N`, and this one has none";
+        let reason = "the message has no header `Content-Length: N`";
         return Ok(Some(Incoming::Faulty(ErrorCode::ParseError, reason.to_string())));
     };
     if length > LONGEST_MESSAGE {
@@ -71,7 +71,7 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     Ok(Some(message(&bytes)))
 }
 
-/// What the bytes mean.
+/// Parses the bytes of a message.
 fn message(bytes: &[u8]) -> Incoming {
     let invalid = |reason: &str| Incoming::Faulty(ErrorCode::InvalidRequest, reason.to_string());
     let mut value: Value = match serde_json::from_slice(bytes) {
@@ -79,7 +79,7 @@ fn message(bytes: &[u8]) -> Incoming {
         Err(error) => return Incoming::Faulty(ErrorCode::ParseError, format!("this is not JSON: {error}")),
     };
     let Some(fields) = value.as_object_mut() else {
-        return invalid("a message is an object");
+        return invalid("a message must be an object");
     };
     let (id, method) = (fields.remove("id"), fields.remove("method"));
     let params = fields.remove("params").unwrap_or_default();
@@ -87,23 +87,24 @@ fn message(bytes: &[u8]) -> Incoming {
         (None, Some(Value::String(method))) => Incoming::Message(Notification { method, params }.into()),
         (Some(id), Some(Value::String(method))) => match serde_json::from_value::<RequestId>(id) {
             Ok(id) => Incoming::Message(Request { id, method, params }.into()),
-            Err(_) => invalid("the id of a request is a whole number or a string"),
+            Err(_) => invalid("the id of a request must be a whole number or a string"),
         },
         (Some(id), None) if fields.contains_key("result") || fields.contains_key("error") => {
             match serde_json::from_value(id) {
                 Ok(id) => Incoming::Message(Response::new_ok(id, Value::Null).into()),
-                Err(_) => invalid("the id of a response is a whole number or a string"),
+                Err(_) => invalid("the id of a response must be a whole number or a string"),
             }
         }
-        _ => invalid("a message has a method, or an id and a result"),
+        _ => invalid("a message needs a method, or an id and a result"),
     }
 }
 
-/// Where messages to the editor go. Never blocks: an editor that does not read must not stop the server from reading.
+/// The channel of messages to the editor. Never blocks: an editor that does not read must not stop the server from
+/// reading.
 #[derive(Clone, Debug)]
 pub(crate) struct Out(Sender<Option<Value>>);
 
-/// Writes messages on a thread of its own until the end.
+/// Writes messages on a separate thread until `Out::end`.
 pub(crate) fn writer(mut output: impl Write + Send + 'static) -> io::Result<(Out, JoinHandle<()>)> {
     let (sender, receiver) = unbounded::<Option<Value>>();
     let thread = thread::Builder::new().name("lgm-writer".to_string()).spawn(move || {
@@ -120,11 +121,11 @@ pub(crate) fn writer(mut output: impl Write + Send + 'static) -> io::Result<(Out
 
 impl Out {
     fn send(&self, message: Value) {
-        // Where the writer has ended there is no editor any more.
+        // If the writer has ended, the editor is gone.
         let _ = self.0.send(Some(message));
     }
 
-    /// Ends the writer once all before this is written.
+    /// Ends the writer after all previous messages are written.
     pub(crate) fn end(&self) {
         let _ = self.0.send(None);
     }
@@ -133,7 +134,7 @@ impl Out {
     pub(crate) fn respond(&self, id: &RequestId, result: Result<Value, (ErrorCode, String)>) {
         self.send(match result {
             Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-            // The one error that an editor answers by asking once more.
+            // The only error after which an editor repeats the request.
             Err((code @ ErrorCode::ServerCancelled, message)) => json!({ "jsonrpc": "2.0", "id": id, "error":
                 { "code": code as i32, "message": message, "data": { "retriggerRequest": true } } }),
             Err((code, message)) => {
@@ -142,7 +143,7 @@ impl Out {
         });
     }
 
-    /// Answers what has no id that could be read.
+    /// Answers a message without a readable id.
     pub(crate) fn refuse(&self, code: ErrorCode, message: &str) {
         self.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code as i32, "message": message } }));
     }
@@ -152,7 +153,7 @@ impl Out {
         self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Asks the editor for something whose answer does not matter.
+    /// Sends the editor a request whose answer is ignored.
     pub(crate) fn request(&self, id: &str, method: &str, params: Value) {
         self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }

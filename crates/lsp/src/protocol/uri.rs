@@ -3,10 +3,10 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::path::{Path, PathBuf};
 
-/// What a text of the standard library is called by an editor, before its title.
+/// The scheme of the URI of a standard library text.
 pub(crate) const LIBRARY: &str = "lgm-library:/";
 
-/// What a path may not hold as it is in a URI.
+/// Characters that must be escaped in a URI.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
@@ -14,7 +14,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'~');
 
-/// The path of a `file:` URI; none for any other one.
+/// Returns the path of a `file:` URI; none for any other URI.
 pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let at = rest.find('/')?;
@@ -22,13 +22,13 @@ pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
         return None;
     }
     let path = percent_decode_str(&rest[at..]).decode_utf8().ok()?;
-    // `/c:/models` is `c:/models` where drives have letters.
+    // `/c:/models` means `c:/models` on systems with drive letters.
     let has_drive = cfg!(windows) && path.as_bytes().get(2) == Some(&b':');
     let path = if has_drive { &path[1..] } else { &*path };
     Some(PathBuf::from(path))
 }
 
-/// A path as a `file:` URI.
+/// Returns a path as a `file:` URI.
 pub(crate) fn of_path(path: &Path) -> String {
     let path = path.to_string_lossy();
     let (root, path) = match cfg!(windows) {

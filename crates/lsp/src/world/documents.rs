@@ -1,4 +1,4 @@
-//! The texts that an editor has open, as they are in it.
+//! The open texts of an editor, with their contents there.
 
 use crate::protocol::uri;
 use crate::world::settings::Settings;
@@ -13,44 +13,44 @@ use std::sync::Arc;
 pub(crate) struct Document {
     /// Its path, if it is a file.
     pub path: Option<PathBuf>,
-    /// The same with links resolved.
+    /// Its path with links resolved.
     pub resolved: Option<PathBuf>,
-    /// Its number of changes, as the editor counts.
+    /// Its version number, as counted by the editor.
     pub version: i32,
     /// The text.
     pub text: Arc<str>,
-    /// True if it was not changed since it was opened or saved.
+    /// True if it is unchanged since it was opened or saved.
     pub is_saved: bool,
 }
 
-/// Everything that an answer depends on. Never changed: an edit makes a new one, which shares what is the same.
+/// Everything that an answer depends on. Immutable: an edit creates a new one, which shares unchanged parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct World {
     /// Open texts by their URIs.
     pub documents: BTreeMap<String, Document>,
     /// The folders that are open in the editor, links resolved.
     pub folders: Vec<PathBuf>,
-    /// True if the editor shows the related places of a diagnostic.
+    /// True if the editor shows the related locations of a diagnostic.
     pub shows_related: bool,
-    /// How the editor counts columns.
+    /// The column encoding of the editor.
     pub encoding: Encoding,
-    /// Counts how often files may have changed on the disk.
+    /// The number of times that files may have changed on disk.
     pub disk: u64,
-    /// What is shown.
+    /// The settings of the user.
     pub settings: Settings,
     /// Folders of shared parts, links resolved, which every model may import from.
     pub includes: Vec<PathBuf>,
 }
 
 impl World {
-    /// The URI and the text of an open file, by its path with links resolved.
+    /// Returns the URI and the text of an open file, by its path with links resolved.
     pub(crate) fn opened(&self, resolved: &Path) -> Option<(&str, &Document)> {
         let is_it = |entry: &(&String, &Document)| entry.1.resolved.as_deref() == Some(resolved);
         let found = self.documents.iter().find(is_it)?;
         Some((found.0, found.1))
     }
 
-    /// Takes the folders of a setting `include`; without one they stay. Every text is read anew if they change.
+    /// Applies the folders of the setting `include`; without it they stay unchanged. If they change, every text is read again.
     pub(crate) fn include(&mut self, given: &serde_json::Value) {
         let Some(list) = given.get("include").and_then(serde_json::Value::as_array) else {
             return;
@@ -76,14 +76,14 @@ impl World {
         self.documents.insert(uri.to_string(), document);
     }
 
-    /// Notes that an open text was saved.
+    /// Records that an open text was saved.
     pub(crate) fn save(&mut self, uri: &str) {
         if let Some(document) = self.documents.get_mut(uri) {
             document.is_saved = true;
         }
     }
 
-    /// Changes an open text; false if there is none.
+    /// Changes an open text; returns false if there is none.
     pub(crate) fn change(&mut self, uri: &str, version: i32, changes: Vec<Change>) -> bool {
         let Some(document) = self.documents.get_mut(uri) else {
             return false;
@@ -97,7 +97,7 @@ impl World {
     }
 }
 
-/// The text after one change.
+/// Returns the text after one change.
 fn changed(text: &Arc<str>, change: Change, encoding: Encoding) -> Arc<str> {
     match change {
         Change::TextDocumentContentChangeWholeDocument(whole) => whole.text.into(),

@@ -1,4 +1,4 @@
-//! Files as imports see them: open texts first, then the disk, and nothing outside of the folders that are open in the editor.
+//! Files for imports: open texts have priority over the disk, and no file outside of the folders open in the editor is read.
 
 use crate::world::documents::World;
 use lgm_files::resolve;
@@ -7,20 +7,20 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file that was asked for, links resolved, with its text if it is open.
+/// A file that was requested, links resolved, with its text if it is open.
 pub(crate) type ReadFile = (PathBuf, Option<Arc<str>>);
 
-/// The files that one root text may read; keeps a list of those that it did.
+/// The files that one root text may read, with a list of the files read so far.
 #[derive(Debug)]
 pub(crate) struct Files<'a> {
     world: &'a World,
-    /// Folders, links resolved, below which files may be read.
+    /// The folders below which files may be read, links resolved.
     allowed: Vec<PathBuf>,
     reads: RefCell<Vec<ReadFile>>,
 }
 
 impl Files<'_> {
-    /// What the text at a path may read: what lies in the folders of the editor, or in its own if none is open.
+    /// Returns the files that the text at a path may import: those in the folders of the editor or, if none is open, in its own folder.
     pub(crate) fn new<'a>(world: &'a World, path: Option<&Path>) -> Files<'a> {
         let own = path.and_then(Path::parent).map(resolve);
         let allowed = match world.folders.is_empty() {
@@ -34,12 +34,12 @@ impl Files<'_> {
         }
     }
 
-    /// The folders below which files may be read, links resolved.
+    /// Returns the folders below which files may be read, links resolved.
     pub(crate) fn allowed(&self) -> &[PathBuf] {
         &self.allowed
     }
 
-    /// What was read.
+    /// Returns the list of files read.
     pub(crate) fn into_reads(self) -> Vec<ReadFile> {
         self.reads.into_inner()
     }
@@ -50,7 +50,7 @@ impl Sources for Files<'_> {
         let path = resolve(path);
         let mut open = self.allowed.iter().chain(&self.world.includes);
         if !open.any(|folder| path.starts_with(folder)) {
-            return Err("lies outside of the folders that are open in the editor".to_string());
+            return Err("is outside the folders that are open in the editor".to_string());
         }
         let text = self.world.opened(&path).map(|entry| entry.1.text.clone());
         self.reads.borrow_mut().push((path.clone(), text.clone()));

@@ -1,19 +1,19 @@
-//! Models in the folders that are open in the editor, whether they are open themselves or not.
+//! Models in the folders that are open in the editor, both open and closed ones.
 
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
-/// Folders with more entries than this, all in all, are not searched.
+/// Folders with more entries than this in total are not searched.
 const MOST_ENTRIES: usize = 50_000;
 
-/// The models below folders, sorted; none if there are too many files to look through. Hidden folders, those of packages and of builds,
-/// and links are passed over.
+/// Returns the models below folders, sorted; none if there are too many files to search. Hidden folders, package and build folders, and
+/// links are skipped.
 pub(crate) fn models(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut seen = 0;
     for folder in folders {
         let below = WalkDir::new(folder).min_depth(1).into_iter();
-        // What cannot be read holds nothing that could be changed.
+        // An unreadable file needs no change.
         for entry in below.filter_entry(is_looked_at).flatten() {
             seen += 1;
             if seen > MOST_ENTRIES {
@@ -41,8 +41,8 @@ fn is_passed_over(name: &str) -> bool {
     name.starts_with('.') || matches!(name, "node_modules" | "target")
 }
 
-/// What a quoted path may go on with: files of an ending, and folders with a slash at the end, in the folder that its beginning names.
-/// Nothing outside of the folders that are open.
+/// Returns the completions of a quoted path: files with the extension, and folders with a trailing slash, in the folder of its beginning.
+/// Paths outside of the open folders are excluded.
 pub(crate) fn readable(own: &Path, begun: &str, ending: &str, allowed: &[PathBuf]) -> Vec<String> {
     let folder = match begun.rfind('/') {
         Some(at) => own.join(&begun[..at]),
@@ -52,7 +52,7 @@ pub(crate) fn readable(own: &Path, begun: &str, ending: &str, allowed: &[PathBuf
     if !allowed.iter().any(|open| folder.starts_with(open)) {
         return Vec::new();
     }
-    // As what is read, the list follows links; where they lead is looked at then.
+    // Like reading, the list follows links and then checks their targets.
     let entries = WalkDir::new(&folder).min_depth(1).max_depth(1).follow_links(true);
     let mut names: Vec<String> = entries
         .into_iter()
@@ -92,7 +92,7 @@ mod tests {
             fs::write(path(name), "").expect("a file");
         }
         let open = [folder.path().to_path_buf()];
-        // A folder that is open is looked at twice, and listed once.
+        // A folder that is open is examined twice, and listed once.
         let twice = [open[0].clone(), path("sub")];
         let found = models(&twice).expect("few files");
         assert_eq!(found, [path("a.lgm"), path("f.lgm/g.lgm"), path("sub/b.lgm")]);

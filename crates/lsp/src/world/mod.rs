@@ -1,4 +1,4 @@
-//! Texts: open ones, those in folders, and those of the program; with the settings.
+//! Texts: open ones, those in folders, and those of the program; and the settings.
 
 pub(crate) mod documents;
 pub(crate) mod files;

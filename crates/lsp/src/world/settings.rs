@@ -1,18 +1,18 @@
-//! What the person at the editor has chosen, as `initializationOptions` and `workspace/didChangeConfiguration` say it.
+//! The user's settings, from `initializationOptions` and `workspace/didChangeConfiguration`.
 
 use lgm_ide::HintKind;
 use serde_json::Value;
 
-/// Which hints, lenses and links are shown. Hints are shown unless they are turned off; lenses and links of codes are shown only to an
-/// editor that asks for them, since it must know their commands and open their URIs.
+/// The enabled hints, lenses and links. Hints are shown unless they are turned off; lenses and code links only for
+/// editors that enable them, because these must support their commands and URIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     causality: bool,
     values: bool,
     domains: bool,
-    /// Whether models have lenses.
+    /// True if models have lenses.
     pub lenses: bool,
-    /// Whether codes of diagnostics lead to their pages.
+    /// True if codes of diagnostics link to their pages.
     pub code_links: bool,
 }
 
@@ -29,8 +29,9 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads `{ "inlayHints": { "causality": true, "values": true, "domains": true }, "codeLenses": true, "codeLinks": true }`; what is missing is as
-    /// before. What is no such value is as before too, and each such entry is a sentence for the log.
+    /// Reads `{ "inlayHints": { "causality": true, "values": true, "domains": true }, "codeLenses": true, "codeLinks":
+    /// true }`; missing entries keep their values. Invalid values leave a setting unchanged, and each is reported in
+    /// the log.
     pub(crate) fn changed(self, given: &Value) -> (Settings, Vec<String>) {
         let mut faults = Vec::new();
         let mut is = |path: &str, before: bool| match given.pointer(path) {
@@ -54,7 +55,7 @@ impl Settings {
         (settings, faults)
     }
 
-    /// Whether hints of this kind are shown.
+    /// Returns true if hints of this kind are shown.
     pub(crate) fn shows(self, kind: HintKind) -> bool {
         match kind {
             HintKind::Causality => self.causality,

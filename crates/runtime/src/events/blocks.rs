@@ -8,13 +8,14 @@ use super::super::system::Fault;
 use super::cause::{Happening, Reason, MOST_AT_ONCE};
 use super::moment::Moment;
 use super::search::{follow, Follow};
-use super::switching::{Given, Switching};
+use super::switching::{AssignmentReads, Switching};
 use super::tables::{Known, Target, Trigger};
+use super::watch::{keeps, remember};
 
-/// A share of the run within which nothing real happens as often as events accumulate.
+/// The fraction of the run that counts as almost no time: physical events do not occur this often.
 pub const NO_TIME: f64 = 1e-5;
-/// The share of an expected size that is the scale of a state before it was seen.
-const UNSEEN: f64 = 1e-3;
+/// The scale of a state without a known magnitude, as a fraction of its expected magnitude.
+pub const UNSEEN: f64 = 1e-3;
 
 impl<S: Switching> Moment<'_, S> {
     fn find_instant(&mut self) {
@@ -23,24 +24,33 @@ impl<S: Switching> Moment<'_, S> {
         self.events.instant = instants.fold(S::Real::c(f64::INFINITY), |first, instant| first.minimum(instant));
     }
 
-    /// True if the condition of a block holds where the run is and is not only about to: a margin within its rounding is 0.
-    fn holds_now(&self, block: usize) -> bool {
+    /// Returns the margins at the current point; a margin within its round-off is 0.
+    fn margins_now(&self) -> S::Margins {
         let margins = &self.events.margins;
-        let with = S::Margins::of(|at| {
+        S::Margins::of(|at| {
             if margins.values[at].abs() <= margins.least[at] {
                 S::Real::c(0.0)
             } else {
                 margins.values[at]
             }
-        });
-        S::holds(S::TABLES.blocks[block].condition, &with)
+        })
     }
 
-    /// Carries out the assignments of a block.
+    /// Returns true if the condition of a block holds here and not merely just ahead, or has held and is not left yet.
+    fn keeps(&self, block: usize, held: bool) -> bool {
+        keeps::<S>(
+            S::TABLES.blocks[block].condition,
+            held,
+            &self.margins_now(),
+            &self.events.sides,
+        )
+    }
+
+    /// Performs the assignments of a block.
     fn assign(&mut self, block: usize, u: &mut S::Inputs) -> Result<(), Fault> {
         let tables = &S::TABLES.blocks[block];
         for (at, target) in tables.targets.iter().enumerate() {
-            let given = Given {
+            let given = AssignmentReads {
                 t: self.t,
                 watched: &self.events.watched,
                 u,
@@ -60,11 +70,12 @@ impl<S: Switching> Moment<'_, S> {
                 }
                 Target::Temporary(place) => self.events.temporaries[place] = value,
                 Target::State(place) => {
-                    if self.in_force().known[place] != Known::State {
+                    if self.in_force().known[place] == Known::No {
                         let combination = self.motion.combination();
                         return Err(self.fail(Reason::NoState(S::STATES.names[place], combination)));
                     }
                     self.events.from.x[place] = value;
+                    self.events.from.is_set[place] = true;
                 }
             }
         }
@@ -84,8 +95,8 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
-    /// A state that begins to move in new modes, and was at zero until now, is expected to become as large as others of its kind; where
-    /// there are none, to go on as it begins to.
+    /// Sets scales of states that were zero until now and begin to move in new modes. Such a state is expected to become as large as
+    /// others of its kind; if there are none, its initial slope is extrapolated.
     fn give_scales(&mut self) {
         let least = S::Real::c(UNKNOWN_SCALE);
         let zero = S::Real::c(0.0);
@@ -111,7 +122,7 @@ impl<S: Switching> Moment<'_, S> {
         }
     }
 
-    /// All that happens where the run is, behind what has happened there already.
+    /// Performs all further events at the current point, after those that have occurred there already.
     fn go_through(&mut self) -> Result<(), Fault> {
         loop {
             self.events.is_due = false;
@@ -129,7 +140,7 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
-    /// All that happens where the run is.
+    /// Performs all events at the current point.
     pub(crate) fn pass(&mut self) -> Result<(), Fault> {
         self.events.happenings = 0;
         self.events.lost = S::Real::c(0.0);
@@ -137,7 +148,7 @@ impl<S: Switching> Moment<'_, S> {
         self.go_through()
     }
 
-    /// The run just before a corner.
+    /// Records the state of the run just before a discontinuity.
     pub(crate) fn arrive(&mut self) -> Result<(), Fault> {
         self.events.watched = self.watched()?;
         self.events.offsets = zeros();
@@ -145,7 +156,7 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
-    /// The steps of inputs at a corner: the modes behind them are found together with the states that they move.
+    /// Applies the input steps at a discontinuity: finds the modes after them together with the resulting states.
     fn step_inputs(&mut self, before: &S::Inputs) -> Result<(), Fault> {
         let (here, steps) = self.motion.steps(self.t, before);
         if steps.entries().all(|step| *step == S::Real::c(0.0)) {
@@ -159,7 +170,7 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
-    /// The events at a corner.
+    /// Performs the events at a discontinuity.
     pub(crate) fn corner(&mut self, before: Option<&S::Inputs>) -> Result<(), Fault> {
         self.events.happenings = 0;
         self.events.lost = S::Real::c(0.0);
@@ -173,7 +184,7 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
-    /// The start of a run: the modes that agree with the starts, the blocks that run initially, and those of the first instant.
+    /// Starts a run: finds the modes that agree with the initial values, and runs the initial blocks and those of the first instant.
     pub(crate) fn begin(&mut self) -> Result<(), Fault> {
         let start = *self.x;
         let held = self.motion.model.system.held_mut();
@@ -189,7 +200,7 @@ impl<S: Switching> Moment<'_, S> {
         self.events.next = S::Numbers::of(|at| S::Real::c(blocks[at].trigger.first_number(t.to_f64())));
         self.settle()?;
         for (at, block) in blocks.iter().enumerate() {
-            self.events.holding[at] = self.holds_now(at);
+            self.events.holding[at] = self.keeps(at, false);
             if block.trigger == Trigger::Initially {
                 self.events.is_run = S::Flags::of(|other| other == at);
                 self.run_marked()?;
@@ -199,7 +210,7 @@ impl<S: Switching> Moment<'_, S> {
         if self.is_at_once() {
             self.go_through()?;
         }
-        // The energy lost is not known where states have left their starts.
+        // The energy lost is unknown if states have left their initial values.
         let known = self.in_force().known;
         let has_left = |at: usize| known[at] != Known::State || self.x[at] != start[at];
         let mut states = 0..S::States::LENGTH;
@@ -209,7 +220,7 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
-    /// The states of a row, if some are dependent in the combination in force.
+    /// Returns the states of a row, if some are dependent in the combination in force.
     pub(crate) fn row(&mut self) -> Option<S::States> {
         let known = self.in_force().known;
         if known.iter().all(|known| *known == Known::State) {
@@ -241,15 +252,17 @@ impl<S: Switching> Follow for Moment<'_, S> {
 
     fn mark_became(&mut self) -> bool {
         for block in 0..S::Flags::LENGTH {
-            let holds = self.holds_now(block);
+            let holds = self.keeps(block, self.events.holding[block]);
             self.events.is_run[block] = holds && !self.events.holding[block];
             self.events.holding[block] = holds;
         }
+        let margins = self.margins_now();
+        remember::<S>(&mut self.events.sides, &margins, None);
         self.events.is_run.entries().any(|is_run| *is_run)
     }
 
     fn has_become(&self) -> bool {
-        (0..S::Flags::LENGTH).any(|block| !self.events.holding[block] && self.holds_now(block))
+        (0..S::Flags::LENGTH).any(|block| !self.events.holding[block] && self.keeps(block, false))
     }
 
     fn run_marked(&mut self) -> Result<(), Fault> {
@@ -267,7 +280,10 @@ impl<S: Switching> Follow for Moment<'_, S> {
     fn hold_marked(&mut self) {
         for block in 0..S::Flags::LENGTH {
             if self.events.is_run[block] {
-                self.events.holding[block] = self.holds_now(block);
+                // The side given by the event, at any distance: a ball that bounces ever more softly has left the floor each time.
+                let condition = S::TABLES.blocks[block].condition;
+                self.events.holding[block] =
+                    S::holds(condition, &self.events.margins.values) || self.keeps(block, false);
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Events as they are reported, and reasons for which an event has no answer.
+//! Reported events, and reasons why an event has no solution.
 
 use super::tables::Tables;
 use core::fmt::{Display, Formatter, Result};
 
-/// So many events in a row within no time accumulate.
+/// The number of consecutive events in almost no time that counts as accumulation.
 pub const MOST_AT_ONCE: usize = 1000;
 
 /// An event.
@@ -13,9 +13,9 @@ pub enum Happening {
     Mode {
         /// The element.
         element: usize,
-        /// Its mode before.
+        /// The previous mode.
         from: usize,
-        /// Its mode behind.
+        /// The new mode.
         to: usize,
     },
     /// A block runs.
@@ -23,7 +23,7 @@ pub enum Happening {
 }
 
 impl Happening {
-    /// The fields of a list of events: kind, element, modes before and behind.
+    /// Returns the fields of a row in the list of events: kind, element, previous and new mode.
     pub fn fields(self, tables: &Tables) -> [&'static str; 4] {
         match self {
             Happening::Mode { element, from, to } => {
@@ -39,28 +39,28 @@ impl Happening {
     }
 }
 
-/// The reason for which an event has no answer.
+/// The reason why an event has no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The modes of this combination have no equations.
     NoEquations(usize),
-    /// Modes follow this combination that the program does not hold.
+    /// Modes that the program does not contain follow this combination.
     NotHeld(usize),
-    /// No modes agree behind this combination.
+    /// No consistent modes exist after this combination.
     Disagree(usize),
-    /// The value of a state just before is not known.
+    /// The value of a state just before the event is not known.
     UnknownState(&'static str),
-    /// A block sets what is no state in this combination.
+    /// A block sets a variable that is not a state in this combination.
     NoState(&'static str, usize),
     /// An assignment of a block has no finite value.
     NoValue(usize),
-    /// Blocks follow each other at one instant.
+    /// Blocks trigger each other endlessly at one instant.
     BlocksAccumulate,
-    /// Events follow each other within no time.
+    /// Too many events follow each other in almost no time.
     Accumulate,
 }
 
-/// The reason with the tables that its sentence takes names from.
+/// A reason, with the tables from which its message takes names.
 #[derive(Clone, Copy, Debug)]
 pub struct EventCause {
     /// The reason.
@@ -75,7 +75,7 @@ impl PartialEq for EventCause {
     }
 }
 
-/// A combination in words: d1 conducting, d2 blocking.
+/// A combination in words: `d1 conducting, d2 blocking`.
 struct Modes(&'static Tables, usize);
 
 impl Display for Modes {
@@ -94,20 +94,20 @@ impl Display for EventCause {
         match self.reason {
             Reason::NoEquations(at) => write!(
                 f,
-                "the modes contradict each other: {}; in force there: {}",
+                "the modes contradict each other: {}; active there: {}",
                 self.tables.combinations[at].conflict.unwrap_or(""),
                 modes(at)
             ),
-            Reason::NotHeld(at) => write!(f, "modes follow that this program does not hold, on: {}", modes(at)),
-            Reason::Disagree(at) => write!(
+            Reason::NotHeld(at) => write!(
                 f,
-                "no modes that agree with each other were found behind: {}",
+                "the next combination of modes is not part of this program: {}",
                 modes(at)
             ),
-            Reason::UnknownState(state) => write!(f, "the value of `{state}` just before is not known"),
+            Reason::Disagree(at) => write!(f, "no consistent modes were found after: {}", modes(at)),
+            Reason::UnknownState(state) => write!(f, "the value of `{state}` just before the event is unknown"),
             Reason::NoState(state, at) => write!(
                 f,
-                "`{state}` is no state in these modes, so that it cannot be set: {}",
+                "`{state}` is not a state in these modes, so it cannot be set: {}",
                 modes(at)
             ),
             Reason::NoValue(block) => write!(
@@ -115,10 +115,10 @@ impl Display for EventCause {
                 "an assignment of the block {} has no finite value",
                 self.tables.blocks[block].name
             ),
-            Reason::BlocksAccumulate => f.write_str("blocks follow each other at one instant without end"),
+            Reason::BlocksAccumulate => f.write_str("blocks trigger each other endlessly at one instant"),
             Reason::Accumulate => write!(
                 f,
-                "events accumulate: more than {MOST_AT_ONCE} of them in next to no time"
+                "events accumulate: more than {MOST_AT_ONCE} of them in almost no time"
             ),
         }
     }

@@ -1,89 +1,195 @@
-//! Linear complementarity problems: `w = M z + q`, where both are nonnegative and of each pair one is zero; and the one of elements that
-//! are complementary, whose free variables answer to offsets of the given ones.
+//! Linear complementarity problems `w = M z + q`: w and z are nonnegative, and one variable of each pair is zero. The changes of all
+//! elements lead to such a problem, because the free variables of ports respond to offsets of the set variables.
 
 use super::super::real::Real;
 
-/// A pivot below this share of the largest entry of its column is none.
+/// A pivot below this fraction of the largest entry of its column counts as zero.
 const PIVOT: f64 = 1e-12;
-/// Ratios that differ by less than this share are the same.
+/// Ratios that differ by less than this fraction are equal.
 const TIE: f64 = 1e-13;
 
-/// Below this share of the values that it is a difference of, an answer is none.
+/// A response below this fraction of the values whose difference it is counts as zero.
 const NO_ANSWER: f64 = 1e-13;
 
-/// The answers of n complementary elements: row by row, how the free variable of an element and the margin of its change move with the
-/// offset of each element.
+/// A quantity that decides on a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// A margin, by its index.
+    Margin(usize),
+    /// The difference of two watched values: a free variable of a port, minus its value in the next mode.
+    Difference(usize, usize),
+}
+
+/// A possible change, as an inequality: the quantity stays on one side of 0 unless the set variable of the port leaves its value
+/// from the law. In that case the change is taken.
+///
+/// A blocking diode has a bounded voltage, and a sticking clutch has a torque bounded on both sides. The voltage of a transistor with
+/// its gate on is bounded to 0 from both sides.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounded {
+    /// The element.
+    pub element: usize,
+    /// The next mode.
+    pub to: usize,
+    /// The port whose set variable has the offset.
+    pub port: usize,
+    /// The quantity.
+    pub quantity: Quantity,
+    /// True if the quantity must be at most 0; false if it must be at least 0.
+    pub is_upper: bool,
+    /// True if the set variable increases once the free variable is at the bound: an upper bound.
+    pub is_above: bool,
+    /// True if the change is taken in any case.
+    pub is_decided: bool,
+    /// The mode after the next bound in the same direction, with the watched values given by its law and by the law in force. The set
+    /// variable moves no farther than this.
+    pub far: Option<(usize, usize, usize)>,
+}
+
+impl Bounded {
+    /// No change.
+    pub const NONE: Bounded = Bounded {
+        element: 0,
+        to: 0,
+        port: 0,
+        quantity: Quantity::Margin(0),
+        is_upper: false,
+        is_above: false,
+        is_decided: false,
+        far: None,
+    };
+
+    /// Returns the number of rows of the problem for some bounds.
+    pub fn rows(bounds: &[Bounded]) -> usize {
+        bounds.len() + bounds.iter().filter(|of| of.far.is_some()).count()
+    }
+
+    /// Returns the two bounds of a decided change: a free variable must reach its value in the next mode.
+    pub fn decided(element: usize, to: usize, port: usize, (free, wanted): (usize, usize)) -> [Bounded; 2] {
+        [true, false].map(|is_above| Bounded {
+            element,
+            to,
+            port,
+            quantity: Quantity::Difference(free, wanted),
+            is_upper: is_above,
+            is_above,
+            is_decided: true,
+            far: None,
+        })
+    }
+}
+
+/// The memory of a problem with n bounds.
 #[derive(Debug)]
-pub struct Answers<'m, T> {
-    /// Changes of free variables, n x n.
+pub struct Problem<'m, T> {
+    /// The response of the distance to each bound to the offset of each, n x n.
     pub matrix: &'m mut [T],
-    /// Changes of margins, n x n.
-    pub margins: &'m mut [T],
-    /// The free variables without any offset.
-    pub free: &'m mut [T],
-    /// The sign that each free variable must have; 0 where it answers to no offset.
-    pub signs: &'m mut [T],
+    /// The distances without offsets.
+    pub distances: &'m mut [T],
+    /// The memory of Lemke's method.
+    pub memory: Memory<'m, T>,
 }
 
-impl<T: Real> Answers<'_, T> {
-    /// Takes the answer of an element to the offset of another one: its free variable with it, and the change of its margin.
-    pub fn take(&mut self, (row, column): (usize, usize), with: T, margin: T) {
-        let (own, at) = (self.free[row], row * self.free.len() + column);
-        let is_answer = (with - own).abs() > T::c(NO_ANSWER) * with.abs().maximum(own.abs());
-        self.matrix[at] = if is_answer { with - own } else { T::c(0.0) };
-        self.margins[at] = margin;
+/// Solves for the offsets with which all bounds hold, and takes the changes with nonzero offsets; returns false if there are none.
+///
+/// `answer` returns the watched values a short time after the instant, with the offset of a port equal to 1 from now on. `value` reads
+/// a quantity from them. The problem is monotone because the network between the ports is passive.
+pub fn take_bounded<T: Real, A>(
+    bounds: &[Bounded],
+    mut answer: impl FnMut(Option<usize>) -> Option<A>,
+    value: impl Fn(&A, Quantity) -> T,
+    problem: Problem<'_, T>,
+    modes: &mut [usize],
+) -> bool {
+    let m = bounds.len();
+    let n = Bounded::rows(bounds);
+    let Problem {
+        matrix,
+        distances,
+        mut memory,
+    } = problem;
+    let distance = |answers: &A, of: &Bounded| match (value(answers, of.quantity), of.is_upper) {
+        (value, true) => -value,
+        (value, false) => value,
+    };
+    let Some(base) = answer(None) else { return false };
+    for (row, of) in bounds.iter().enumerate() {
+        distances[row] = distance(&base, of);
     }
-
-    /// The sign that the free variable of an element must have, whose change is taken where its margin is above 0, or below.
-    fn sign(&self, row: usize, is_above: bool) -> T {
-        let n = self.free.len();
-        let (answers, margins) = (
-            &self.matrix[row * n..(row + 1) * n],
-            &self.margins[row * n..(row + 1) * n],
-        );
-        let larger = |a: usize, b: usize| if answers[b].abs() >= answers[a].abs() { b } else { a };
-        let strongest = (0..n).reduce(larger).unwrap_or(0);
-        if answers[strongest] == T::c(0.0) {
-            return T::c(0.0);
-        }
-        let is_same = margins[strongest] * answers[strongest] > T::c(0.0);
-        T::c(if is_same == is_above { -1.0 } else { 1.0 })
+    matrix.fill(T::c(0.0));
+    let ends = || (bounds.iter().enumerate()).filter_map(|(row, of)| Some((row, of, of.far?)));
+    for (at, (row, of, (_, far, own))) in ends().enumerate() {
+        // The available range of the set variable; at its end the free variable is free again.
+        let way = value(&base, Quantity::Difference(far, own));
+        distances[m + at] = if of.is_above { way } else { -way };
+        matrix[row * n + m + at] = T::c(1.0);
+        matrix[(m + at) * n + row] = T::c(-1.0);
     }
-
-    /// Finds the offsets with which all free variables have their signs; false where there are none. Those that are above 0 in the
-    /// solution are of elements that change their mode.
-    pub fn solve(self, is_above: impl Fn(usize) -> bool, memory: &mut Memory<'_, T>) -> bool {
-        let n = self.free.len();
-        for row in 0..n {
-            self.signs[row] = self.sign(row, is_above(row));
-            self.free[row] = self.signs[row] * self.free[row];
+    let mut known: Option<(usize, A)> = None;
+    for (column, of) in bounds.iter().enumerate() {
+        if known.as_ref().is_none_or(|known| known.0 != of.port) {
+            let Some(answers) = answer(Some(of.port)) else {
+                return false;
+            };
+            known = Some((of.port, answers));
         }
-        for row in 0..n {
-            for column in 0..n {
-                // Passive elements take power: what one variable gives, its conjugate takes with the other sign.
-                let entry = &mut self.matrix[row * n + column];
-                *entry = *entry * -self.signs[row] * self.signs[column];
+        let Some((_, answers)) = &known else { return false };
+        for (row, other) in bounds.iter().enumerate() {
+            let (own, with) = (distances[row], distance(answers, other));
+            let is_answer = (with - own).abs() > T::c(NO_ANSWER) * with.abs().maximum(own.abs());
+            let change = if is_answer { with - own } else { T::c(0.0) };
+            matrix[row * n + column] = if of.is_above { change } else { -change };
+        }
+    }
+    balance(matrix, distances);
+    if !lemke(matrix, distances, &mut memory) {
+        return false;
+    }
+    for (at, of) in bounds.iter().enumerate() {
+        let is_larger = |other: usize| bounds[other].element == of.element && memory.z[other] > memory.z[at];
+        if of.is_decided || memory.z[at] > T::c(0.0) && !(0..m).any(is_larger) {
+            modes[of.element] = of.to;
+        }
+    }
+    for (at, (_, of, (mode, ..))) in ends().enumerate() {
+        if memory.z[m + at] > T::c(0.0) {
+            modes[of.element] = mode;
+        }
+    }
+    true
+}
+
+/// Scales offsets and distances so that each bound has a response of 1 to its own offset. Zeros remain zeros.
+fn balance<T: Real>(matrix: &mut [T], distances: &mut [T]) {
+    let n = distances.len();
+    for at in 0..n {
+        let own = matrix[at * n + at];
+        if own > T::c(0.0) {
+            let scale = T::c(1.0) / own.sqrt();
+            for other in 0..n {
+                matrix[at * n + other] = matrix[at * n + other] * scale;
+                matrix[other * n + at] = matrix[other * n + at] * scale;
             }
+            distances[at] = distances[at] * scale;
         }
-        lemke(self.matrix, self.free, memory)
     }
 }
 
-/// The memory of Lemke's method for n pairs: a table of n rows and 2 n + 2 columns, the variable in the basis of each row, and the
-/// solution z.
+/// The memory of Lemke's method for n pairs: a table of n rows and 2 n + 2 columns, the basic variable of each row, and
+/// the solution z.
 #[derive(Debug)]
 pub struct Memory<'m, T> {
-    /// Columns: w, z, the artificial variable, the right side.
+    /// The columns are w, z, the artificial variable and the right-hand side.
     pub table: &'m mut [T],
-    /// The variables in the basis.
+    /// The basic variables.
     pub basis: &'m mut [usize],
     /// The solution.
     pub z: &'m mut [T],
 }
 
 /// Solves `w = M z + q`, `w >= 0`, `z >= 0`, `w' z = 0` by Lemke's method (C. E. Lemke, 1965; Cottle, Pang and Stone, The Linear
-/// Complementarity Problem, algorithm 4.4.5), with ties broken lexicographically; M is given row by row. False where the method ends on
-/// a ray: for positive semidefinite M there is no solution then.
+/// Complementarity Problem, algorithm 4.4.5), with lexicographic tie-breaking; M is given row by row. Returns false if the method ends
+/// on a ray: for positive semidefinite M no solution exists then.
 pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> bool {
     let n = q.len();
     let (zero, one) = (T::c(0.0), T::c(1.0));
@@ -115,7 +221,7 @@ pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> bool {
             }
             return true;
         }
-        // The complement of what has left comes in.
+        // The complement of the leaving variable enters.
         let entering = if leaving < n { leaving + n } else { leaving - n };
         let Some(row) = memory.limiting_row(n, entering) else {
             return false;
@@ -126,7 +232,7 @@ pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> bool {
 }
 
 impl<T: Real> Memory<'_, T> {
-    /// Brings a variable into the basis in a row; returns the one that leaves.
+    /// Brings a variable into the basis in a row; returns the leaving variable.
     fn pivot(&mut self, n: usize, row: usize, entering: usize) -> usize {
         let width = 2 * n + 2;
         let by = self.table[row * width + entering];
@@ -145,7 +251,7 @@ impl<T: Real> Memory<'_, T> {
         core::mem::replace(&mut self.basis[row], entering)
     }
 
-    /// The row that limits how far a variable can grow; none where none does.
+    /// Returns the row that limits the growth of a variable; none if the growth is unlimited.
     fn limiting_row(&self, n: usize, entering: usize) -> Option<usize> {
         let entry = |row: usize| self.table[row * (2 * n + 2) + entering];
         let largest = (0..n).fold(T::c(0.0), |most, row| most.maximum(entry(row).abs()));
@@ -159,8 +265,8 @@ impl<T: Real> Memory<'_, T> {
         })
     }
 
-    /// Lexicographic: the right side first, then the columns of the inverse of the basis, which are those of w. The artificial
-    /// variable leaves where it may.
+    /// Compares two rows lexicographically: first the right-hand side, then the columns of the inverse of the basis, which are those of w.
+    /// The artificial variable leaves if possible.
     fn is_less(&self, n: usize, entering: usize, a: usize, b: usize) -> bool {
         let (width, artificial) = (2 * n + 2, 2 * n);
         let ratio = |row: usize, column: usize| self.table[row * width + column] / self.table[row * width + entering];

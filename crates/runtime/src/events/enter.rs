@@ -1,4 +1,4 @@
-//! The run in a combination of modes behind an instant: what the modes give steps from what was before, and moves the states.
+//! Entering a combination of modes at an instant: the variables set by the modes step from their previous values, and move the states.
 
 use super::super::array::Array;
 use super::super::loops::zeros;
@@ -10,22 +10,26 @@ use super::moment::{short, Before, Moment};
 use super::switching::Switching;
 use super::tables::Known;
 
-/// A margin counts as 0 where it is below this share of what its terms are worth.
+/// A margin below this fraction of the magnitude of its terms counts as 0.
 pub const COUNTS: f64 = 1e-11;
-/// By this share the states are moved to see what the terms of a margin are worth.
+/// The fraction by which the states are moved to find the magnitude of the terms of a margin.
 pub const MOVED: f64 = 1e-6;
-/// A margin carries an impulse where a step of the inputs changes it by more than this share of its size.
+/// A margin carries an impulse if a step of the inputs changes it by more than this fraction of its magnitude.
 pub const IMPULSE: f64 = 1e-9;
-/// An impulse below this share of the relative tolerance, beside the largest one that the margin has had, is none.
+/// An impulse below this fraction of the relative tolerance, times the largest impulse of the margin so far, counts as none.
 pub const FAINT: f64 = 0.1;
-/// A smaller tolerance makes no impulse more distinct: places are known to 1e-11 of their size, and the speed of a fall from such a height
-/// is 1e-6 of the largest one.
+/// The smallest relative tolerance that makes impulses more distinct. Positions are known to 1e-11 of their magnitude; a fall from such
+/// a height reaches 1e-6 of the largest speed.
 pub const FINEST: f64 = 1e-6;
-/// So far ahead, as a share of the run, a margin of 0 is looked at.
-pub const AHEAD: f64 = 1e-7;
+/// The times ahead at which margins are also evaluated to find their direction, as fractions of the run. The shortest sufficient time
+/// is used.
+pub const AHEAD: [f64; 3] = [1e-12, 1e-10, 1e-7];
+/// A margin that crosses 0 within this fraction of the run counts as 0. Event instants are located to this accuracy, so a margin can keep
+/// a remainder that exceeds its round-off in another combination of modes.
+pub const RESOLVED: f64 = 1e-11;
 
 impl<S: Switching> Moment<'_, S> {
-    /// The margins where the run is, and how near to 0 each of them counts as 0.
+    /// Computes the margins at the current point, and the magnitude below which each of them counts as 0.
     fn look(&mut self) -> Result<(), Fault> {
         let row = self.in_force();
         let see = |sizes: &mut S::Margins, at: usize, size: S::Real| {
@@ -53,54 +57,75 @@ impl<S: Switching> Moment<'_, S> {
             }
         }
         let margins = &mut self.events.margins;
-        margins.least = S::Margins::of(|at| S::Real::c(COUNTS) * margins.sizes[at]);
+        // A margin of time, parameters and discrete variables alone has the round-off of time.
+        let of_time = S::Real::c(64.0 * S::Real::EPSILON) * self.t.abs();
+        margins.least = S::Margins::of(|at| match row.timed[at] {
+            true => of_time,
+            false => S::Real::c(COUNTS) * margins.sizes[at],
+        });
         (margins.values, margins.signs) = (values, values);
         Ok(())
     }
 
-    /// Margins that are 0 get the sign of where they are going, a short way ahead; twice as far, with the rates there: what is at rest
-    /// and accelerates moves too.
+    /// Finds the signs of zero margins from their direction, two steps ahead: a body at rest that accelerates also moves.
     fn look_ahead(&mut self, impulses: &S::Margins) -> Result<(), Fault> {
         let zero = S::Real::c(0.0);
         let row = self.in_force();
-        let ahead = short(AHEAD, self.motion, self.t);
-        let margins = &mut self.events.margins;
-        let (values, least) = (margins.values, margins.least);
-        let is_undecided = |at: usize| impulses[at] == zero && values[at].abs() <= least[at] && row.watches[at];
-        margins.signs = S::Margins::of(|at| match () {
-            () if impulses[at] != zero => impulses[at],
-            () if is_undecided(at) => zero,
-            () => values[at],
-        });
-        if !(0..S::Margins::LENGTH).any(is_undecided) {
-            return Ok(());
-        }
-        let Some(rates) = self.motion.rates(self.t, self.x) else {
-            return Ok(());
-        };
-        let mut point = S::States::of(|at| self.x[at] + ahead * rates[at]);
-        if let Some(rates) = self.motion.rates(self.t + ahead, &point) {
-            point = S::States::of(|at| point[at] + ahead * rates[at]);
-        }
-        let with = self.motion.margins((self.t + S::Real::c(2.0) * ahead, &point), None)?;
-        for at in 0..S::Margins::LENGTH {
-            let change = with[at] - values[at];
-            if is_undecided(at) && change.abs() > least[at] {
-                self.events.margins.signs[at] = change;
+        let (values, least) = (self.events.margins.values, self.events.margins.least);
+        let resolved = short(RESOLVED, self.motion, self.t);
+        // The change of each margin over the shortest step for which it exceeds round-off; and its change per resolved time.
+        let (mut going, mut known) = (zeros::<S::Margins>(), zeros::<S::Margins>());
+        for share in AHEAD {
+            let ahead = short(share, self.motion, self.t);
+            let is_first = share == AHEAD[0];
+            let is_open = |at: usize| {
+                let crosses = values[at].abs() <= least[at].maximum(known[at].abs());
+                row.watches[at] && going[at] == zero && (is_first || crosses)
+            };
+            if !(0..S::Margins::LENGTH).any(is_open) {
+                break;
             }
+            let Some(point) = self.motion.two_steps(self.t, self.x, ahead) else {
+                break;
+            };
+            let with = self.motion.margins((self.t + S::Real::c(2.0) * ahead, &point), None)?;
+            for at in 0..S::Margins::LENGTH {
+                let change = with[at] - values[at];
+                if row.watches[at] && going[at] == zero {
+                    known[at] = change * resolved / ahead;
+                    going[at] = if change.abs() > least[at] { change } else { zero };
+                }
+            }
+        }
+        // A `when` block requires an actual change of sign of its margin.
+        let (combination, margins) = (self.motion.combination(), &mut self.events.margins);
+        let elements = || 0..S::Modes::LENGTH;
+        let changes = || elements().flat_map(|element| S::TABLES.mode(combination, element).changes);
+        let is_bound = |at: usize| changes().any(|change| change.bound.is_some_and(|bound| bound.margin == at));
+        for at in 0..S::Margins::LENGTH {
+            if values[at].abs() <= known[at].abs() && is_bound(at) {
+                margins.least[at] = least[at].maximum(S::Real::c(2.0) * values[at].abs());
+            }
+            let is_zero = row.watches[at] && values[at].abs() <= margins.least[at];
+            margins.signs[at] = match () {
+                () if impulses[at] != zero => impulses[at],
+                () if is_zero => going[at],
+                () => values[at],
+            };
         }
         Ok(())
     }
 
-    /// Looks at the conditions where the run is, without any change.
+    /// Evaluates the conditions at the current point, without any change.
     pub(crate) fn stand(&mut self) -> Result<(), Fault> {
         self.events.watched = self.watched()?;
         self.events.offsets = zeros();
+        self.events.margins.entered = zeros();
         self.look()?;
         self.look_ahead(&zeros())
     }
 
-    /// The impulses of the margins by steps of the inputs.
+    /// Computes the impulses of the margins due to steps of the inputs.
     fn find_impulses(&mut self, step: &S::Inputs) -> Result<S::Margins, Fault> {
         let zero = S::Real::c(0.0);
         let with = self.margins(Some(step))?;
@@ -123,18 +148,26 @@ impl<S: Switching> Moment<'_, S> {
         }))
     }
 
-    /// The value that a change that has closed sets at a port, if it does.
+    /// Returns the value that a closed change sets at a port, if any.
     fn set_there(&self, element: usize, port: usize, given: usize) -> Option<S::Real> {
         let sets = self.events.contacts.closed[element]?.sets;
         let set = sets.iter().find(|set| set.port == port && set.variable == given)?;
         Some(self.events.contacts.set_values[set.place])
     }
 
-    /// At the start of a run, the offsets with which dependent storage has its starts, as far as elements with modes join it to other
-    /// storage.
-    fn offsets_at_start(&mut self, from: &Before<S>) -> Result<S::Ports, Fault> {
+    /// Returns the watched values from which offsets are computed: at the start of a run those just before it, with zero inputs.
+    fn level(&mut self, from: &Before<S>) -> Result<S::Watched, Fault> {
+        match from.ports {
+            None => self.motion.watched_before(self.t, self.x),
+            Some(_) => self.watched(),
+        }
+    }
+
+    /// Returns the offsets with which dependent storage reaches its own values, if elements with modes connect it to other storage. These
+    /// values are initial values or, if a block has set storage, the previous or the set values.
+    fn offsets_of_values(&mut self, from: &Before<S>) -> Result<S::Ports, Fault> {
         let known = self.in_force().known;
-        let level = self.motion.watched_before(self.t, self.x)?;
+        let level = self.level(from)?;
         let (mut wanted, mut joined) = (zeros::<S::States>(), S::Joined::filled(zeros()));
         let (mut places, mut rows) = (S::Places::filled(0), 0);
         for at in 0..S::States::LENGTH {
@@ -150,25 +183,41 @@ impl<S: Switching> Moment<'_, S> {
             let mut offsets = zeros::<S::Ports>();
             offsets[port] = S::Real::c(1.0);
             self.motion.hold(&from.discretes, &offsets);
-            let answer = self.motion.watched_before(self.t, self.x)?;
+            let answer = self.level(from)?;
             for (row, joined) in joined.entries_mut().enumerate().take(rows) {
                 joined[port] = answer[places[row]] - level[places[row]];
             }
         }
         let mut turns = S::PortRows::filled(zeros());
         let joined = &mut joined.as_mut()[..rows];
-        Ok(least_offsets(joined, turns.as_mut(), wanted.as_ref()))
+        let found = least_offsets(joined, turns.as_mut(), wanted.as_ref());
+        if (0..rows).any(|row| from.is_set[places[row]]) {
+            // Values set by a block must be reached; other storage may deviate.
+            self.motion.hold(&from.discretes, &found);
+            let reached = self.level(from)?;
+            let is_tied = |at: usize| {
+                let (left, wanted) = (reached[at] - from.x[at], level[at] - from.x[at]);
+                from.is_set[at] && left.abs() > S::Real::c(COUNTS).sqrt() * wanted.abs()
+            };
+            if let Some(tied) = (0..rows).map(|row| places[row]).find(|at| is_tied(*at)) {
+                return Err(self.fail(Reason::NoState(S::STATES.names[tied], self.motion.combination())));
+            }
+        }
+        Ok(found)
     }
 
-    /// The offsets before an instant and behind it.
+    /// Computes the offsets before and after an instant.
     fn find_offsets(&self, from: &Before<S>, level: &S::Watched, has_sets: bool, before: &mut S::Ports) -> S::Ports {
         let combination = self.motion.combination();
         let mut after = zeros::<S::Ports>();
         for (at, element) in S::TABLES.elements.iter().enumerate() {
             let modes = |combination: usize| S::TABLES.combinations[combination].modes[at];
             let differs = modes(from.combination) != modes(combination);
+            let is_redundant = S::TABLES.combinations[combination].redundant[at];
             for (own, given) in S::TABLES.mode(combination, at).given.iter().enumerate() {
-                let Some(given) = *given else { continue };
+                let Some(given) = given.filter(|_| !is_redundant) else {
+                    continue;
+                };
                 let port = element.first_port + own;
                 let value = level[S::TABLES.places.given + port];
                 match &from.ports {
@@ -184,7 +233,7 @@ impl<S: Switching> Moment<'_, S> {
         after
     }
 
-    /// The run in a combination behind an instant; with what is set there, if `has_sets`.
+    /// Enters a combination after an instant; with the values set by contacts, if `has_sets`.
     pub(crate) fn enter(&mut self, from: &Before<S>, combination: usize, has_sets: bool) -> Result<(), Fault> {
         let zero = S::Real::c(0.0);
         self.motion.model.system.held_mut().combination = combination;
@@ -198,15 +247,15 @@ impl<S: Switching> Moment<'_, S> {
         }
         self.motion.hold(&from.discretes, &zeros());
         let level = self.watched()?;
-        let mut before = match from.ports {
-            None => self.offsets_at_start(from)?,
-            Some(_) => zeros(),
+        let mut before = match from.ports.is_none() || from.is_set.entries().any(|set| *set) {
+            true => self.offsets_of_values(from)?,
+            false => zeros(),
         };
         let after = self.find_offsets(from, &level, has_sets, &mut before);
         self.motion.hold(&from.old_discretes, &before);
         let mut held = self.motion.inputs(self.t);
         if let Some(inputs) = from.inputs {
-            // All but what is held.
+            // All inputs except the held values.
             let own = held;
             held = inputs;
             for at in 0..S::Held::LENGTH {
@@ -222,6 +271,7 @@ impl<S: Switching> Moment<'_, S> {
             self.motion.move_states(self.t, &held, self.x, false)?;
             impulses = self.find_impulses(&step)?;
         }
+        self.events.margins.entered = impulses;
         self.events.offsets = after;
         self.events.watched = self.watched()?;
         self.look()?;

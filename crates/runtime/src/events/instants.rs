@@ -1,9 +1,9 @@
-//! The instants of sampled blocks, and times without the rounding of how they were computed.
+//! The instants of sampled blocks, and times without the round-off of their computation.
 
 use super::tables::Trigger;
 use core::fmt::Write;
 
-/// A text of a number.
+/// The text of a number.
 struct Digits {
     text: [u8; 40],
     length: usize,
@@ -19,8 +19,8 @@ impl Write for Digits {
     }
 }
 
-/// A time as its decimal digits say it, where that is the same but for rounding of what it was computed from, which had some size: 0.02
-/// in the place of 0.020000000000000004.
+/// Rounds a time to its decimal digits if the difference is only round-off of its computation: 0.02 instead of
+/// 0.020000000000000004.
 pub fn plain(time: f64, size: f64) -> f64 {
     let digits = 14.0 - libm::floor(libm::log10(size));
     if !(0.0..=290.0).contains(&digits) {
@@ -47,7 +47,7 @@ pub fn plain(time: f64, size: f64) -> f64 {
 }
 
 impl Trigger {
-    /// An instant by its number: counted, and never added up; infinity for what has no instants.
+    /// Returns an instant by its number, without accumulated round-off; infinity for a trigger without instants.
     pub fn instant(self, number: f64) -> f64 {
         let Trigger::Every { period, first } = self else {
             return f64::INFINITY;
@@ -56,7 +56,7 @@ impl Trigger {
         plain(time, libm::fabs(time).max(libm::fabs(first)))
     }
 
-    /// The number of the first instant that is not before a time.
+    /// Returns the number of the first instant at or after a time.
     pub fn first_number(self, start: f64) -> f64 {
         let Trigger::Every { period, first } = self else {
             return 0.0;

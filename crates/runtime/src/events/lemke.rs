@@ -1,54 +1,26 @@
-//! Modes of elements that are complementary, found at once: of two variables of a port one is given in each of two modes, and the other
-//! one has the right sign. Diodes, walls and valves are of this kind.
+//! Complementary modes of elements, found simultaneously. In each of two modes, one of the two variables of a port is set and the other
+//! one has the correct sign. Diodes, walls and valves have such modes.
 //!
-//! The combination in force says how the free variables answer to offsets of the given ones over a short step (J. J. Moreau's time
-//! stepping). That is a linear complementarity problem; the elements whose offsets are not 0 in its solution change their mode.
+//! The combination in force determines how the free variables respond to offsets of the set variables over a short step (J. J. Moreau's
+//! time stepping). The result is a linear complementarity problem; elements with nonzero offsets in its solution change their mode.
 
 use super::super::array::Array;
 use super::super::loops::zeros;
 use super::super::real::Real;
-use super::complementarity::{Answers, Memory};
+use super::complementarity::{take_bounded, Bounded, Memory, Problem, Quantity};
 use super::moment::{short, Moment};
 use super::switching::Switching;
-use super::tables::Pair;
 
-/// The problem is that of a step of this share of the run, in which states go on as they begin to.
-pub const SHORT: f64 = 1e-7;
-/// Directions in which offsets move dependent storage by no more than this are left alone.
+/// The length of the step of the problem, as a fraction of the run; the states continue with their initial slope.
+pub const SHORT: f64 = 1e-10;
+/// Directions in which offsets move dependent storage by no more than this are ignored.
 const NEGLIGIBLE: f64 = 1e-12;
-/// Rounds in which pairs of columns are turned until they are perpendicular.
+/// The maximum number of rounds in which pairs of columns are rotated until they are perpendicular.
 const TURNS: usize = 60;
 
-impl Pair {
-    /// An element in a combination, if it is complementary there.
-    fn of<S: Switching>(combination: usize, element: usize) -> Option<Pair> {
-        let (own, mode) = (&S::TABLES.elements[element], S::TABLES.mode(combination, element));
-        let [change] = mode.changes else { return None };
-        let (given, other) = match (mode.given, own.modes[change.to].given) {
-            ([Some(given)], [Some(other)]) => (*given, *other),
-            _ => return None,
-        };
-        let (margin, is_above) = change.margin?;
-        (given != other && change.is_free && change.sets.is_empty()).then_some(Pair {
-            element,
-            port: own.first_port,
-            to: change.to,
-            free: S::TABLES.places.ports + 2 * own.first_port + other,
-            other: S::TABLES.places.laws + own.first_mode + change.to,
-            margin,
-            is_above,
-        })
-    }
-
-    /// The free variable less what the other mode gives it.
-    fn free<S: Switching>(&self, watched: &S::Watched) -> S::Real {
-        watched[self.free] - watched[self.other]
-    }
-}
-
 impl<S: Switching> Moment<'_, S> {
-    /// The watched values and the margins a short time behind this instant, where the offset of a port is 1 from now on. Impulses count
-    /// as values that last as long.
+    /// Computes the watched values and the margins a short time after this instant, with the offset of a port equal to 1 from now on.
+    /// Impulses count as values with this duration.
     fn answer(&mut self, discretes: &S::Discretes, port: Option<usize>) -> Option<(S::Watched, S::Margins)> {
         let length = short(SHORT, self.motion, self.t);
         let (mut x, mut offsets, mut rates) = (*self.x, zeros::<S::Ports>(), zeros::<S::Inputs>());
@@ -60,68 +32,102 @@ impl<S: Switching> Moment<'_, S> {
             self.motion.move_states(self.t, &before, &mut x, false).ok()?;
             rates[S::TABLES.first_offset + port] = S::Real::c(1.0) / length;
         }
-        if let Some(slope) = self.motion.rates(self.t, &x) {
-            x = S::States::of(|at| x[at] + length * slope[at]);
+        if let Some(moved) = self.motion.two_steps(self.t, &x, S::Real::c(0.5) * length) {
+            x = moved;
         }
         let there = (self.t + length, &x);
         let watched = self.motion.watched(there, Some(&rates)).ok()?;
-        Some((watched, self.motion.margins(there, Some(&rates)).ok()?))
+        let margins = self.motion.margins(there, Some(&rates)).ok()?;
+        let entered = &self.events.margins.entered;
+        Some((watched, S::Margins::of(|at| margins[at] + entered[at] / length)))
     }
 
-    /// The modes in which all complementary elements agree; false where they are less than two, or where none were found.
-    pub(crate) fn complementary_modes(&mut self, modes: &mut S::Modes) -> bool {
-        let (combination, discretes) = (self.motion.combination(), self.events.from.discretes);
-        let (mut pairs, mut count) = (S::Pairs::filled(Pair::NONE), 0);
-        for pair in (0..S::Modes::LENGTH).filter_map(|element| Pair::of::<S>(combination, element)) {
-            pairs[count] = pair;
-            count += 1;
+    /// Adds the bounds of an element in the mode in force; returns false if a change is taken that no bound can express.
+    fn bounds_of(&self, element: usize, bounds: &mut S::Bounds, count: &mut usize) -> bool {
+        let combination = self.motion.combination();
+        let (own, mode) = (&S::TABLES.elements[element], S::TABLES.mode(combination, element));
+        let [Some(given)] = *mode.given else { return true };
+        if S::TABLES.combinations[combination].redundant[element] {
+            return true;
         }
-        let pairs = &pairs.as_ref()[..count];
-        if count < 2 {
-            return false;
-        }
-        let Some((base, base_margins)) = self.answer(&discretes, None) else {
-            return false;
-        };
-        let (mut matrix, mut moved) = (zeros::<S::Matrix>(), zeros::<S::Matrix>());
-        let (mut free, mut signs, mut z) = (zeros::<S::Ports>(), zeros::<S::Ports>(), zeros::<S::Ports>());
-        for (row, pair) in pairs.iter().enumerate() {
-            free[row] = pair.free::<S>(&base);
-        }
-        let mut all = Answers {
-            matrix: &mut matrix.as_mut()[..count * count],
-            margins: &mut moved.as_mut()[..count * count],
-            free: &mut free.as_mut()[..count],
-            signs: &mut signs.as_mut()[..count],
-        };
-        for (column, of) in pairs.iter().enumerate() {
-            let Some((answers, margins)) = self.answer(&discretes, Some(of.port)) else {
-                return false;
+        let (first, signs) = (*count, &self.events.margins.signs);
+        for change in mode.changes.iter().filter(|change| change.sets.is_empty()) {
+            let Some(bound) = change.bound else {
+                if !S::holds(change.condition, signs) {
+                    continue;
+                }
+                let [Some(gives)] = *own.modes[change.to].given else {
+                    return false;
+                };
+                let free = S::TABLES.places.ports + 2 * own.first_port + (1 - given);
+                let wanted = S::TABLES.places.laws + own.first_mode + change.to;
+                *count = first;
+                for bound in Bounded::decided(element, change.to, own.first_port, (free, wanted)) {
+                    bounds[*count] = bound;
+                    *count += 1;
+                }
+                return gives != given;
             };
-            for (row, pair) in pairs.iter().enumerate() {
-                let moved = margins[pair.margin] - base_margins[pair.margin];
-                all.take((row, column), pair.free::<S>(&answers), moved);
-            }
-        }
-        let (mut table, mut basis) = (zeros::<S::Table>(), S::Basis::filled(0));
-        let mut memory = Memory {
-            table: table.as_mut(),
-            basis: basis.as_mut(),
-            z: z.as_mut(),
-        };
-        if !all.solve(|row| pairs[row].is_above, &mut memory) {
-            return false;
-        }
-        for (pair, value) in pairs.iter().zip(z.entries()) {
-            if *value > S::Real::c(0.0) {
-                modes[pair.element] = pair.to;
+            let mut reached = *signs;
+            reached[bound.margin] = S::Real::c(if bound.is_positive { 1.0 } else { -1.0 });
+            if S::holds(change.condition, &reached) {
+                bounds[*count] = Bounded {
+                    element,
+                    to: change.to,
+                    port: own.first_port,
+                    quantity: Quantity::Margin(bound.margin),
+                    is_upper: bound.is_positive,
+                    is_above: bound.is_above,
+                    is_decided: false,
+                    far: bound.far.map(|far| {
+                        let laws = S::TABLES.places.laws + own.first_mode;
+                        (
+                            far,
+                            laws + far,
+                            laws + S::TABLES.combinations[combination].modes[element],
+                        )
+                    }),
+                };
+                *count += 1;
             }
         }
         true
     }
+
+    /// Finds the modes in which no bound is exceeded; returns false if there are fewer than two bounds, or if no modes were found.
+    pub(crate) fn complementary_modes(&mut self, modes: &mut S::Modes) -> bool {
+        let discretes = self.events.from.discretes;
+        let (mut bounds, mut count) = (S::Bounds::filled(Bounded::NONE), 0);
+        for element in 0..S::Modes::LENGTH {
+            if !self.bounds_of(element, &mut bounds, &mut count) {
+                return false;
+            }
+        }
+        if count < 2 {
+            return false;
+        }
+        let rows = Bounded::rows(&bounds.as_ref()[..count]);
+        let (mut matrix, mut distances) = (zeros::<S::Matrix>(), zeros::<S::Distances>());
+        let (mut table, mut basis, mut z) = (zeros::<S::Table>(), S::Basis::filled(0), zeros::<S::Distances>());
+        let problem = Problem {
+            matrix: &mut matrix.as_mut()[..rows * rows],
+            distances: &mut distances.as_mut()[..rows],
+            memory: Memory {
+                table: table.as_mut(),
+                basis: basis.as_mut(),
+                z: z.as_mut(),
+            },
+        };
+        let answer = |port: Option<usize>| self.answer(&discretes, port);
+        let value = |(watched, margins): &(S::Watched, S::Margins), quantity: Quantity| match quantity {
+            Quantity::Margin(at) => margins[at],
+            Quantity::Difference(free, wanted) => watched[free] - watched[wanted],
+        };
+        take_bounded(&bounds.as_ref()[..count], answer, value, problem, modes.as_mut())
+    }
 }
 
-/// Turns two columns of a matrix, and of the product of all turns, until they are perpendicular; false where they are already.
+/// Rotates two columns of a matrix, and of the product of all rotations, to make them perpendicular; returns false if they already are.
 fn turn<T: Real, P: Array<Item = T>>(a: &mut [P], turns: &mut [P], p: usize, q: usize) -> bool {
     let (zero, one) = (T::c(0.0), T::c(1.0));
     let (mut pp, mut qq, mut pq) = (zero, zero, zero);
@@ -147,7 +153,8 @@ fn turn<T: Real, P: Array<Item = T>>(a: &mut [P], turns: &mut [P], p: usize, q: 
     true
 }
 
-/// Of the offsets that bring the joined storage as near as they can, the least, by one-sided turns of the columns (M. R. Hestenes).
+/// Returns the smallest of the offsets that bring the connected storage closest to its values, by one-sided rotations of the columns
+/// (M. R. Hestenes).
 pub(crate) fn least_offsets<T: Real, P: Array<Item = T>>(a: &mut [P], turns: &mut [P], wanted: &[T]) -> P {
     for (at, row) in turns.iter_mut().enumerate() {
         row[at] = T::c(1.0);

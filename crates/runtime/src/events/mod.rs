@@ -1,13 +1,13 @@
 //! Events: modes of elements, sampled blocks and `when` blocks.
 //!
-//! In each part of a run between events one combination of modes is in force, which has equations of its own. All combinations have the
-//! same array of states; what is no state in one of them stands still there. A part ends where a condition becomes true (`watch`), or
-//! at an instant of an `every` block. At an event blocks assign (`blocks`) and modes change, until nothing follows (`search`,
-//! `modes`, `enter`, `lemke`).
+//! In each part of a run between events, one combination of modes with its own equations is in force. All combinations
+//! have the same array of states. A variable that is not a state in a combination is constant there. A part ends when a
+//! condition becomes true (`watch`), or at an instant of an `every` block. At an event, blocks assign values (`blocks`)
+//! and modes change, until nothing follows (`search`, `modes`, `enter`, `lemke`).
 //!
-//! If a mode gives a variable of a port, an input is added to it, the offset: the difference between what the variable was just
-//! before a change and what the law gives. At the change it steps to 0. So a change of modes moves states as a step of an input does,
-//! and keeps momentum, charge and flux linkage.
+//! If a mode sets a variable of a port, an input is added to this variable. This input, the offset, is the difference
+//! between the variable just before a change and the value given by the law. At the change it steps to 0. A change of
+//! modes therefore moves states in the same way as an input step, and conserves momentum, charge and flux linkage.
 
 pub mod blocks;
 pub mod cause;
@@ -37,15 +37,15 @@ use switching::Switching;
 pub struct Report<'a, T> {
     /// The time.
     pub t: T,
-    /// The events in their order.
+    /// The events, in order.
     pub happened: &'a [Happening],
-    /// The number of further ones.
+    /// The number of additional events.
     pub further: usize,
-    /// The energy that storage has lost in them, if it is known.
+    /// The energy that storage has lost in the events, if known.
     pub lost: Option<T>,
 }
 
-/// Events, and a function that takes their reports.
+/// Events, and the function that receives their reports.
 pub struct Reported<S: Switching, F> {
     events: Events<S>,
     report: F,
@@ -57,7 +57,7 @@ impl<S: Switching, F: FnMut(Report<'_, S::Real>)> Reported<S, F> {
         Moment { events, motion, t, x }
     }
 
-    /// Hands over what has happened, also if the last of it has no answer.
+    /// Reports the events, even if the last one has no solution.
     fn report(&mut self, t: S::Real, done: Result<(), Fault>) -> Result<(), Fault> {
         let events = &self.events;
         let happened = events.happened.as_ref();
@@ -135,7 +135,8 @@ where
     R: FnMut(S::Real, &S::Outputs, &S::States),
     F: FnMut(Report<'_, S::Real>),
 {
-    /// Prepares a run with events; `rows` takes the time, the outputs and the states of each row, and `report` the events of an instant.
+    /// Prepares a run with events. `rows` receives the time, the outputs and the states of each row, and `report` the events of an
+    /// instant.
     pub fn with_events(model: Model<S>, plan: Plan<S::Real>, rows: R, report: F) -> Run<S, R, Reported<S, F>> {
         let events = Events::new();
         Run::with(model, plan, rows, Reported { events, report })
@@ -143,12 +144,12 @@ where
 }
 
 impl<S: Switching> Model<S> {
-    /// The combination of modes whose equations the model evaluates, as a place among those of [`Switching::TABLES`].
+    /// Returns the combination of modes in force, as an index into the combinations of [`Switching::TABLES`].
     pub fn combination(&self) -> usize {
         self.system.held().combination
     }
 
-    /// Evaluates the equations of another combination from now on; false, and no change, if it has none.
+    /// Switches to the equations of another combination; returns false, without a change, if it has none.
     pub fn set_combination(&mut self, combination: usize) -> bool {
         let row = S::TABLES.combinations.get(combination);
         let has_equations = row.is_some_and(|row| row.conflict.is_none());

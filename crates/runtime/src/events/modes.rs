@@ -1,32 +1,28 @@
-//! The modes in force behind an instant, as the tables of a model have them: what [`settle`] needs to know of a run.
+//! The modes in force after an instant: implements the interface of [`settle`] with the tables of a model.
 
 use super::super::array::Array;
+use super::super::real::Real;
 use super::super::system::Fault;
 use super::cause::{Happening, Reason};
-use super::moment::{Moment, NOT_ASSUMED};
-use super::search::{is_idle, settle, Acting, Transition, Unsettled};
+use super::moment::Moment;
+use super::search::{settle, Acting, Transition, Unsettled};
 use super::switching::Switching;
 use super::tables::Change;
-
-/// The mode that is wanted of an element whose mode is assumed.
-fn wanted_in<M: Array<Item = usize>>(wanted: &M, element: usize) -> Option<usize> {
-    Some(wanted[element]).filter(|mode| *mode != NOT_ASSUMED)
-}
 
 fn has_sets(change: &Option<&'static Change>) -> bool {
     change.is_some_and(|change| !change.sets.is_empty())
 }
 
 impl<S: Switching> Moment<'_, S> {
-    /// The first change of an element that acts.
+    /// Returns the first acting change of an element.
     fn change_of(&self, element: usize) -> Option<&'static Change> {
         let changes = S::TABLES.mode(self.motion.combination(), element).changes.iter();
         let signs = &self.events.margins.signs;
         changes.into_iter().find(|change| S::holds(change.condition, signs))
     }
 
-    /// Takes the values of contacts that act now, together with those that closed at this instant before. One that closes again comes
-    /// after what was set before.
+    /// Stores the values of contacts that act now, in addition to those that closed earlier at this instant. A contact that closes again
+    /// starts a new set of values.
     fn take_contacts(&mut self, modes: &mut S::Modes) {
         let acting = S::Acting::of(|element| self.change_of(element));
         let events = &mut *self.events;
@@ -59,13 +55,35 @@ impl<S: Switching> Moment<'_, S> {
         }
     }
 
-    /// Reports the changes of this instant. An element that has closed and opened again has changed twice.
+    /// Returns the change of an element that acts by an impulse on a bound.
+    fn pulled(&self, element: usize) -> Option<&'static Change> {
+        let margins = &self.events.margins;
+        let mut changes = S::TABLES.mode(self.motion.combination(), element).changes.iter();
+        changes.find(|change| {
+            let is_struck = change
+                .bound
+                .is_some_and(|bound| margins.entered[bound.margin] != S::Real::c(0.0));
+            is_struck && change.sets.is_empty() && S::holds(change.condition, &margins.signs)
+        })
+    }
+
+    /// Takes the changes that act by an impulse on a bound; returns false if there are none.
+    fn pull(&mut self, modes: &mut S::Modes) -> bool {
+        let mut is_any = false;
+        for element in 0..S::Modes::LENGTH {
+            if let Some(change) = self.pulled(element) {
+                modes[element] = change.to;
+                is_any = true;
+            }
+        }
+        is_any
+    }
+
+    /// Reports the changes of this instant. An element that has closed and reopened has changed twice.
     fn note_changes(&mut self) {
         let (began, now) = (&S::TABLES.combinations[self.events.from.began], self.in_force());
         for element in 0..S::Modes::LENGTH {
-            let before = wanted_in(&self.events.wanted_before, element);
-            let mut from = before.unwrap_or(began.modes[element]);
-            let to = self.wanted(element).unwrap_or(now.modes[element]);
+            let (mut from, to) = (began.modes[element], now.modes[element]);
             let closed = self.events.contacts.first_closed[element].map_or(from, |closed| closed.to);
             for next in [closed, to] {
                 if next != from {
@@ -77,14 +95,14 @@ impl<S: Switching> Moment<'_, S> {
         }
     }
 
-    /// The combination of these modes, which the program must hold.
+    /// Returns the combination of these modes, which the program must contain.
     fn held(&mut self, modes: &S::Modes) -> Result<usize, Fault> {
         let found = S::TABLES.combination_of(modes.as_ref());
         let reason = Reason::NotHeld(self.motion.combination());
         found.ok_or_else(|| self.fail(reason))
     }
 
-    /// No modes agree. Modes that contradict each other say more than a circle does.
+    /// Returns the fault for inconsistent modes. Contradictory modes are a more specific reason than a cycle of changes.
     fn disagree(&mut self) -> Fault {
         let tried = self.events.visited.entries().zip(S::TABLES.combinations);
         let conflict = tried
@@ -94,11 +112,10 @@ impl<S: Switching> Moment<'_, S> {
         self.fail(conflict.map_or(circle, Reason::NoEquations))
     }
 
-    /// Finds the modes behind this instant, and the states there; `from` of the events is what is known before.
+    /// Finds the modes after this instant, and the states there; `from` of the events contains the data known before.
     pub(crate) fn settle(&mut self) -> Result<(), Fault> {
         let began = S::TABLES.combinations[self.events.from.combination].modes;
         let mut modes = S::Modes::of(|element| began[element]);
-        self.events.wanted_before = self.events.wanted;
         settle(self, &mut modes)?;
         self.note_changes();
         Ok(())
@@ -118,30 +135,7 @@ impl<S: Switching> Transition for Moment<'_, S> {
         changes.any(|change| change.to == to && change.is_free)
     }
 
-    fn may_stay(&self, element: usize, mode: usize) -> bool {
-        let mut changes = S::TABLES.elements[element].modes[mode].changes.iter();
-        changes.all(|change| change.asks_ports)
-    }
-
-    fn is_idle(&self, element: usize) -> bool {
-        let (places, own) = (&S::TABLES.places, &S::TABLES.elements[element]);
-        let first = places.ports + 2 * own.first_port;
-        let watched = self.events.watched.as_ref();
-        is_idle(&watched[first..first + 2 * own.ports], &watched[..places.given])
-    }
-
-    fn wanted(&self, element: usize) -> Option<usize> {
-        wanted_in(&self.events.wanted, element)
-    }
-
-    fn want(&mut self, element: usize, mode: Option<usize>) {
-        self.events.wanted[element] = mode.unwrap_or(NOT_ASSUMED);
-    }
-
     fn acting(&self, element: usize) -> Option<Acting> {
-        if self.wanted(element).is_some() {
-            return None;
-        }
         let change = self.change_of(element)?;
         Some(Acting {
             to: change.to,
@@ -156,7 +150,7 @@ impl<S: Switching> Transition for Moment<'_, S> {
         }
         let from = self.events.from;
         self.enter(&from, combination, false)?;
-        Ok(true)
+        Ok(S::States::LENGTH == 0 || self.motion.rates(self.t, self.x).is_some())
     }
 
     fn complementary(&mut self) -> Result<Option<S::Modes>, Fault> {
@@ -169,16 +163,60 @@ impl<S: Switching> Transition for Moment<'_, S> {
     fn close_contacts(&mut self, modes: &mut S::Modes) -> Result<(), Fault> {
         let began = self.events.from.began;
         self.take_contacts(modes);
-        let combination = self.held(modes)?;
+        let mut combination = self.held(modes)?;
         if S::TABLES.combinations[combination].conflict.is_some() {
             return Err(self.fail(Reason::NoEquations(combination)));
         }
         let base = self.events.contacts.base.unwrap_or(self.events.from);
         self.enter(&base, combination, true)?;
+        // Elements release if an impulse of the contacts pulls at them.
+        for _ in 0..S::Modes::LENGTH {
+            if !self.pull(modes) {
+                break;
+            }
+            combination = self.held(modes)?;
+            if S::TABLES.combinations[combination].conflict.is_some() {
+                return Err(self.fail(Reason::NoEquations(combination)));
+            }
+            self.enter(&base, combination, true)?;
+        }
         let from = self.before(began);
         self.events.from = from;
         self.events.visited = S::Visited::of(|at| at == combination);
         self.enter(&from, combination, false)
+    }
+
+    fn keep(&mut self) -> bool {
+        let combination = self.motion.combination();
+        // The bounds of a redundant element are not part of the problem.
+        let redundant = S::TABLES.combinations[combination].redundant;
+        let elements = (0..S::Modes::LENGTH).filter(|element| !redundant[*element]);
+        let changes = elements.flat_map(|element| S::TABLES.mode(combination, element).changes);
+        let bounded = changes.filter_map(|change| Some((change, change.bound?)));
+        let margins = &mut self.events.margins;
+        let mut is_any = false;
+        for (change, bound) in bounded.filter(|(change, _)| change.sets.is_empty()) {
+            let at = bound.margin;
+            // A condition that holds at the bound itself does not depend on the side.
+            if margins.signs[at] != S::Real::c(0.0) && S::holds(change.condition, &margins.signs) {
+                margins.least[at] = margins.least[at].maximum(S::Real::c(2.0) * margins.values[at].abs());
+                let least = S::Real::c(f64::MIN_POSITIVE);
+                margins.signs[at] = if bound.is_positive { -least } else { least };
+                is_any |= !S::holds(change.condition, &margins.signs);
+            }
+        }
+        is_any
+    }
+
+    fn is_struck(&self) -> bool {
+        (0..S::Modes::LENGTH).any(|element| self.pulled(element).is_some())
+    }
+
+    fn jump(&mut self, _: &S::Modes) {
+        let (began, combination) = (self.events.from.began, self.motion.combination());
+        let from = self.before(began);
+        self.events.from = from;
+        self.events.visited = S::Visited::of(|at| at == combination);
     }
 
     fn begin(&mut self, _: &S::Modes) {
@@ -206,8 +244,7 @@ impl<S: Switching> Transition for Moment<'_, S> {
     fn was_in(&self, element: usize, mode: usize) -> bool {
         let first = S::TABLES.combinations[self.events.from.combination].modes;
         let mut tried = self.events.visited.entries().zip(S::TABLES.combinations);
-        wanted_in(&self.events.wanted_before, element).unwrap_or(first[element]) == mode
-            || tried.any(|(visited, row)| *visited && row.modes[element] == mode)
+        first[element] == mode || tried.any(|(visited, row)| *visited && row.modes[element] == mode)
     }
 
     fn fault(&mut self, modes: &S::Modes, reason: Unsettled) -> Fault {

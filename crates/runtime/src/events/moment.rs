@@ -1,4 +1,4 @@
-//! A run at an event: what is known there, and the functions of the model by which it is looked at.
+//! A run at an event: the data known there, and the functions that evaluate the model.
 
 use super::super::array::Array;
 use super::super::branch::Point;
@@ -14,98 +14,98 @@ use super::tables::{Combination, Known};
 /// The state of a run just before an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before<S: Switching> {
-    /// The combination of modes in which the search begins, and the one at the beginning of the instant.
+    /// The combination of modes in which the search begins, and that at the beginning of the instant.
     pub(crate) combination: usize,
     pub(crate) began: usize,
-    /// The values of states, those included that are dependent in this combination.
+    /// The values of states, including those dependent in this combination.
     pub(crate) x: S::States,
     pub(crate) is_known: S::Knowns,
-    /// Effort and flow of the ports of elements with modes; not known at the start of a run.
+    /// Effort and flow of the ports of elements with modes; unknown at the start of a run.
     pub(crate) ports: Option<S::Powers>,
-    /// The difference between what a port's variable is and what the law gives.
+    /// The difference between a port's variable and the value given by the law.
     pub(crate) offsets: S::Ports,
-    /// The discrete variables before the instant, and as they were assigned.
+    /// The discrete variables before the instant, and after the assignments.
     pub(crate) old_discretes: S::Discretes,
     pub(crate) discretes: S::Discretes,
-    /// The inputs just before, where they step at this instant; at the start all are 0.
+    /// The inputs just before, if they step at this instant; at the start all are 0.
     pub(crate) inputs: Option<S::Inputs>,
+    /// True for each state that a block has set.
+    pub(crate) is_set: S::Knowns,
 }
-
-/// In the place of a mode that is wanted: the mode in force is not assumed.
-pub(crate) const NOT_ASSUMED: usize = usize::MAX;
 
 /// The contacts of an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contacts<S: Switching> {
-    /// The run before the first of them closed.
+    /// The state of the run before the first contact closed.
     pub(crate) base: Option<Before<S>>,
     /// The watched values just before the instant, and the combination there.
     pub(crate) offered: Option<(S::Watched, usize)>,
-    /// The change by which each element has closed, and the first one.
+    /// The last and the first change by which each element has closed.
     pub(crate) closed: S::Acting,
     pub(crate) first_closed: S::Acting,
-    /// The values that are set.
+    /// The set values.
     pub(crate) set_values: S::Sets,
 }
 
 /// Margins of conditions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Margins<S: Switching> {
-    /// The margins as they are, the size below which each of them counts as 0, and their signs: impulses before finite values, and
-    /// what is 0 by where it is going.
+    /// The margins, the magnitude below which each of them counts as 0, and their signs. Impulses determine the sign first; zero margins
+    /// have the sign of their direction.
     pub(crate) values: S::Margins,
     pub(crate) least: S::Margins,
     pub(crate) signs: S::Margins,
-    /// The most that the terms of each margin have been worth, and its largest impulse.
+    /// The largest magnitude of the terms of each margin, and its largest impulse.
     pub(crate) sizes: S::Margins,
     pub(crate) impulses: S::Margins,
+    /// The impulses of the change to the combination in force.
+    pub(crate) entered: S::Margins,
 }
 
 /// The events of a run, with their memory.
 #[derive(Clone, Debug)]
 pub struct Events<S: Switching> {
-    /// The run behind the last event: watched values, offsets, margins.
+    /// The data after the last event: watched values, offsets, margins.
     pub(crate) watched: S::Watched,
     pub(crate) offsets: S::Ports,
     pub(crate) margins: Margins<S>,
-    /// The directions of margins that were 0 behind the last event and are 0 still.
+    /// The directions of margins that were 0 after the last event and are still 0.
     pub(crate) going: S::Margins,
-    /// The modes that are wanted of elements whose modes are assumed, now and before the instant; [`NOT_ASSUMED`] of the others.
-    pub(crate) wanted: S::Modes,
-    pub(crate) wanted_before: S::Modes,
+    /// The last nonzero margins: the condition of a block keeps the side given by them.
+    pub(crate) sides: S::Margins,
     pub(crate) from: Before<S>,
     pub(crate) contacts: Contacts<S>,
     /// The combinations that were tried.
     pub(crate) visited: S::Visited,
-    /// True if the condition of each block holds, and if it is to run; the number of its next instant.
+    /// For each block: if its condition holds, if it runs next, and the number of its next instant.
     pub(crate) holding: S::Flags,
     pub(crate) is_run: S::Flags,
     pub(crate) next: S::Numbers,
     pub(crate) temporaries: S::Temporaries,
-    /// The first of these instants, and times of the last events.
+    /// The first of these instants, and the times of the last events.
     pub(crate) instant: S::Real,
     pub(crate) recent: [S::Real; MOST_AT_ONCE],
     pub(crate) count: usize,
-    /// True if an event is due where the run is.
+    /// True if an event is due at the current point.
     pub(crate) is_due: bool,
-    /// Margins at the looks at the last step.
+    /// The sampled margins of the last step.
     pub(crate) looks: [Look<S::Real, S::Margins>; LOOKS + 1],
-    /// The events of this instant, how many there were, and the energy that storage has lost in them.
+    /// The events of this instant, their number, and the energy that storage has lost in them.
     pub(crate) happened: S::Happened,
     pub(crate) happenings: usize,
     pub(crate) lost: S::Real,
     pub(crate) is_lost_known: bool,
-    /// The reason of the last event without an answer.
+    /// The reason why the last event has no solution.
     pub(crate) reason: Option<Reason>,
 }
 
 impl<S: Switching> Events<S> {
-    /// Before a run.
+    /// Creates the memory of a run.
     pub(crate) fn new() -> Events<S> {
         const {
             assert!(
                 S::Real::EPSILON < 1e-12,
-                "single precision does not tell which modes hold"
+                "single precision cannot determine the active modes"
             )
         }
         let zero = S::Real::c(0.0);
@@ -123,10 +123,10 @@ impl<S: Switching> Events<S> {
                 signs: none,
                 sizes: none,
                 impulses: none,
+                entered: none,
             },
             going: none,
-            wanted: S::Modes::filled(NOT_ASSUMED),
-            wanted_before: S::Modes::filled(NOT_ASSUMED),
+            sides: none,
             from: Before {
                 combination: S::TABLES.first,
                 began: S::TABLES.first,
@@ -137,6 +137,7 @@ impl<S: Switching> Events<S> {
                 old_discretes: zeros(),
                 discretes: zeros(),
                 inputs: None,
+                is_set: S::Knowns::filled(false),
             },
             contacts: Contacts {
                 base: None,
@@ -163,7 +164,7 @@ impl<S: Switching> Events<S> {
         }
     }
 
-    /// Notes an event of this instant.
+    /// Records an event of this instant.
     pub(crate) fn note(&mut self, happening: Happening) {
         if self.happenings < S::Happened::LENGTH {
             self.happened[self.happenings] = happening;
@@ -173,23 +174,23 @@ impl<S: Switching> Events<S> {
 }
 
 impl<S: Switching> Motion<S> {
-    /// The combination of modes in force.
+    /// Returns the combination of modes in force.
     pub(crate) fn combination(&self) -> usize {
         self.model.system.held().combination
     }
 
-    /// The inputs at a time.
+    /// Returns the inputs at a time.
     pub(crate) fn inputs(&mut self, t: S::Real) -> S::Inputs {
         self.point(t, zeros()).u
     }
 
-    /// Discrete variables as they are held.
+    /// Returns the held values of discrete variables.
     pub(crate) fn discretes(&self) -> S::Discretes {
         let held = self.model.system.held().values;
         S::Discretes::of(|at| held.map_or(S::Real::c(0.0), |held| held[at]))
     }
 
-    /// Holds discrete variables and offsets, all as they are from now on.
+    /// Sets the held values of all discrete variables and offsets.
     pub(crate) fn hold(&mut self, discretes: &S::Discretes, offsets: &S::Ports) {
         self.model.system.held_mut().values = Some(S::Held::of(|at| {
             if at < S::Discretes::LENGTH {
@@ -200,14 +201,22 @@ impl<S: Switching> Motion<S> {
         }));
     }
 
-    /// The right sides at a time, with the loops solved next to where the run is.
+    /// Computes the right-hand sides at a time, with the solution of the loops nearest to that of the current point.
     pub(crate) fn rates(&mut self, t: S::Real, x: &S::States) -> Option<S::States> {
         self.branch.recall(&mut self.model, false);
         let mut rates = zeros();
         self.rates_at(t, x, &mut rates).ok().map(|_| rates)
     }
 
-    /// Evaluates a function of the model at a time, where the inputs have these rates, or their own.
+    /// Computes the states two steps of length `ahead` later; none if the right-hand side has no value.
+    pub(crate) fn two_steps(&mut self, t: S::Real, x: &S::States, ahead: S::Real) -> Option<S::States> {
+        let rates = self.rates(t, x)?;
+        let middle = S::States::of(|at| x[at] + ahead * rates[at]);
+        let rates = self.rates(t + ahead, &middle)?;
+        Some(S::States::of(|at| middle[at] + ahead * rates[at]))
+    }
+
+    /// Evaluates a function of the model at a time, with these rates of the inputs or, without any, their own.
     fn evaluate<A: Array<Item = S::Real>>(
         &mut self,
         (t, x): (S::Real, &S::States),
@@ -242,17 +251,17 @@ impl<S: Switching> Motion<S> {
         Ok(values)
     }
 
-    /// The margins in the combination in force.
+    /// Computes the margins in the combination in force.
     pub(crate) fn margins(&mut self, at: (S::Real, &S::States), du: Option<&S::Inputs>) -> Result<S::Margins, Fault> {
         self.evaluate(at, du, S::margins)
     }
 
-    /// The watched values in the combination in force.
+    /// Computes the watched values in the combination in force.
     pub(crate) fn watched(&mut self, at: (S::Real, &S::States), du: Option<&S::Inputs>) -> Result<S::Watched, Fault> {
         self.evaluate(at, du, S::watched)
     }
 
-    /// The watched values just before the start, where all inputs are 0 but those that are held.
+    /// Computes the watched values just before the start, when all inputs except the held ones are 0.
     pub(crate) fn watched_before(&mut self, t: S::Real, x: &S::States) -> Result<S::Watched, Fault> {
         let mut here = self.point(t, *x);
         let own = here.u;
@@ -264,13 +273,13 @@ impl<S: Switching> Motion<S> {
         self.evaluate_at(&here, x, None, S::watched)
     }
 
-    /// The length of the run.
+    /// Returns the length of the run.
     pub(crate) fn whole(&self) -> S::Real {
         self.plan.stop - self.plan.start
     }
 }
 
-/// A run where something happens.
+/// A run at the instant of an event.
 pub(crate) struct Moment<'r, S: Switching> {
     pub(crate) events: &'r mut Events<S>,
     pub(crate) motion: &'r mut Motion<S>,
@@ -279,28 +288,28 @@ pub(crate) struct Moment<'r, S: Switching> {
 }
 
 impl<S: Switching> Moment<'_, S> {
-    /// The combination of modes in force with its tables.
+    /// Returns the tables of the combination in force.
     pub(crate) fn in_force(&self) -> &'static Combination {
         &S::TABLES.combinations[self.motion.combination()]
     }
 
-    /// The margins where the run is.
+    /// Computes the margins at the current point.
     pub(crate) fn margins(&mut self, du: Option<&S::Inputs>) -> Result<S::Margins, Fault> {
         self.motion.margins((self.t, self.x), du)
     }
 
-    /// The watched values where the run is.
+    /// Computes the watched values at the current point.
     pub(crate) fn watched(&mut self) -> Result<S::Watched, Fault> {
         self.motion.watched((self.t, self.x), None)
     }
 
-    /// Keeps why an event has no answer.
+    /// Stores the reason why an event has no solution.
     pub(crate) fn fail(&mut self, reason: Reason) -> Fault {
         self.events.reason = Some(reason);
         Fault::EventNotKnown
     }
 
-    /// The run as it is, for what comes after this instant.
+    /// Returns the current state of the run, for the events after this instant.
     pub(crate) fn before(&self, began: usize) -> Before<S> {
         let known = self.in_force().known;
         let watched = &self.events.watched;
@@ -318,11 +327,12 @@ impl<S: Switching> Moment<'_, S> {
             old_discretes: discretes,
             discretes,
             inputs: None,
+            is_set: S::Knowns::filled(false),
         }
     }
 }
 
-/// A short time, as a share of a run: rounding of the time does not swallow it.
+/// Returns a short time, as a fraction of the run, that exceeds the round-off of the time.
 pub(crate) fn short<S: System>(share: f64, motion: &Motion<S>, t: S::Real) -> S::Real {
     let whole = motion.plan.stop - motion.plan.start;
     (S::Real::c(share) * whole).maximum(S::Real::c(1e3 * S::Real::EPSILON) * t.abs())

@@ -1,6 +1,6 @@
 //! Tables of a model with events: its combinations of modes, its elements with modes, and its blocks.
 
-/// All that a model with events holds beside its functions.
+/// The data of a model with events, in addition to its functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables {
     /// The combinations of modes.
@@ -9,32 +9,36 @@ pub struct Tables {
     pub first: usize,
     /// The elements with modes.
     pub elements: &'static [Element],
-    /// The blocks in the order of the text.
-    pub blocks: &'static [Block],
+    /// The blocks in source order.
+    pub blocks: &'static [AssignmentBlock],
     /// The inputs of discrete variables.
     pub discretes: &'static [usize],
     /// The first input that is an offset of a port.
     pub first_offset: usize,
-    /// True for each state whose start is known.
+    /// True for each state with a known initial value.
     pub start_known: &'static [bool],
     /// True if the energy of storage is known in all modes.
     pub knows_energy: bool,
-    /// The beginnings of the watched values.
+    /// The number of turns, which follow the margins of conditions: numbers at whose zeros a margin may have a peak or a bend.
+    pub turns: usize,
+    /// The number of phases, which follow the turns: arguments of periodic functions within margins, in radians.
+    pub phases: usize,
+    /// The offsets of each kind of watched values.
     pub places: Places,
 }
 
-/// The beginnings of the watched values of each kind; in front are the values of states by their names.
+/// The first index of each kind of watched values; the values of states by name come first.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     /// Effort and flow of each port of elements with modes.
     pub ports: usize,
-    /// The values that the modes in force give at ports.
+    /// The values that the modes in force set at ports.
     pub given: usize,
-    /// The values that the law of each mode gives.
+    /// The values given by the law of each mode.
     pub laws: usize,
-    /// The values that changes set.
+    /// The values set by changes.
     pub sets: usize,
-    /// The values that blocks read.
+    /// The values read by blocks.
     pub read: usize,
     /// The energy of storage.
     pub energy: usize,
@@ -45,37 +49,41 @@ pub struct Places {
 pub struct Combination {
     /// The mode of each element.
     pub modes: &'static [usize],
-    /// The reason if there are no equations.
+    /// The reason if the combination has no equations.
     pub conflict: Option<&'static str>,
     /// The kind of each state.
     pub known: &'static [Known],
-    /// True for each margin that is looked at.
+    /// True for each margin that is evaluated.
     pub watches: &'static [bool],
+    /// True for each margin that depends only on time, parameters and discrete variables; their signs have no round-off.
+    pub timed: &'static [bool],
+    /// True for each element with a redundant mode: its port shares what the other modes leave undetermined.
+    pub redundant: &'static [bool],
 }
 
 /// A state in a combination of modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// It has no value.
+    /// The state has no value.
     No,
-    /// It is a state.
+    /// The variable is a state.
     State,
-    /// Its value follows from others.
+    /// The value follows from other states.
     Follows,
 }
 
 /// An element with modes.
 #[derive(Clone, Copy, Debug)]
 pub struct Element {
-    /// Its name.
+    /// The name of the element.
     pub name: &'static str,
     /// True if it is a junction with a condition.
     pub is_junction: bool,
-    /// Its modes.
+    /// The modes of the element.
     pub modes: &'static [Mode],
-    /// Its first mode among those of all elements.
+    /// The index of its first mode in the list of all modes.
     pub first_mode: usize,
-    /// Its first port among those of all elements.
+    /// The index of its first port in the list of all ports.
     pub first_port: usize,
     /// The number of its ports.
     pub ports: usize,
@@ -84,37 +92,48 @@ pub struct Element {
 /// A mode of an element.
 #[derive(Clone, Copy, Debug)]
 pub struct Mode {
-    /// Its name.
+    /// The name of the mode.
     pub name: &'static str,
-    /// The variable that it gives at each port: 0 for effort, 1 for flow.
+    /// The variable that the mode sets at each port: 0 for effort, 1 for flow.
     pub given: &'static [Option<usize>],
-    /// The changes that leave it.
+    /// The changes from this mode to others.
     pub changes: &'static [Change],
 }
 
 /// A change from one mode to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
-    /// The place of its condition among all conditions.
+    /// The index of its condition in the list of all conditions.
     pub condition: usize,
-    /// The mode that follows.
+    /// The next mode.
     pub to: usize,
-    /// True if the mode that follows may be tried without the condition: it is left by itself if it is wrong.
+    /// True if the next mode may be tried without the condition, because the element leaves it if it is wrong.
     pub is_free: bool,
-    /// True if the condition does not hold without variables of the element's ports.
-    pub asks_ports: bool,
-    /// The values that it sets.
+    /// The values set by the change.
     pub sets: &'static [Set],
-    /// The margin of a condition that is one comparison, and whether it holds above 0.
-    pub margin: Option<(usize, bool)>,
+    /// The comparison in the condition that bounds the free variable of the element's port.
+    pub bound: Option<Bound>,
+}
+
+/// The comparison in a condition on the port variable that the mode in force leaves free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The margin of the comparison.
+    pub margin: usize,
+    /// True if the comparison holds for a positive margin.
+    pub is_positive: bool,
+    /// True if the comparison holds for a variable above the bound.
+    pub is_above: bool,
+    /// The mode after the next bound in the same direction, up to which the set variable may move.
+    pub far: Option<usize>,
 }
 
 /// A value that a change sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Set {
-    /// Its place among all set values.
+    /// The index in the list of all set values.
     pub place: usize,
-    /// The port among those of all elements.
+    /// The index of the port in the list of all ports.
     pub port: usize,
     /// The variable of the port: 0 for effort, 1 for flow.
     pub variable: usize,
@@ -122,27 +141,27 @@ pub struct Set {
 
 /// A block of assignments.
 #[derive(Clone, Copy, Debug)]
-pub struct Block {
-    /// `every:12`
+pub struct AssignmentBlock {
+    /// The name of the block, such as `every:12`.
     pub name: &'static str,
-    /// The time at which it runs.
+    /// The times at which the block runs.
     pub trigger: Trigger,
-    /// The place of its condition among all conditions.
+    /// The index of its condition in the list of all conditions.
     pub condition: usize,
-    /// The place of its first assignment among those of all blocks.
+    /// The index of its first assignment in the list of all assignments.
     pub first_assignment: usize,
-    /// The targets of its assignments.
+    /// The targets of the assignments.
     pub targets: &'static [Target],
 }
 
-/// The time at which a block runs.
+/// The times at which a block runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trigger {
     /// When its condition becomes true.
     When,
     /// Once before the first row.
     Initially,
-    /// At a first instant, and once a period from then on.
+    /// At a first instant, and periodically from then on.
     Every {
         /// The period in seconds.
         period: f64,
@@ -156,42 +175,14 @@ pub enum Trigger {
 pub enum Target {
     /// A discrete variable.
     Discrete(usize),
-    /// A value that the assignments behind it read: the condition of an `if`, an entry of a vector.
+    /// A value read by the following assignments: the condition of an `if`, or an entry of a vector.
     Temporary(usize),
     /// A state.
     State(usize),
 }
 
-/// An element that is complementary in a combination of modes.
-#[derive(Clone, Copy, Debug)]
-pub struct Pair {
-    pub(crate) element: usize,
-    pub(crate) port: usize,
-    /// The mode that it would change to.
-    pub(crate) to: usize,
-    /// The watched values of the variable that is free, and of what the other mode gives it.
-    pub(crate) free: usize,
-    pub(crate) other: usize,
-    /// The margin of the change, and whether it is taken above 0.
-    pub(crate) margin: usize,
-    pub(crate) is_above: bool,
-}
-
-impl Pair {
-    /// The place of a pair that is not there.
-    pub(crate) const NONE: Pair = Pair {
-        element: 0,
-        port: 0,
-        to: 0,
-        free: 0,
-        other: 0,
-        margin: 0,
-        is_above: false,
-    };
-}
-
 impl Tables {
-    /// The input of a value that is held between events: discrete variables come first, then offsets.
+    /// Returns the input of a value that is held between events: discrete variables come first, then offsets.
     pub fn held_input(&self, at: usize) -> usize {
         match self.discretes.get(at) {
             Some(input) => *input,
@@ -199,14 +190,14 @@ impl Tables {
         }
     }
 
-    /// The combination of these modes, if the model holds it.
+    /// Returns the combination of these modes, if the model has one.
     pub fn combination_of(&self, modes: &[usize]) -> Option<usize> {
         self.combinations
             .iter()
             .position(|combination| combination.modes == modes)
     }
 
-    /// The mode of an element in a combination.
+    /// Returns the mode of an element in a combination.
     pub fn mode(&self, combination: usize, element: usize) -> &'static Mode {
         &self.elements[element].modes[self.combinations[combination].modes[element]]
     }

@@ -1,27 +1,49 @@
-//! Conditions that end a part of a run: where one of them becomes true is located on the solution between the ends of a step.
+//! Conditions that end a part of a run: the instant at which one of them becomes true is located on the solution within a step.
 
 use super::super::array::Array;
 use super::super::dopri5::Dopri5;
 use super::super::loops::zeros;
 use super::super::motion::Motion;
 use super::super::real::Real;
-use super::looks::{first_within, Watched};
-use super::moment::{Events, Moment, NOT_ASSUMED};
+use super::looks::{about_zero, first_within, is_at_rest, Watched};
+use super::moment::{Events, Moment};
 use super::switching::Switching;
 use core::convert::Infallible;
 
-/// A condition acts a little before its margin is 0. An instant that is known exactly, such as that of a sampled block or of an input's
-/// step, comes first if it is this near, as a share of the time.
-const SAME_INSTANT: f64 = 1e-10;
+/// The distance within which instants coincide, as a fraction of the time. A condition acts slightly before its margin is 0. An instant
+/// known exactly, such as that of a sampled block or of an input step, therefore replaces it within this distance.
+pub const SAME_INSTANT: f64 = 1e-10;
 
-/// The conditions of a model with what is known of them.
+/// Returns true if the condition of a block holds, or has held and is not left yet. A margin within its round-off keeps its sign.
+pub(crate) fn keeps<S: Switching>(condition: usize, held: bool, margins: &S::Margins, sides: &S::Margins) -> bool {
+    let on_side = |at: usize| {
+        if margins[at] == S::Real::c(0.0) {
+            sides[at]
+        } else {
+            margins[at]
+        }
+    };
+    S::holds(condition, margins) || (held && S::holds(condition, &S::Margins::of(on_side)))
+}
+
+/// Stores the signs of margins that are nonzero, or rest at 0 since the sample before.
+pub(crate) fn remember<S: Switching>(sides: &mut S::Margins, margins: &S::Margins, before: Option<&S::Margins>) {
+    for (at, (side, margin)) in sides.entries_mut().zip(margins.entries()).enumerate() {
+        let rests = before.is_some_and(|before| is_at_rest(before[at], *margin));
+        if *margin != S::Real::c(0.0) || rests {
+            *side = *margin;
+        }
+    }
+}
+
+/// The conditions of a model, with their known signs.
 struct Watching<'w, S: Switching> {
     motion: &'w mut Motion<S>,
     solver: Option<&'w Dopri5<S::States>>,
     least: &'w S::Margins,
     holding: &'w mut S::Flags,
     going: &'w mut S::Margins,
-    wanted: &'w S::Modes,
+    sides: &'w mut S::Margins,
 }
 
 impl<S: Switching> Watching<'_, S> {
@@ -31,7 +53,7 @@ impl<S: Switching> Watching<'_, S> {
         }
         for (margin, least) in margins.entries_mut().zip(self.least.entries()) {
             if margin.abs() <= *least {
-                *margin = S::Real::c(0.0);
+                *margin = about_zero(*margin);
             }
         }
     }
@@ -51,7 +73,15 @@ impl<S: Switching> Watched for Watching<'_, S> {
         Ok(())
     }
 
-    /// True if a change of modes is to be taken, or the condition of a block has become true.
+    fn conditions(&self) -> usize {
+        S::Margins::LENGTH - S::TABLES.turns - S::TABLES.phases
+    }
+
+    fn phases(&self) -> usize {
+        S::TABLES.phases
+    }
+
+    /// Returns true if a change of modes is due, or if the condition of a block has become true.
     fn acts(&self, margins: &S::Margins) -> bool {
         let zero = S::Real::c(0.0);
         let sides = S::Margins::of(|at| {
@@ -62,16 +92,17 @@ impl<S: Switching> Watched for Watching<'_, S> {
             }
         });
         let combination = self.motion.combination();
-        let elements = (0..S::Modes::LENGTH).filter(|element| self.wanted[*element] == NOT_ASSUMED);
+        let elements = 0..S::Modes::LENGTH;
         let mut changes = elements.flat_map(|element| S::TABLES.mode(combination, element).changes);
         let mut blocks = S::TABLES.blocks.iter().zip(self.holding.entries());
         changes.any(|change| S::holds(change.condition, &sides))
             || blocks.any(|(block, holding)| !holding && S::holds(block.condition, margins))
     }
 
-    fn take_over(&mut self, margins: &S::Margins) {
+    fn take_over(&mut self, margins: &S::Margins, before: Option<&S::Margins>) {
+        remember::<S>(self.sides, margins, before);
         for (holding, block) in self.holding.entries_mut().zip(S::TABLES.blocks) {
-            *holding = S::holds(block.condition, margins);
+            *holding = keeps::<S>(block.condition, *holding, margins, self.sides);
         }
         for (going, margin) in self.going.entries_mut().zip(margins.entries()) {
             if *margin != S::Real::c(0.0) {
@@ -82,8 +113,8 @@ impl<S: Switching> Watched for Watching<'_, S> {
 }
 
 impl<S: Switching> Moment<'_, S> {
-    /// Begins to watch where the run is; true if a condition acts at once. For modes, a margin that was 0 behind the event counts as it did
-    /// there, by where it is going, until it is not 0.
+    /// Begins to watch at the current point; returns true if a condition acts immediately. For modes, a margin that was 0 after the event
+    /// keeps the sign of its direction there until it is nonzero.
     pub(crate) fn is_at_once(&mut self) -> bool {
         let known = self.events.margins;
         self.events.going = S::Margins::of(|at| match known.values[at].abs() <= known.least[at] {
@@ -96,21 +127,21 @@ impl<S: Switching> Moment<'_, S> {
             least: &self.events.margins.least,
             holding: &mut self.events.holding,
             going: &mut self.events.going,
-            wanted: &self.events.wanted,
+            sides: &mut self.events.sides,
         };
         let look = &mut self.events.looks[0];
         look.t = self.t;
         watching.look_at(self.t, self.x, &mut look.margins);
         let acts = watching.acts(&look.margins);
         if !acts {
-            watching.take_over(&look.margins);
+            watching.take_over(&look.margins, None);
         }
         self.events.is_due = acts;
         acts
     }
 }
 
-/// Looks for the first instant within the last step at which a condition acts; returned is also the time at which it counts.
+/// Returns the first instant within the last step at which a condition acts, and the time that it is assigned.
 pub(crate) fn watch<S: Switching>(
     events: &mut Events<S>,
     motion: &mut Motion<S>,
@@ -126,7 +157,7 @@ pub(crate) fn watch<S: Switching>(
         least: &events.margins.least,
         holding: &mut events.holding,
         going: &mut events.going,
-        wanted: &events.wanted,
+        sides: &mut events.sides,
     };
     let ends = (solver.before, solver.t);
     let Ok(found) = first_within(&mut watching, &mut events.looks, ends, &mut zeros());

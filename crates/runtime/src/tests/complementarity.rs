@@ -4,7 +4,7 @@ use crate::events::complementarity::{lemke, Memory};
 use std::vec;
 use std::vec::Vec;
 
-/// The solution z, if there is one.
+/// Returns the solution z, if one exists.
 fn solved(m: &[f64], q: &[f64]) -> Option<Vec<f64>> {
     let n = q.len();
     let (mut table, mut basis, mut z) = (vec![0.0; n * (2 * n + 2)], vec![0; n], vec![0.0; n]);
@@ -32,7 +32,7 @@ fn check(m: &[f64], q: &[f64]) -> bool {
 
 #[test]
 fn problems_of_passive_networks_are_solved() {
-    // Random positive definite matrices with a skew part, as networks of diodes have.
+    // Random positive definite matrices with a skew part, such as those of diode networks.
     let mut seed = 1_u64;
     let mut random = move || {
         seed = seed
@@ -59,7 +59,7 @@ fn problems_of_passive_networks_are_solved() {
 
 #[test]
 fn a_problem_without_solution_ends_on_a_ray() {
-    // w = -1 whatever z is.
+    // w = -1 for any z.
     assert_eq!(solved(&[0.0], &[-1.0]), None);
     assert_eq!(solved(&[0.0], &[1.0]), Some(vec![0.0]));
 }

@@ -2,7 +2,7 @@
 
 use super::system::{rows, Laws};
 
-/// x' = -w with w = 100 |x - 0.3| + 1: the law has a corner that the error estimate of a step may overlook.
+/// x' = -w with w = 100 |x - 0.3| + 1: the law has a kink that the error estimate of a step may miss.
 #[derive(Clone, Copy, Debug)]
 struct Corner;
 
@@ -22,7 +22,7 @@ impl Laws for Corner {
     }
 }
 
-/// The state: to 0.3 an exponential to 0.29, behind it one away from 0.31.
+/// Returns the exact state: up to 0.3 an exponential towards 0.29, then an exponential away from 0.31.
 fn exact(t: f64) -> f64 {
     let there = 71.0_f64.ln() / 100.0;
     match t < there {

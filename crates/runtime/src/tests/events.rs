@@ -1,9 +1,9 @@
-//! Corners of inputs, steps that move states, and conditions on states.
+//! Discontinuities of inputs, steps that move states, and conditions on states.
 
 use super::system::{rows, run, Laws, NONE};
 use crate::system::Features;
 
-/// x' = u, with u = 0 before 0.3 and 2 from then on.
+/// x' = u, with u = 0 before 0.3 and u = 2 from then on.
 #[derive(Clone, Copy, Debug)]
 struct Step;
 
@@ -56,7 +56,7 @@ fn a_step_of_an_input_moves_states_along_its_way() {
     }
 }
 
-/// x' = 2 + 5 u' with the same step: E is the same everywhere.
+/// x' = 2 + 5 u' with the same step; E is the same everywhere.
 #[derive(Clone, Copy, Debug)]
 struct Linear;
 
@@ -85,7 +85,7 @@ fn a_step_moves_states_of_linear_models_by_the_same_everywhere() {
     }
 }
 
-/// x' = 1 below 0.4 and 3 above: a jump that every step would smear.
+/// x' = 1 below 0.4 and 3 above: a jump that lowers the accuracy of any step across it.
 #[derive(Clone, Copy, Debug)]
 struct Jump;
 
@@ -116,7 +116,7 @@ fn conditions_on_states_are_located() {
     assert!(with < 1e-4 && 1000.0 * with < without, "{with:e} {without:e}");
 }
 
-/// x' = -1 above 0 and 1 below: the state comes to rest where neither holds.
+/// x' = -1 above 0 and 1 below: the state chatters at 0, where neither law holds.
 #[derive(Clone, Copy, Debug)]
 struct Stuck;
 
@@ -141,6 +141,6 @@ impl Laws for Stuck {
 fn a_condition_without_rest_ends_the_run() {
     let (rows, said) = run::<Stuck, 1, 0>(1.0, 11, 1e-6);
     let said = said.unwrap();
-    assert!(said.contains("again and again"), "{said}");
+    assert!(said.contains("keeps changing"), "{said}");
     assert!((rows.len() as f64 - 6.0).abs() <= 1.0, "{}", rows.len());
 }

@@ -34,14 +34,14 @@ impl Laws for Cubic {
 
 #[test]
 fn loops_are_solved_in_every_evaluation() {
-    // With w as the state (1 + 3 w^2) w' = -w, so that ln w + 1.5 w^2 falls by the time; it begins at w = 1.
+    // With w as the state, (1 + 3 w^2) w' = -w. Therefore ln w + 1.5 w^2 decreases at unit rate from its value at w = 1.
     for [t, w, x] in rows::<Cubic, 0, 0>(3.0, 31, 1e-9) {
         assert!((w + w * w * w - x).abs() < 1e-14);
         assert!((w.ln() + 1.5 * w * w - 1.5 + t).abs() < 1e-7, "{t}: {w}");
     }
 }
 
-/// The loop w^3 - w = x with x' = 1: its lower solution ends at x = 2/sqrt(27), and the other one begins there at 2/sqrt(3).
+/// The loop w^3 - w = x with x' = 1: its lower solution ends at x = 2/sqrt(27). The run continues with the other one at 2/sqrt(3).
 #[derive(Clone, Copy, Debug)]
 struct Fold;
 
@@ -69,7 +69,7 @@ fn a_run_follows_one_solution_to_its_end_and_goes_on_with_another() {
     }
 }
 
-/// The loop w^2 = -x: there is no solution behind x = 0.
+/// The loop w^2 = -x: no solution exists for x > 0.
 #[derive(Clone, Copy, Debug)]
 struct Parabola;
 

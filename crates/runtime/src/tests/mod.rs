@@ -1,4 +1,4 @@
-//! The runtime against answers that are known.
+//! Tests of the runtime against known solutions.
 
 mod complementarity;
 mod discontinuities;

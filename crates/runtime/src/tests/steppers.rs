@@ -1,4 +1,4 @@
-//! Steps of fixed and of controlled length.
+//! Steps of fixed and of controlled size.
 
 use crate::dopri5::{Dopri5, Tolerances};
 use crate::rk4;

@@ -1,4 +1,4 @@
-//! Models of one state, one input and one unknown, of whatever functions a test has.
+//! Test models with one state, one input and one unknown.
 
 use crate::cause::Cause;
 use crate::model::Model;
@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// A test's model; parts that it leaves out are not there.
+/// The laws of a test model, with defaults for missing parts.
 pub(super) trait Laws: Copy + std::fmt::Debug {
     const FEATURES: Features = NONE;
     const START_GIVEN: bool = false;
@@ -17,17 +17,17 @@ pub(super) trait Laws: Copy + std::fmt::Debug {
     fn start() -> f64 {
         0.0
     }
-    /// The input and its rate.
+    /// Returns the input and its rate.
     fn input(t: f64) -> [f64; 2] {
         let _ = t;
         [0.0; 2]
     }
-    /// The instant at which the input steps.
+    /// Returns the instant at which the input steps.
     fn instant() -> f64 {
         f64::INFINITY
     }
     fn rate(x: f64, u: f64, du: f64, w: f64) -> f64;
-    /// The residual of the loop and its slope.
+    /// Returns the residual of the loop and its slope.
     fn residual(x: f64, u: f64, w: f64) -> [f64; 2] {
         let _ = (x, u);
         [w, 1.0]
@@ -38,7 +38,7 @@ pub(super) trait Laws: Copy + std::fmt::Debug {
     }
 }
 
-/// A model that is nonlinear and does nothing else.
+/// The features of a nonlinear model without other features.
 pub(super) const NONE: Features = Features {
     moves: false,
     linear: false,
@@ -49,7 +49,7 @@ pub(super) const NONE: Features = Features {
     several: false,
 };
 
-/// The laws as a system: `JUMPS` conditions at which it jumps, and `BENDS` at which it has a derivative discontinuity.
+/// The laws as a system with `JUMPS` conditions for discontinuities and `BENDS` conditions for derivative discontinuities.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct One<L, const JUMPS: usize, const BENDS: usize>(PhantomData<L>);
 
@@ -153,7 +153,7 @@ impl<L: Laws, const JUMPS: usize, const BENDS: usize> System for One<L, JUMPS, B
 /// A row: time, unknown and state.
 pub(super) type Row = [f64; 3];
 
-/// The rows of a run, or the sentence that says why it ended with those before.
+/// Returns the rows of a run, or the message of its early end with the rows before it.
 pub(super) fn run<L: Laws, const JUMPS: usize, const BENDS: usize>(
     stop: f64,
     points: usize,
@@ -178,7 +178,7 @@ pub(super) fn run<L: Laws, const JUMPS: usize, const BENDS: usize>(
     (rows, said)
 }
 
-/// The rows of a run that comes to its end.
+/// Returns the samples of a completed run.
 pub(super) fn rows<L: Laws, const JUMPS: usize, const BENDS: usize>(stop: f64, points: usize, rtol: f64) -> Vec<Row> {
     let (rows, said) = run::<L, JUMPS, BENDS>(stop, points, rtol);
     assert_eq!(said, None);

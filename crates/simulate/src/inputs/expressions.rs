@@ -1,7 +1,7 @@
-//! The inputs of a run: expressions of time and parameters, and tables in place of some of them.
+//! The inputs of a run: expressions of time and parameters, some of them replaced by tables.
 
+use crate::inputs::given::Signal;
 use crate::inputs::signals::{Corner, Side, Signals};
-use crate::inputs::table::Table;
 use lgm_algebra::expr::ExprId;
 use lgm_kernels::{Arguments, Corners, Kernel, Kernels, Layout};
 use lgm_model::system::StateSystem;
@@ -9,19 +9,19 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 thread_local! {
-    /// Working memory of the expressions, so that a value costs no allocation.
+    /// Working memory of the expressions, so that evaluation needs no allocation.
     static WORK: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What all runs of one model share.
+/// Data shared by all runs of a model.
 #[derive(Debug)]
 struct Shared {
     count: usize,
     /// Values and rates of the expressions.
     kernel: Kernel,
     corners: Corners,
-    /// In place of an expression, for some inputs.
-    tables: Vec<Option<Table>>,
+    /// Signals that replace expressions, for some inputs.
+    tables: Vec<Option<Signal>>,
 }
 
 /// The signals of the inputs of one run. Cheap to clone.
@@ -30,15 +30,14 @@ pub struct Inputs {
     shared: Arc<Shared>,
     parameters: Arc<[f64]>,
     start: f64,
-    /// The corners that were found last: a run with events asks for the rest of them at each event.
-    corners: Arc<Kept<Corner>>,
-    /// The instants to look at, likewise.
-    looks: Arc<Kept<f64>>,
+    /// The whole run if it is performed in parts: it is analysed only once.
+    whole: Option<(f64, f64)>,
+    corners: Arc<Kept<Vec<Corner>>>,
 }
 
-/// The list that was found last, with the times between which it has all there is.
+/// The last result, and the times between which it applies.
 #[derive(Debug)]
-struct Kept<T>(Mutex<Option<(f64, f64, Vec<T>)>>);
+struct Kept<T>(Mutex<Option<((f64, f64), T)>>);
 
 impl<T> Default for Kept<T> {
     fn default() -> Kept<T> {
@@ -46,32 +45,31 @@ impl<T> Default for Kept<T> {
     }
 }
 
-impl<T: Clone> Kept<T> {
-    /// The list between two times: a part of the one that is there, or else one that is found and kept.
-    fn between(&self, from: f64, to: f64, time: impl Fn(&T) -> f64, find: impl FnOnce() -> Vec<T>) -> Vec<T> {
+impl<T> Kept<T> {
+    /// Reads the known result between two times, or computes it.
+    fn read<R>(&self, within: (f64, f64), find: impl FnOnce() -> T, read: impl FnOnce(&T) -> R) -> R {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((first, last, list)) = &*kept
-            && *first <= from
-            && to <= *last
-        {
-            let is_within = |each: &&T| (from..=to).contains(&time(each));
-            return list.iter().filter(is_within).cloned().collect();
+        match &*kept {
+            Some((known, found)) if *known == within => read(found),
+            _ => {
+                let found = find();
+                let answer = read(&found);
+                *kept = Some((within, found));
+                answer
+            }
         }
-        let list = find();
-        *kept = Some((from, to, list.clone()));
-        list
     }
 }
 
 impl Inputs {
-    /// The signals of a system's inputs; a table, where there is one, stands in place of the expression.
+    /// Creates the signals of a system's inputs; a table, if any, replaces the expression.
     ///
     /// `parameters` holds every entry of every parameter (see [`Kernels::parameters`]); before `start` every input is 0.
     pub fn new(
         system: &StateSystem,
         kernels: &Kernels,
         parameters: &[f64],
-        tables: Vec<Option<Table>>,
+        tables: Vec<Option<Signal>>,
         start: f64,
     ) -> Inputs {
         let signals = system.inputs.iter().zip(&tables);
@@ -88,19 +86,33 @@ impl Inputs {
             }),
             parameters: parameters.into(),
             start,
+            whole: None,
             corners: Arc::default(),
-            looks: Arc::default(),
         }
     }
 
-    /// The same signals in a run with other parameters, from another start.
+    /// Does the same for the parts of a run between two times.
+    pub(crate) fn within(
+        system: &StateSystem,
+        kernels: &Kernels,
+        parameters: &[f64],
+        tables: Vec<Option<Signal>>,
+        whole: (f64, f64),
+    ) -> Inputs {
+        Inputs {
+            whole: Some(whole),
+            ..Inputs::new(system, kernels, parameters, tables, whole.0)
+        }
+    }
+
+    /// Returns the same signals for a run with other parameters and another start time.
     pub fn with_parameters(&self, parameters: &[f64], start: f64) -> Inputs {
         Inputs {
             shared: self.shared.clone(),
             parameters: parameters.into(),
             start,
+            whole: None,
             corners: Arc::default(),
-            looks: Arc::default(),
         }
     }
 
@@ -128,14 +140,14 @@ impl Inputs {
             .collect()
     }
 
-    /// The step of each input at a time, where it is more than rounding of a continuous signal.
+    /// Returns the step of each input at a time, if it exceeds the round-off of a continuous signal.
     pub(crate) fn steps(&self, time: f64) -> Vec<(usize, f64)> {
         let count = self.shared.count;
         let (mut before, mut after) = (vec![0.0; count], vec![0.0; count]);
         let (mut slope, mut other) = (vec![0.0; count], vec![0.0; count]);
         self.values(time, Side::Before, &mut before, &mut slope);
         self.values(time, Side::After, &mut after, &mut other);
-        // Between two neighbouring doubles a continuous signal moves by its rate, and is rounded.
+        // Between two adjacent doubles a continuous signal changes by its rate and by round-off.
         let apart = time - time.next_down();
         (0..count)
             .filter_map(|at| {
@@ -167,7 +179,7 @@ impl Signals for Inputs {
             }
             let (out, scratch) = work.split_at_mut(writes);
             let at = Arguments {
-                // The last double before a corner still lies in the old branch.
+                // The last double before a corner is still on the old branch.
                 time: if side == Side::Before { time.next_down() } else { time },
                 parameters: &self.parameters,
                 ..Arguments::default()
@@ -184,13 +196,28 @@ impl Signals for Inputs {
     }
 
     fn corners(&self, from: f64, to: f64) -> Vec<Corner> {
-        let find = || self.find_corners(from, to);
-        self.corners.between(from, to, |corner| corner.time, find)
+        let Some(whole) = self.whole.filter(|whole| whole.0 <= from && to <= whole.1) else {
+            return self.find_corners(from, to);
+        };
+        let find = || self.find_corners(whole.0, whole.1);
+        self.corners.read(whole, find, |all| {
+            let first = all.partition_point(|corner| corner.time < from);
+            let within = all[first..].iter().take_while(|corner| corner.time <= to);
+            within.cloned().collect()
+        })
+    }
+
+    fn horizon(&self, from: f64, to: f64, most: usize) -> f64 {
+        let Some(whole) = self.whole else { return to };
+        let find = || self.find_corners(whole.0, whole.1);
+        self.corners.read(whole, find, |all| {
+            let first = all.partition_point(|corner| corner.time <= from);
+            all.get(first + most).map_or(to, |corner| corner.time.min(to))
+        })
     }
 
     fn looks(&self, from: f64, to: f64) -> Vec<f64> {
-        let find = || self.shared.corners.looks(&self.parameters, from, to);
-        self.looks.between(from, to, |time| *time, find)
+        self.shared.corners.looks(&self.parameters, from, to)
     }
 
     fn is_measured(&self, input: usize) -> bool {

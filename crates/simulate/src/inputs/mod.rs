@@ -1,5 +1,6 @@
-//! Inputs: expressions of time and parameters, and tables.
+//! Inputs: expressions of time and parameters, tables, and functions.
 
 pub(crate) mod expressions;
+pub(crate) mod given;
 pub(crate) mod signals;
 pub(crate) mod table;

@@ -1,8 +1,8 @@
-//! Signals measured elsewhere: a column of a CSV table, between whose rows a value is held or a straight line drawn.
+//! Measured signals: a column of a CSV table, held or linearly interpolated between rows.
 //!
-//! The first line names the columns; where it holds numbers only, columns are numbered from 1. The time is the column `time`,
-//! else `t`, else the first one, in seconds. Fields are separated by commas, or by semicolons or tabs where the first line
-//! has no comma. Before the first row and after the last one, the value of that row holds.
+//! The first line names the columns; if it contains only numbers, columns are numbered from 1. The time in seconds is
+//! the column `time`, otherwise `t`, otherwise the first one. Fields are separated by commas, or by semicolons or tabs
+//! if the first line has no comma. Outside its range a table holds its end values.
 
 use crate::inputs::signals::Side;
 use lgm_source::codes::Code;
@@ -12,7 +12,7 @@ use lgm_source::nearest::did_you_mean;
 use lgm_source::{SourceId, SourceMap, Span};
 use std::ops::Range;
 
-/// A column over time, at least one row long; times ascend.
+/// A column over time, with at least one row; times ascend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     times: Vec<f64>,
@@ -21,18 +21,18 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of times and values, as many of the one as of the other; `held` values last until the next row.
+    /// Creates a table from equal numbers of times and values; `held` values last until the next row.
     pub fn new(times: Vec<f64>, values: Vec<f64>, held: bool) -> Table {
         debug_assert!(!times.is_empty() && times.len() == values.len());
         Table { times, values, held }
     }
 
-    /// The first and the last time.
+    /// Returns the first and the last time.
     pub fn range(&self) -> (f64, f64) {
         (self.times[0], self.times[self.times.len() - 1])
     }
 
-    /// All values times a factor.
+    /// Returns the table with all values multiplied by a factor.
     pub fn scaled(mut self, factor: f64) -> Table {
         for value in &mut self.values {
             *value *= factor;
@@ -40,9 +40,9 @@ impl Table {
         self
     }
 
-    /// The value and the rate at a time, on one side of it.
+    /// Returns the value and the rate at a time, on one side of it.
     pub fn at(&self, time: f64, side: Side) -> (f64, f64) {
-        // Rows that lie before the time; at the time itself they do on the side after.
+        // The number of rows before the time; a row exactly at this time belongs to the later side.
         let after = match side {
             Side::Before => self.times.partition_point(|known| *known < time),
             Side::After => self.times.partition_point(|known| *known <= time),
@@ -56,14 +56,14 @@ impl Table {
         }
         let (from, to) = (self.times[row], self.times[row + 1]);
         let slope = (self.values[row + 1] - value) / (to - from);
-        // Exact at the next row, so that a run that comes from the left meets its value.
+        // Exact at the next row, so that a run from the left reaches its value.
         if time == to {
             return (self.values[row + 1], slope);
         }
         (value + slope * (time - from), slope)
     }
 
-    /// Times from one to another, both included, at which the value or its slope changes.
+    /// Returns the times between two times, both included, at which the value or its slope changes.
     pub fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         let first = self.times.partition_point(|known| *known < from);
         let last = self.times.partition_point(|known| *known <= to);
@@ -74,20 +74,20 @@ impl Table {
     }
 }
 
-/// What `--input u=FILE:COLUMN` says behind the `=`.
+/// The text of `--input u=FILE:COLUMN` after the `=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableReference {
     /// The file.
     pub path: String,
-    /// The column and its place in the text; none where only a file is named.
+    /// The column and its location in the text; none if only a file is named.
     pub column: Option<(String, Range<usize>)>,
-    /// Whether a value is held until the next row.
+    /// True if a value is held until the next row.
     pub held: bool,
-    /// The place of a word behind the comma that is neither `held` nor `linear`.
+    /// The location of a word after the comma that is neither `held` nor `linear`.
     pub unknown: Option<Range<usize>>,
 }
 
-/// Reads a reference to a table, `FILE.csv:COLUMN`, `FILE.csv:COLUMN,held`; nothing where the text is no such reference.
+/// Parses a reference to a table, `FILE.csv:COLUMN`, `FILE.csv:COLUMN,held`; returns `None` for other text.
 pub fn table_reference(text: &str) -> Option<TableReference> {
     const ENDINGS: [&str; 3] = [".csv", ".tsv", ".txt"];
     let folded = text.to_ascii_lowercase();
@@ -111,7 +111,7 @@ pub fn table_reference(text: &str) -> Option<TableReference> {
         match text[comma + 1..stop].trim() {
             "held" => (reference.held, stop) = (true, comma),
             "linear" => stop = comma,
-            // A comma may belong to the name of a column, but a bare word behind it does not.
+            // A comma may belong to the name of a column, but a bare word after it does not.
             _ if text[end..comma].trim().is_empty() => reference.unknown = Some(comma + 1..stop),
             word if word.chars().all(|letter| letter.is_ascii_alphabetic()) => {
                 reference.unknown = Some(comma + 1..stop);
@@ -130,14 +130,14 @@ pub fn table_reference(text: &str) -> Option<TableReference> {
     Some(reference)
 }
 
-/// A fault of the contents of a table, at a place of it.
+/// Reports an error in the contents of a table, at a location in it.
 fn fault(source: SourceId, place: Range<usize>, message: String, label: &str, option: Span) -> Diagnostic {
     Diagnostic::error(Code::LGM0911, message)
         .label(Span::new(source, place.start, place.end), label.to_string())
-        .label(option, "asked for here")
+        .label(option, "requested here")
 }
 
-/// Reads one column of a table; `option` is the place that asks for it, `column` its name or its number from 1.
+/// Reads one column of a table; `option` is the location of the request, `column` its name or its number from 1.
 pub fn read_table(
     map: &SourceMap,
     source: SourceId,
@@ -149,7 +149,7 @@ pub fn read_table(
     let name = &map.get(source).name;
     let mut records = Records::new(text);
     let Some(first) = records.next() else {
-        return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` is empty")).label(option, "asked for here"));
+        return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` is empty")).label(option, "requested here"));
     };
     let is_number = |field: &Field| field.text.parse::<f64>().is_ok();
     let has_names = !first.iter().all(is_number);
@@ -163,7 +163,7 @@ pub fn read_table(
     };
     let Some(value_at) = place_of(column) else {
         let mut diagnostic = Diagnostic::error(Code::LGM0922, format!("`{name}` has no column `{column}`"))
-            .label(option, "there is none of this name");
+            .label(option, "no item has this name");
         diagnostic.help = if has_names {
             let names = first.iter().map(|field| &*field.text);
             did_you_mean(column, names).or_else(|| Some(format!("it has {} columns", first.len())))
@@ -182,10 +182,10 @@ pub fn read_table(
     let named_time = named("time").or_else(|| named("t"));
     let time_at = named_time.unwrap_or(0);
     if named_time.is_none() && value_at == time_at {
-        let message = format!("`{name}` has no column of times beside `{column}`");
+        let message = format!("`{name}` has no time column next to `{column}`");
         return Err(Diagnostic::error(Code::LGM0911, message)
-            .label(option, "asked for here")
-            .help("times stand in the column `time`, else in `t`, else in the first one"));
+            .label(option, "requested here")
+            .help("times are read from the column `time`, else `t`, else the first column"));
     }
     for at in [time_at, value_at].into_iter().filter(|_| has_names) {
         units_are_known(source, &first[at], at == time_at, option)?;
@@ -207,20 +207,20 @@ pub fn read_table(
                 &format!("not after {before}"),
                 option,
             )
-            .label(Span::new(source, place.start, place.end), "the row before")
-            .help("times must ascend; for a signal that steps, ask for the column with `,held`"));
+            .label(Span::new(source, place.start, place.end), "the previous row")
+            .help("times must increase; for a signal that steps, append `,held` to the column"));
         }
         times.push(time);
         values.push(value);
         last_time = Some(time_place);
     }
     if times.is_empty() {
-        return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` has no rows")).label(option, "asked for here"));
+        return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` has no rows")).label(option, "requested here"));
     }
     Ok(Table::new(times, values, held))
 }
 
-/// Refuses a unit in the name of a column: times are in seconds, and values in the unit of what they are given to.
+/// Rejects a unit in the name of a column: times are in seconds, and values in the unit of their variable.
 fn units_are_known(source: SourceId, name: &Field, is_time: bool, option: Span) -> Result<(), Diagnostic> {
     let Some((_, unit)) = name.text.split_once('[') else {
         return Ok(());
@@ -235,17 +235,17 @@ fn units_are_known(source: SourceId, name: &Field, is_time: bool, option: Span) 
         ),
         false => (
             "values are in the unit of the input",
-            "write the values in the unit that stands after the name of the input, and a name without a unit above them",
+            "write the values in the unit given after the input name, under a header without a unit",
         ),
     };
-    let message = format!("the unit in `{}` is not read: {what}", name.text);
+    let message = format!("the unit in `{}` is not valid: {what}", name.text);
     Err(Diagnostic::error(Code::LGM0911, message)
-        .label(option, "asked for here")
+        .label(option, "requested here")
         .label(Span::new(source, name.place.start, name.place.end), "this column")
         .help(help))
 }
 
-/// Reads a table whose columns are parameters: their names with their places, and the rows.
+/// Reads a table whose columns are parameters: their names with locations, and the rows.
 #[allow(clippy::type_complexity)]
 pub fn read_samples(map: &SourceMap, source: SourceId) -> Result<(Vec<(String, Span)>, Vec<Vec<f64>>), Diagnostic> {
     let text = &map.get(source).text;
@@ -255,13 +255,13 @@ pub fn read_samples(map: &SourceMap, source: SourceId) -> Result<(Vec<(String, S
     let whole = Span::new(source, 0, text.lines().next().unwrap_or("").len());
     let Some(first) = records.next() else {
         return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` is empty"))
-            .help("its first line names parameters, every further line is a run"));
+            .help("its first line names parameters, and each further line is one run"));
     };
     if let Some(number) = first.iter().find(|field| field.text.parse::<f64>().is_ok()) {
         return Err(
             Diagnostic::error(Code::LGM0911, format!("the first line of `{name}` names no parameters"))
-                .label(place(number), "a number, where a name is needed")
-                .help("its first line names parameters, every further line is a run"),
+                .label(place(number), "a number, but a name is required")
+                .help("its first line names parameters, and each further line is one run"),
         );
     }
     let mut rows = Vec::new();
@@ -272,14 +272,14 @@ pub fn read_samples(map: &SourceMap, source: SourceId) -> Result<(Vec<(String, S
     }
     if rows.is_empty() {
         return Err(Diagnostic::error(Code::LGM0911, format!("`{name}` has no rows"))
-            .label(whole, "nothing follows this line")
-            .help("every line behind the first one is a run"));
+            .label(whole, "no rows follow this line")
+            .help("each line after the first is one run"));
     }
     let columns = first.iter().map(|field| (field.text.clone(), place(field)));
     Ok((columns.collect(), rows))
 }
 
-/// The number in a field, with its place.
+/// Parses the number in a field, with its location.
 fn number(
     source: SourceId,
     row: &[Field],
@@ -290,7 +290,7 @@ fn number(
     let Some(field) = row.get(at) else {
         let place = row.first().map_or(0, |field| field.place.start)..row.last().map_or(0, |field| field.place.end);
         let message = format!("a row has no `{column}`");
-        let label = format!("{} fields, and column {} is wanted", row.len(), at + 1);
+        let label = format!("{} fields, but column {} is requested", row.len(), at + 1);
         return Err(fault(source, place, message, &label, option).help("fill the gap or delete the row"));
     };
     let place = field.place.clone();
@@ -320,10 +320,10 @@ fn number(
             source,
             place,
             format!("a value of `{column}` is not a number"),
-            "a number is needed here",
+            "a number is required here",
             option,
         )
-        .help("numbers have a dot, as in 1.5e-3")),
+        .help("numbers use a decimal point, as in 1.5e-3")),
     }
 }
 
@@ -359,7 +359,7 @@ mod tests {
         let code = |text, column| read(text, column, false).unwrap_err().code;
         assert_eq!(code("t,a\n0,1\n", "b"), Code::LGM0922);
         assert_eq!(code("0,1\n", "a"), Code::LGM0922);
-        // Values are no times.
+        // Values are not times.
         assert_eq!(code("a\n0\n1\n", "a"), Code::LGM0911);
         assert_eq!(read("t\n0\n1\n", "t", false).unwrap().range(), (0.0, 1.0));
         for text in [

@@ -1,4 +1,4 @@
-//! A run stays with the branch of solutions of its algebraic loops, and goes on from where that ends.
+//! A run follows the branch of solutions of its algebraic loops, and continues from the end of a branch.
 
 use crate::failure::{Failure, FailureKind};
 use crate::loops::singular::Position;
@@ -11,11 +11,11 @@ use crate::solvers::solver::{Solver, SolverFault};
 use crate::zero_crossings::ahead::{AHEAD, Slope};
 use lgm_runtime::branch::{APART, INSTANT};
 
-/// Failures within this share of the run are at one place: each method is tried there once.
+/// Failures within this fraction of the run count as one location: each method is tried there once.
 const NEAR: f64 = 1e-9;
 
 impl Run<'_> {
-    /// What becomes of a step that was accepted: nothing where it stays on the branch of the loops; a new beginning where it does not.
+    /// Processes an accepted step: does nothing if it stays on the branch of the loops, otherwise restarts the solver.
     pub(crate) fn stay_on_branch(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<Option<Piece>, Failure> {
         let Some(mut branch) = self.branch.take() else {
             return Ok(None);
@@ -26,9 +26,9 @@ impl Run<'_> {
             Ok(Some(end)) => {
                 let left = self.at_end(&branch, &end, solver, stop);
                 match left {
-                    // No method finds a way on for what storage holds.
+                    // No method can continue the stored quantities.
                     Err(failure) if matches!(failure.kind, FailureKind::StorageWouldJump) => Err(failure),
-                    // The method itself has found a way on.
+                    // The method itself can continue.
                     Err(_) if branch.takes_over(self.motion, solver) => Ok(None),
                     left => left.map(Some),
                 }
@@ -39,8 +39,8 @@ impl Run<'_> {
         result
     }
 
-    /// An implicit method solves the loops itself, and may have gone to another branch before this one ends: then the step is made
-    /// again.
+    /// Handles an implicit method, which solves the loops itself and may have reached another branch before this one
+    /// ends: the step is then repeated.
     fn with_the_solver(
         &mut self,
         branch: &Branch,
@@ -61,14 +61,14 @@ impl Run<'_> {
         Ok(Some(Piece::Again))
     }
 
-    /// The rows of the last step begin with the solution where it began; then the one where it ended is kept.
+    /// Starts the rows of the last step with the solution at its beginning; the solution at its end is kept for later.
     pub(crate) fn guess_branch(&self) {
         if let Some(branch) = &self.branch {
             self.motion.guess_unknowns(&branch.unknowns);
         }
     }
 
-    /// The last step is accepted, up to these states.
+    /// Accepts the last step, up to these states.
     pub(crate) fn accept_branch(&mut self, time: f64, states: &[f64]) {
         if let Some(branch) = &mut self.branch {
             branch.unknowns.copy_from_slice(&branch.reached);
@@ -86,8 +86,8 @@ impl Run<'_> {
         }
     }
 
-    /// The end of a branch lies in the last step, which is made again in shorter ones until what it misses by that is less than
-    /// what is allowed.
+    /// Handles the end of a branch within the last step, which is repeated in shorter steps until the resulting error
+    /// is below the tolerance.
     fn at_end(&mut self, branch: &Branch, end: &End, solver: &mut dyn Solver, stop: f64) -> Result<Piece, Failure> {
         let fault = |run: &Run<'_>, error| run.failure(error, None);
         let (from, to) = (solver.previous(), solver.time());
@@ -117,8 +117,8 @@ impl Run<'_> {
         self.leave(end, &branch.anchors[0], after, solver)
     }
 
-    /// What becomes of a run whose solver finds no step that is small enough: it passes a jump or leaves a branch that ends ahead, or
-    /// another method goes on, or it has failed.
+    /// Handles a solver that finds no sufficiently small step: the run passes a jump, leaves a branch that ends ahead,
+    /// continues with another method, or fails.
     pub(crate) fn give_up(
         &mut self,
         error: SolverFault,
@@ -126,6 +126,9 @@ impl Run<'_> {
         may_switch: bool,
     ) -> Result<Piece, Failure> {
         let failure = self.failure(error, Some(&*solver));
+        if self.expects_more(solver.time(), solver.states()) {
+            return Ok(Piece::Switch(self.summary.method));
+        }
         if let Some(piece) = self.pass_jump_ahead(solver)? {
             return Ok(piece);
         }
@@ -136,10 +139,10 @@ impl Run<'_> {
         self.other_method(ahead.err().unwrap_or(failure), solver.time(), may_switch)
     }
 
-    /// Where a method has failed, another goes on from the last place that is safe, if the choice is not the user's.
+    /// After the failure of a method, continues with another one from the last safe point, unless the user chose the method.
     pub(crate) fn other_method(&mut self, failure: Failure, time: f64, may_switch: bool) -> Result<Piece, Failure> {
-        // What is too stiff for an explicit method may lie outside of a law at each of its trial points; and methods of several steps
-        // fare worse than others where a law bends.
+        // If a system is too stiff for an explicit method, all its trial points may be outside the domain of a law.
+        // Multistep methods are worse than others at kinks of a law.
         let next = match self.summary.method {
             Method::Auto | Method::Tsit45 => Method::Bdf,
             Method::Bdf => Method::Sdirk,
@@ -158,7 +161,7 @@ impl Run<'_> {
         if next == Method::Tsit45 {
             self.watch.back();
         }
-        // Its last steps may have led to the edge of a law already.
+        // Its last steps may already have led to the edge of a law.
         self.time = self.safe.time;
         self.states.copy_from_slice(&self.safe.states);
         self.motion.guess_unknowns(&self.safe.unknowns);
@@ -166,7 +169,7 @@ impl Run<'_> {
         Ok(Piece::Switch(next))
     }
 
-    /// Where a solver gives up: whether that is because the branch ends just ahead.
+    /// Leaves a branch that ends just ahead of the point at which a solver gives up.
     fn leave_ahead(&mut self, solver: &mut dyn Solver) -> Result<Option<Piece>, Failure> {
         let Some(mut branch) = self.branch.take() else {
             return Ok(None);
@@ -197,7 +200,7 @@ impl Run<'_> {
         self.leave(&end, &anchor, after, solver).map(Some)
     }
 
-    /// A row at the end of a branch, before the solution leaps; none where rounding leaves nothing of the branch there.
+    /// Writes a row at the end of a branch, before the solution jumps; none if round-off hides the branch there.
     fn row_before(&mut self, before: &Position) -> Result<(), Failure> {
         self.motion.guess_unknowns(&before.unknowns);
         let is_solved = self.motion.solve_loops(before.time, &before.states);
@@ -207,7 +210,7 @@ impl Run<'_> {
         }
     }
 
-    /// The solution of a loop ends, and with it the values of an unknown that says what storage holds.
+    /// Reports that the solution of a loop ends, and with it the values of an unknown that determines a stored quantity.
     fn stored_limit(&self, time: f64, unknown: usize, steps: u64) -> Failure {
         Failure {
             time,
@@ -217,7 +220,7 @@ impl Run<'_> {
         }
     }
 
-    /// Goes on from the end of a branch with another solution, or says that there is none.
+    /// Continues from the end of a branch with another solution, or reports that none exists.
     fn leave(&mut self, end: &End, anchor: &Position, after: Vec<f64>, solver: &dyn Solver) -> Result<Piece, Failure> {
         let steps = self.done.steps + solver.counts().steps;
         match self.motion.land(end, anchor, &after) {
@@ -243,7 +246,7 @@ impl Run<'_> {
                         self.stored_limit(end.after, *at, steps)
                     }
                     (Some((fault, FaultKind::Loop(_))), _) => self.motion.failure(fault, steps),
-                    // The stored quantity would have another value than just before.
+                    // The stored quantity would differ from its value just before.
                     (_, Some(at)) => self.stored_limit(end.after, at, steps),
                     (_, None) => self.failure(SolverFault::TooSmall, Some(solver)),
                 })

@@ -1,11 +1,12 @@
-//! Positions in which a closed chain has no way of its own, and through which its motion goes on: a parallelogram whose rods lie on one
-//! line.
+//! Positions in which the path of a closed chain is not unique, and through which its motion continues: a parallelogram
+//! whose rods are collinear.
 //!
-//! There the matrix of the chain's equations is singular, and near it solutions lose as many digits as the matrix is small: rates are
-//! quotients of what vanishes on both sides. The motion itself is smooth, as inertia carries it through. So a step that leads
-//! into the zone where too few digits are left is made again up to its edge. From there the motion is led to the other side by the polynomial
-//! through the rates on both sides of the zone, if the equations beyond agree with what is extrapolated from before: in positions, and
-//! in rates. At a dead centre they do not, as rates grow without bounds there; the run then goes on as if nothing had been tried.
+//! There the matrix of the chain's equations is singular, and near it solutions lose digits in proportion: rates are
+//! quotients of vanishing terms. The motion itself is smooth, because inertia carries it through. A step into the zone
+//! with too few digits is therefore repeated up to its edge. From there a polynomial through the rates on both sides
+//! continues the motion across the zone, if the equations beyond agree with the extrapolation in positions and in
+//! rates. At a dead centre they do not, because rates grow without bounds; the run then continues as if no crossing had
+//! been tried.
 
 use crate::failure::{Failure, FailureKind};
 use crate::loops::singular::{ChainWatch, Position};
@@ -15,35 +16,35 @@ use crate::run::piece::Piece;
 use crate::solvers::solver::{Solver, SolverFault};
 use nalgebra::DMatrix;
 
-/// Rates lose about the third power of the share to which the matrix has shrunk; this many roundings more are left at the edge.
+/// The additional round-off units left at the edge; rates lose digits with about the third power of the reduction of the matrix.
 const DIGITS: f64 = 100.0;
 
-/// The least and the largest zone, as shares of the matrix's size.
+/// The smallest and the largest zone, as fractions of the matrix's magnitude.
 const WIDTHS: std::ops::RangeInclusive<f64> = 2e-3..=0.03;
 
-/// At the edge of the zone counts what is as near as this many times its width.
+/// Positions within this many widths of the zone are at its edge.
 const AT_EDGE: f64 = 1.5;
 
-/// Shorter steps than this share of the run do not come to another position of a chain.
+/// Steps shorter than this fraction of the run do not reach another position of a chain.
 const SHORT: f64 = 1e-7;
 
-/// How far beyond the singular position the motion goes on, as a multiple of the way from the edge to it.
+/// The distance of the continued motion past the singular position, as a multiple of the distance from the edge to it.
 const BEYOND: f64 = 2.0;
 
-/// What is known of the motion on either side is known at so many places, as far apart as the edge is from the position; and so many
-/// steps lead from one to the next.
+/// The number of points with known motion on either side, spaced by the distance from the edge to the position; also
+/// the number of steps between two points.
 const PLACES: usize = 4;
 const STEPS: usize = 8;
 
-/// When the position is singular is seen from a place so small a part of a step before the edge.
+/// The inverse fraction of a step before the edge at which the singular position is extrapolated.
 const LOOK: f64 = 64.0;
 
-/// The states beyond are put right so many times at most, until they change by less than this share of what is allowed.
+/// The maximum number of corrections of the states beyond, and the fraction of the tolerance at which they end.
 const ROUNDS: usize = 8;
 const SETTLED: f64 = 0.05;
 
-/// Rates beyond may differ from those that were extrapolated by this share of the largest on the way, and unknowns by this share of the way
-/// that they have come.
+/// The largest difference between rates beyond and extrapolated ones, relative to the largest rate; likewise for
+/// unknowns, relative to their change.
 const AGREES: f64 = 0.05;
 
 /// Nodes on one side and weights of Gauss's rule with four points, which integrates polynomials of degree 7.
@@ -52,14 +53,14 @@ const GAUSS: [(f64, f64); 2] = [
     (0.861_136_311_594_052_6, 0.347_854_845_137_453_85),
 ];
 
-/// When a matrix becomes singular.
+/// The time at which a matrix becomes singular.
 struct Zone {
-    /// Where too few digits are left, and where none is.
+    /// The zones with too few digits, and with none.
     edge: f64,
     middle: f64,
 }
 
-/// What is known of the motion at a place.
+/// The known motion at a point.
 struct Place {
     time: f64,
     states: Vec<f64>,
@@ -69,8 +70,8 @@ struct Place {
 }
 
 impl Run<'_> {
-    /// What becomes of a step with chains: nothing where they are regular along it; else it is made again, or led over a singular
-    /// position; a failure where it has come to a dead centre.
+    /// Checks a step with chains: returns `None` if they are regular along it; otherwise it is repeated, or continued
+    /// over a singular position; fails at a dead centre.
     pub(crate) fn mind_chains(&mut self, solver: &mut dyn Solver) -> Result<Option<Piece>, Failure> {
         if self.chains.is_none() {
             return Ok(None);
@@ -93,7 +94,8 @@ impl Run<'_> {
             false => None,
         };
         let Some((zone, is_at_edge)) = zone else {
-            // A long step may have come to another position of the chain, whose matrix has nothing to do with that before.
+            // A long step may have reached another position of the chain, whose matrix is unrelated to the previous
+            // one.
             let is_long = to - from > SHORT * (self.plan.stop - self.plan.start);
             if has_left && is_long && from >= watch.not_over_until {
                 watch.last.copy_from_slice(&before.unknowns);
@@ -121,7 +123,7 @@ impl Run<'_> {
         if self.lead_over(&before, to - from)? {
             return Ok(Some(Piece::Event));
         }
-        // There is no way on that is smooth: the solver finds out.
+        // No smooth continuation exists; the solver determines the result.
         if let Some(watch) = &mut self.chains {
             watch.not_over_until = zone.middle + (zone.middle - from).abs() + (to - from);
             watch.behind = None;
@@ -129,7 +131,7 @@ impl Run<'_> {
         self.again_from(&before, to - from, solver)
     }
 
-    /// Makes the last step again from where it began, with another length.
+    /// Repeats the last step from its start with a different length.
     fn again_from(
         &mut self,
         before: &Position,
@@ -143,15 +145,15 @@ impl Run<'_> {
         Ok(Some(Piece::Again))
     }
 
-    /// Every attempt at the next step begins with these unknowns: one that was given up may have led over a singular position, to
-    /// another position of the chain. With other loops beside the chain, their branch sees to that.
+    /// Starts every attempt at the next step with these unknowns: a rejected attempt may have passed a singular
+    /// position to another position of the chain. If other loops exist besides the chain, their branch ensures this.
     fn keep_chains(&self, unknowns: &[f64]) {
         if self.branch.is_none() {
             self.motion.keep_unknowns(unknowns);
         }
     }
 
-    /// The position where a step began.
+    /// Returns the position at the start of a step.
     fn before(&mut self, time: f64, states: &[f64]) -> Position {
         let watch: Option<&ChainWatch> = self.chains.as_ref();
         match watch.and_then(|watch| watch.behind.as_ref()) {
@@ -166,8 +168,8 @@ impl Run<'_> {
         }
     }
 
-    /// Leads the motion from the edge of a zone over its middle, with the rows on the way; false where the equations do not agree.
-    /// The last step was so long.
+    /// Continues the motion from the edge of a zone over its middle, and writes the rows in between; returns false if
+    /// the equations do not agree. `length` is the length of the last step.
     fn lead_over(&mut self, edge: &Position, length: f64) -> Result<bool, Failure> {
         let tolerances = self.motion.set_joint(None);
         self.motion.release_unknowns();
@@ -184,8 +186,8 @@ impl Run<'_> {
         }
     }
 
-    /// When the chain is singular that stands at the edge of a zone, as its way until then shows: what a step over it has come to may
-    /// be another position.
+    /// Returns the time at which the chain at the edge of a zone becomes singular, extrapolated from its path: a step
+    /// over it may have reached another position.
     fn middle_behind(&self, edge: &Position, back: f64) -> Option<f64> {
         self.motion.guess_unknowns(&edge.unknowns);
         let (time, mut states) = (edge.time - back, edge.states.clone());
@@ -198,7 +200,7 @@ impl Run<'_> {
         middles.filter(|middle| *middle > edge.time).min_by(f64::total_cmp)
     }
 
-    /// The unknowns beyond, where the motion was led there.
+    /// Continues the motion over the singular position; returns the unknowns beyond it.
     fn over(&mut self, edge: &Position, middle: f64) -> Result<Option<Vec<f64>>, Failure> {
         let half = middle - edge.time;
         let reach = half * (PLACES - 1) as f64;
@@ -225,10 +227,10 @@ impl Run<'_> {
         Ok(Some(unknowns))
     }
 
-    /// Places before and beyond a singular position, which agree with each other, and the states at the first one beyond.
+    /// Returns points before and beyond a singular position that agree with each other, and the states at the first one beyond.
     ///
-    /// What is extrapolated is a first guess; then the rates of both sides, and the polynomial through them, lead from the one
-    /// to the other.
+    /// The extrapolation is a first guess; then the rates of both sides, and the polynomial through them, lead from one
+    /// side to the other.
     fn both_sides(&self, edge: &Position, half: f64) -> Option<(Vec<Place>, Vec<f64>)> {
         let before = self.places_from(edge.time, &edge.states, &edge.unknowns, -half)?;
         let after = edge.time + BEYOND * half;
@@ -254,7 +256,7 @@ impl Run<'_> {
         None
     }
 
-    /// Whether what lies beyond is the same motion as before.
+    /// Returns true if the motion beyond is the same as before.
     fn agree(&self, places: &[Place], rates: &[f64], guess: &[f64]) -> bool {
         let (edge, beyond) = (&places[0], &places[PLACES]);
         let rates_agree = (0..rates.len()).all(|at| {
@@ -268,7 +270,7 @@ impl Run<'_> {
         rates_agree && others.all(|(a, b)| (a - b).abs() <= AGREES * way)
     }
 
-    /// The states to which the rates of the places lead from the first of them, by Gauss's rule.
+    /// Integrates the states from the first point, by Gauss's rule over the rates of the points.
     fn led(&self, places: &[Place], to: f64) -> Vec<f64> {
         let from = places[0].time;
         let mut states = places[0].states.clone();
@@ -283,7 +285,7 @@ impl Run<'_> {
         states
     }
 
-    /// What is known at a time, where the loops have a solution there.
+    /// Returns the known values at a time, if the loops have a solution there.
     fn place(&self, time: f64, states: &[f64]) -> Option<Place> {
         let motion = self.motion;
         let mut rates = vec![0.0; states.len()];
@@ -298,7 +300,7 @@ impl Run<'_> {
         })
     }
 
-    /// Places from a time on, forwards or backwards.
+    /// Returns points from a time on, forwards or backwards.
     fn places_from(&self, time: f64, states: &[f64], unknowns: &[f64], apart: f64) -> Option<Vec<Place>> {
         self.motion.guess_unknowns(unknowns);
         let mut places = vec![self.place(time, states)?];
@@ -314,7 +316,7 @@ impl Run<'_> {
         Some(places)
     }
 
-    /// One step of the classical method of Runge and Kutta.
+    /// Performs one step of the classical Runge-Kutta method.
     fn move_by(&self, time: f64, step: f64, states: &mut [f64]) -> Option<()> {
         let mut slopes = vec![vec![0.0; states.len()]; 4];
         for (stage, share) in [0.0, 0.5, 0.5, 1.0].into_iter().enumerate() {
@@ -332,7 +334,7 @@ impl Run<'_> {
         Some(())
     }
 
-    /// The rows before a time; outputs are those of the places on both sides, since the equations are worth nothing in between.
+    /// Writes the rows before a time; outputs come from the points on both sides, because the equations are inaccurate in between.
     fn rows_over(&mut self, places: &[Place], until: f64) -> Result<(), Failure> {
         while self.row < self.plan.points && self.plan.time(self.row) < until {
             let time = self.plan.time(self.row);
@@ -347,17 +349,17 @@ impl Run<'_> {
     }
 }
 
-/// Where a matrix that changes along a step becomes singular first, if the step leads so near to it that too few digits are left; and
-/// whether the step begins at the edge of this zone already.
+/// Returns the time at which a matrix that changes along a step first becomes singular, if the step comes so close that
+/// too few digits are left. Also returns true if the step already begins at the edge of this zone.
 fn zone(before: &DMatrix<f64>, after: &DMatrix<f64>, (from, to): (f64, f64), rtol: f64) -> Option<(Zone, bool)> {
     let zones = zones(before, after, (from, to), rtol)?.into_iter();
     let reached = zones.filter(|(zone, _)| zone.edge < to);
     reached.min_by(|a, b| a.0.edge.total_cmp(&b.0.edge))
 }
 
-/// Where a matrix that changes along a step becomes singular if it goes on like that.
+/// Returns the first singularity of a matrix that keeps changing along a step.
 ///
-/// Along the directions in which the first matrix stretches, the changes are about linear in time, and change their signs.
+/// In the principal directions of the first matrix, the changes are approximately linear in time, and change their signs.
 fn zones(before: &DMatrix<f64>, after: &DMatrix<f64>, (from, to): (f64, f64), rtol: f64) -> Option<Vec<(Zone, bool)>> {
     if !before.iter().chain(after.iter()).all(|value| value.is_finite()) {
         return None;
@@ -381,11 +383,11 @@ fn zones(before: &DMatrix<f64>, after: &DMatrix<f64>, (from, to): (f64, f64), rt
     Some(found.collect())
 }
 
-/// The states at a time, by the polynomial that has the states and the rates of the places.
+/// Returns the states at a time, by the polynomial through the states and the rates of the points.
 fn polynomial(places: &[Place], time: f64) -> Vec<f64> {
     let nodes: Vec<f64> = places.iter().flat_map(|place| [place.time, place.time]).collect();
     let of_state = |at: usize| {
-        // Newton's divided differences, each place counted twice.
+        // Newton's divided differences, with each point counted twice.
         let mut differences: Vec<f64> = places.iter().flat_map(|place| [place.states[at]; 2]).collect();
         for order in 1..nodes.len() {
             for k in (order..nodes.len()).rev() {
@@ -402,7 +404,7 @@ fn polynomial(places: &[Place], time: f64) -> Vec<f64> {
     (0..places[0].states.len()).map(of_state).collect()
 }
 
-/// Values at a time, by the polynomial through those of the places.
+/// Returns values at a time, by the polynomial through the values of the points.
 fn through(places: &[Place], time: f64, values: impl Fn(&Place) -> &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; values(&places[0]).len()];
     for place in places {

@@ -1,12 +1,13 @@
 //! Newton's iteration of an implicit method on states and loop unknowns together.
 //!
-//! The solver library iterates with one matrix, evaluated where a step begins. Across a bend of a law in a loop, as that of a diode
-//! which turns off, this iteration does not converge however short the step is: an unknown is a multiple of the current that is
-//! a million times larger behind the bend. So the library is given, in place of the solution of a linear system, the correction that
-//! solves the nonlinear one: by its own matrix where that goes, by the slopes of each iterate where it does not.
+//! The solver library iterates with one matrix, evaluated at the start of a step. Across a kink of a law in a loop,
+//! such as a diode that turns off, this iteration does not converge for any step length: an unknown is a multiple of
+//! the current that is a million times larger after the kink. Instead of the solution of a linear system, the library
+//! is therefore given the correction that solves the nonlinear one: by its own matrix if that converges, otherwise by
+//! the slopes of each iterate.
 //!
-//! The library's residual is `F(x) = M (..) - k g(t, y)`, where y moves by `share` times what x moves, and where only `g` is not
-//! linear. So with `F` and `g` at one point the residual is known at all others.
+//! The library's residual is `F(x) = M (..) - k g(t, y)`, where y moves by `share` times the change of x, and only `g`
+//! is nonlinear. With `F` and `g` at one point the residual is known at all others.
 
 use crate::motion::BEYOND;
 use crate::solvers::diffsol::{Equations, numbers, numbers_mut};
@@ -21,38 +22,39 @@ use std::cell::RefCell;
 type V = FaerVec<f64>;
 type M = FaerSparseMat<f64>;
 
-/// The most iterations with the library's matrix, and with new ones.
+/// The maximum number of iterations with the library's matrix, and with new ones.
 const CHORDS: usize = 8;
 const ITERATIONS: usize = 40;
 
-/// An iteration with the library's matrix goes on while corrections shrink by this factor at least.
+/// An iteration with the library's matrix continues while corrections shrink at least by this factor.
 const CONTRACTS: f64 = 0.3;
 
-/// A correction below this many times what is allowed ends the iteration.
+/// A correction below this fraction of the tolerance ends the iteration.
 const CONVERGED: f64 = 0.01;
 
-/// One below this many times of it is nothing, even if slopes differ by a factor of ten million.
+/// A correction below this fraction of the tolerance is negligible even if slopes differ by 1e7.
 const NOTHING: f64 = 1e-7;
 
-/// The most times that a change is halved, and doubled.
+/// The maximum number of times that a change is halved, and doubled.
 const HALVES: i32 = 30;
 const FARTHER: i32 = 10;
 
-/// What is allowed of values of which the size is asked for, in themselves and of them.
+/// The absolute and relative tolerances of values whose magnitude is requested.
 const ROUGH: (f64, f64) = (1e-9, 1e-2);
 
-/// The library's linear solver, and the equations behind it.
+/// The library's linear solver, and the equations after it.
 #[derive(Default)]
 pub(crate) struct Corrections<'p, 'a> {
     linear: FaerSparseLU<f64>,
     equations: Option<&'p Equations<'a>>,
     share: f64,
-    /// The matrices of iterates in this step that the library's was no good for.
+    /// The matrices of iterates in this step for which the library's matrix failed.
     renewed: RefCell<Vec<Balanced>>,
 }
 
 impl<'p, 'a> Corrections<'p, 'a> {
-    /// For a method whose iterate moves the point at which the right sides are evaluated by a share of what it moves itself.
+    /// Creates the corrections for a method whose right sides are evaluated at a point that moves by `share` times the
+    /// change of the iterate.
     pub fn new(equations: &'p Equations<'a>, share: f64) -> Corrections<'p, 'a> {
         Corrections {
             linear: FaerSparseLU::default(),
@@ -62,10 +64,10 @@ impl<'p, 'a> Corrections<'p, 'a> {
         }
     }
 
-    /// Solves a linear system: the error of a step, in which the matrix takes back what stiff parts forget.
+    /// Solves a linear system: the error of a step, in which the matrix removes the contributions of stiff parts.
     ///
-    /// Where the matrix has changed within the step, what was stiff at its beginning is so no longer, or the other way round, and the
-    /// error is the largest that one of the matrices leaves.
+    /// If the matrix has changed within the step, parts that were stiff at its beginning may no longer be so, or vice
+    /// versa. The error is then the largest one that any of the matrices leaves.
     fn solve_linear(&self, b: &mut V) -> Result<(), LaError> {
         let mut others = Vec::new();
         for matrix in self.renewed.take() {
@@ -84,7 +86,7 @@ impl<'p, 'a> Corrections<'p, 'a> {
         Ok(())
     }
 
-    /// The correction that the library's own matrix leads to.
+    /// Returns the correction from the library's own matrix.
     fn chord(&self, right: &[f64]) -> Result<Vec<f64>, LaError> {
         let mut vector = V::from_vec(right.to_vec(), FaerContext::default());
         self.linear.solve_in_place(&mut vector)?;
@@ -103,7 +105,7 @@ impl LinearSolver<M> for Corrections<'_, '_> {
     }
 
     fn solve_in_place(&self, b: &mut V) -> Result<(), LaError> {
-        // Right sides that were evaluated just now are those behind this residual; what else is solved is linear.
+        // Right sides that were just evaluated belong to this residual; other systems are linear.
         let point = self.equations.and_then(Equations::take_point);
         let begun = point.and_then(|(form, allowed, point)| {
             let factor = factor_of(form, numbers(b), &point)?;
@@ -122,7 +124,7 @@ impl LinearSolver<M> for Corrections<'_, '_> {
         };
         let found = match residual.by_chords(|right| self.chord(right))? {
             Ok(found) => Some(found),
-            // A chain does not leap to another position, and beyond a dead centre there is no way on.
+            // A chain does not jump to another position, and no continuation exists beyond a dead centre.
             Err(_) if form.holds_chains() => None,
             Err(near) => residual.by_slopes(near).map(|(found, slopes)| {
                 self.renewed.borrow_mut().push(slopes);
@@ -139,8 +141,8 @@ impl LinearSolver<M> for Corrections<'_, '_> {
     }
 }
 
-/// Where a step of Euler's implicit method leads to from the first values, begun from others, by an iteration that keeps to improvements;
-/// roughly, for the sizes that values come to.
+/// Returns the result of a step of Euler's implicit method from the first values with other guesses, by an iteration
+/// that only accepts improvements; approximate magnitudes are enough.
 pub(crate) fn euler(form: &Implicit<'_>, time: f64, first: &[f64], y: &[f64], length: f64) -> Option<Vec<f64>> {
     let mut point = Point {
         time,
@@ -169,8 +171,8 @@ pub(crate) fn euler(form: &Implicit<'_>, time: f64, first: &[f64], y: &[f64], le
     Some(residual.moved(&correction))
 }
 
-/// What the right sides are multiplied by in the library's residual, as the loops show it, which have no other part in it. None where
-/// they are zero, or where the right sides of other rows have no value.
+/// Returns the factor of the right sides in the library's residual, derived from the rows of the loops, which contain
+/// nothing else. Returns `None` if they are zero, or if the right sides of other rows have no value.
 fn factor_of(form: &Implicit<'_>, residual: &[f64], point: &Point) -> Option<f64> {
     let mut others = (0..point.right.len()).filter(|at| !form.loops().contains(at));
     if others.any(|at| point.right[at].abs() >= BEYOND) {
@@ -185,9 +187,9 @@ fn factor_of(form: &Implicit<'_>, residual: &[f64], point: &Point) -> Option<f64
 /// The residual of a step as a function of the correction of its first iterate.
 struct Residual<'r> {
     form: &'r Implicit<'r>,
-    /// What is allowed of each entry, of it and in itself.
+    /// The absolute and relative tolerance of each entry.
     allowed: (&'r [f64], f64),
-    /// The residual at the first iterate, and what it was computed from.
+    /// The residual at the first iterate, and its origin.
     first: &'r [f64],
     point: &'r Point,
     factor: f64,
@@ -195,13 +197,13 @@ struct Residual<'r> {
 }
 
 impl Residual<'_> {
-    /// Where the right sides are evaluated with a correction.
+    /// Evaluates the right sides with a correction.
     fn moved(&self, correction: &[f64]) -> Vec<f64> {
         let pairs = self.point.y.iter().zip(correction);
         pairs.map(|(y, correction)| y - self.share * correction).collect()
     }
 
-    /// The residual with a correction; None where there is no value.
+    /// Returns the residual with a correction; `None` if there is no value.
     fn at(&self, correction: &[f64]) -> Option<Vec<f64>> {
         let mut right = vec![0.0; self.first.len()];
         self.form
@@ -219,20 +221,20 @@ impl Residual<'_> {
         Some(residual)
     }
 
-    /// The largest entry of a change of the correction in units of what is allowed.
+    /// Returns the largest entry of a change of the correction, in units of the tolerance.
     fn size(&self, change: &[f64]) -> f64 {
         let (absolute, relative) = self.allowed;
         let of_entry = |at: usize| {
             let allowed = absolute[at] + relative * self.point.y[at].abs();
             (self.share * change[at]).abs() / allowed.max(f64::MIN_POSITIVE)
         };
-        // A size that is no number must not be passed over.
+        // A NaN must not be ignored.
         (0..change.len())
             .map(of_entry)
             .fold(0.0, |most, size| if size > most || size.is_nan() { size } else { most })
     }
 
-    /// Iterates with the library's matrix; where that does not converge, the last correction that was an improvement.
+    /// Iterates with the library's matrix; if that does not converge, returns the last correction that was an improvement.
     #[allow(clippy::type_complexity)] // A failure of the library is another than one of the iteration.
     fn by_chords(
         &self,
@@ -246,7 +248,7 @@ impl Residual<'_> {
         let mut last = f64::INFINITY;
         for _ in 0..CHORDS {
             let size = self.size(&change);
-            // Without contraction a small change says nothing: the matrix may be that before a bend.
+            // Without contraction a small change is not conclusive: the matrix may be the one before a kink.
             if size.is_nan() || size > NOTHING.max(CONTRACTS * last) {
                 return Ok(Err(correction));
             }
@@ -263,8 +265,9 @@ impl Residual<'_> {
         Ok(Err(correction))
     }
 
-    /// Iterates with the slopes of each iterate: from no correction at all, from one that is near, and from the unknowns of the last
-    /// step and the last ones for which all had a value, since an exponential that is extrapolated may have none, or an enormous one.
+    /// Iterates with the slopes of each iterate. The starting points are: no correction; a nearby one; and the unknowns
+    /// of the last step, and the last ones for which all right sides had a value. An extrapolated exponential may have
+    /// no value, or an enormous one.
     fn by_slopes(&self, near: Vec<f64>) -> Option<(Vec<f64>, Balanced)> {
         let begin = vec![0.0; self.first.len()];
         let found = self.newton(begin).or_else(|| self.newton(near));
@@ -273,7 +276,7 @@ impl Residual<'_> {
         found.or_else(|| self.newton(self.back_to(&self.point.good[loops])))
     }
 
-    /// The correction that leads to given unknowns of the loops.
+    /// Returns the correction that leads to given unknowns of the loops.
     fn back_to(&self, unknowns: &[f64]) -> Vec<f64> {
         let mut back = vec![0.0; self.first.len()];
         for (at, unknown) in self.form.loops().zip(unknowns) {
@@ -282,7 +285,7 @@ impl Residual<'_> {
         back
     }
 
-    /// A correction that leads to a solution, and the matrix there.
+    /// Returns a correction that leads to a solution, and the matrix there.
     fn newton(&self, mut correction: Vec<f64>) -> Option<(Vec<f64>, Balanced)> {
         let mut residual = self.at(&correction)?;
         let mut blind = 0;
@@ -303,7 +306,7 @@ impl Residual<'_> {
             let next = match self.advance(&slopes, &correction, &change) {
                 Trial::Better(next) => Some(next),
                 _ if is_rounding => return Some((correction, slopes)),
-                // Behind a bend other slopes lead on.
+                // Beyond a kink other slopes continue.
                 Trial::Longest(next) => {
                     blind += 1;
                     next.filter(|_| blind <= OVER_BENDS)
@@ -334,7 +337,7 @@ impl Residual<'_> {
         Trial::Longest(longest)
     }
 
-    /// What a part of a change leads to, and the size of the change that would be next by the same slopes.
+    /// Returns the result of a part of a change, and the size of the next change with the same slopes.
     fn ahead(&self, slopes: &Balanced, correction: &[f64], change: &[f64], length: f64) -> Option<(Moved, f64)> {
         let trial = sum(correction, change, length);
         let residual = self.at(&trial)?;
@@ -344,8 +347,8 @@ impl Residual<'_> {
         Some(((trial, residual), size))
     }
 
-    /// The change itself was an improvement: several times its length may be a larger one. Far up an exponential, each change by the
-    /// slopes there takes away no more than a factor of 2.7 of what may be a hundred powers of ten.
+    /// Extends a change that was an improvement: several times its length may be a larger one. Far up an exponential,
+    /// each change by the slopes there removes at most a factor of 2.7 of possibly a hundred powers of ten.
     fn farther(&self, slopes: &Balanced, (correction, change): (&[f64], &[f64]), (best, ahead): (Moved, f64)) -> Moved {
         let (mut best, mut least) = (best, ahead);
         for doublings in 1..=FARTHER {
@@ -357,7 +360,7 @@ impl Residual<'_> {
         best
     }
 
-    /// Whether every residual is zero but for the rounding of the terms that it sums.
+    /// Returns true if every residual is zero except for the round-off of its terms.
     fn is_rounding(&self, residual: &[f64], y: &[f64], entries: &[(usize, usize, f64)]) -> bool {
         let mut terms = vec![0.0; residual.len()];
         for (row, column, value) in entries {
@@ -370,13 +373,13 @@ impl Residual<'_> {
     }
 }
 
-/// A correction on the way, and its residual.
+/// A trial correction and its residual.
 type Moved = (Vec<f64>, Vec<f64>);
 
-/// What a change of a correction leads to.
+/// The result of a change by a correction.
 enum Trial {
     Better(Moved),
-    /// None is an improvement; the longest that has a value.
+    /// No improvement was found; contains the longest one with a value.
     Longest(Option<Moved>),
 }
 

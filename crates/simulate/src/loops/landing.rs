@@ -1,4 +1,5 @@
-//! Where a run comes to from the end of a branch of solutions: as if each unknown had a little inertia with which the branch was stable.
+//! The state of a run after the end of a branch of solutions: as if each unknown had a small inertia that stabilises
+//! the branch.
 
 use crate::loops::singular::Position;
 use crate::loops::solution_branch::End;
@@ -6,10 +7,10 @@ use crate::motion::Motion;
 use lgm_runtime::branch::{MOVE, MOVES};
 use nalgebra::{DVector, Dyn, LU};
 
-/// The slopes of loops by their unknowns where the branch was stable, solved for.
+/// The factorised slopes of loops with respect to their unknowns, at a point where the branch was stable.
 type Slopes = LU<f64, Dyn, Dyn>;
 
-/// The equations just behind the end of a branch.
+/// The equations just after the end of a branch.
 struct Behind<'b, 'm> {
     motion: &'b Motion<'m>,
     end: &'b End,
@@ -19,8 +20,8 @@ struct Behind<'b, 'm> {
 }
 
 impl Motion<'_> {
-    /// The solution that the unknowns drift to from the end of a branch, from slopes at a point on it. Where they drift nowhere, it is
-    /// the nearest one that is found.
+    /// Returns the solution to which the unknowns drift from the end of a branch, using slopes at a point on it. If
+    /// they do not drift, the nearest solution is found.
     pub(crate) fn land(&self, end: &End, anchor: &Position, after: &[f64]) -> Option<Vec<f64>> {
         let behind = Behind {
             motion: self,
@@ -35,14 +36,14 @@ impl Motion<'_> {
 }
 
 impl Behind<'_, '_> {
-    /// The solution near a guess, if it is not the end of the branch itself.
+    /// Returns the solution near a guess, if it is not the end of the branch itself.
     fn elsewhere(&self, guess: &[f64]) -> Option<Vec<f64>> {
         let found = self.motion.unknowns_near(guess, self.end.after, self.states)?;
         let is_elsewhere = self.motion.is_elsewhere(&found, &self.end.before.unknowns);
         is_elsewhere.then_some(found)
     }
 
-    /// The residuals in the scale of the unknowns, against which these move.
+    /// Returns the residuals in the scale of the unknowns, which move against them.
     fn drift(&self, at: &DVector<f64>) -> Option<DVector<f64>> {
         let motion = self.motion;
         let mut residuals = vec![0.0; motion.unknowns];
@@ -52,14 +53,14 @@ impl Behind<'_, '_> {
         drift.iter().all(|value| value.is_finite()).then_some(drift)
     }
 
-    /// Where the unknowns drift to.
+    /// Returns the limit of the drift of the unknowns.
     fn drifts_to(&self) -> Option<Vec<f64>> {
         let mut at = DVector::from_column_slice(&self.end.before.unknowns);
         let last = at.amax().max(1e-9);
         let mut share = 1.0;
         for _ in 0..MOVES {
             let direction = self.drift(&at).filter(|drift| drift.amax() > 0.0)?;
-            // Longer and longer moves lead away from the end, where drift is little.
+            // Increasing moves lead away from the end, where the drift is small.
             let most = MOVE * (at.amax() + last) / direction.amax();
             let trial = &at - &direction * (share * most.min(1.0f64.max(share)));
             match self.drift(&trial) {
@@ -68,7 +69,7 @@ impl Behind<'_, '_> {
                     share *= 2.0;
                 }
                 Some(_) => {
-                    // A solution lies between.
+                    // A solution is in between.
                     let mut guesses = [&trial, &at].into_iter();
                     let found = guesses.find_map(|guess| self.elsewhere(guess.as_slice()));
                     if found.is_some() {

@@ -1,4 +1,4 @@
-//! Algebraic loops: Newton's method, the solution that a run follows, and where a solution ends.
+//! Algebraic loops: Newton's method, the solution that a run follows, and the end of a solution.
 
 pub(crate) mod branch;
 pub(crate) mod crossing;

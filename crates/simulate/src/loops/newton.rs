@@ -6,83 +6,82 @@ use lgm_kernels::{Arguments, Kernel, SparseKernel};
 use lgm_numerics::newton::{LEAP, leave_rest};
 use lgm_runtime::loops::{ITERATIONS, OVER_BENDS, ROUNDINGS};
 
-/// A correction that is more than this share of the one before is slow to vanish.
+/// Convergence is slow if a correction exceeds this fraction of the previous one.
 const SLOW: f64 = 0.2;
 
-/// Corrections below this many times what does not matter may be all that rounding leaves.
+/// Corrections smaller than this many times the noise floor may be pure round-off.
 pub const NEARLY: f64 = 1e4;
 
-/// The shortest part of the way from a guess to a solution ([`Newton::approach`]), and the most parts.
+/// The smallest fraction of the path from a guess to a solution ([`Newton::approach`]); its inverse is the maximum number of parts.
 const SHORTEST_WAY: f64 = 1.0 / 256.0;
 const PARTS: usize = 40;
 
-/// Newton's iteration on the residuals of all loops, with the exact Jacobian and a step length that keeps the next
-/// correction smaller than this one (which no scaling of residuals or unknowns changes).
+/// Newton's iteration on the residuals of all loops, with the exact Jacobian. The step length keeps the next correction
+/// smaller than the current one, a criterion that no scaling of residuals or unknowns changes.
 ///
-/// Where a law bends, the next correction may be larger than this one whatever the step length, as it is measured by the slope
-/// before the bend. Then the whole step is taken a few times: the slope behind the bend leads on.
+/// At a kink of a law, the next correction may be larger than this one for any step length, because it is measured with
+/// the slope before the kink. The full step is then taken a few times: the slope after the kink leads to the solution.
 pub(crate) struct Newton<'a> {
     /// The residuals.
     pub equations: &'a Kernel,
     /// Their partial derivatives with respect to the unknowns.
     pub matrix: &'a SparseKernel,
-    /// The size of each unknown below which its value does not matter.
+    /// The magnitude below which each unknown is negligible.
     pub small: &'a [f64],
     pub scratch: &'a mut Vec<f64>,
     pub residuals: &'a mut [f64],
     pub values: &'a mut Vec<f64>,
     pub trial: &'a mut [f64],
     pub step: &'a mut [f64],
-    /// Which unknowns take no leaps.
+    /// The unknowns without jumps.
     pub is_held: &'a [bool],
-    /// Whether the way to a solution may be taken in parts ([`Newton::approach`]).
+    /// True if the path to a solution may be split into parts ([`Newton::approach`]).
     pub may_approach: bool,
-    /// Where an implicit method has found the guesses, together with the states.
+    /// The guesses from an implicit method, together with the states.
     pub joint: Option<Joint<'a>>,
 }
 
-/// What an implicit method allows of the states that it solves for together with the unknowns.
+/// The tolerance of an implicit method for states that it solves together with the unknowns.
 ///
-/// It finds unknowns that the states alone determine with no digit: the voltage of a diode which blocks, whose current is the
-/// difference of two that are states and large. Unknowns that solve the loops with other states, which are
-/// no farther off than is allowed of them, are as right as the states.
+/// Such a method finds unknowns that the states by themselves determine without any digit: the voltage of a blocking
+/// diode, whose current is the difference of two large states. Unknowns that solve the loops with other states within
+/// their tolerances are as accurate as the states.
 pub(crate) struct Joint<'a> {
     pub by_states: &'a SparseKernel,
     pub absolute: &'a [f64],
     pub relative: f64,
 }
 
-/// Unknowns that differ by more than this share are worth asking which of them is meant: less than what counts as continuous where a
-/// run follows them.
+/// Unknowns with a relative difference above this value may be different solutions; it is below the continuity threshold of a run.
 const APART: f64 = 1e-6;
 
-/// The same of closed chains, which have their own watch.
+/// The same for closed chains, which are monitored separately.
 const CHAIN_APART: f64 = 1e-3;
 
-/// The most steps to the nearest unknowns that solve loops as nearly as the states are known; shorter ones than this share of the
-/// unknowns end it.
+/// The maximum number of steps to the nearest unknowns that solve loops within the accuracy of the states; steps below
+/// this fraction of the unknowns end the search.
 const ADJUSTMENTS: usize = 20;
 const STILL: f64 = 1e-10;
 
-/// An unknown that is zero counts as so many times what does not matter of it.
+/// The magnitude of an unknown at zero, in units of its noise floor.
 const UNIT: f64 = 1e6;
 
-/// What the residuals are to be: a share of those at a guess.
+/// The target of the residuals: a fraction of those at a guess.
 type Aim<'a> = Option<(&'a [f64], f64)>;
 
-/// How a step along a correction goes on.
+/// The continuation of a step along a correction.
 enum Next {
-    /// The next correction is so many times this one.
+    /// The next correction as a multiple of this one.
     Shorter(f64),
-    /// No step length makes the next correction smaller; the whole step is on trial.
+    /// No step length makes the next correction smaller; the full step is tried.
     Blind,
-    /// There is no finite residual on the way.
+    /// No finite residual exists along the step.
     Nowhere,
 }
 
 impl Newton<'_> {
-    /// Improves the unknowns to a solution, beginning with the last one where the unknowns lead nowhere: what is interpolated
-    /// between two steps may be far off where a law is as steep as that of a diode.
+    /// Improves the unknowns to a solution, starting with the last one if the unknowns fail: an interpolation between
+    /// two steps may be far off for a law as steep as that of a diode.
     pub fn solve_from(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], solution: &mut [f64]) -> Result<(), usize> {
         let guess = self.joint.is_some().then(|| unknowns.to_vec());
         let found = self.solve_near(at, unknowns, solution);
@@ -97,8 +96,8 @@ impl Newton<'_> {
         }
     }
 
-    /// What is to be taken for the solution in place of what was found: what a guess leads to where nothing was found, or
-    /// something else that the loops cannot distinguish from it.
+    /// Returns the solution to use instead of the one found: the result of a guess if none was found, or another one
+    /// that the loops cannot distinguish from it.
     pub fn meant(&mut self, at: &Arguments<'_>, mut guess: Vec<f64>, found: Option<&mut [f64]>) -> Option<Vec<f64>> {
         if let Some(found) = &found
             && !self.are_apart(&guess, found)
@@ -128,11 +127,11 @@ impl Newton<'_> {
         (0..a.len()).any(is_apart)
     }
 
-    /// Moves unknowns to the nearest ones that solve the loops but for what is allowed of the states; whether they do.
+    /// Moves unknowns to the nearest solution of the loops within the tolerance of the states; returns true if this succeeds.
     ///
-    /// Some unknowns follow from the states and others do not, as the voltages of two diodes in series of which one conducts and one
-    /// blocks. So each step is the smallest one that takes the residuals away, where what is allowed of them costs as much as a
-    /// move of an unknown by its own size.
+    /// The states determine some unknowns but not others, such as the voltages of two diodes in series, one conducting
+    /// and one blocking. Each step is therefore the smallest one that removes the residuals; a residual at its
+    /// tolerance costs as much as a move of an unknown by its own magnitude.
     fn adjust(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> bool {
         let size = unknowns.len();
         let matrix = self.matrix;
@@ -149,7 +148,7 @@ impl Newton<'_> {
                 return false;
             }
             let unit = |of: usize| unknowns[of].abs().max(UNIT * self.small[of]).max(f64::MIN_POSITIVE);
-            // The residuals that are left, in units of what is allowed of them, beside the steps in these units.
+            // The remaining residuals in units of the tolerance, and the steps in the same units.
             let mut entries: Vec<(usize, usize, f64)> = (0..2 * size)
                 .map(|at| (at, at, if at < size { 1.0 } else { -1.0 }))
                 .collect();
@@ -175,20 +174,20 @@ impl Newton<'_> {
         self.holds_nearly(at, unknowns)
     }
 
-    /// Whether unknowns solve the loops but for what is allowed of the states, and for rounding.
+    /// Returns true if unknowns solve the loops within the tolerance of the states, and within round-off.
     pub fn holds_nearly(&mut self, at: &Arguments<'_>, unknowns: &[f64]) -> bool {
         let Some(allowed) = self.allowed(at, unknowns) else {
             return false;
         };
-        // A residual that is no number is not passed.
+        // A NaN residual does not pass.
         self.residuals
             .iter()
             .zip(&allowed)
             .all(|(residual, allowed)| residual.abs() <= *allowed)
     }
 
-    /// What is allowed of each residual, and the residuals and their derivatives by the unknowns; None where no implicit method has
-    /// found the unknowns.
+    /// Returns the tolerance of each residual, and the residuals and their derivatives with respect to the unknowns;
+    /// `None` if no implicit method has found the unknowns.
     fn allowed(&mut self, at: &Arguments<'_>, unknowns: &[f64]) -> Option<Vec<f64>> {
         let joint = self.joint.as_ref()?;
         let here = Arguments { unknowns, ..*at };
@@ -220,21 +219,21 @@ impl Newton<'_> {
             unknowns.copy_from_slice(solution);
             found = self.solve(at, unknowns, None);
         }
-        // A closed chain stays where it is: beyond a dead centre there is no way on.
+        // A closed chain stays where it is: no continuation exists beyond a dead centre.
         if found.is_err() && self.may_approach && !self.is_held.contains(&true) {
             unknowns.copy_from_slice(solution);
             found = self.approach(at, unknowns);
         }
         match found {
             Ok(()) => solution.copy_from_slice(unknowns),
-            // Half an iteration is no better guess for the next.
+            // A failed iteration gives no better guess for the next one.
             Err(_) => unknowns.copy_from_slice(solution),
         }
         found
     }
 
-    /// The same in small parts: the residuals shrink in proportion from those of the guess, and the unknowns follow, from one
-    /// piece of a law to the next, as far as the pieces lead on.
+    /// Does the same in small parts: the residuals shrink in proportion from those of the guess, and the unknowns
+    /// follow, from one piece of a law to the next, as far as the pieces allow.
     pub fn approach(&mut self, at: &Arguments<'_>, unknowns: &mut [f64]) -> Result<(), usize> {
         let here = Arguments { unknowns, ..*at };
         self.equations.call(&here, self.scratch, self.residuals);
@@ -266,7 +265,7 @@ impl Newton<'_> {
         Err(0)
     }
 
-    /// The residuals less what they are to be.
+    /// Evaluates the residuals minus their target.
     fn evaluate(&mut self, at: &Arguments<'_>, aim: Aim<'_>) {
         self.equations.call(at, self.scratch, self.residuals);
         if let Some((first, share)) = aim {
@@ -276,7 +275,7 @@ impl Newton<'_> {
         }
     }
 
-    /// Improves the unknowns to a solution; the unknown that moves most where none is found.
+    /// Improves the unknowns to a solution; the error is the unknown that moves most.
     fn solve(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], aim: Aim<'_>) -> Result<(), usize> {
         let matrix = self.matrix;
         self.values.resize(matrix.stored(), 0.0);
@@ -294,7 +293,7 @@ impl Newton<'_> {
             matrix.values.call(&here, self.scratch, self.values);
             let factor = match Factor::new(&pattern(matrix), self.values) {
                 Ok(factor) => factor,
-                // At rest a turbulent law has no slope, or an infinite one; beside it there is one.
+                // At rest a turbulent law has no slope, or an infinite one; it has a finite slope nearby.
                 Err(Singular(_)) if blind < OVER_BENDS && !self.is_held.contains(&true) => {
                     leave_rest(unknowns, self.small);
                     blind += 1;
@@ -307,7 +306,7 @@ impl Newton<'_> {
             self.step.copy_from_slice(self.residuals);
             factor.solve(self.step);
             let size = self.size(unknowns, self.step);
-            // At round-off the steps stop shrinking; at a bend they grow.
+            // At the level of round-off the steps stop shrinking; at a kink they grow.
             let has_stopped = size < NEARLY && (is_rounding || last < NEARLY && size > 0.5 * last);
             if size <= 1.0 || has_stopped {
                 for (unknown, step) in unknowns.iter_mut().zip(self.step.iter()) {
@@ -317,8 +316,8 @@ impl Newton<'_> {
             }
             match self.advance(at, unknowns, &factor, size, aim) {
                 Next::Shorter(share) => last = size * share,
-                // No step leads nearer than rounding allows. The partial derivatives do not show all that is summed: of `exp(v) - 1`
-                // beside v = 1e-5, they show v. Behind a bend, one more step would have led nearer.
+                // No step leads closer than round-off allows. The partial derivatives do not show all summands: for
+                // `exp(v) - 1` near v = 1e-5, they show v. Beyond a kink, one more step would have led closer.
                 _ if is_rounding || size < NEARLY && blind > 0 => return Ok(()),
                 Next::Blind if blind < OVER_BENDS => {
                     unknowns.copy_from_slice(self.trial);
@@ -331,7 +330,7 @@ impl Newton<'_> {
         Err(self.worst(unknowns))
     }
 
-    /// True if every residual is zero but for the rounding of the terms that it sums, as its partial derivatives show them.
+    /// Returns true if every residual is zero except for the round-off of its terms, as given by its partial derivatives.
     fn is_rounding(&self, unknowns: &[f64]) -> bool {
         let matrix = self.matrix;
         (0..matrix.rows).all(|row| {
@@ -344,7 +343,7 @@ impl Newton<'_> {
         })
     }
 
-    /// The largest of some corrections in units of what does not matter.
+    /// Returns the largest correction in units of the negligible magnitude.
     fn size(&self, unknowns: &[f64], corrections: &[f64]) -> f64 {
         let pairs = unknowns.iter().zip(corrections).enumerate();
         pairs
@@ -352,13 +351,13 @@ impl Newton<'_> {
             .fold(0.0, f64::max)
     }
 
-    /// A correction of an unknown in units of what does not matter of it.
+    /// Returns a correction of an unknown in units of its negligible magnitude.
     fn share(&self, at: usize, unknown: f64, correction: f64) -> f64 {
         correction.abs() / (1e-13 * unknown.abs() + self.small[at]).max(f64::MIN_POSITIVE)
     }
 
-    /// How much of the step may be taken. At a dead centre of a chain the step points to infinity, and the sine of a number so large
-    /// that its digits do not hold an angle would be taken for a solution.
+    /// Returns the usable fraction of the step. At a dead centre of a chain the step points to infinity. The sine of a
+    /// number too large to represent an angle would be mistaken for a solution.
     fn longest(&self, unknowns: &[f64]) -> f64 {
         let pairs = unknowns.iter().zip(self.step.iter()).zip(self.is_held);
         let allowed = pairs.filter(|pair| *pair.1).map(|((unknown, step), _)| {
@@ -374,7 +373,7 @@ impl Newton<'_> {
         worst.unwrap_or(0)
     }
 
-    /// Takes the longest of the step and its halves that is an improvement; where there is none, the longest that has a residual.
+    /// Halves the step until the residual decreases; if it never does, takes the longest step with a finite residual.
     fn advance(&mut self, at: &Arguments<'_>, unknowns: &mut [f64], factor: &Factor, size: f64, aim: Aim<'_>) -> Next {
         let mut length = self.longest(unknowns);
         let mut longest_finite = None;
@@ -382,7 +381,7 @@ impl Newton<'_> {
             if let Some(mut next) = self.next_size(at, unknowns, length, factor, aim) {
                 longest_finite.get_or_insert(length);
                 if next <= (1.0 - 0.25 * length) * size {
-                    // Each step leads half the way to where several solutions meet, as those of a turbulent law at rest.
+                    // Each step covers half the distance to a point at which several solutions meet, as for a turbulent law at rest.
                     if length == 1.0 && next > SLOW * size && !self.is_held.contains(&true) {
                         match self.next_size(at, unknowns, 2.0, factor, aim) {
                             Some(further) if further < SLOW * next => next = further,
@@ -404,7 +403,7 @@ impl Newton<'_> {
         }
     }
 
-    /// The size of the next correction behind a part of the step; none where a residual is not finite.
+    /// Returns the magnitude of the next correction after a part of the step; `None` if a residual is not finite.
     fn next_size(
         &mut self,
         at: &Arguments<'_>,

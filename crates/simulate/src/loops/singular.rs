@@ -1,8 +1,8 @@
 //! Positions at which the equations are singular: a straight arm, a gimbal lock, a dead centre of a chain.
 //!
-//! Where a run fails, the matrices that rates were solved with, and those of the loops, are looked at with the numbers there and at
-//! the start: one that is singular in the one place and not in the other is why. A matrix that was never regular is reported where
-//! it is singular to rounding.
+//! If a run fails, the matrices for the rates and for the loops are compared with those at the start. A matrix that is
+//! singular at only one of the two points is the cause. A matrix that was never regular is reported if it is singular
+//! to round-off.
 
 use crate::failure::{Blame, FailureKind};
 use crate::motion::Motion;
@@ -12,19 +12,19 @@ use lgm_model::system::RateBlock;
 use nalgebra::DMatrix;
 use rustc_hash::FxHashMap;
 
-/// A singular value that has become less than this share of what it was at the start is as good as zero.
+/// A singular value below this fraction of its initial value counts as zero.
 const LOST: f64 = 1e-3;
 
-/// One below this share of the largest is zero wherever the run began.
-const ROUNDING: f64 = 1e-12;
+/// A singular value below this fraction of the largest one is zero.
+const RANK: f64 = 1e-12;
 
-/// A pivot of a chain below this share of the least one at the start stands for a dead centre: nothing beyond it is to be believed.
+/// A pivot of a chain below this fraction of its smallest initial pivot indicates a dead centre.
 const DEAD: f64 = 1e-5;
 
-/// Chains of more unknowns than this are looked at only where a run fails.
+/// Chains with more unknowns than this are examined only if a run fails.
 const WATCHED: usize = 40;
 
-/// The matrix of the chains where the run began: whether a dead centre has been passed since is seen from its determinant.
+/// The matrix of the chains at the start of the run: its determinant reveals a passed dead centre.
 #[derive(Clone, Debug)]
 pub(crate) struct ChainWatch {
     is_positive: bool,
@@ -33,12 +33,12 @@ pub(crate) struct ChainWatch {
     pub(crate) last: Vec<f64>,
     /// The position after the last step.
     pub(crate) behind: Option<Position>,
-    /// Before this time no way over a singular position is looked for: there was none.
+    /// Before this time no path over a singular position is searched for, because none was found.
     pub(crate) not_over_until: f64,
 }
 
 impl ChainWatch {
-    /// Goes on with what is known beyond a singular position, where the determinant may have another sign.
+    /// Continues with the data beyond a singular position, where the determinant may have another sign.
     pub(crate) fn go_on(&mut self, beyond: ChainWatch) {
         self.is_positive = beyond.is_positive;
         self.last = beyond.last;
@@ -55,7 +55,7 @@ pub(crate) struct Position {
 }
 
 impl Motion<'_> {
-    /// The position that the loops were solved at last, with these states.
+    /// Returns the position of the last solution of the loops, with these states.
     pub fn position(&self, time: f64, states: &[f64]) -> Position {
         let mut unknowns = vec![0.0; self.unknowns];
         self.copy_unknowns(&mut unknowns);
@@ -66,7 +66,8 @@ impl Motion<'_> {
         }
     }
 
-    /// Why a run that began at one point failed at another, where a matrix has become singular on the way, and what follows no more.
+    /// Returns the reason why a run between two points failed: the matrix that became singular, and the variable that
+    /// is no longer determined.
     pub fn singular_position(&self, start: &Position, end: &Position) -> Option<(FailureKind, Blame)> {
         let chain = || {
             let unknown = self.lost_unknown(start, end)?;
@@ -79,7 +80,7 @@ impl Motion<'_> {
         chain().or_else(mass)
     }
 
-    /// What is to be compared after each step; none where there are no chains, or too many.
+    /// Returns the quantities compared after each step; `None` if there are no chains, or too many.
     pub fn watch_chains(&self, start: &Position) -> Option<ChainWatch> {
         let has_chain = self.system.equations.loops.iter().any(|each| !each.guesses.is_empty());
         if !has_chain || self.unknowns > WATCHED {
@@ -95,11 +96,12 @@ impl Motion<'_> {
         })
     }
 
-    /// Whether a chain stands at a dead centre after a step, or is on the other side of one: the equations have no solution between,
-    /// but a step may lead over. The loops are left solved at the point.
+    /// Returns true if a chain is at a dead centre after a step, or is on the other side of one: the equations have no
+    /// solution in between, but a step may pass over. The loops are left solved at the point.
     pub fn has_left_chain(&self, watch: &mut Option<ChainWatch>, time: f64, states: &[f64]) -> bool {
         let Some(watch) = watch else { return false };
-        // From the last try of a step Newton's iteration may have gone to another branch: then from the last step itself.
+        // Newton's iteration may have reached another branch from the last trial of a step: it is then repeated from
+        // the last step itself.
         for again in [false, true] {
             if again {
                 self.guess_unknowns(&watch.last);
@@ -118,7 +120,7 @@ impl Motion<'_> {
         true
     }
 
-    /// The state whose rate follows no more.
+    /// Returns the state whose rate is no longer determined.
     fn lost_rate(&self, start: &Position, end: &Position) -> Option<usize> {
         let (before, after) = (self.values_at(start), self.values_at(end));
         self.system.equations.rate_blocks.iter().find_map(|block| {
@@ -130,7 +132,7 @@ impl Motion<'_> {
         })
     }
 
-    /// The unknown of a loop with first values, as that of a closed chain, that follows no more.
+    /// Returns the unknown of a loop with initial values, such as a closed chain, that is no longer determined.
     fn lost_unknown(&self, start: &Position, end: &Position) -> Option<usize> {
         let is_chain: Vec<bool> = self
             .system
@@ -152,7 +154,7 @@ impl Motion<'_> {
         is_chain[largest].then_some(largest)
     }
 
-    /// The values of all symbols but assignments at a point.
+    /// Returns the values of all symbols except assignments at a point.
     pub fn values_at(&self, at: &Position) -> FxHashMap<SymbolId, f64> {
         let system = self.system;
         let (inputs, rates) = self.inputs(at.time);
@@ -184,7 +186,7 @@ impl Motion<'_> {
         matrix
     }
 
-    /// The partial derivatives of the residuals of all loops with respect to their unknowns.
+    /// Returns the partial derivatives of the residuals of all loops with respect to their unknowns.
     pub fn loop_matrix(&self, at: &Position) -> DMatrix<f64> {
         let kernel = &self.kernels.jacobians(self.system).residuals_by_unknowns;
         let (inputs, rates) = self.inputs(at.time);
@@ -206,7 +208,7 @@ impl Motion<'_> {
     }
 }
 
-/// Whether the determinant is positive, and the least pivot; none where an entry is not finite.
+/// Returns true if the determinant is positive, and the smallest pivot; `None` if an entry is not finite.
 fn pivots(matrix: DMatrix<f64>) -> Option<(bool, f64)> {
     if !matrix.iter().all(|value| value.is_finite()) {
         return None;
@@ -221,12 +223,12 @@ fn pivots(matrix: DMatrix<f64>) -> Option<(bool, f64)> {
     Some((factors.determinant() > 0.0, least))
 }
 
-/// The direction in which a matrix has become singular, or nearly so where it has been on the way.
+/// Returns the direction in which a matrix has become singular, or nearly so if it was singular on the way.
 fn lost_direction(before: &DMatrix<f64>, after: &DMatrix<f64>, was_on_the_way: bool) -> Option<Vec<f64>> {
     if before.is_empty() || !before.iter().chain(after.iter()).all(|value| value.is_finite()) {
         return None;
     }
-    // One size for rows and columns of both, so that units do not matter.
+    // Rows and columns of both matrices are scaled to one magnitude, so that units do not matter.
     let (mut before, mut after) = (before.clone(), after.clone());
     for row in 0..before.nrows() {
         scale(
@@ -251,8 +253,7 @@ fn lost_direction(before: &DMatrix<f64>, after: &DMatrix<f64>, was_on_the_way: b
     let decomposition = after.svd(false, true);
     let values = &decomposition.singular_values;
     let place = values.imin();
-    let is_lost =
-        was_on_the_way || values[place] < LOST * values_before.min() || values[place] < ROUNDING * values.max();
+    let is_lost = was_on_the_way || values[place] < LOST * values_before.min() || values[place] < RANK * values.max();
     let direction = decomposition.v_t?.row(place).transpose();
     is_lost.then(|| direction.iter().zip(sizes).map(|(part, size)| part * size).collect())
 }

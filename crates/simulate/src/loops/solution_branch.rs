@@ -1,11 +1,11 @@
 //! The branch of solutions of the algebraic loops that a run follows.
 //!
-//! A loop may have several solutions, as that of an amplifier which saturates to either side. A run stays with the one that goes on
-//! continuously from its last step. Trial points of a solver lie beyond where a branch ends, and Newton's iteration may find
-//! another one there; so every attempt at a step begins with the solution of the last step that was accepted, and a step
-//! that was accepted is followed from its beginning to its end. Where the branch ends in between (two solutions meet and
-//! vanish, or a limit of `min` and `max` is reached), that is an event: the run goes on with the solution that the loops come
-//! to from there.
+//! A loop may have several solutions, such as that of an amplifier that saturates in either direction. A run follows
+//! the solution that continues continuously from its last step. Trial points of a solver may be beyond the end of a
+//! branch, and Newton's iteration may find another branch there. Every attempt at a step therefore begins with the
+//! solution of the last accepted step, and an accepted step is followed from its beginning to its end. If the branch
+//! ends in between (two solutions meet and vanish, or a limit of `min` and `max` is reached), that is an event: the run
+//! continues with the solution to which the unknowns drift from there (`landing`).
 
 use crate::loops::singular::Position;
 use crate::motion::Motion;
@@ -13,33 +13,33 @@ use crate::solvers::solver::{Solver, SolverFault};
 use lgm_runtime::branch::{BENT, CONTINUOUS, ELSEWHERE, INSTANT, NOISE, PARTS};
 use nalgebra::DVector;
 
-/// The solution that a run follows.
+/// The branch that a run follows.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch {
-    /// The unknowns where the last step ended that was accepted.
+    /// The unknowns at the end of the last accepted step.
     pub(crate) unknowns: Vec<f64>,
-    /// Those at the end of the step that was followed last.
+    /// The unknowns at the end of the last followed step.
     pub(crate) reached: Vec<f64>,
     /// The largest value of each unknown so far.
     pub(crate) sizes: Vec<f64>,
-    /// Two points on the branch, the first one some way before the other.
+    /// Two points on the branch, the first one some distance before the other.
     pub(crate) anchors: [Position; 2],
 }
 
-/// Where a branch ends.
+/// The end of a branch.
 #[derive(Clone, Debug)]
 pub(crate) struct End {
-    /// The last position that was reached on it.
+    /// The last position that was reached on the branch.
     pub(crate) before: Position,
-    /// The first instant that it does not reach.
+    /// The first instant that the branch does not reach.
     pub(crate) after: f64,
 }
 
-/// A way of the states over time.
+/// A path of the states over time.
 pub(crate) type Way<'w> = dyn FnMut(f64, &mut [f64]) -> Result<(), SolverFault> + 'w;
 
 impl Branch {
-    /// None where there is no loop, or where all unknowns are displacements of closed chains, which have their own watch.
+    /// Returns `None` if no loop exists, or if all unknowns are displacements of closed chains, which are monitored separately.
     pub fn new(motion: &Motion<'_>) -> Option<Branch> {
         let has_open = motion.held_unknowns().contains(&false);
         has_open.then(|| Branch {
@@ -50,7 +50,7 @@ impl Branch {
         })
     }
 
-    /// A solver begins here.
+    /// Starts following the branch where a solver begins.
     pub fn begin(&mut self, motion: &Motion<'_>, time: f64, states: &[f64]) {
         motion.solve_loops(time, states);
         motion.copy_unknowns(&mut self.unknowns);
@@ -66,13 +66,13 @@ impl Branch {
         }
     }
 
-    /// The change of an unknown that is continuous whatever lies between: less than what is seen of it, or of what it has been.
+    /// Returns the change of an unknown that always counts as continuous: a change below the visible one, or below the previous one.
     fn continuous(&self, motion: &Motion<'_>, at: usize, values: [f64; 2]) -> f64 {
         let size = values[0].abs().max(values[1].abs());
         CONTINUOUS * size + NOISE * self.sizes[at] + motion.small_unknown(at)
     }
 
-    /// Takes over what an implicit method has found at the end of its last step, if that solves the loops.
+    /// Adopts the unknowns of an implicit method at the end of its last step, if they solve the loops.
     pub(crate) fn takes_over(&mut self, motion: &Motion<'_>, solver: &dyn Solver) -> bool {
         let own = solver.unknowns();
         let Some(own) = own.filter(|own| motion.holds_nearly(solver.time(), solver.states(), own)) else {
@@ -83,7 +83,7 @@ impl Branch {
         true
     }
 
-    /// Whether the last step stays on the branch; where it ends if not.
+    /// Follows the branch along the last step; returns its end if it ends there.
     pub(crate) fn follow(&mut self, motion: &Motion<'_>, solver: &mut dyn Solver) -> Result<Option<End>, SolverFault> {
         let (from, to) = (solver.previous(), solver.time());
         let last = solver.states().to_vec();
@@ -100,14 +100,14 @@ impl Branch {
         self.walk(motion, (from, to), &mut way)
     }
 
-    /// Looks next for the solution at a share of the last step, which has not been accepted yet, on the line between its ends.
+    /// Sets the guess at a fraction of the last step, which has not been accepted yet, on the line between its ends.
     pub(crate) fn guess_within(&self, motion: &Motion<'_>, share: f64) {
         let ends = self.unknowns.iter().zip(&self.reached);
         let guess: Vec<f64> = ends.map(|(from, to)| from + share * (to - from)).collect();
         motion.guess_unknowns(&guess);
     }
 
-    /// Follows the branch along a way, in parts that are short enough to see that it is continuous.
+    /// Follows the branch along a path, in parts that are short enough to verify continuity.
     pub(crate) fn walk(
         &mut self,
         motion: &Motion<'_>,
@@ -147,12 +147,12 @@ impl Branch {
                 None => high = middle,
             }
         }
-        // Too winding to be followed: the solver's own error test has passed it.
+        // The path has too many turns to be followed; the solver's own error test has accepted it.
         motion.copy_unknowns(&mut self.reached);
         Ok(None)
     }
 
-    /// Whether two solutions differ by no more than what is continuous whatever lies between.
+    /// Returns true if two solutions differ by at most the always continuous change.
     fn is_near(&self, motion: &Motion<'_>, a: &[f64], b: &[f64]) -> bool {
         let is_open = |at: &usize| !motion.held_unknowns()[*at];
         (0..a.len())
@@ -160,8 +160,8 @@ impl Branch {
             .all(|at| (a[at] - b[at]).abs() <= self.continuous(motion, at, [a[at], b[at]]))
     }
 
-    /// Whether a solution changes from one to another little by little, as far as the middle, and the middles of both halves, show it:
-    /// of several solutions, one may lie in the middle of two others.
+    /// Returns true if a solution changes gradually from one to another, according to the middle and the middles of
+    /// both halves: one solution may be in the middle of two others.
     fn is_whole_way(
         &self,
         steps: &mut Steps<'_, '_, '_>,
@@ -178,7 +178,7 @@ impl Branch {
             (low + half, &middle[..], high, to),
         ];
         let mut is_way = self.is_way(motion, [from, &middle, to]);
-        // Loops of other models are followed by their middles alone: the finer tests cost runs of three-phase rectifiers minutes.
+        // For loops of other models, only the midpoint is tested: finer tests add minutes to runs of three-phase rectifiers.
         if !motion.has_totals() {
             return Ok(is_way);
         }
@@ -198,8 +198,8 @@ impl Branch {
             && self.adds_up(steps, [(low, from), (low + half, &middle), (high, to)])?)
     }
 
-    /// Whether the rates of a solution at the ends and in the middle of a way add up to its change, by Simpson's rule. What leaps in
-    /// between is in the change alone.
+    /// Returns true if the rates of a solution at the ends and in the middle of a path integrate to its change, by
+    /// Simpson's rule. Jumps in between affect only the change.
     fn adds_up(&self, steps: &mut Steps<'_, '_, '_>, at: [(f64, &[f64]); 3]) -> Result<bool, SolverFault> {
         let motion = steps.motion;
         if motion.unknowns > TURNED {
@@ -219,7 +219,7 @@ impl Branch {
         }))
     }
 
-    /// Whether the solution between two others is between them, and not at one of them.
+    /// Returns true if the intermediate solution is between the two others, and not equal to one of them.
     fn is_way(&self, motion: &Motion<'_>, [from, between, to]: [&[f64]; 3]) -> bool {
         let is_open = |at: &usize| !motion.held_unknowns()[*at];
         (0..from.len()).filter(is_open).all(|at| {
@@ -230,7 +230,7 @@ impl Branch {
     }
 }
 
-/// A way of the states over time, with the loops solved along it.
+/// A path of the states over time, with the loops solved along it.
 struct Steps<'s, 'm, 'w> {
     motion: &'s Motion<'m>,
     way: &'s mut Way<'w>,
@@ -252,7 +252,7 @@ impl Steps<'_, '_, '_> {
         })
     }
 
-    /// How fast a solution changes along the way, as the residuals a little ahead of it show.
+    /// Returns the rate of a solution along the path, from the residuals slightly ahead of it.
     fn rates(&mut self, (time, unknowns): (f64, &[f64]), ahead: f64) -> Result<Option<DVector<f64>>, SolverFault> {
         let motion = self.motion;
         let position = self.position(time, unknowns)?;
@@ -263,8 +263,8 @@ impl Steps<'_, '_, '_> {
         Ok(rates.filter(|rates| rates.iter().all(|rate| rate.is_finite())))
     }
 
-    /// Whether the determinants of the loops have one sign at two solutions. On one branch they do; where solutions follow each
-    /// other, as those of a periodic law, those of neighbours differ.
+    /// Returns true if the loop determinants have the same sign at two solutions. Solutions on one branch have the same
+    /// sign; adjacent solutions, such as those of a periodic law, have opposite signs.
     fn turn_alike(&mut self, a: (f64, &[f64]), b: (f64, &[f64])) -> Result<bool, SolverFault> {
         if self.motion.unknowns > TURNED {
             return Ok(true);
@@ -279,12 +279,12 @@ impl Steps<'_, '_, '_> {
 }
 
 impl Motion<'_> {
-    /// Whether a state is a total, so that storage with several solutions may follow from it.
+    /// Returns true if a state is a total, so that several solutions for storage may follow from it.
     pub(crate) fn has_totals(&self) -> bool {
         self.system.states.iter().any(|state| state.is_total())
     }
 
-    /// The residuals of the loops.
+    /// Returns the residuals of the loops.
     pub(crate) fn residuals_at(&self, at: &Position) -> DVector<f64> {
         let mut residuals = vec![0.0; self.unknowns];
         let kernel = &self.kernels.residuals;
@@ -292,13 +292,13 @@ impl Motion<'_> {
         DVector::from_vec(residuals)
     }
 
-    /// The first unknown that differs between two solutions although it says what storage holds.
+    /// Returns the first unknown that differs between two solutions and determines a stored quantity.
     pub(crate) fn stored_jump(&self, a: &[f64], b: &[f64]) -> Option<usize> {
         let mut stored = self.stored_unknowns().enumerate();
         stored.find_map(|(at, is_stored)| (is_stored && self.is_unknown_elsewhere(at, a[at], b[at])).then_some(at))
     }
 
-    /// Of each unknown, whether it says what storage holds.
+    /// Returns for each unknown true if it determines a stored quantity.
     pub(crate) fn stored_unknowns(&self) -> impl Iterator<Item = bool> {
         self.system.equations.loops.iter().flat_map(|each| {
             let known = each.rated.iter().copied();
@@ -306,7 +306,7 @@ impl Motion<'_> {
         })
     }
 
-    /// Whether two solutions are on different branches.
+    /// Returns true if two solutions are on different branches.
     pub(crate) fn is_elsewhere(&self, a: &[f64], b: &[f64]) -> bool {
         (0..a.len()).any(|at| self.is_unknown_elsewhere(at, a[at], b[at]))
     }
@@ -317,11 +317,11 @@ impl Motion<'_> {
     }
 }
 
-/// How far ahead the residuals are looked at, as a share of the way.
+/// The distance ahead at which residuals are evaluated, as a fraction of the path.
 const AHEAD: f64 = 1e-4;
 
-/// How much of the change of a solution its rates may not add up to.
+/// The largest part of the change of a solution that its integrated rates may miss.
 const ADDED: f64 = 0.02;
 
-/// Loops of more unknowns have no determinants, and no rates.
+/// Loops with more unknowns than this have no determinants, and no rates.
 const TURNED: usize = 12;

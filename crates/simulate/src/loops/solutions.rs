@@ -1,5 +1,4 @@
-//! A second look at algebraic loops: whether there is a solution where none was found, and whether there are others than the one that a
-//! run begins with.
+//! A further search in algebraic loops: for a solution if none was found, and for others than the one with which a run begins.
 
 use crate::motion::Motion;
 use crate::solvers::finite::all_finite;
@@ -10,17 +9,17 @@ use lgm_source::diagnostic::{Diagnostic, six_digits};
 use nalgebra::DMatrix;
 use std::f64::consts::PI;
 
-/// Loops of more unknowns than this are not looked at.
+/// Loops with more unknowns than this are not examined.
 const SEARCHED: usize = 12;
 
-/// Guesses are spread over so many powers of ten to both sides of 1.
+/// Guesses are spread over this many powers of ten on both sides of 1.
 const DECADES: f64 = 3.0;
 
-/// How many unknowns are shown.
+/// The maximum number of displayed unknowns.
 const SHOWN: usize = 6;
 
 impl Motion<'_> {
-    /// A solution of the loops from scattered guesses: the nearest one to where they are looked for at first.
+    /// Returns a solution of the loops from scattered guesses: the nearest one to the first guess.
     pub fn solution_elsewhere(&self, time: f64, states: &[f64]) -> Option<Vec<f64>> {
         if self.unknowns > SEARCHED {
             return None;
@@ -32,7 +31,7 @@ impl Motion<'_> {
         found.into_iter().min_by(|a, b| far(a).total_cmp(&far(b)))
     }
 
-    /// What is seen of the loops at a point at which no solution was found: a solution elsewhere, or how near the laws come to one.
+    /// Returns the findings about the loops at a point without a solution: a solution elsewhere, or the closest approach of the laws.
     pub fn solutions_in_words(&self, time: f64, states: &[f64]) -> Option<String> {
         if self.unknowns == 0 || self.unknowns > SEARCHED {
             return None;
@@ -42,7 +41,7 @@ impl Motion<'_> {
         let evaluate = |at: &[f64]| self.linearised_loops(time, states, at);
         if let Some(found) = zeros(self.guesses(&last), f64::INFINITY, &evaluate).first() {
             return Some(format!(
-                "there is a solution at {}, which the search from the last one did not reach",
+                "there is a solution at {}, which the search from the last solution did not reach",
                 self.unknowns_in_words(found)
             ));
         }
@@ -51,13 +50,14 @@ impl Motion<'_> {
         nearest.sort_by(|a, b| a.value.abs().total_cmp(&b.value.abs()));
         let nearest = nearest.first()?;
         Some(format!(
-            "no solution is near: {TRIES} other guesses lead to none, and the two sides come closest at {}, where they are still {} apart",
+            "no solution is near: {TRIES} other guesses also fail, and the two sides come closest at {}, where they \
+             still differ by {}",
             self.unknowns_in_words(&nearest.at),
             six_digits(nearest.value.abs())
         ))
     }
 
-    /// A remark on the other solutions that laws have where a run begins. Of closed chains the starts say which position is meant.
+    /// Returns a remark on other solutions of the laws at the start of a run. For closed chains the initial values select the position.
     pub fn other_solutions(&self, time: f64, states: &[f64]) -> Option<Diagnostic> {
         let is_open: Vec<bool> = self.held_unknowns().iter().map(|is_held| !is_held).collect();
         if !is_open.contains(&true) || self.unknowns > SEARCHED {
@@ -86,21 +86,20 @@ impl Motion<'_> {
             remark = remark.label(span, "its law is satisfied by more than one value");
         }
         let remark = remark
-            .note(format!("the run begins with {}", shown(&taken)))
+            .note(format!("the run starts with {}", shown(&taken)))
             .note(format!("another one is {}", shown(other)));
         Some(match stored.and_then(|stored| stored.element) {
-            Some(element) => remark
-                .note("where two solutions meet, the run stops")
-                .help(format!(
-                    "a small resistance in series with `{element}`, or a small damper beside it, gives it a state of its own"
-                )),
-            None => remark.help(
-                "write a law that has one: `if .. then .. else ..` leaves out the part of a curve that is not meant",
-            ),
+            Some(element) => remark.note("the run stops where two solutions meet").help(format!(
+                "a small resistance in series with `{element}`, or a small damper in parallel, gives it a state \
+                     of its own"
+            )),
+            None => {
+                remark.help("write a law with a unique solution: exclude part of a curve with `if .. then .. else ..`")
+            }
         })
     }
 
-    /// Guesses far and near; displacements of closed chains stay within half a turn of the last ones.
+    /// Returns guesses far and near; displacements of closed chains stay within half a turn of the last ones.
     fn guesses<'g>(&'g self, last: &'g [f64]) -> impl Iterator<Item = Vec<f64>> + 'g {
         (0..TRIES).map(move |attempt| {
             let guess = |(k, is_held): (usize, &bool)| {
@@ -114,7 +113,7 @@ impl Motion<'_> {
         })
     }
 
-    /// Residuals of the loops and their derivatives by the unknowns.
+    /// Returns residuals of the loops and their derivatives with respect to the unknowns.
     fn linearised_loops(&self, time: f64, states: &[f64], at: &[f64]) -> Linearised {
         let matrix = &self.kernels.jacobians(self.system).residuals_by_unknowns;
         let mut values = vec![0.0; self.unknowns];
@@ -135,7 +134,7 @@ impl Motion<'_> {
         self.words_of(at, &vec![true; at.len()])
     }
 
-    /// `diode.v = 0.6, lamp.i = 2`
+    /// Formats unknowns as `diode.v = 0.6, lamp.i = 2`.
     fn words_of(&self, at: &[f64], is_shown: &[bool]) -> String {
         let unknowns = self.system.equations.loops.iter().flat_map(|each| &each.unknowns);
         let shown = unknowns.zip(at).zip(is_shown).filter(|entry| *entry.1).take(SHOWN);

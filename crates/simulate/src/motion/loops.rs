@@ -5,8 +5,8 @@ use crate::loops::newton::{Joint, Newton};
 use lgm_kernels::Arguments;
 
 impl Motion<'_> {
-    /// Looks for a first solution of the algebraic loops, from zero and from other values where that fails. Where none is
-    /// found, what reads the unknowns next says so.
+    /// Searches for a first solution of the algebraic loops, starting from zero and, if that fails, from other values.
+    /// If none is found, the next use of the unknowns reports it.
     pub fn find_loops(&self, time: f64, states: &[f64]) {
         for guess in [0.0, 1.0, -1.0, 1e-3, 1e3] {
             let guesses = self.system.first_unknowns(guess);
@@ -42,13 +42,13 @@ impl Motion<'_> {
         }
     }
 
-    /// Whether unknowns solve the loops but for what is allowed of the states, where an implicit method solves for both together.
+    /// Returns true if unknowns solve the loops within the tolerance of the states, for an implicit method that solves for both together.
     pub fn holds_nearly(&self, time: f64, states: &[f64], unknowns: &[f64]) -> bool {
         self.with_newton(time, states, true, |newton, at, _, _| newton.holds_nearly(at, unknowns))
     }
 
-    /// Newton's iteration at a point, which is given the last unknowns and the last solution beside it. Where it may not take the long
-    /// way, it takes nothing but a solution either.
+    /// Applies Newton's iteration at a point, starting from the last unknowns and the last solution. If the long path
+    /// is not allowed, only a solution is accepted.
     fn with_newton<R>(
         &self,
         time: f64,
@@ -92,7 +92,7 @@ impl Motion<'_> {
         })
     }
 
-    /// The solution of the loops that Newton's iteration finds from a guess; what it does not find is no fault.
+    /// Returns the solution of the loops that Newton's iteration finds from a guess; not finding one is not an error.
     pub fn unknowns_near(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
         let fault = self.fault.take();
         {
@@ -105,8 +105,8 @@ impl Motion<'_> {
         is_solved.then(|| self.work.borrow().unknowns.clone())
     }
 
-    /// The same on the way of a solver that has left its own unknowns as the last ones: these if the loops cannot distinguish the
-    /// two.
+    /// Does the same for a solver that has left its own unknowns as the last ones: these are returned if the loops
+    /// cannot distinguish the two.
     pub fn unknowns_on_way(&self, guess: &[f64], time: f64, states: &[f64]) -> Option<Vec<f64>> {
         let own = self.joint.borrow().is_some().then(|| self.solution());
         let mut near = self.unknowns_near(guess, time, states);
@@ -117,8 +117,8 @@ impl Motion<'_> {
         meant.or(near)
     }
 
-    /// Trial points beyond what laws have values for are many where a run comes near to it: the long way to a solution is taken the less
-    /// often the more often in a row it led to none.
+    /// Tries the long path to a solution, less often after each consecutive failure: near the edge of a law's domain,
+    /// many trial points have no value.
     pub(super) fn approach_now_and_then(
         &self,
         newton: &mut Newton<'_>,

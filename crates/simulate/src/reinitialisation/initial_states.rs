@@ -1,11 +1,11 @@
-//! The states that a run begins with.
+//! The states at the beginning of a run.
 
 use crate::failure::{Blame, Failure, FailureKind};
 use crate::motion::{Mass, Motion};
 use crate::reinitialisation::steady_states;
 use crate::solvers::finite::all_finite;
 use crate::solvers::linear_factors::pattern;
-use lgm_equations::search_starts;
+use lgm_equations::{AGREEMENT, search_starts};
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
 use lgm_model::system::StateVariable;
 use lgm_numerics::conserved::{conserved, not_kept};
@@ -16,19 +16,16 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use nalgebra::DMatrix;
 
-/// Relative agreement of starts that depend on each other, as where the equations are formulated.
-const AGREEMENT: f64 = 1e-9;
-
-/// A state of a steady state that is smaller than this is zero: what is left of an iteration towards it.
+/// Smaller values in a steady state are zero: the remainder of an iteration.
 const AT_REST: f64 = 1e-36;
 
-/// A steady state of more unknowns than this is looked for by sparse matrices first.
+/// A steady state with more unknowns than this is first searched for with sparse matrices.
 const SMALL: usize = 60;
 
-/// A steady state of more unknowns than this is not looked for by dense ones.
+/// A steady state with more unknowns than this is not searched for with dense matrices.
 const DENSE: usize = 600;
 
-/// The starts of all states with these parameters; those of dependent storage are compared with what follows.
+/// Returns the initial values of all states with these parameters; those of dependent storage are checked against their derived values.
 pub(crate) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure> {
     let system = motion.system;
     let at = Arguments {
@@ -38,7 +35,7 @@ pub(crate) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
     };
     let mut states = motion.kernels.starts.values(&at);
     if let Some(index) = states.iter().position(|value| !value.is_finite()) {
-        let kind = FailureKind::LeftDomain(format!("its start is {}", states[index]));
+        let kind = FailureKind::LeftDomain(format!("its initial value is {}", states[index]));
         return Err(Failure {
             blame: motion.state(index).map(Box::new),
             ..Failure::new(time, kind)
@@ -77,7 +74,8 @@ pub(crate) fn given(motion: &Motion<'_>, time: f64) -> Result<Vec<f64>, Failure>
     Ok(states)
 }
 
-/// The rates and the residuals of loops with the inputs held, and their Jacobian, by states and loop unknowns together.
+/// Returns the rates and the residuals of loops with the inputs held, and their Jacobian with respect to states and
+/// loop unknowns together.
 fn linearised(motion: &Motion<'_>, time: f64, still: &[f64], y: &[f64]) -> Linearised {
     let n = motion.states;
     let size = n + motion.unknowns;
@@ -111,11 +109,11 @@ fn linearised(motion: &Motion<'_>, time: f64, still: &[f64], y: &[f64]) -> Linea
     all_finite(&value).then_some((value, jacobian))
 }
 
-/// A steady state: all derivatives are zero with the inputs of the first instant, held.
+/// Returns a steady state: all derivatives are zero with the inputs of the first instant, held.
 ///
-/// Newton's iteration over states and loop unknowns together, beginning at the starts. Combinations of states that the equations keep
-/// constant, as the whole volume of two tanks that are joined, keep their values at the starts. Where states are still not
-/// determined (a free integrator), the nearest steady state to the starts is taken, and a remark says so.
+/// Newton's iteration solves for states and loop unknowns together, beginning at the initial values. Conserved
+/// combinations of states, such as the total volume of two connected tanks, keep their initial values. If states are
+/// still undetermined (a free integrator), the steady state nearest to the initial values is used, with a remark.
 pub(crate) fn steady(
     motion: &Motion<'_>,
     time: f64,
@@ -145,7 +143,7 @@ pub(crate) fn steady(
     let still = vec![0.0; motion.system.inputs.len()];
     let kept = constant_combinations(motion, time, &y, &still);
     let linearised = |y: &[f64]| linearised(motion, time, &still, y);
-    // A state of rest that the starts lead to keeps what the equations keep.
+    // An equilibrium reachable from the initial values has the same conserved quantities.
     let sought = Sought {
         guess: &y,
         starts,
@@ -166,10 +164,10 @@ pub(crate) fn steady(
     }
 }
 
-/// The states at rest, with remarks on those that it leaves open and those that go on changing.
+/// Returns the states at rest, with remarks on states that are undetermined and on those that continue changing.
 fn rest(motion: &Motion<'_>, Rest { zero, running }: Rest, kept: &[Vec<f64>], notes: &mut Vec<Diagnostic>) -> Vec<f64> {
     let n = motion.states;
-    // A state that never changes is where it starts, and nothing else holds it there.
+    // A state that never changes has its initial value, and nothing else determines it.
     let alone = kept.iter().filter_map(|combination| {
         let mut parts = (0..n).filter(|at| combination[*at] != 0.0);
         parts.next().filter(|_| parts.next().is_none())
@@ -188,7 +186,8 @@ fn rest(motion: &Motion<'_>, Rest { zero, running }: Rest, kept: &[Vec<f64>], no
     states
 }
 
-/// The mass matrix where it is constant; where it follows the states, that of the states alone is near enough to find rest.
+/// Returns the mass matrix if it is constant; if it depends on the states, its value at the states is accurate enough
+/// to find an equilibrium.
 fn dense_mass(motion: &Motion<'_>) -> DMatrix<f64> {
     let mut matrix = DMatrix::identity(motion.states, motion.states);
     if let (Mass::Constant { values, .. }, Some(mass)) = (&motion.mass, &motion.kernels.mass) {
@@ -200,8 +199,9 @@ fn dense_mass(motion: &Motion<'_>) -> DMatrix<f64> {
     matrix
 }
 
-/// The combinations of states that the equations keep constant with the inputs held: of `M x' = f` those of `M x` whose
-/// combination of f vanishes everywhere. A matrix that changes keeps none that are looked for.
+/// Returns the combinations of states that the equations conserve with the inputs held: for `M x' = f`, the
+/// combinations of `M x` for which the same combination of f vanishes everywhere. For a changing matrix none are
+/// searched for.
 fn constant_combinations(motion: &Motion<'_>, time: f64, near: &[f64], still: &[f64]) -> Vec<Vec<f64>> {
     let n = motion.states;
     let combinations = |rates: &Kernel| {
@@ -229,7 +229,7 @@ fn constant_combinations(motion: &Motion<'_>, time: f64, near: &[f64], still: &[
     }
 }
 
-/// The states that integrate something for nobody.
+/// Returns the states that only integrate.
 fn running_states(motion: &Motion<'_>) -> Vec<usize> {
     let jacobians = motion.kernels.jacobians(motion.system);
     let reads = |kernel: &SparseKernel, first: usize| -> Vec<(usize, usize)> {
@@ -248,7 +248,7 @@ fn running_states(motion: &Motion<'_>) -> Vec<usize> {
     )
 }
 
-/// Names of states in a sentence; none without states.
+/// Formats names of states for a sentence; `None` without states.
 fn quoted(motion: &Motion<'_>, states: &[usize]) -> Option<String> {
     let all = &motion.system.states;
     let names = states.iter().filter_map(|at| all.get(*at));
@@ -261,26 +261,29 @@ fn quoted(motion: &Motion<'_>, states: &[usize]) -> Option<String> {
     (shown > 0).then_some(list)
 }
 
-/// Says which states go on changing.
+/// Reports the states that continue changing.
 fn report_running(motion: &Motion<'_>, running: &[usize], notes: &mut Vec<Diagnostic>) {
     let Some(list) = quoted(motion, running) else { return };
     notes.push(
         Diagnostic::information(
             Code::LGM1021,
-            format!("the steady state does not hold {list}: nothing else depends on it"),
+            format!("the steady state leaves {list} free: nothing else depends on it"),
         )
-        .help("it goes on changing at a constant rate from its start"),
+        .help("it keeps changing at a constant rate"),
     );
 }
 
-/// Says which states a steady state leaves open.
+/// Reports the states that a steady state leaves undetermined.
 fn report_free(motion: &Motion<'_>, free: &[usize], notes: &mut Vec<Diagnostic>) {
     let Some(list) = quoted(motion, free) else { return };
     notes.push(
         Diagnostic::information(
             Code::LGM1021,
-            format!("the steady state does not determine {list}; they begin as near to their starts as it allows"),
+            format!(
+                "the steady state does not determine {list}; they start as close to their initial values as it \
+                allows"
+            ),
         )
-        .help("give their `start` the value that they are to have"),
+        .help("set their `start` to the intended value"),
     );
 }

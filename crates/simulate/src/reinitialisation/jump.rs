@@ -1,4 +1,5 @@
-//! What a step of an input does at once: it moves states by E times the step, and makes impulses in outputs by F.
+//! The immediate effect of an input step: it moves states by E times the step, and causes impulses in outputs through
+//! F.
 
 use crate::failure::{Blame, Failure, FailureKind};
 use crate::inputs::signals::{Corner, Side, Signals};
@@ -10,7 +11,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
 
-/// Whether right sides and outputs depend on rates of inputs.
+/// The dependence of right sides and outputs on rates of inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct RatesRead {
     states: bool,
@@ -51,7 +52,7 @@ impl RatesRead {
     }
 }
 
-/// Moves the states by E times the steps of a corner. At the start of a run, states whose start was given stay.
+/// Moves the states by E times the steps of a corner. At the start of a run, states with given initial values stay.
 pub(crate) fn move_states(
     motion: &Motion<'_>,
     signals: &dyn Signals,
@@ -91,7 +92,7 @@ pub(crate) fn move_states(
     Ok(())
 }
 
-/// What is reported of a jump that is not known.
+/// Returns the message for an unknown jump.
 fn failure(motion: &Motion<'_>, corner: &Corner, states: &[f64], lost: Lost) -> Failure {
     let state = match &lost {
         Lost::NoWay => None,
@@ -122,7 +123,7 @@ fn failure(motion: &Motion<'_>, corner: &Corner, states: &[f64], lost: Lost) -> 
     }
 }
 
-/// The step of each input at a corner.
+/// Returns the step of each input at a corner.
 pub(crate) fn step_vector(motion: &Motion<'_>, corner: &Corner) -> Vec<f64> {
     let mut steps = vec![0.0; motion.system.inputs.len()];
     for (input, step) in &corner.steps {
@@ -131,7 +132,7 @@ pub(crate) fn step_vector(motion: &Motion<'_>, corner: &Corner) -> Vec<f64> {
     steps
 }
 
-/// E times a step in linear equations, as the difference that it makes in the right sides.
+/// Returns E times a step in linear equations, as the difference that it causes in the right sides.
 fn change_at(motion: &Motion<'_>, time: f64, states: usize, steps: &[f64]) -> Vec<f64> {
     let (mut with, mut without) = (vec![0.0; states], vec![0.0; states]);
     let still = vec![0.0; steps.len()];
@@ -144,7 +145,7 @@ fn change_at(motion: &Motion<'_>, time: f64, states: usize, steps: &[f64]) -> Ve
         .collect()
 }
 
-/// The remark on outputs that carry an impulse at this corner; none where there are none.
+/// Returns the remark on outputs with an impulse at this corner, if any.
 pub(crate) fn impulse(motion: &Motion<'_>, read: &RatesRead, corner: &Corner, states: &[f64]) -> Option<Diagnostic> {
     if read.outputs.is_empty() || corner.steps.is_empty() {
         return None;
@@ -179,11 +180,11 @@ pub(crate) fn impulse(motion: &Motion<'_>, read: &RatesRead, corner: &Corner, st
         Diagnostic::warning(
             Code::LGM1022,
             format!(
-                "{} would carry an impulse where {inputs} steps at {time} s; rows do not show it",
+                "{} would contain an impulse where {inputs} steps at {time} s; the samples do not show it",
                 names.join(", ")
             ),
         )
-        .note("these outputs depend on the rate of the input, which is infinite in a step")
-        .help("use a ramp of the length that the real input has, such as `(ramp(0) - ramp(0.01))/0.01`"),
+        .note("these outputs depend on the rate of the input, which is infinite at a step")
+        .help("use a ramp with the rise time of the real input, such as `(ramp(0) - ramp(0.01))/0.01`"),
     )
 }

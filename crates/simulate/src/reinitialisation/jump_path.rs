@@ -1,49 +1,50 @@
-//! What steps of inputs do to states where the share of each depends on the point: the limit of ever faster ramps.
+//! The effect of input steps on states if the effect of each step depends on the point: the limit of increasingly fast ramps.
 //!
-//! The right sides of states are affine in the rates u' of the inputs, `x' = f(x, u) + E(x, u) u'`: storage that sources determine
-//! gives and takes charge and momentum at once. In a ramp that takes no time the states go along `dx/ds = E(x, u) (after - before)`,
-//! while the share s of the steps goes from 0 to 1. Here E times the steps is what the right sides grow by where the rates do, both
-//! beyond all bounds: a limited rate adds nothing, and what grows faster than the rates is no jump. The way is integrated with an
-//! estimate of its error. Conserved charges and momenta determine the states at its end, whichever way the inputs take; so it is gone
-//! a second time along another one, and where the two end apart, the steps do not say where the states come to.
+//! The right sides of states are affine in the rates u' of the inputs, `x' = f(x, u) + E(x, u) u'`: storage determined
+//! by sources exchanges charge and momentum instantaneously. In a ramp of zero duration the states follow
+//! `dx/ds = E(x, u) (after - before)`, while the fraction s of the steps goes from 0 to 1. E times the steps is the
+//! growth of the right sides when the rates grow without bound: a bounded rate adds nothing, and growth faster than the
+//! rates is not a jump. The path is integrated with an error estimate. Conserved charges and momenta determine the
+//! states at its end, for any path of the inputs. A second path is therefore integrated; if the two ends differ, the
+//! steps do not determine the states.
 
 use crate::motion::Motion;
 use lgm_runtime::dopri5::{DIFFERENCES, NODES, SHARES};
 use lgm_runtime::jump::{ENDLESS, FASTER, FINER, FIRST, GROWING, LIMITED, NOISE, OF_KIND, PARTS, RATES, SHORTEST};
 
-/// What is in proportion to the rates is so to this share.
+/// The accuracy of proportionality to the rates.
 const IN_PROPORTION: f64 = 1e-6;
 
-/// The tolerance of the way, at most and least.
+/// The largest and the smallest tolerance along the path.
 const COARSEST: f64 = 1e-11;
 const FINEST: f64 = 1e-13;
 
-/// The ends of two ways are the same within so many tolerances.
-const SAME: f64 = 1e4;
+/// The ends of two paths are equal within this many tolerances.
+const EQUAL_ENDS: f64 = 1e4;
 
-/// Why the states after a step are not known.
+/// The reason why the states after a step are unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Lost {
-    /// The equations could not be evaluated, or their solution ends, on the way there.
+    /// The equations could not be evaluated on the path, or their solution ends there.
     NoWay,
     /// A state would move without bounds.
     Endless(usize),
-    /// Where a state comes to depends on the way that the inputs take: two values of it.
+    /// The final value of a state depends on the path of the inputs; contains two such values.
     Open(usize, f64, f64),
 }
 
 /// Steps of inputs at an instant.
 pub(crate) struct Steps<'a> {
     pub time: f64,
-    /// Whether the run begins there: the loops were not solved before the steps.
+    /// True if the run begins there: the loops were not solved before the steps.
     pub is_start: bool,
     /// The inputs before.
     pub before: &'a [f64],
-    /// What each of them grows by.
+    /// The step of each input.
     pub steps: &'a [f64],
 }
 
-/// The states after steps of inputs. The loops are left solved there.
+/// Returns the states after steps of inputs. The loops are left solved there.
 pub(crate) fn after(motion: &Motion<'_>, steps: &Steps<'_>, rtol: f64, states: &[f64]) -> Result<Vec<f64>, Lost> {
     let tolerance = (FINER * rtol).clamp(FINEST, COARSEST);
     let unknowns = motion.solution();
@@ -53,7 +54,7 @@ pub(crate) fn after(motion: &Motion<'_>, steps: &Steps<'_>, rtol: f64, states: &
         let mut way = Way::new(motion, steps, tolerance, straight, &unknowns, states);
         let found = way.go(states)?;
         for (at, (a, b)) in found.iter().zip(&other).enumerate() {
-            if (a - b).abs() > SAME * way.allowed(at, way.noise[at]) {
+            if (a - b).abs() > EQUAL_ENDS * way.allowed(at, way.noise[at]) {
                 return Err(Lost::Open(at, *a, *b));
             }
         }
@@ -61,15 +62,15 @@ pub(crate) fn after(motion: &Motion<'_>, steps: &Steps<'_>, rtol: f64, states: &
     })
 }
 
-/// The share of its step that an input has made, and the rate of that.
+/// The fraction of its step that an input has completed, and the rate of this fraction.
 type Course = fn(usize, f64) -> (f64, f64);
 
-/// All inputs go together.
+/// Returns the path on which all inputs step together.
 fn straight(_: usize, share: f64) -> (f64, f64) {
     (share, 1.0)
 }
 
-/// Every other input is ahead, and the others behind.
+/// Returns the path on which every other input is ahead, and the others are behind.
 fn bent(input: usize, share: f64) -> (f64, f64) {
     match input % 2 {
         0 => (0.5 * (share + share * share), 0.5 + share),
@@ -81,27 +82,27 @@ fn bent(input: usize, share: f64) -> (f64, f64) {
 #[derive(Clone)]
 struct Slope {
     values: Vec<f64>,
-    /// By how much each may be wrong by rounding.
+    /// The maximum round-off of each slope.
     noise: Vec<f64>,
 }
 
-/// One way from before the steps to after them.
+/// One path from before the steps to after them.
 struct Way<'a, 'm> {
     motion: &'a Motion<'m>,
     steps: &'a Steps<'a>,
     course: Course,
     tolerance: f64,
-    /// The inputs that step, by their places among those.
+    /// The rank of each input in the list of stepping inputs.
     order: Vec<usize>,
     /// States of one kind have the same number.
     kinds: Vec<usize>,
-    /// The largest that was seen of each state and of its way.
+    /// The largest magnitude so far of each state and of its path.
     sizes: Vec<f64>,
-    /// What rounding of the slopes has added to each state, at most.
+    /// The maximum effect of slope round-off on each state.
     noise: Vec<f64>,
     /// The unknowns of the loops with each of the rates, and without any.
     unknowns: [Vec<f64>; 4],
-    /// The rate that is used, as a place among those that there are.
+    /// The rate in use, as an index in the list of rates.
     rate: usize,
 }
 
@@ -141,7 +142,7 @@ impl<'a, 'm> Way<'a, 'm> {
         }
     }
 
-    /// Goes the whole way.
+    /// Integrates the complete path.
     fn go(&mut self, states: &[f64]) -> Result<Vec<f64>, Lost> {
         let mut point = states.to_vec();
         let (mut share, mut length) = (0.0, FIRST);
@@ -177,8 +178,8 @@ impl<'a, 'm> Way<'a, 'm> {
         Err(Lost::NoWay)
     }
 
-    /// The slope where the way begins, with the fastest rates with which there is one. Before a run, when all inputs are 0, the
-    /// unknowns of the loops are near 0 rather than where they are after the steps.
+    /// Returns the slope at the beginning of the path, with the fastest rates for which one exists. Before a run, when
+    /// all inputs are 0, the unknowns of the loops are closer to 0 than to their values after the steps.
     fn first(&mut self, point: &[f64]) -> Result<Slope, Lost> {
         let later = self.unknowns[0].clone();
         let mut guesses = vec![later];
@@ -201,7 +202,7 @@ impl<'a, 'm> Way<'a, 'm> {
         Err(lost)
     }
 
-    /// One part of the way: the point and the slope at its end, and its error in units of what is allowed.
+    /// Integrates one part of the path; returns the point and the slope at its end, and its error in units of the tolerance.
     fn part(
         &mut self,
         share: f64,
@@ -231,7 +232,7 @@ impl<'a, 'm> Way<'a, 'm> {
         }
         for at in 0..point.len() {
             let error = (length * sum(&slopes, &DIFFERENCES, at)).abs();
-            // What rounding makes of a slope adds to the state in proportion to the length of the part.
+            // The effect of slope round-off on the state is proportional to the length of the part.
             let noise = length * slopes.iter().map(|slope| slope.noise[at]).fold(0.0, f64::max);
             self.noise[at] += noise;
             if error > 0.0 {
@@ -241,14 +242,14 @@ impl<'a, 'm> Way<'a, 'm> {
         Ok((next, slopes.pop(), excess))
     }
 
-    /// What is allowed of the error of a state to which rounding may add so much.
+    /// Returns the tolerance of a state to which round-off may add this much.
     fn allowed(&self, at: usize, noise: f64) -> f64 {
         let of_kind = (0..self.sizes.len()).filter(|other| self.kinds[*other] == self.kinds[at]);
         let largest = of_kind.map(|other| self.sizes[other]).fold(0.0, f64::max);
         self.tolerance * self.sizes[at].max(OF_KIND * largest) + NOISE * noise + f64::MIN_POSITIVE
     }
 
-    /// The inputs at a share of the way, and their rates along it.
+    /// Returns the inputs at a fraction of the path, and their rates along it.
     fn inputs(&self, share: f64) -> (Vec<f64>, Vec<f64>) {
         let count = self.steps.steps.len();
         let (mut inputs, mut rates) = (self.steps.before.to_vec(), vec![0.0; count]);
@@ -260,7 +261,7 @@ impl<'a, 'm> Way<'a, 'm> {
         (inputs, rates)
     }
 
-    /// What the states grow by for the share of the way.
+    /// Returns the derivative of the states with respect to the fraction of the path.
     fn slope(&mut self, share: f64, point: &[f64]) -> Result<Slope, Lost> {
         let (inputs, rates) = self.inputs(share);
         let rate = RATES[self.rate];
@@ -278,7 +279,7 @@ impl<'a, 'm> Way<'a, 'm> {
         self.limit(&slopes.collect::<Vec<_>>())
     }
 
-    /// The limits of slopes, of each of which two are known, with slower and faster rates, and the rounding of the second.
+    /// Returns the limits of slopes from two values each, with slower and faster rates, and the round-off of the second.
     fn limit(&mut self, slopes: &[(f64, f64, f64)]) -> Result<Slope, Lost> {
         let is_proportional = |at: usize| {
             let (slow, fast, rounding) = slopes[at];
@@ -307,7 +308,7 @@ impl<'a, 'm> Way<'a, 'm> {
             if grows && fast.abs() > ENDLESS * most.unwrap_or_else(|| largest(None)) {
                 return Err(if self.rate == 0 { Lost::Endless(at) } else { Lost::NoWay });
             }
-            // Slow ramps do not show what becomes of it.
+            // Slow ramps do not reveal the limit.
             if self.rate > 0 {
                 return Err(Lost::NoWay);
             }
@@ -318,7 +319,7 @@ impl<'a, 'm> Way<'a, 'm> {
         Ok(limit)
     }
 
-    /// The right sides at a point.
+    /// Returns the right sides at a point.
     fn evaluate(&mut self, with: usize, point: &[f64], inputs: &[f64], rates: &[f64]) -> Result<Vec<f64>, Lost> {
         let mut right = vec![0.0; point.len()];
         self.motion.guess_unknowns(&self.unknowns[with]);
@@ -332,11 +333,11 @@ impl<'a, 'm> Way<'a, 'm> {
         Ok(right)
     }
 
-    /// Solves the loops on the way without an impulse, and leaves them so.
+    /// Solves the loops on the path without an impulse, and leaves them solved.
     fn still(&mut self, share: f64, point: &[f64]) {
         let (inputs, rates) = self.inputs(share);
         let none = vec![0.0; rates.len()];
-        // What has no value there shows with the rates as well, or does not matter.
+        // A missing value also shows with the rates, or does not matter.
         let _ = self.evaluate(3, point, &inputs, &none);
     }
 }

@@ -1,4 +1,4 @@
-//! Steady states of large systems, with sparse matrices: nothing dense is needed to find what the equations keep.
+//! Steady states of large systems, with sparse matrices: conserved quantities are found without dense ones.
 
 use crate::motion::{Mass, Motion};
 use crate::solvers::finite::all_finite;
@@ -7,18 +7,18 @@ use crate::solvers::linear_factors::pattern;
 use lgm_kernels::SparseKernel;
 use lgm_numerics::settle::{self, Place, settle};
 
-/// What may be left over of the terms of an equation.
+/// The largest residual of an equation, relative to its terms.
 const LEFT: f64 = 1e-9;
 
-/// A state of rest.
+/// A steady state.
 pub(crate) struct Rest {
     /// States, then loop unknowns.
     pub at: Vec<f64>,
-    /// States that nothing changes: they are where they start.
+    /// States that nothing changes: they keep their initial values.
     pub free: Vec<usize>,
 }
 
-/// Row, column and value of each slope of the rates and residuals.
+/// Row, column and value of each partial derivative of the rates and residuals.
 type Entries = Vec<(usize, usize, f64)>;
 
 /// A motion with the inputs held.
@@ -27,7 +27,7 @@ struct Held<'a, 'm> {
     time: f64,
 }
 
-/// Looks for a steady state from states and loop unknowns on; without one, the equation that is farthest from rest.
+/// Searches for a steady state from given states and loop unknowns; the error is the equation that is farthest from rest.
 pub(crate) fn find(motion: &Motion<'_>, time: f64, at: Vec<f64>) -> Result<Rest, Option<usize>> {
     match settle(&mut Held { motion, time }, at) {
         Ok(place) => Ok(Rest {
@@ -87,7 +87,7 @@ impl settle::Motion for Held<'_, '_> {
     }
 }
 
-/// The equation that is farthest from rest, where one is not as near as rounding allows.
+/// Returns the equation that is farthest from rest, if an equation has a residual beyond round-off.
 fn left_over(values: &[f64], slopes: &Entries, at: &[f64]) -> Option<usize> {
     let mut terms = vec![0.0; values.len()];
     for (row, column, value) in slopes {
@@ -98,7 +98,7 @@ fn left_over(values: &[f64], slopes: &Entries, at: &[f64]) -> Option<usize> {
     (values[worst] != 0.0 && left(worst) > LEFT).then_some(worst)
 }
 
-/// States on whose rates nothing has an influence, and which are at rest.
+/// Returns states at rest whose rates depend on no state and no unknown.
 fn unchanged(slopes: &Entries, states: usize) -> Vec<usize> {
     let mut is_unchanged = vec![true; states];
     for (row, _, value) in slopes {
@@ -109,7 +109,7 @@ fn unchanged(slopes: &Entries, states: usize) -> Vec<usize> {
     (0..states).filter(|state| is_unchanged[*state]).collect()
 }
 
-/// The rates and residuals at a point with the inputs held, and their slopes.
+/// Returns the rates and residuals at a point with the inputs held, and their partial derivatives.
 fn linearised(motion: &Motion<'_>, time: f64, at: &[f64]) -> Option<(Vec<f64>, Entries)> {
     let (n, kernels) = (motion.states, motion.kernels);
     let jacobians = kernels.jacobians(motion.system);

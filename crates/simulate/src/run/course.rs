@@ -1,4 +1,4 @@
-//! A run while it goes on.
+//! A run in progress.
 
 use crate::inputs::signals::{Corner, Signals};
 use crate::loops::singular::{ChainWatch, Position};
@@ -18,14 +18,14 @@ use crate::zero_crossings::events::Events;
 use lgm_source::diagnostic::Diagnostic;
 use std::sync::Arc;
 
-/// Shorter pieces than this share of the time have nothing between their ends, and the library refuses to stop so soon: within
-/// 100 roundings of the time and the step together.
+/// Pieces shorter than this fraction of the time contain no further points, and the library rejects so near a stop: it
+/// must be more than 100 units of round-off of the time and the step together.
 pub(crate) const SHORTEST: f64 = 256.0 * f64::EPSILON;
 
-/// Nor have pieces, in seconds, that are shorter than this wherever they are: beside 0 there are numbers as near as 5e-324 s.
+/// The same is true for pieces shorter than this in seconds: near 0, doubles are as close as 5e-324 s.
 pub(crate) const NEAREST: f64 = 1e-200;
 
-/// A run on its way.
+/// A run in progress.
 pub(crate) struct Run<'r> {
     pub(crate) motion: &'r Motion<'r>,
     pub(crate) signals: &'r dyn Signals,
@@ -34,30 +34,30 @@ pub(crate) struct Run<'r> {
     pub(crate) progress: &'r dyn Progress,
     pub(crate) rates_read: &'r RatesRead,
     pub(crate) events: Option<Events<'r>>,
-    /// Ends explicit steps where the right sides bend.
+    /// Ends explicit steps at kinks of the right sides.
     pub(crate) bends: Option<Bends<'r>>,
     /// For each input, true if its step ends this part of the run.
     pub(crate) moving: Vec<bool>,
-    /// Conditions that end this part of the run.
+    /// The conditions that end this part of the run.
     pub(crate) watched: Option<crate::switching::watch::EndConditions<'r>>,
-    /// Integrates the powers of this part of the run, if the balance of energy is asked for.
+    /// Integrates the powers of this part of the run, if the energy balance is requested.
     pub(crate) meter: Option<PowerMeter<'r>>,
-    /// Where this part of the run ends: at the stop, or at an instant before it.
+    /// The end of this part of the run: the stop, or an earlier instant.
     pub(crate) until: f64,
-    /// True if an event happens there: rows there show what it leaves, and are written behind it.
+    /// True if an event occurs there: rows at that time show the state after it, and are written after it.
     pub(crate) ends_with_event: bool,
     pub(crate) corners: Vec<Corner>,
     /// The next corner.
     pub(crate) corner: usize,
     pub(crate) time: f64,
     pub(crate) states: Vec<f64>,
-    /// Where the run began.
+    /// The position at the start of the run.
     pub(crate) first: Position,
     pub(crate) chains: Option<ChainWatch>,
     pub(crate) branch: Option<Branch>,
-    /// Where a method failed last, and which ones were tried from there on.
+    /// The point of the last failure of a method, and the methods tried since.
     pub(crate) given_up: (f64, Vec<Method>),
-    /// Where the run was when the last row was written, or this piece began.
+    /// The state of the run at the last sample, or at the start of this piece.
     pub(crate) safe: Position,
     pub(crate) outputs: Vec<f64>,
     /// The errors of the outputs that the tolerance allows.
@@ -66,24 +66,26 @@ pub(crate) struct Run<'r> {
     /// The next row.
     pub(crate) row: usize,
     pub(crate) watch: Watch,
+    /// The expected duration of a part of a run between events, in seconds.
+    pub(crate) expected: Option<f64>,
     pub(crate) scales: Scales,
     pub(crate) summary: Summary,
-    /// What solvers have done that are gone.
+    /// The statistics of completed solvers.
     pub(crate) done: Counts,
-    /// No step is longer.
+    /// The longest allowed step.
     pub(crate) longest: f64,
-    /// No step leaps over one of these instants.
+    /// Instants that no step may pass over.
     pub(crate) looks: Arc<[f64]>,
-    /// Asks whether what is interpolated between the ends of steps is right.
+    /// Checks the interpolation between the ends of steps.
     pub(crate) interpolation: InterpolationError<'r>,
-    /// Whether the method comes to the end in the steps that there are.
+    /// True if the method completes the run within the allowed steps.
     pub(crate) headway: Headway,
-    /// A method that would take more steps than these is given up.
+    /// A method that would take more steps than this is abandoned.
     pub(crate) enough: u64,
-    /// Remarks on methods that were given up for others.
+    /// Remarks on methods that were abandoned for others.
     pub(crate) given_up_for: Vec<Diagnostic>,
     /// True if an impulse in outputs was reported.
     pub(crate) has_impulse: bool,
-    /// No step is longer for the moment, so that the rows between its ends are right.
+    /// The current limit of the step, which keeps the rows between its ends accurate.
     pub(crate) reach: f64,
 }

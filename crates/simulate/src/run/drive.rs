@@ -1,20 +1,20 @@
-//! One run on its way, from corner to corner.
+//! One run in progress, from corner to corner.
 
 use crate::failure::{Failure, FailureKind};
 use crate::inputs::signals::Corner;
 use crate::loops::joint::Corrections;
-use crate::plan::Method;
+use crate::plan::{Method, Plan};
 use crate::reinitialisation::initial_states;
 use crate::reinitialisation::jump::{impulse, move_states};
 use crate::run::course::{NEAREST, Run, SHORTEST};
 use crate::run::expected;
 use crate::run::headway::Headway;
 use crate::run::piece::Piece;
-use crate::solvers::diffsol::{Equations, Library};
+use crate::solvers::diffsol::{DiffsolSolver, Equations};
 use crate::solvers::solver::Solver;
 use diffsol::{Bdf, DiffsolError, FaerVec, OdeSolverMethod, OdeSolverProblem, OdeSolverState, RkState, Sdirk, Tableau};
 
-/// A maker of a singly diagonally implicit method.
+/// Creates a singly diagonally implicit method.
 fn singly_implicit<'p, 'a>(
     problem: &'p OdeSolverProblem<Equations<'a>>,
     tableau: Tableau<f64>,
@@ -23,37 +23,37 @@ fn singly_implicit<'p, 'a>(
     move |state| Sdirk::new(problem, state, tableau, linear)
 }
 
-/// Returns true if a corner is reached at an instant: it is not later, or by rounding only, so that nothing happens between the two.
+/// Returns true if a corner is reached at an instant: it is not later, or only by round-off, so that nothing happens in between.
 fn is_reached(corner: f64, instant: f64) -> bool {
     corner <= instant + 8.0 * f64::EPSILON * instant.abs() + NEAREST
 }
 
-/// Where each method would take more steps than these, and the states do not determine the loops, none is worth the wait.
+/// If each method would take more steps than this, and the states do not determine the loops, the run is not continued.
 const MANY: f64 = 2e7;
 
-/// At so many corners what drives the states is looked at before a run.
+/// The maximum number of corners at which the drivers of the states are examined before a run.
 const SEEN: usize = 256;
 
-/// How a solver's part of a run ends.
+/// The outcome of a solver's part of a run.
 enum Outcome {
     Finished,
-    /// A condition that is watched acts.
+    /// A watched condition acts.
     Stopped,
-    /// Another method goes on.
+    /// Another method continues.
     Switch(Method),
-    /// The method would take so many further steps, which are more than there are.
+    /// The number of further steps that the method would need, which exceeds the allowed number.
     NoHeadway(f64),
 }
 
 impl Run<'_> {
-    /// The states just after the start, and the first row.
+    /// Finds the states just after the start, and writes the first row.
     pub(crate) fn begin(&mut self) -> Result<(), Failure> {
         let start = self.plan.start;
         let mut corner = Corner {
             time: start,
             steps: Vec::new(),
         };
-        // What changes just after the start, as `sign(time)` does, has its later value from the start on.
+        // A function that changes just after the start, such as `sign(time)`, has its later value from the start on.
         while let Some(next) = self
             .corners
             .get(self.corner)
@@ -75,7 +75,7 @@ impl Run<'_> {
         let read = (self.rates_read, self.plan.rtol);
         move_states(self.motion, self.signals, read, &corner, &mut self.states, true)?;
         if self.plan.from_equilibrium {
-            // Combinations of states that stand still keep what the steps of the inputs at the start leave.
+            // Conserved combinations of states keep the values that the input steps at the start produce.
             self.states = initial_states::steady(self.motion, start, &self.states, &mut self.summary.notes)?;
         } else {
             self.report_impulse(&corner);
@@ -84,7 +84,7 @@ impl Run<'_> {
         self.rows_at(start)
     }
 
-    /// Sizes of the states, as far as they are known before the run.
+    /// Estimates the magnitudes of the states, before the run.
     fn find_scales(&mut self, start: f64) {
         self.scales.see(&self.states);
         if self.states.is_empty() && self.motion.unknowns == 0 || !self.scales.follow() {
@@ -94,12 +94,35 @@ impl Run<'_> {
         let expected = expected::expected(self.motion, self.plan, &self.states, &corners);
         self.scales.begin(expected, &self.states);
         self.motion.set_small(self.scales.small_unknowns(self.motion.unknowns));
-        // What was looked at later is left for the piece in which the run begins, behind what changes just after the start.
+        // Later instants were examined. Return to the piece in which the run begins, after changes just after the start.
         self.enter_piece(self.time);
         self.motion.solve_loops(start, &self.states);
     }
 
-    /// Whether a state begins to move at an event of which nothing was seen or expected before: then it has a scale afterwards.
+    /// If no step is small enough, returns true if the expected magnitudes of states have grown because events changed
+    /// their drivers. The run then continues with other tolerances.
+    pub(crate) fn expects_more(&mut self, time: f64, states: &[f64]) -> bool {
+        if self.watched.is_none() || !self.scales.follow() || time >= self.plan.stop {
+            return false;
+        }
+        let corners: Vec<f64> = self.corners.iter().map(|corner| corner.time).take(SEEN).collect();
+        let left = Plan {
+            start: time,
+            ..self.plan.clone()
+        };
+        let expected = expected::expected(self.motion, &left, states, &corners);
+        self.enter_piece(time);
+        self.guess_branch();
+        let are_larger = self.scales.expect_more(&expected);
+        if are_larger {
+            self.time = time;
+            self.states.copy_from_slice(states);
+            self.motion.set_small(self.scales.small_unknowns(self.motion.unknowns));
+        }
+        are_larger
+    }
+
+    /// Returns true if a state without a previous or expected motion begins to move at an event; it then gets a scale.
     pub(crate) fn meets_unknown_scales(&mut self) -> bool {
         let mut rates = vec![0.0; self.states.len()];
         if !self.scales.follow() || !self.motion.rates(self.time, &self.states, &mut rates) {
@@ -109,7 +132,7 @@ impl Run<'_> {
         self.scales.expect_of_unknown(&rates, left)
     }
 
-    /// Where the piece that begins now ends.
+    /// Returns the end time of the piece that begins now.
     pub(crate) fn end_of_piece(&self) -> f64 {
         let corner = self
             .corners
@@ -127,7 +150,7 @@ impl Run<'_> {
         self.motion.set_piece(time, end);
     }
 
-    /// All that comes after.
+    /// Completes the run after the first row.
     pub(crate) fn solve(&mut self) -> Result<(), Failure> {
         if self.states.is_empty() {
             return self.without_states();
@@ -142,6 +165,13 @@ impl Run<'_> {
             method => method,
         };
         let mut may_switch = self.plan.method == Method::Auto;
+        if let (true, Some(expected)) = (may_switch, self.expected) {
+            let here = (&self.states[..], &self.scales);
+            if let Some(stiff) = self.watch.begin(motion, self.time, here, expected) {
+                method = stiff;
+                self.summary.stiff_from = Some(self.time);
+            }
+        }
         let mut given_up = Vec::new();
         loop {
             self.summary.method = method;
@@ -181,7 +211,7 @@ impl Run<'_> {
                         None if needed > self.plan.max_steps as f64 || needed > MANY && self.is_undetermined() => {
                             return Err(self.without_headway(needed));
                         }
-                        // No other is better than the first one, which comes to the end in the steps that there are.
+                        // No other method is better than the first one, which completes the run within the allowed steps.
                         None => {
                             self.given_up_for.clear();
                             self.summary.stiff_from = None;
@@ -194,7 +224,7 @@ impl Run<'_> {
         }
     }
 
-    /// Makes a solver of the library and lets it go on from where the run is.
+    /// Creates a solver of the library and continues the run with it.
     fn drive<'p, 'a: 'p, State, Method>(
         &mut self,
         problem: &'p OdeSolverProblem<Equations<'a>>,
@@ -207,7 +237,7 @@ impl Run<'_> {
     {
         let solver = State::new_without_initialise(problem).and_then(make);
         let solver = solver.map_err(|error| self.failure((&error).into(), None))?;
-        let solver = &mut Library::new(problem, solver, (self.longest, self.looks.clone()));
+        let solver = &mut DiffsolSolver::new(problem, solver, (self.longest, self.looks.clone()));
         let result = self.pieces(solver, may_switch);
         let work = solver.counts();
         self.done.steps += work.steps;
@@ -220,7 +250,7 @@ impl Run<'_> {
         loop {
             let end = self.end_of_piece();
             self.enter_piece(self.time);
-            // Corners as near as two doubles have nothing between them.
+            // Corners as close as two adjacent doubles have nothing in between.
             if end - self.time > SHORTEST * end.abs().max(self.time.abs()) + NEAREST {
                 match self.piece(solver, end, may_switch)? {
                     Piece::AtEnd => {}
@@ -250,9 +280,9 @@ impl Run<'_> {
             if at_corner && self.watched_here() {
                 return Ok(Outcome::Stopped);
             }
-            // A row at the end of a part of the run shows what the event there leaves.
+            // A row at the end of a part of the run shows the state after the event there.
             if self.ends_with_event && is_reached(self.until, end) {
-                // A corner may be a rounding before it.
+                // A corner may precede it by round-off.
                 self.time = self.until;
                 return Ok(Outcome::Finished);
             }
@@ -264,15 +294,15 @@ impl Run<'_> {
         }
     }
 
-    /// Returns true if an input steps at the next corner that moves states, or passes an impulse on: in a run with events the modes behind it
-    /// are found together with the states. Other corners are passed.
+    /// Returns true if an input that moves states or transmits an impulse steps at the next corner: in a run with
+    /// events, the modes after it are determined together with the states. Other corners are passed.
     fn steps_end_it(&self) -> bool {
         let is_moving = |step: &(usize, f64)| step.1 != 0.0 && self.moving.get(step.0).copied().unwrap_or(false);
         let corner = self.corners.get(self.corner);
         corner.is_some_and(|corner| corner.steps.iter().any(is_moving))
     }
 
-    /// Steps of inputs at the corner that was reached.
+    /// Applies the steps of inputs at the current corner.
     fn pass_corner(&mut self) -> Result<(), Failure> {
         if self.plan.events {
             self.event_row(self.time)?;
@@ -300,7 +330,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The energy that storage holds now; 0 unless the balance of energy is asked for.
+    /// Returns the current energy of storage; 0 unless the energy balance is requested.
     fn energy(&mut self) -> f64 {
         let (motion, time) = (self.motion, self.time);
         let states = &self.states;
@@ -309,7 +339,7 @@ impl Run<'_> {
             .map_or(0.0, |meter| meter.energy(motion, time, states))
     }
 
-    /// Says once that outputs would carry an impulse.
+    /// Reports once that outputs would have an impulse.
     fn report_impulse(&mut self, corner: &Corner) {
         if self.has_impulse {
             return;
@@ -320,8 +350,8 @@ impl Run<'_> {
         }
     }
 
-    /// Begins a part of a run behind an event, with the states that the event leaves, and writes the rows at this instant. Whether a
-    /// condition acts at once.
+    /// Begins a part of a run after an event, with the states after the event, and writes the rows at this instant.
+    /// Returns true if a condition acts immediately.
     pub(crate) fn begin_behind_event(
         &mut self,
         time: f64,
@@ -352,7 +382,7 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// Returns true if a watched condition acts where the run is.
+    /// Returns true if a watched condition acts at the current point of the run.
     fn watched_here(&mut self) -> bool {
         let (motion, time) = (self.motion, self.time);
         let states = &self.states;
@@ -361,7 +391,7 @@ impl Run<'_> {
             .is_some_and(|watched| watched.begin(motion, time, states))
     }
 
-    /// Of a static system, the next instant before `end` at which a condition acts.
+    /// Returns the next instant before `end` at which a condition acts, for a static system.
     fn watched_before(&mut self, end: f64) -> Option<f64> {
         let (motion, from) = (self.motion, self.time);
         let watched = self.watched.as_mut()?;
@@ -369,7 +399,7 @@ impl Run<'_> {
         found.ok().flatten().map(|found| found.0)
     }
 
-    /// Goes on to a time without states.
+    /// Advances to a time without states.
     fn go_to(&mut self, time: f64) {
         if let Some(meter) = &mut self.meter {
             let found = meter.go_to(self.motion, time, &mut |_, _| Ok(()));
@@ -378,7 +408,7 @@ impl Run<'_> {
         self.time = time;
     }
 
-    /// A static system: rows and nothing between them.
+    /// Runs a static system: rows and nothing in between.
     fn without_states(&mut self) -> Result<(), Failure> {
         while self.row < self.plan.points {
             let time = self.plan.time(self.row);

@@ -1,4 +1,4 @@
-//! Of what size the states of a run will be, roughly, before it begins.
+//! The approximate magnitudes of the states of a run, before it starts.
 
 use crate::inputs::expressions::Inputs;
 use crate::inputs::signals::{Corner, Side, Signals};
@@ -17,32 +17,33 @@ use lgm_runtime::dopri5::UNKNOWN_SCALE;
 /// Samples of the inputs over the run.
 const SAMPLES: usize = 256;
 
-/// Instants at which large inputs are looked at together.
+/// Instants at which large inputs are examined together.
 const MOMENTS: usize = 8;
 
-/// The share of a span of time that is looked at beside it.
-const BESIDE: f64 = 0.6;
+/// The fraction of a time span that is also examined next to it.
+const SPAN_SHARE: f64 = 0.6;
 
-/// The share of a run in which a state moves at its first rate at least.
+/// The smallest fraction of a run during which a state moves at its initial rate.
 const AT_ONCE: f64 = 1e-12;
 
-/// Systems of more unknowns than this are looked at over few spans of time.
+/// Systems with more unknowns than this are examined over fewer time spans.
 const LARGE: usize = 2000;
 
-/// A correction that is a smaller share of what it corrects is none.
+/// A correction below this fraction of its value is negligible.
 const NEAR: f64 = 1e-6;
 
-/// So many values beside those that were found are tried, which differ by so many roundings.
+/// The number of additional trial values, which differ by the given number of round-off units.
 const BESIDES: u64 = 2;
 const ROUNDINGS: f64 = 8.0;
 
-/// Systems of more unknowns than this are not iterated on with care.
+/// Systems with more unknowns than this are not iterated on with care.
 const MODERATE: usize = 200;
 
-/// What the states and all that is solved for beside them would come to, roughly, if the inputs, and functions of time within the
-/// equations, kept the largest values that they have in the run: the largest size after each of several spans of time, by a
-/// step of Euler's implicit method over the whole of it. Such a step is wrong by a factor and never by orders of magnitude: it
-/// damps what oscillates and finds what is at rest. `corners` are those of the equations' own functions of time.
+/// Returns the approximate values that the states and all solved unknowns would reach with constant drivers: the
+/// inputs, and functions of time within the equations, at their largest values in the run. The results are the largest
+/// magnitudes after each of several time spans, by one step of Euler's implicit method over each span. The error of
+/// such a step is a factor, but never orders of magnitude: it damps oscillations and finds equilibria. `corners` are
+/// those of the equations' own functions of time.
 pub(crate) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners: &[f64]) -> Vec<f64> {
     let implicit = Implicit::new(motion);
     let size = implicit.size;
@@ -60,7 +61,7 @@ pub(crate) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
     }
     let mut moments = moments(motion, plan, starts, corners);
     let frequency = motion.signals().frequency(plan.start, plan.stop);
-    // Beyond many turns of an input its mean does the work, and not its largest value.
+    // Over many periods of an input its mean matters rather than its largest value.
     let longest = if frequency > 0.0 {
         span.min(1e3 / frequency)
     } else {
@@ -69,8 +70,8 @@ pub(crate) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
     let spans = spans(longest, size);
     if motion.system.equations.linear {
         for length in spans {
-            // Where something grows, there is a length at which such a step leads to infinity: not so the one beside it.
-            let beside = [length, BESIDE * length];
+            // If something grows, a step of a certain length diverges, but not one of a neighbouring length.
+            let beside = [length, SPAN_SHARE * length];
             let factors = beside.map(|length| factor(&implicit, plan.start, &first, length));
             for moment in &moments {
                 let ends = beside.iter().zip(&factors).filter_map(|(length, factor)| {
@@ -91,7 +92,7 @@ pub(crate) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
             for length in &spans {
                 let mut known = found(&implicit, *moment, &first, &mut y, *length);
                 if known.is_none() && !are_any {
-                    // Begun where the loops have a solution at that moment, the way may be shorter.
+                    // Starting from a solution of the loops at that moment, the path may be shorter.
                     motion.find_loops(*moment, starts);
                     implicit.begin(*moment, starts, &mut y);
                     motion.guess_unknowns(&first[motion.states..motion.states + motion.unknowns]);
@@ -112,8 +113,8 @@ pub(crate) fn expected(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners
     largest
 }
 
-/// By how much the states move at once, however they go on: with their first rates, or less where these die away faster than that.
-/// A characteristic that is far off may begin with a rate of 1e22 that is gone in 1e-22 s.
+/// Adds the initial motion of the states: with their first rates, or less if these decay faster. A characteristic that
+/// is far off may begin with a rate of 1e22 that vanishes in 1e-22 s.
 fn moved_at_once(
     motion: &Motion<'_>,
     implicit: &Implicit<'_>,
@@ -141,21 +142,21 @@ fn take(largest: &mut [f64], values: &[f64]) {
     }
 }
 
-/// Spans of time from short to long.
+/// Returns time spans from short to long.
 fn spans(longest: f64, size: usize) -> Vec<f64> {
     let (count, apart) = if size > LARGE { (2, 1e-3) } else { (13, 1e-1) };
     (0..count).rev().map(|k| longest * f64::powi(apart, k)).collect()
 }
 
-/// Whether the equations themselves depend on time.
+/// Returns true if the equations themselves depend on time.
 fn follow_time(system: &StateSystem) -> bool {
     let mut roots = system.equations.derivatives.clone();
     roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));
     symbols_behind(system, &roots).contains(&system.time)
 }
 
-/// What drives the states at a time: the inputs, their rates, and the rates of states that stay where they started, which show
-/// what depends on time without an input, where anything does.
+/// Returns the drivers of the states at a time: the inputs, their rates, and the rates of states that stay at their
+/// initial values, which reveal dependence on time without an input.
 fn drives(motion: &Motion<'_>, time: f64, starts: &[f64], follow_time: bool) -> Vec<f64> {
     let signals = motion.signals();
     let (mut values, mut slopes) = (vec![0.0; signals.count()], vec![0.0; signals.count()]);
@@ -169,8 +170,8 @@ fn drives(motion: &Motion<'_>, time: f64, starts: &[f64], follow_time: bool) -> 
         .collect()
 }
 
-/// Instants at which the inputs and what depends on time without one are large, so few that each of them is near its largest
-/// value at one of them.
+/// Returns a small number of instants at which the inputs and other functions of time are large: each of them is near
+/// its largest value at one of the instants.
 fn moments(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners: &[f64]) -> Vec<f64> {
     let follow_time = follow_time(motion.system);
     let count = if motion.states > LARGE { MOMENTS } else { SAMPLES };
@@ -198,19 +199,19 @@ fn moments(motion: &Motion<'_>, plan: &Plan, starts: &[f64], corners: &[f64]) ->
         open.retain(|at| samples[best][*at] < 0.5 * largest[*at]);
         chosen.push(times[best]);
     }
-    // What depends on time without an input is seen here and there.
+    // Dependence on time without an input is sampled at some points.
     if !motion.system.equations.linear {
         chosen.extend([0.25, 0.5, 1.0].map(|share| plan.start + share * (plan.stop - plan.start)));
     }
     chosen
 }
 
-/// The matrix `M - h J` at a point.
+/// Factorises the matrix `M - h J` at a point.
 fn factor(implicit: &Implicit<'_>, time: f64, y: &[f64], length: f64) -> Option<Balanced> {
     Balanced::new(implicit.size, implicit.step_matrix(time, y, length)).ok()
 }
 
-/// One iteration of Newton's on `M (y - first) = h g(t, y)`; the correction.
+/// Performs one Newton iteration on `M (y - first) = h g(t, y)`; returns the correction.
 fn step(
     implicit: &Implicit<'_>,
     factor: &Balanced,
@@ -239,11 +240,11 @@ fn step(
     Some(right)
 }
 
-/// Some iterations of Newton's, the last of which must not go far, from where the shorter span has led to.
+/// Performs a few Newton iterations from the result of the shorter span; the last correction must be small.
 fn solve(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], length: f64) -> Option<()> {
     let mut tried = y.to_vec();
     let (mut before, mut last) = (Vec::new(), Vec::new());
-    // At rest the slope of a law may be infinite, as that of a turbulent flow; beside it there is one.
+    // At rest the slope of a law may be infinite, such as for a turbulent flow; it is finite nearby.
     if factor(implicit, time, &tried, length).is_none() {
         let mut rates = vec![0.0; tried.len()];
         implicit.right_sides(time, &tried, &mut rates);
@@ -258,7 +259,7 @@ fn solve(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], lengt
         let factor = factor(implicit, time, &tried, length)?;
         before = std::mem::replace(&mut last, step(implicit, &factor, time, first, &mut tried, length)?);
     }
-    // High up on an exponential every correction is small and of the same size: there the iteration creeps, and has found nothing.
+    // High up on an exponential all corrections are small and equal: there the iteration creeps, and has not converged.
     let is_settled = |at: usize| {
         let (last, tried) = (last[at].abs(), tried[at].abs());
         last <= NEAR * tried
@@ -268,8 +269,8 @@ fn solve(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], lengt
     are_settled.then(|| y.copy_from_slice(&tried))
 }
 
-/// The same in improvements only, where those iterations have led nowhere: a diode at rest hardly conducts, and what would drive a
-/// current through it by the slope of its law there is beyond all bounds.
+/// Does the same, but only accepts improvements, after the plain iterations failed. A diode at rest hardly conducts,
+/// and a current through it would require an unbounded voltage by the slope of its law there.
 fn with_care(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], length: f64) -> Option<()> {
     if y.len() > MODERATE || implicit.holds_chains() {
         return None;
@@ -278,16 +279,16 @@ fn with_care(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], l
     Some(())
 }
 
-/// Where a step leads to by some iterations of Newton's, or by more careful ones, without what is noise.
+/// Returns the result of a step after some Newton iterations, or more careful ones, without noise.
 fn found(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &mut [f64], length: f64) -> Option<Vec<f64>> {
     solve(implicit, time, first, y, length).or_else(|| with_care(implicit, time, first, y, length))?;
     without_noise(implicit, time, first, y, length)
 }
 
-/// Values that have been found, and zero in the place of those that rounding decides on; none where it decides on all of them.
+/// Returns the solved values, with zero instead of those determined by round-off; `None` if round-off determines all of them.
 ///
-/// Where voltages of 1e62 V add up to those of diodes, no residual is anything but the rounding of its terms, and every such value passes for
-/// a solution. It is none if the values that are next to it lead far away.
+/// If voltages of 1e62 V add up to those of diodes, every residual is only the round-off of its terms, and every such
+/// value is accepted as a solution. A value is rejected if adjacent values lead far away.
 fn without_noise(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &[f64], length: f64) -> Option<Vec<f64>> {
     let mut known = y.to_vec();
     for attempt in 0..BESIDES {
@@ -306,7 +307,7 @@ fn without_noise(implicit: &Implicit<'_>, time: f64, first: &[f64], y: &[f64], l
     Some(known)
 }
 
-/// How far the loop unknowns move where the states do: unknowns that balance to zero at the points above have a size as well.
+/// Adds the motion of the loop unknowns with the states: unknowns that cancel to zero at the points above also have a magnitude.
 fn spread(motion: &Motion<'_>, implicit: &Implicit<'_>, time: f64, first: &[f64], largest: &mut [f64]) {
     let (n, k) = (motion.states, motion.unknowns);
     if k == 0 {
@@ -332,8 +333,9 @@ fn spread(motion: &Motion<'_>, implicit: &Implicit<'_>, time: f64, first: &[f64]
     }
 }
 
-/// The scales that states begin with in a program that cannot look ahead, one for each: with the parameters and the signals that the
-/// model gives, inputs without a signal being of the size of their units. A scale that the model gives is negative: it stays.
+/// Returns the initial scales of states for a program that cannot look ahead, with the parameters and signals of the
+/// model. Inputs without a signal have the magnitude of their units. A scale given by the model is negative: it is
+/// kept.
 pub fn state_scales(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec<f64> {
     let parameters = kernels.parameters(&[]);
     let signals = OrUnit::new(system, kernels, &parameters, plan.start);
@@ -359,7 +361,7 @@ pub fn state_scales(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec
         .collect()
 }
 
-/// The signals of a model, and one unit in the place of those that it does not give.
+/// The signals of a model, with 1 for inputs without a signal.
 pub(crate) struct OrUnit {
     given: Inputs,
     has_none: Vec<bool>,

@@ -3,11 +3,11 @@
 use crate::motion::Motion;
 use crate::run::scales::Scales;
 
-/// No first step is longer than this share of its piece.
+/// The longest first step, as a fraction of its piece.
 const LONGEST: f64 = 0.25;
 
-/// A step whose error would be a hundredth of what is allowed, had the solution no faster part than its first
-/// derivatives show. All of it scales with the unit of time.
+/// Returns a step with an error of a hundredth of the tolerance, if the solution has no faster part than its first
+/// derivatives show. The step scales with the unit of time.
 pub(crate) fn first_step(
     motion: &Motion<'_>,
     time: f64,

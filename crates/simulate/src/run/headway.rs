@@ -1,24 +1,25 @@
-//! Whether a method comes to the end of the run in the steps that it is allowed.
+//! The check that a method completes the run within its allowed steps.
 //!
-//! Steps may be short for a while, as where a circuit settles after it is switched on. Where they stay as short as they are,
-//! and the rest of the run would take far too many of them, the end is foreseen: another method is tried instead of going on
+//! Steps may be short for a while, such as when a circuit settles after it is switched on. If they stay short, and the
+//! rest of the run would take far too many of them, this is predicted: another method is tried instead of continuing
 //! for hours.
 
 use crate::plan::{Method, Plan};
 
-/// Steps over which the way is measured.
+/// The number of steps over which progress is measured.
 const WINDOW: u64 = 2000;
 
-/// So many windows in a row must make no headway.
+/// The number of consecutive windows without progress.
 const POOR: u32 = 4;
 
-/// A window that makes so many times the way of the one before it is a beginning of longer steps.
+/// Progress that exceeds that of the previous window by this factor indicates growing steps.
 const RISE: f64 = 1.5;
 
-/// A method that was asked for and would take more steps than these is given up for another: they take minutes.
+/// A requested method that would take more steps than this is abandoned for another: they take minutes.
 const ENOUGH: u64 = 20_000_000;
 
-/// The number of steps for which a method is given up. A free choice has tried others by then, so that all steps are allowed.
+/// Returns the number of steps beyond which a method is abandoned. Automatic selection has tried other methods by then,
+/// so all steps are allowed.
 pub(crate) fn enough(plan: &Plan) -> u64 {
     match plan.method {
         Method::Auto => plan.max_steps,
@@ -26,20 +27,20 @@ pub(crate) fn enough(plan: &Plan) -> u64 {
     }
 }
 
-/// Measures the way that one method makes.
+/// Measures the progress of one method.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Headway {
-    /// When the window began.
+    /// The time at which the window began.
     began: Option<f64>,
     steps: u64,
-    /// The way of the window before.
+    /// The progress in the previous window.
     before: f64,
     poor: u32,
 }
 
 impl Headway {
-    /// A step has reached a time, and so much time is left; the number of steps that it would take, where the method is to be given
-    /// up because these are more than there are.
+    /// Records a step, with the remaining time. If the method must be abandoned, returns the number of remaining steps
+    /// that it would need, which exceeds the allowed number.
     pub fn step(&mut self, (from, to): (f64, f64), left: f64, allowed: u64) -> Option<f64> {
         let began = *self.began.get_or_insert(from);
         self.steps += 1;
@@ -64,7 +65,7 @@ impl Headway {
 mod tests {
     use super::*;
 
-    /// After how many steps a method is given up whose steps have these lengths, in a run of one second.
+    /// Returns the number of steps after which a method is abandoned whose steps have these lengths, in a run of one second.
     fn given_up(length: impl Fn(u64) -> f64) -> Option<u64> {
         let mut headway = Headway::default();
         let mut time = 0.0;
@@ -79,7 +80,7 @@ mod tests {
     fn steps_that_stay_too_short_are_given_up_and_others_are_not() {
         assert_eq!(given_up(|_| 1e-12), Some((u64::from(POOR) + 1) * WINDOW - 1));
         assert_eq!(given_up(|_| 1e-8), None);
-        // Short ones of a beginning that lasts.
+        // Short steps in a long initial phase.
         assert_eq!(given_up(|step| 1e-12 * (1.0 + (step as f64 / 2000.0).exp2())), None);
     }
 }

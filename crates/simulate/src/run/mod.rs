@@ -1,4 +1,4 @@
-//! A run: from corner to corner, its rows, its scales, and what is reported of it.
+//! A run from one discontinuity to the next: its samples, its scales, and its reports.
 
 pub(crate) mod course;
 pub(crate) mod drive;

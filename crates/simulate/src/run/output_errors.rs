@@ -1,37 +1,39 @@
-//! The tolerance that outputs have.
+//! The accuracy of outputs.
 //!
-//! The error control of a run is that of its states. An output that is a small difference of states, as the voltage of a small
-//! inductance beside a resistance, has the errors of the states and not their size. So some rows are asked by how much the outputs move
-//! where each state moves by its relative tolerance, once to either side. The signs of these moves change from row to row, so that states whose
-//! errors cancel in one row do not in all. The size of an output is the most that any row shows, so that one which passes zero is not blamed.
+//! The error control of a run applies to its states. An output that is a small difference of states, such as the
+//! voltage of a small inductance next to a resistance, has the errors of the states, but not their magnitude. For some
+//! rows, the change of the outputs is therefore computed when each state moves by its relative tolerance, once in each
+//! direction. The signs of these moves change from row to row, so that states whose errors cancel in one row do not
+//! cancel in all. The magnitude of an output is its largest value in any row, so that an output that passes zero is not
+//! reported.
 
 use super::scales::Scales;
 use crate::motion::Motion;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
-/// At so many rows of a run the outputs are moved.
+/// The number of samples of a run at which the outputs are perturbed.
 const LOOKS: usize = 64;
 
-/// An output may be off by so many relative tolerances before it is worth a warning.
+/// The error of an output in relative tolerances beyond which a warning is given.
 const TIMES: f64 = 100.0;
 
-/// An output that is right to this share of its size is right enough, however small the tolerance is.
+/// A relative error that is always acceptable, even for smaller tolerances.
 const ENOUGH: f64 = 1e-5;
 
-/// An output below this share of what the tolerance moves it by is zero: its terms cancel exactly.
+/// An output below this fraction of its error bound is zero: its terms cancel exactly.
 const ZERO: f64 = 1e-4;
 
-/// No tolerance is smaller than this beside the rounding of a run.
+/// The smallest tolerance that exceeds the round-off of a run.
 const SMALLEST: f64 = 1e-12;
 
 /// Sizes and errors of the outputs of a run.
 #[derive(Debug, Default)]
 pub(crate) struct OutputErrors {
-    /// Every so many rows the outputs are moved.
+    /// The spacing of the samples at which the outputs are perturbed.
     stride: usize,
     rows: usize,
-    /// The largest size of each output, and the most that it was moved by.
+    /// The largest magnitude of each output, and its largest perturbation.
     sizes: Vec<f64>,
     errors: Vec<f64>,
     /// The state from which signs are drawn.
@@ -39,7 +41,7 @@ pub(crate) struct OutputErrors {
 }
 
 impl OutputErrors {
-    /// For a run of so many rows and outputs.
+    /// Creates the check for a run with this number of samples and outputs.
     pub fn new(rows: usize, outputs: usize) -> OutputErrors {
         OutputErrors {
             stride: rows.div_ceil(LOOKS),
@@ -50,7 +52,7 @@ impl OutputErrors {
         }
     }
 
-    /// A row was written. The solution of the loops stays that of the row.
+    /// Examines a written row. The solution of the loops stays that of the row.
     pub fn see(&mut self, motion: &Motion<'_>, scales: &Scales, (time, states): (f64, &[f64]), outputs: &[f64]) {
         for (size, value) in self.sizes.iter_mut().zip(outputs) {
             *size = size.max(value.abs());
@@ -73,7 +75,7 @@ impl OutputErrors {
             let mut values = vec![0.0; outputs.len()];
             motion.outputs(time, &moved, &mut values).then_some(values)
         };
-        // A law that bends or leaps beside the states of the row does so on one side.
+        // A law with a kink or jump near the states of the sample has it on one side.
         if let (Some(above), Some(below)) = (moved(1.0), moved(-1.0)) {
             for (at, value) in outputs.iter().enumerate() {
                 let by = (above[at] - value).abs().min((below[at] - value).abs());
@@ -85,7 +87,7 @@ impl OutputErrors {
         motion.guess_unknowns(&solution);
     }
 
-    /// The warning of outputs that are less right than the tolerance says; none where there are none.
+    /// Returns the warning about outputs that are less accurate than the tolerance suggests, if any.
     pub fn warning(&self, motion: &Motion<'_>, rtol: f64) -> Option<Diagnostic> {
         let share = |at: usize| self.errors[at] / self.sizes[at];
         let is_lost = |at: &usize| share(*at) > ENOUGH.max(TIMES * rtol) && self.sizes[*at] > ZERO * self.errors[*at];
@@ -98,7 +100,7 @@ impl OutputErrors {
             [one] => format!(", and so is {}", name(*one)),
             more => format!(", and so are {} others, such as {}", more.len(), name(more[0])),
         };
-        let message = format!("{} is a small difference of states{others}", name(worst));
+        let message = format!("{} is a small difference between states{others}", name(worst));
         let (error, size) = (
             six_digits(two_digits(self.errors[worst])),
             six_digits(two_digits(self.sizes[worst])),
@@ -106,14 +108,14 @@ impl OutputErrors {
         let needed = two_digits(rtol * rtol / share(worst)).max(SMALLEST);
         let help = match needed < rtol {
             true => format!("run it with `--rtol {:.0e}`", needed),
-            false => "measure the small quantity itself, where an element holds it".to_string(),
+            false => "measure the small quantity directly on an element".to_string(),
         };
         let of = two_digits(share(worst));
         Some(
             Diagnostic::warning(Code::LGM1025, message)
                 .note(format!(
-                    "the relative tolerance of {rtol:e} is that of the states; it allows {} an error of {error}, which is {} of its \
-                     largest value, {size}",
+                    "the relative tolerance {rtol:e} applies to the states; it allows {} an error of {error}, which \
+                     is {} of its largest value, {size}",
                     name(worst),
                     six_digits(of)
                 ))

@@ -1,4 +1,4 @@
-//! One piece of a run: from a corner, or from where the run was started anew, to the next one.
+//! One piece of a run: from a corner, or from a restart of the solver, to the next corner.
 
 use crate::failure::{Failure, FailureKind};
 use crate::motion::BEYOND;
@@ -10,42 +10,43 @@ use crate::solvers::solver::{Reached, Solver, SolverFault};
 use crate::zero_crossings::events::Events;
 use lgm_runtime::bends::AT_ONCE;
 
-/// Into so many parts a step across a jump is cut.
+/// The number of parts of a step across a jump.
 const PARTS: u32 = 8;
 
-/// Steps in a row that make no way before the run gives up. Steps that grow are not counted: from 1e-80 s on they need hundreds until
-/// they make some.
+/// The number of consecutive steps without progress before the run is abandoned. Growing steps are not counted: from
+/// 1e-80 s on they need hundreds of steps for visible progress.
 const WITHOUT_WAY: u32 = 50;
 
-/// Whether a state is so large that the values which stand for none ([`BEYOND`]) no longer stand out beside it, or is none itself.
+/// Returns true if a state is so large that the replacement for missing values ([`BEYOND`]) is not distinguishable from
+/// it, or is a replacement itself.
 fn is_unbounded(value: f64) -> bool {
     value.is_nan() || value.abs() > 1e-20 * BEYOND
 }
 
-/// How a piece ends.
+/// The end of a piece.
 pub(crate) enum Piece {
     AtEnd,
     Event,
-    /// It does not: the last step is made again.
+    /// The piece continues: the last step is repeated.
     Again,
     Switch(Method),
     NoHeadway(f64),
-    /// A condition that is watched acts here.
+    /// A watched condition acts here.
     Stopped,
 }
 
-/// What is known of a piece beside the run.
+/// Data of a piece in addition to those of the run.
 struct Course {
-    /// Where it ends at the latest.
+    /// Its latest end.
     end: f64,
-    /// Whether another method may take over.
+    /// True if another method may take over.
     may_switch: bool,
-    /// Steps in a row that made no way, and the longest one that was tried behind them.
+    /// The number of consecutive steps without progress, and the longest step tried after them.
     without_way: (u32, f64),
 }
 
 impl Course {
-    /// Returns true if one more step ends the run, since it makes no way as many before it made none.
+    /// Returns true if one more step ends the run, because many steps in a row made no progress.
     fn makes_no_way(&mut self, Made { from, to, .. }: Made, next: f64) -> bool {
         let (count, longest) = self.without_way;
         self.without_way = match to - from <= 4.0 * f64::EPSILON * to.abs() {
@@ -63,12 +64,12 @@ struct Made {
     from: f64,
     to: f64,
     reached: Reached,
-    /// Whether attempts before it were rejected.
+    /// True if attempts before it were rejected.
     was_rejected: bool,
 }
 
 impl Run<'_> {
-    /// From here to the next corner, or to where the run is started anew.
+    /// Runs from here to the next corner, or to a restart of the solver.
     pub(crate) fn piece(&mut self, solver: &mut dyn Solver, end: f64, may_switch: bool) -> Result<Piece, Failure> {
         self.begin_piece(solver, end)?;
         let mut course = Course {
@@ -110,7 +111,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// One step, with the rows in it; nothing where the piece goes on behind it, or where it is made again.
+    /// Performs one step and writes the rows in it; returns `None` if the piece continues after it, or if it is repeated.
     fn step(&mut self, solver: &mut dyn Solver, course: &mut Course) -> Result<Option<Piece>, Failure> {
         if let Some(length) = self.bends.as_mut().and_then(|bends| bends.length_behind(solver.time())) {
             let lengthened = solver.lengthen(length);
@@ -148,7 +149,7 @@ impl Run<'_> {
         }
         self.guess_branch();
         if let Some(events) = &mut self.events {
-            // Explicit steps end at bends that matter.
+            // Explicit steps end at significant kinks.
             events.take_trouble(made.was_rejected && !self.summary.method.is_explicit());
         }
         if self.changes_within(solver)? {
@@ -179,7 +180,7 @@ impl Run<'_> {
         Ok(self.accept(solver, made, course))
     }
 
-    /// What ends a run whatever the method: too many steps, somebody who stops it, states without bounds.
+    /// Checks for causes that end a run with any method: too many steps, an interruption, unbounded states.
     fn look_for_failure(&mut self, solver: &dyn Solver, Made { from, to, .. }: Made) -> Result<(), Failure> {
         let steps = self.done.steps + solver.counts().steps;
         let stopped = |kind| Failure {
@@ -198,7 +199,7 @@ impl Run<'_> {
             return Err(stopped(FailureKind::Stopped(stop)));
         }
         if let Some(state) = solver.states().iter().position(|value| is_unbounded(*value)) {
-            // What has no value grows without bounds as well.
+            // Values without a result also count as unbounded growth.
             if let Some(fault) = self.motion.fault().filter(|fault| fault.time >= from) {
                 return Err(self.motion.failure(&fault, steps));
             }
@@ -210,7 +211,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The step stands; whether the piece ends with it.
+    /// Accepts the step; returns the end of the piece if the piece ends with it.
     fn accept(&mut self, solver: &dyn Solver, made: Made, course: &Course) -> Option<Piece> {
         self.time = made.to;
         self.scales.see(solver.states());
@@ -244,9 +245,10 @@ impl Run<'_> {
         self.headway.step(step, left, self.enough).map(Piece::NoHeadway)
     }
 
-    /// Whether what lies between the ends of the last step cannot be trusted. Rows are asked each for itself; here it is what else
-    /// rests on it: conditions, which are looked at between the ends of a step, and steps that passed the error test perhaps by luck,
-    /// after others did not or beside loops, whose laws may bend as sharply as those of diodes.
+    /// Returns true if the solution between the ends of the last step is unreliable. Rows are checked individually;
+    /// this check is for conditions, which are examined between the ends of a step, and for steps that may have passed
+    /// the error test by chance. The latter are steps after rejections, and steps with loops, whose laws may have kinks
+    /// as sharp as those of diodes.
     fn is_wrong_between(&mut self, solver: &mut dyn Solver, was_rejected: bool) -> Result<bool, Failure> {
         let is_explicit = self.summary.method.is_explicit();
         let allowed = match is_explicit {
@@ -270,7 +272,7 @@ impl Run<'_> {
         Ok(error? > allowed)
     }
 
-    /// Makes the last step of an explicit method again up to a bend that it leads across, where that matters; whether it does.
+    /// Repeats the last step of an explicit method up to a kink that it crosses, if that is significant; returns true if it does so.
     fn ends_at_bend(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<bool, Failure> {
         let (from, to) = (solver.previous(), solver.time());
         let is_long = to - from > SHORTEST / AT_ONCE * to.abs().max(from.abs());
@@ -287,14 +289,14 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Makes the last step again, in half its length.
+    /// Repeats the last step with half its length.
     fn make_again(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<(), Failure> {
         let half = 0.5 * (solver.time() - solver.previous());
         let made = solver.again(half, stop);
         made.map_err(|error| self.failure(error, None))
     }
 
-    /// The first instant within the last step at which a condition ends this part of the run.
+    /// Returns the first instant within the last step at which a condition ends this part of the run.
     fn watched_within(&mut self, solver: &mut dyn Solver, end: f64) -> Result<Option<(f64, Vec<f64>)>, Failure> {
         let Some(watched) = &mut self.watched else {
             return Ok(None);
@@ -311,10 +313,11 @@ impl Run<'_> {
         found.map_err(|error| self.failure(error, None))
     }
 
-    /// A condition has changed within the last step, and the solver begins anew there; nothing where the step is made again first.
+    /// Handles a condition that has changed within the last step: the solver restarts there; returns `None` if the step
+    /// is repeated first.
     ///
-    /// A step across a jump of the right sides is wrong by its length times the jump, so it is made again in shorter ones
-    /// until that is less than what is allowed.
+    /// A step across a jump of the right sides has an error of its length times the jump, so it is repeated in shorter
+    /// steps until the error is below the tolerance.
     fn locate(&mut self, solver: &mut dyn Solver, stop: f64) -> Result<Option<Piece>, Failure> {
         let mut states = vec![0.0; self.states.len()];
         loop {
@@ -352,7 +355,7 @@ impl Run<'_> {
                 states.copy_from_slice(solver.states());
             }
             if !crossed {
-                // The better solution changes a little later.
+                // The more accurate solution changes slightly later.
                 self.time = to;
                 self.states = states;
                 return Ok(Some(Piece::Event));
@@ -370,7 +373,7 @@ impl Run<'_> {
         Ok(Some(event))
     }
 
-    /// Whether the jump of the right sides across a step matters over its length.
+    /// Returns true if the jump of the right sides across a step matters over its length.
     pub(crate) fn is_rough(&self, (from, before): (f64, &[f64]), (to, after): (f64, &[f64])) -> bool {
         let length = to - from;
         // Its parts must not be too short for the library.
@@ -387,7 +390,7 @@ impl Run<'_> {
         (0..before.len()).any(|at| share(at) > 0.5)
     }
 
-    /// Where a condition has changed.
+    /// Handles the change of a condition.
     pub(crate) fn event(&mut self, time: f64, states: Vec<f64>, steps: u64) -> Result<Piece, Failure> {
         self.time = time;
         self.states = states;
@@ -407,7 +410,7 @@ impl Run<'_> {
         if self.plan.events {
             self.event_row(time)?;
         }
-        // A solver that is made anew takes over the tolerances.
+        // A new solver adopts the new tolerances.
         Ok(match self.meets_unknown_scales() {
             true => Piece::Switch(self.summary.method),
             false => Piece::Event,

@@ -1,4 +1,4 @@
-//! What is reported of a run that cannot go on, or not as it was asked to.
+//! The message for a run that cannot continue, or not as requested.
 
 use crate::failure::{Blame, Failure, FailureKind};
 use crate::motion::{Fault, FaultKind};
@@ -8,15 +8,15 @@ use crate::solvers::solver::{Solver, SolverFault};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
-/// Of at most so many states it is looked whether they determine the loops.
+/// The maximum number of states for the check that they determine the loops.
 const LOOKED_AT: usize = 200;
 
 impl Run<'_> {
-    /// What is reported of a solver's fault.
+    /// Returns the message for a solver failure.
     pub(crate) fn failure(&self, error: SolverFault, solver: Option<&dyn Solver>) -> Failure {
         let time = solver.map_or(self.time, Solver::time);
         let steps = self.done.steps + solver.map_or(0, |solver| solver.counts().steps);
-        // The last good point, and beyond it the one that could not be evaluated.
+        // The last valid point, and beyond it the one that could not be evaluated.
         let states = solver.map_or(&self.states[..], Solver::states);
         let fault = self.motion.fault().filter(|fault| fault.time >= time);
         let beyond = fault.as_ref().map(|fault| (fault.time, &fault.states[..]));
@@ -37,7 +37,7 @@ impl Run<'_> {
                 };
             }
             let found = self.motion.failure(&fault, steps);
-            // The fault was met at trial values, which are no states of the run.
+            // The fault occurred at trial values, which are not states of the run.
             let stands = |blame: Box<Blame>| {
                 Box::new(Blame {
                     states: self.motion.states_in_words(states),
@@ -50,7 +50,7 @@ impl Run<'_> {
         let kind = match error {
             SolverFault::TooSmall => FailureKind::StepTooSmall,
             SolverFault::NotSolved => FailureKind::StepNotSolved,
-            SolverFault::Other(words) => FailureKind::Refused(format!("the solver gave up at {time} s: {words}")),
+            SolverFault::Other(words) => FailureKind::Refused(format!("the solver failed at {time} s: {words}")),
         };
         let blame = solver.and_then(|solver| self.blamed(time, solver.states()));
         Failure {
@@ -61,9 +61,9 @@ impl Run<'_> {
         }
     }
 
-    /// What is reported where one of some points is a position at which the equations are singular.
+    /// Returns the message if one of several points is a singular position.
     pub(crate) fn singular(&self, ends: [Option<(f64, &[f64])>; 2], steps: u64) -> Option<Failure> {
-        // Where a run begins without a solution of the loops, there was no position before.
+        // If a run starts without a solution of the loops, there was no previous position.
         let is_unsolved = |fault: Fault| matches!(fault.kind, FaultKind::Loop(_)) && fault.time <= self.first.time;
         if self.motion.fault().is_some_and(is_unsolved) {
             return None;
@@ -81,7 +81,7 @@ impl Run<'_> {
         })
     }
 
-    /// The state that changes most, for its size.
+    /// Returns the state that changes most relative to its magnitude.
     pub(crate) fn fastest(&self, time: f64, states: &[f64]) -> usize {
         let mut rates = vec![0.0; states.len()];
         self.motion.rates(time, states, &mut rates);
@@ -90,7 +90,8 @@ impl Run<'_> {
         fastest.unwrap_or(0)
     }
 
-    /// The variable for which steps are short: an unknown of a loop that the states do not determine, or the state that moves fastest.
+    /// Returns the variable for which steps are short: an unknown of a loop that the states do not determine, or the
+    /// state that changes fastest.
     pub(crate) fn blamed(&self, time: f64, states: &[f64]) -> Option<Box<Blame>> {
         let undetermined = self.undetermined(time, states);
         undetermined
@@ -98,13 +99,13 @@ impl Run<'_> {
             .map(Box::new)
     }
 
-    /// Returns true if some unknown of the loops is determined by no more than rounding here.
+    /// Returns true if only round-off determines some unknown of the loops here.
     pub(crate) fn is_undetermined(&self) -> bool {
         self.undetermined(self.time, &self.states).is_some()
     }
 
-    /// An unknown that would move by more than its size where a state moves by its tolerance, as the voltage of a diode which blocks behind an
-    /// inductor.
+    /// Returns an unknown that would move by more than its magnitude if a state moved by its tolerance, such as the
+    /// voltage of a blocking diode after an inductor.
     fn undetermined(&self, time: f64, states: &[f64]) -> Option<Blame> {
         let motion = self.motion;
         let sizes = self.branch.as_ref().map(|branch| &branch.sizes)?;
@@ -116,7 +117,7 @@ impl Run<'_> {
         let found = (0..states.len()).find_map(|at| {
             let mut moved = here.clone();
             moved.states[at] += self.scales.allowed(at, states[at].abs());
-            // One step of Newton's method, as far as the slopes here lead.
+            // One step of Newton's method with the slopes here.
             let steps = slopes.solve(&motion.residuals_at(&moved))?;
             let is_lost = |unknown: &usize| steps[*unknown].is_nan() || steps[*unknown].abs() > sizes[*unknown];
             (0..here.unknowns.len()).find(is_lost)
@@ -128,7 +129,7 @@ impl Run<'_> {
         })
     }
 
-    /// What is reported where no method comes to the end.
+    /// Returns the message if no method completes the run.
     pub(crate) fn without_headway(&self, needed: f64) -> Failure {
         Failure {
             time: self.time,
@@ -138,19 +139,17 @@ impl Run<'_> {
         }
     }
 
-    /// The remark on a method that is given up for another.
+    /// Returns the remark on a method that is abandoned for another.
     pub(crate) fn remark_on_headway(&self, method: Method, next: Method, needed: f64) -> Diagnostic {
         let (method, next) = (method.word(), next.word());
         let message = format!(
-            "the method `{method}` makes no headway at {} s, and the run goes on with `{next}`",
+            "the method `{method}` makes no progress at {} s, so the run continues with `{next}`",
             six_digits(self.time)
         );
         Diagnostic::warning(Code::LGM1024, message)
             .note(format!(
                 "the rest of the run would take about {needed:.0e} steps of `{method}`"
             ))
-            .help(format!(
-                "ask for it with `--method {next}`, or leave the choice to `--method auto`"
-            ))
+            .help(format!("choose it with `--method {next}`, or use `--method auto`"))
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of a run, and whether they are right where no step ends.
+//! The rows of a run, and their accuracy between the ends of steps.
 
 use crate::failure::{Failure, FailureKind};
 use crate::plan::Stop;
@@ -6,25 +6,25 @@ use crate::run::course::Run;
 use crate::solvers::interpolation::LIMIT;
 use crate::solvers::solver::Solver;
 
-/// Times that differ by this share of them are one.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// Times with a relative difference below this value are equal.
+const EQUAL_TIMES: f64 = 8.0 * f64::EPSILON;
 
-/// How much longer or shorter the longest step becomes from one step to the next where rows between steps limit it.
+/// The limits on the change of the longest step, if samples between steps limit it.
 const GROWTH: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
-/// The error between steps falls with about this power of their length.
+/// The order of the error between steps.
 const ORDER: f64 = 4.0;
 
 impl Run<'_> {
-    /// Whether the next row is at this time, which it may miss by the rounding of the two.
+    /// Returns true if the next row is at this time, within the round-off of both.
     pub(crate) fn is_row(&self, time: f64) -> bool {
-        self.row < self.plan.points && self.plan.time(self.row) <= time + ROUNDING * time.abs()
+        self.row < self.plan.points && self.plan.time(self.row) <= time + EQUAL_TIMES * time.abs()
     }
 
-    /// Writes the rows within the last step, up to a time that is left out. False where the next of them is less right than the
-    /// ends of the step, so that it cannot be written: the step is made again up to this row.
+    /// Writes the rows within the last step, up to a time that is excluded. Returns false if the next row is less
+    /// accurate than the ends of the step and so cannot be written: the step is repeated up to this row.
     pub(crate) fn rows_within(&mut self, solver: &mut dyn Solver, end: f64, stop: f64) -> Result<bool, Failure> {
-        let last = end - ROUNDING * end.abs();
+        let last = end - EQUAL_TIMES * end.abs();
         let mut worst = 0.0_f64;
         while self.row < self.plan.points && self.plan.time(self.row) < last {
             let time = self.plan.time(self.row);
@@ -44,7 +44,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Integrates powers up to a time within the last step, if they are asked for.
+    /// Integrates powers up to a time within the last step, if they are requested.
     fn meter_within(&mut self, solver: &mut dyn Solver, end: f64) -> Result<(), Failure> {
         let Some(meter) = &mut self.meter else {
             return Ok(());
@@ -61,17 +61,17 @@ impl Run<'_> {
         found.map_err(|error| self.failure(error, None))
     }
 
-    /// Writes a row from what is interpolated, unless its error is too large.
+    /// Writes an interpolated sample, unless its error is too large.
     fn row_within(&mut self, solver: &mut dyn Solver, time: f64, states: &mut [f64]) -> Result<f64, Failure> {
         let (from, to) = (solver.previous(), solver.time());
         let inside = time.clamp(from, to);
         let found = solver.interpolate(inside, states);
         found.map_err(|error| self.failure(error, None))?;
-        // Of many solutions, Newton's iteration may find another one from where the step began.
+        // With many solutions, Newton's method may find another one from the start of the step.
         if let Some(branch) = self.branch.as_ref().filter(|_| self.motion.has_totals()) {
             branch.guess_within(self.motion, (inside - from) / (to - from));
         }
-        let is_end = (inside - from).min(to - inside) <= ROUNDING * to.abs();
+        let is_end = (inside - from).min(to - inside) <= EQUAL_TIMES * to.abs();
         let error = match is_end {
             true => 0.0,
             false => self.error_between(solver, inside, states)?,
@@ -82,7 +82,7 @@ impl Run<'_> {
         Ok(error)
     }
 
-    /// The error of what was interpolated at a time within the last step, in multiples of what is allowed.
+    /// Returns the interpolation error at a time within the last step, in units of the tolerance.
     pub(crate) fn error_between(&mut self, solver: &mut dyn Solver, time: f64, states: &[f64]) -> Result<f64, Failure> {
         let is_explicit = self.summary.method.is_explicit();
         let found = self
@@ -91,7 +91,7 @@ impl Run<'_> {
         found.map_err(|error| self.failure(error, None))
     }
 
-    /// Makes the last step again, so that it ends at a row; the next ones are longer by and by.
+    /// Repeats the last step so that it ends at a row; the next steps grow gradually.
     fn end_at_row(&mut self, solver: &mut dyn Solver, time: f64, stop: f64) -> Result<(), Failure> {
         let length = time - solver.previous();
         self.reach = length;
@@ -100,13 +100,13 @@ impl Run<'_> {
         made.map_err(|error| self.failure(error, None))
     }
 
-    /// How long the next step may be, after one whose rows had this error at most.
+    /// Sets the length of the next step after one whose samples had this maximum error.
     fn loosen(&mut self, solver: &mut dyn Solver, worst: f64) {
         if self.reach == f64::INFINITY {
             return;
         }
         let length = solver.time() - solver.previous();
-        // Where steps are shorter for other reasons, rows do not limit them any longer.
+        // If steps are shorter for other reasons, samples no longer limit them.
         self.reach = match length < 0.25 * self.reach {
             true => f64::INFINITY,
             false => length * (0.9 * (LIMIT / worst).powf(1.0 / ORDER)).clamp(*GROWTH.start(), *GROWTH.end()),
@@ -114,7 +114,7 @@ impl Run<'_> {
         solver.limit(self.reach);
     }
 
-    /// All rows at this time, with the states of now.
+    /// Writes all rows at this time, with the current states.
     pub(crate) fn rows_at(&mut self, time: f64) -> Result<(), Failure> {
         while self.is_row(time) {
             let at = self.plan.time(self.row);
@@ -124,8 +124,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A row at a corner or an event. Where the next row of the plan is at the same time but for rounding, it shows the time of
-    /// that row, so that times do not go back.
+    /// Writes a row at a corner or an event. If the next sample of the plan is at the same time within round-off, it
+    /// shows the time of that sample, so that times never decrease.
     pub(crate) fn event_row(&mut self, time: f64) -> Result<(), Failure> {
         let shown = match self.is_row(time) {
             true => self.plan.time(self.row),
@@ -141,7 +141,7 @@ impl Run<'_> {
         result
     }
 
-    /// One row.
+    /// Writes one row.
     pub(crate) fn write_row(&mut self, time: f64, states: &[f64]) -> Result<(), Failure> {
         if !self.motion.outputs(time, states, &mut self.outputs)
             && let Some(fault) = self.motion.fault()

@@ -1,56 +1,59 @@
-//! What is allowed of each state near zero: one thousandth of what is allowed of it at its own scale.
+//! The tolerance of each state near zero: one thousandth of its tolerance at its own scale.
 //!
-//! An absolute tolerance in SI units knows no scale: 1e-9 is little of a position in metres and ten times the charge of a
-//! capacitor of 1 pF. So the scale of a state is the most that the run has seen of it. A state that has not moved yet has a small
-//! share of what it would come to if the inputs kept their largest values ([`expected`](crate::run::expected::expected)): enough that no step is made small for
-//! what has hardly begun, and so little that a state which stays far below what was expected is still right. Nothing of this
-//! depends on units: where a state is counted in other ones, its scale is another by the same factor.
+//! An absolute tolerance in SI units has no scale: 1e-9 is small for a position in metres and ten times the charge of a
+//! capacitor of 1 pF. The scale of a state is therefore its largest magnitude so far in the run. A state that has not
+//! moved yet gets a small fraction of the value that it would reach if the inputs kept their largest values
+//! ([`expected`](crate::run::expected::expected)). The fraction is large enough that no step is shortened for a state
+//! that has hardly begun to move, and small enough that a state far below its expected value is still accurate. The
+//! scales do not depend on units: in other units, the scale of a state changes by the same factor.
 
 use crate::plan::Plan;
 use lgm_algebra::expr::ExprId;
 use lgm_kernels::{Arguments, KernelOptions, Layout, expression};
 use lgm_model::system::StateSystem;
 use lgm_runtime::dopri5::UNKNOWN_SCALE;
+pub use lgm_runtime::events::blocks::UNSEEN;
 
-/// The absolute tolerance as a share of the relative one times the scale.
+/// The absolute tolerance as a fraction of the relative one times the scale.
 pub const SHARE: f64 = 1e-3;
 
-/// The share of what is expected of a state that counts as its scale before it was seen.
-pub const UNSEEN: f64 = 1e-3;
+/// A state below this fraction of its expected value has not moved yet. A state that has moved and grows beyond all
+/// bounds approaches a pole, which no other tolerance can pass.
+const STILL: f64 = 1e-6;
 
-/// Loop unknowns and rates are no smaller than this share of the largest one: what balances to zero is rounding.
+/// The minimum scale of loop unknowns and rates, as a fraction of the largest one: values that cancel to zero are round-off.
 const NOISE: f64 = 1e-6;
 
-/// Nothing of a displacement that closes a chain is smaller than so many roundings of the largest of them.
+/// The minimum scale of a displacement that closes a chain, in units of round-off of the largest one.
 const ROUNDINGS: f64 = 64.0 * f64::EPSILON;
 
-/// A state has outgrown its tolerance where its scale is so many times larger than when the tolerance was made.
+/// A state has outgrown its tolerance if its scale has grown by this factor since the tolerance was set.
 const OUTGROWN: f64 = 100.0;
 
-/// Steps after which a run looks for the first time whether a state has outgrown its tolerance; then after twice as many.
+/// The number of steps after which a run first checks if a state has outgrown its tolerance; then after twice as many.
 const FIRST_LOOK: u64 = 20;
 
 /// The tolerances of a run, state by state.
 #[derive(Debug)]
 pub(crate) struct Scales {
     rtol: f64,
-    /// One absolute tolerance for all, where it was asked for.
+    /// One absolute tolerance for all, if requested.
     atol: Option<f64>,
-    /// The scale that was given for a state.
+    /// The given scale of each state, if any.
     nominal: Vec<Option<f64>>,
-    /// What is expected of the states, then of what an implicit method solves for beside them.
+    /// The expected magnitudes of the states, then of the other unknowns of an implicit method.
     expected: Vec<f64>,
-    /// The most that was seen of each state.
+    /// The largest magnitude of each state so far.
     seen: Vec<f64>,
-    /// Which of the loop unknowns, which come behind the states, are displacements that close chains.
+    /// For each loop unknown (they follow the states), true if it is a displacement that closes a chain.
     chains: Vec<bool>,
-    /// The scales that the solver of now was made with, and the steps after which the next look is due.
+    /// The scales of the current solver, and the number of steps after which the next check is due.
     used: Vec<f64>,
     next_look: u64,
 }
 
 impl Scales {
-    /// Before anything was seen or is expected.
+    /// Creates scales before any state is seen or expected.
     pub fn new(plan: &Plan, nominal: Vec<Option<f64>>) -> Scales {
         let size = nominal.len();
         Scales {
@@ -65,7 +68,7 @@ impl Scales {
         }
     }
 
-    /// The same with loop unknowns of which these are displacements that close chains.
+    /// Returns the scales with loop unknowns, some of which are displacements that close chains.
     pub fn with_chains(self, chains: &[bool]) -> Scales {
         Scales {
             chains: chains.to_vec(),
@@ -73,8 +76,9 @@ impl Scales {
         }
     }
 
-    /// Raises what is allowed of the displacements that close chains to what is allowed of the largest of them: one that stays at zero,
-    /// as the angle of a rod that is only moved along, balances to the errors of the others. `sizes` begin with the loop unknowns.
+    /// Raises the tolerances of the displacements that close chains to that of the largest of them: a displacement that
+    /// stays at zero, such as the angle of a rod in pure translation, inherits the errors of the others. `sizes` begin
+    /// with the loop unknowns.
     fn as_chains(&self, sizes: &[f64], allowed: &mut [f64]) {
         let of_chains = self.chains.iter().zip(sizes).filter(|pair| *pair.0);
         let largest = of_chains.map(|pair| *pair.1).fold(0.0, f64::max);
@@ -84,7 +88,7 @@ impl Scales {
         }
     }
 
-    /// The same for another solver, which counts its steps anew.
+    /// Returns the scales for another solver, which restarts counting its steps.
     pub fn again(self) -> Scales {
         Scales {
             used: Vec::new(),
@@ -93,18 +97,18 @@ impl Scales {
         }
     }
 
-    /// Takes over what is expected, and sees the states of now.
+    /// Adopts the expected magnitudes, and records the current states.
     pub fn begin(&mut self, expected: Vec<f64>, states: &[f64]) {
         self.expected = expected;
         self.see(states);
     }
 
-    /// Whether scales are to be found out at all.
+    /// Returns true if scales must be determined.
     pub fn follow(&self) -> bool {
         self.atol.is_none() && self.nominal.iter().any(Option::is_none)
     }
 
-    /// The run has come to these states.
+    /// Records the states that the run has reached.
     pub fn see(&mut self, states: &[f64]) {
         for (seen, state) in self.seen.iter_mut().zip(states) {
             if state.is_finite() {
@@ -113,8 +117,9 @@ impl Scales {
         }
     }
 
-    /// States that are at zero and of which nothing was expected, as one that integrates a condition before it holds, are expected to
-    /// move on as they begin to, for the time that is left. Whether there are any.
+    /// Sets the expected magnitudes of states that are at zero without an expectation, such as an integral of a
+    /// condition before it holds: they are expected to continue with their initial rates for the remaining time.
+    /// Returns true if there are any.
     pub fn expect_of_unknown(&mut self, rates: &[f64], left: f64) -> bool {
         let mut are_any = false;
         for (at, rate) in rates.iter().enumerate() {
@@ -126,33 +131,47 @@ impl Scales {
         are_any
     }
 
-    /// Of what size a state is.
+    /// Adopts the expected magnitudes from now on, if they make the scale of a state much larger; returns true if
+    /// such a state exists.
+    pub fn expect_more(&mut self, expected: &[f64]) -> bool {
+        let mut are_any = false;
+        for (at, expected) in expected.iter().enumerate() {
+            let is_still = self.seen[at] <= STILL * expected;
+            if is_still && UNSEEN * expected > OUTGROWN * self.scale(at) && self.nominal[at].is_none() {
+                self.expected[at] = *expected;
+                are_any = true;
+            }
+        }
+        are_any
+    }
+
+    /// Returns the scale of a state.
     pub fn scale(&self, at: usize) -> f64 {
         let own = self.seen[at].max(UNSEEN * self.expected[at]).max(UNKNOWN_SCALE);
         self.nominal[at].unwrap_or(own)
     }
 
-    /// The allowed error of a state at zero.
+    /// Returns the allowed error of a state at zero.
     fn absolute(&self, at: usize) -> f64 {
         self.atol.unwrap_or_else(|| SHARE * self.rtol * self.scale(at))
     }
 
-    /// What is allowed of a state at a value.
+    /// Returns the tolerance of a state at a value.
     pub fn allowed(&self, at: usize, value: f64) -> f64 {
         self.absolute(at) + self.rtol * value.abs()
     }
 
-    /// The relative tolerance of a state at a value, whatever was asked for near zero.
+    /// Returns the relative tolerance of a state at a value, independent of the requested tolerance near zero.
     pub fn relative(&self, at: usize, value: f64) -> f64 {
         self.rtol * (value.abs() + SHARE * self.scale(at))
     }
 
-    /// The relative tolerance.
+    /// Returns the relative tolerance.
     pub fn rtol(&self) -> f64 {
         self.rtol
     }
 
-    /// The absolute tolerances of all that a solver solves for, which starts with these values; they are kept to be compared with.
+    /// Returns the absolute tolerances of all unknowns of a solver, which begin with these values; they are kept for later comparison.
     pub fn absolutes(&mut self, first: &[f64]) -> Vec<f64> {
         let states = self.seen.len();
         self.used = (0..states).map(|at| self.scale(at)).collect();
@@ -175,7 +194,7 @@ impl Scales {
         all
     }
 
-    /// The sizes of loop unknowns below which their values do not matter.
+    /// Returns the magnitudes below which loop unknowns are negligible.
     pub fn small_unknowns(&self, count: usize) -> Vec<f64> {
         let states = self.seen.len();
         let most = 1e-4 * self.atol.unwrap_or(1e-9);
@@ -189,8 +208,8 @@ impl Scales {
         (0..count).map(|at| known(of_one(at))).collect()
     }
 
-    /// Whether some state has outgrown the tolerance that the solver was made with, after so many of its steps. Looks are further and
-    /// further apart, so that no run is started anew all the time.
+    /// Returns true if some state has outgrown the tolerance of the solver, after this number of its steps. The checks
+    /// become less frequent, so that no run is restarted repeatedly.
     pub fn have_outgrown(&mut self, steps: u64) -> bool {
         if self.atol.is_some() || steps < self.next_look {
             return false;
@@ -200,7 +219,7 @@ impl Scales {
     }
 }
 
-/// The sizes that the model gives for its states, with these parameters; one that is zero or no number says nothing.
+/// Returns the magnitudes that the model gives for its states, with these parameters; zero and non-finite values are ignored.
 pub(crate) fn nominal_sizes(system: &StateSystem, parameters: &[f64]) -> Vec<Option<f64>> {
     let roots: Vec<ExprId> = system.states.iter().filter_map(|state| state.nominal).collect();
     if roots.is_empty() {

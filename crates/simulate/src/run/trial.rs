@@ -1,4 +1,4 @@
-//! Of what size states are in a short run of their own: what another solver is given as their sizes.
+//! The magnitudes of states in a short separate run, for use by another solver.
 
 use crate::Sink;
 use crate::plan::{Plan, Silent, Stop};
@@ -8,22 +8,21 @@ use crate::simulator::Simulator;
 use lgm_kernels::Kernels;
 use lgm_model::system::StateSystem;
 
-/// Systems of more states and loop unknowns than this are not run.
+/// Systems with more states and loop unknowns than this are not run.
 const LARGE: usize = 200;
 
-/// The steps after which a trial ends, wherever it is then.
-const STEPS: u64 = 2000;
+/// The number of steps after which a trial ends.
+pub(crate) const STEPS: u64 = 2000;
 
-/// A state has begun after this share of the rows: where it grows without bounds, how far it comes later says nothing of how exactly
-/// it is to be known at first.
+/// The fraction of the samples that counts as the beginning: later unbounded growth does not affect the initial scale.
 const BEGINNING: f64 = 0.01;
 
-/// Looks at the states of a run as it is made.
+/// Examines the states during a run.
 struct Look {
-    /// Rows that are its beginning, and those that have come.
+    /// The number of rows in the beginning, and of those received.
     beginning: usize,
     rows: usize,
-    /// The most of each state at the beginning, and in all.
+    /// The largest magnitude of each state at the beginning, and overall.
     early: Vec<f64>,
     most: Vec<f64>,
 }
@@ -43,13 +42,13 @@ impl Sink for Look {
     }
 }
 
-/// What counts as the size of each state in a program that cannot look ahead, as a run of bounded length shows it: the
-/// thousandth of the most that is allowed for near zero in runs here (`SHARE`), and no more than the state comes to at the beginning.
-/// It is rounded to a power of ten, so that it is the same wherever it is found. 0 where nothing was seen: of a
-/// state that does not move, in a large system, or where the run fails at once.
+/// Returns the magnitude of each state for programs without a look-ahead, from a run of bounded length: a thousandth of
+/// the largest tolerance near zero in runs here (`SHARE`), and at most the state's initial range. It is rounded to a
+/// power of ten, so that it is identical on every machine. It is 0 without data: for a constant state, in a large
+/// system, or if the run fails immediately.
 ///
-/// What is expected of a state from the equations as they are at the start ([`crate::state_scales`]) says nothing where they are
-/// nonlinear: of a diode that does not conduct yet, a capacitor expects next to nothing.
+/// The estimate from the equations at the start ([`crate::state_scales`]) is useless for nonlinear equations: a diode
+/// that does not conduct yet suggests almost no change for a capacitor.
 pub fn trial_sizes(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec<f64> {
     let states = system.states.len();
     let mut look = Look {
@@ -65,7 +64,7 @@ pub fn trial_sizes(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec<
             max_steps: STEPS,
             ..plan.clone()
         };
-        // A run that fails or is too long has shown sizes up to there.
+        // A run that fails or is too long has still revealed magnitudes.
         let _ = Simulator::new(system, kernels).run(&parameters, &signals, &plan, &mut look, &Silent);
     }
     let sizes = look.most.iter().zip(&look.early);
@@ -74,7 +73,7 @@ pub fn trial_sizes(system: &StateSystem, kernels: &Kernels, plan: &Plan) -> Vec<
         .collect()
 }
 
-/// The power of ten that is nearest in size; 0 of 0.
+/// Returns the nearest power of ten; 0 for 0.
 fn power_of_ten(size: f64) -> f64 {
     match size.log10().round() {
         exponent if exponent.is_finite() => 10f64.powi(exponent as i32),

@@ -1,4 +1,4 @@
-//! The solvers of the library diffsol behind [`Solver`].
+//! The solvers of the library diffsol as implementations of [`Solver`].
 
 use crate::loops::newton::NEARLY;
 use crate::motion::{BEYOND, Motion};
@@ -19,12 +19,12 @@ use std::sync::Arc;
 type V = FaerVec<f64>;
 type M = FaerSparseMat<f64>;
 
-/// What is allowed of a loop unknown by the error test. It follows from the states, and the iteration sees to it that it does; it has no
-/// history that its error would be added to. Where a law bends it may turn at once from one value to another, which no
-/// step is short enough for.
+/// The error-test tolerance of a loop unknown. The unknown follows from the states, as the iteration ensures; it has no
+/// history to accumulate errors. At a kink of a law it may jump from one value to another, for which no step is short
+/// enough.
 const UNTESTED: f64 = 1e90;
 
-/// The numbers of a vector.
+/// Returns the numbers of a vector.
 pub(crate) fn numbers(vector: &V) -> &[f64] {
     vector.inner().col_as_slice(0)
 }
@@ -33,27 +33,27 @@ pub(crate) fn numbers_mut(vector: &mut V) -> &mut [f64] {
     vector.inner_mut().col_as_slice_mut(0)
 }
 
-/// The form, what is allowed of each unknown and relative to it, and the last point where right sides were evaluated.
+/// The form, the absolute and relative tolerance of each unknown, and the last evaluation point of the right sides.
 pub type Evaluated<'e, 'a> = (&'e Implicit<'a>, (&'e [f64], f64), Point);
 
-/// The equations as the library asks for them.
+/// The equations in the form of the library.
 pub(crate) struct Equations<'a> {
     motion: &'a Motion<'a>,
-    /// None for explicit methods, which are given rates.
+    /// The implicit form; none for explicit methods, which are given rates.
     implicit: Option<Implicit<'a>>,
-    /// The first y that the library is shown; every piece brings its own.
+    /// The first y given to the library; every piece has its own.
     first: Vec<f64>,
     context: FaerContext,
-    /// What is allowed of each entry of y and in itself, where loop unknowns are no part of the error test.
+    /// The absolute and relative tolerance of each entry of y, if loop unknowns are not part of the error test.
     allowed: (Vec<f64>, f64),
-    /// Where the right sides were evaluated last, if there are loops and nobody has asked for it since.
+    /// The last evaluation point of the right sides, if there are loops and no later request.
     evaluated: RefCell<Option<Point>>,
-    /// The last y for which they all had a value.
+    /// The last y for which all right sides had a value.
     good: RefCell<Vec<f64>>,
 }
 
 impl<'a> Equations<'a> {
-    /// For methods that need a Jacobian, or for those that need none, from a time and states on.
+    /// Creates the equations for methods with or without a Jacobian, from a time and states on.
     pub fn new(motion: &'a Motion<'a>, is_implicit: bool, time: f64, states: &[f64]) -> Equations<'a> {
         let implicit = is_implicit.then(|| Implicit::new(motion));
         let first = match &implicit {
@@ -75,13 +75,13 @@ impl<'a> Equations<'a> {
         }
     }
 
-    /// The form, what is allowed and the last point, where the library's iteration is to be seen to.
+    /// Returns the form, the tolerance and the last point, for supervising the library's iteration.
     pub fn take_point(&self) -> Option<Evaluated<'_, 'a>> {
         let point = self.evaluated.take()?;
         Some((self.implicit.as_ref()?, (&self.allowed.0, self.allowed.1), point))
     }
 
-    /// Remembers where the right sides of loops were evaluated.
+    /// Records the point at which the right sides of loops were evaluated.
     fn remember(&self, time: f64, y: &[f64], right: &[f64]) {
         let mut good = self.good.borrow_mut();
         if good.is_empty() {
@@ -100,8 +100,8 @@ impl<'a> Equations<'a> {
         self.implicit.as_ref().map_or(self.motion.states, |form| form.size)
     }
 
-    /// The whole problem from a time on, with the tolerances of now and the length of the run; `bends` for right sides that do so
-    /// at conditions.
+    /// Returns the complete problem from a time on, with the current tolerances and the length of the run; `bends` is
+    /// true if right sides have kinks at conditions.
     pub fn problem(
         mut self,
         time: f64,
@@ -113,14 +113,15 @@ impl<'a> Equations<'a> {
         self.motion.set_joint(None);
         if let Some(form) = self.implicit.as_ref().filter(|form| !form.loops().is_empty()) {
             self.allowed = (atol.clone(), rtol);
-            // What a law at rest leads to expect of an unknown may be far from all that it will ever be, as of a diode.
+            // The expected value of an unknown from a law at rest, such as that of a diode, may be far from all later
+            // values.
             for (at, allowed) in self.allowed.0[form.loops()].iter_mut().enumerate() {
                 if !self.motion.held_unknowns()[at] {
                     *allowed = allowed.min(NEARLY * self.motion.small_unknown(at));
                 }
             }
             self.motion.set_joint(Some(self.allowed.clone()));
-            // The mean of the errors is to be that of the others.
+            // The mean of the errors must be that of the other unknowns.
             let tested = form.size - form.loops().len();
             let share = (tested as f64 / form.size as f64).sqrt();
             rtol *= share;
@@ -128,12 +129,12 @@ impl<'a> Equations<'a> {
             atol[form.loops()].fill(UNTESTED);
         }
         let ode_options = OdeSolverOptions {
-            // What is below the resolution of time has its own limit, and near time zero a long run may begin with steps as short
-            // as it likes: of one of 3000 years the fastest part may last a nanosecond, and a capacitor of 5 V empties into a diode
-            // in 1e-78 s.
+            // Steps below the resolution of time have a separate limit. Near time zero a long run may begin with
+            // arbitrarily short steps: the fastest part of a run of 3000 years may last a nanosecond, and a capacitor
+            // of 5 V discharges into a diode in 1e-78 s.
             min_timestep: 1e-250 * span,
             max_error_test_failures: 60,
-            // The library counts these over the whole run, which may be as long as it likes.
+            // The library counts these over the complete run, which may be arbitrarily long.
             max_nonlinear_solver_failures: usize::MAX,
             nonlinear_solver_tolerance: newton_tolerance(rtol, bends),
             ..OdeSolverOptions::default()
@@ -158,16 +159,16 @@ impl<'a> Equations<'a> {
 }
 
 /// One operator of the equations, borrowed.
-pub(crate) struct Part<'b>(&'b Equations<'b>);
+pub(crate) struct RightSide<'b>(&'b Equations<'b>);
 
-/// The matrix before the rates.
+/// The matrix that multiplies the rates.
 pub(crate) struct LeftSide<'b>(&'b Equations<'b>);
 
-/// The state that a solver is made with.
+/// The initial state of a solver.
 pub(crate) struct First<'b>(&'b Equations<'b>);
 
 impl<'a> Equations<'a> {
-    /// Itself, so that it and what borrows it read alike.
+    /// Returns itself, so that it and its borrowers are used in the same way.
     fn whole(&self) -> &Equations<'a> {
         self
     }
@@ -183,7 +184,7 @@ macro_rules! borrowed {
     };
 }
 
-borrowed!(Part);
+borrowed!(RightSide);
 borrowed!(LeftSide);
 borrowed!(First);
 
@@ -211,11 +212,11 @@ macro_rules! operator {
 }
 
 operator!(Equations);
-operator!(Part);
+operator!(RightSide);
 operator!(LeftSide);
 operator!(First);
 
-impl NonLinearOp for Part<'_> {
+impl NonLinearOp for RightSide<'_> {
     fn call_inplace(&self, x: &V, t: f64, y: &mut V) {
         match &self.0.implicit {
             Some(form) => {
@@ -231,7 +232,7 @@ impl NonLinearOp for Part<'_> {
     }
 }
 
-impl NonLinearOpJacobian for Part<'_> {
+impl NonLinearOpJacobian for RightSide<'_> {
     fn jac_mul_inplace(&self, x: &V, t: f64, v: &V, y: &mut V) {
         if let Some(form) = &self.0.implicit {
             form.jacobian_times(t, numbers(x), numbers(v), numbers_mut(y));
@@ -283,16 +284,16 @@ fn symbolic(size: usize, column_starts: &[usize], rows_of: &[usize]) -> Symbolic
 
 impl<'b> OdeEquationsRef<'b> for Equations<'_> {
     type Mass = LeftSide<'b>;
-    type Rhs = Part<'b>;
-    type Root = Part<'b>;
+    type Rhs = RightSide<'b>;
+    type Root = RightSide<'b>;
     type Init = First<'b>;
-    type Out = Part<'b>;
-    type Reset = Part<'b>;
+    type Out = RightSide<'b>;
+    type Reset = RightSide<'b>;
 }
 
 impl OdeEquations for Equations<'_> {
-    fn rhs(&self) -> Part<'_> {
-        Part(self)
+    fn rhs(&self) -> RightSide<'_> {
+        RightSide(self)
     }
 
     fn mass(&self) -> Option<LeftSide<'_>> {
@@ -309,33 +310,33 @@ impl OdeEquations for Equations<'_> {
     fn get_params(&self, _p: &mut V) {}
 }
 
-/// One of the library's solvers.
-pub(crate) struct Library<'p, 'a, S> {
+/// One of the solvers of diffsol.
+pub(crate) struct DiffsolSolver<'p, 'a, S> {
     solver: S,
     problem: &'p OdeSolverProblem<Equations<'a>>,
     previous: f64,
-    /// The time beyond which the library will not go, as the run has set it.
+    /// The time beyond which the library does not step, as set by the run.
     stop: f64,
-    /// No step is longer in the whole run.
+    /// The longest step in the run.
     longest: f64,
-    /// No step leaps over one of these instants.
+    /// Instants that no step may pass over.
     looks: Arc<[f64]>,
-    /// Nor is one longer than this for the moment.
+    /// The current limit of the step.
     limit: f64,
-    /// Where the library will not go beyond in its next step.
+    /// The limit of the library's next step.
     target: f64,
-    /// Whether it starts anew with its next step.
+    /// True if the solver restarts with its next step.
     is_new: bool,
-    /// Whether an earlier stop was set in the library, so that its step is no longer than that.
+    /// True if an earlier stop was set in the library, which limits its step.
     is_held: bool,
-    /// The order that it starts anew with: 1 for BDF, whatever it has risen to.
+    /// The order after a restart: 1 for BDF, after any previous order.
     first_order: u32,
-    /// A vector of the library for what is interpolated.
+    /// A vector of the library for interpolated values.
     within: V,
     work: Counts,
 }
 
-impl<'p, 'a, S> Library<'p, 'a, S>
+impl<'p, 'a, S> DiffsolSolver<'p, 'a, S>
 where
     S: OdeSolverMethod<'p, Equations<'a>>,
 {
@@ -343,8 +344,8 @@ where
         problem: &'p OdeSolverProblem<Equations<'a>>,
         solver: S,
         (longest, looks): (f64, Arc<[f64]>),
-    ) -> Library<'p, 'a, S> {
-        Library {
+    ) -> DiffsolSolver<'p, 'a, S> {
+        DiffsolSolver {
             within: V::zeros(problem.eqn.size(), problem.eqn.context),
             first_order: solver.order() as u32,
             solver,
@@ -362,11 +363,11 @@ where
     }
 }
 
-impl<'p, 'a, S> Library<'p, 'a, S>
+impl<'p, 'a, S> DiffsolSolver<'p, 'a, S>
 where
     S: OdeSolverMethod<'p, Equations<'a>>,
 {
-    /// Starts anew, with the rates of the states or those that follow from the equations.
+    /// Restarts, with the rates of the states or those that follow from the equations.
     fn begin(
         &mut self,
         time: f64,
@@ -384,7 +385,7 @@ where
             }
             None => numbers_mut(&mut y).copy_from_slice(states),
         }
-        // The rates of the states are wanted, also where a matrix stands before them.
+        // The rates of the states are needed, even if a matrix multiplies them.
         let of_states = &mut numbers_mut(&mut rates)[..states.len()];
         match known {
             Some(known) => of_states.copy_from_slice(known),
@@ -392,8 +393,8 @@ where
                 equations.motion.rates(time, states, of_states);
             }
         }
-        // The library predicts from these rates, and allows an error as a share of what it predicts. Far beyond the states it would
-        // find its iteration converged, whatever is true there.
+        // The library predicts from these rates, and allows an error relative to its prediction. Far from the states
+        // its iteration would always appear converged.
         let problem = self.problem;
         let own = |at: usize| states[at].abs() + numbers(&problem.atol)[at] / problem.rtol;
         let within = numbers(&rates)[..states.len()].iter().enumerate();
@@ -413,12 +414,12 @@ where
         self.solver.set_stop_time(target).map_err(|error| fault(&error))
     }
 
-    /// Lets an implicit method evaluate its Jacobian and factorise its matrix before a step whose length a stop or a new beginning
-    /// has changed.
+    /// Makes an implicit method evaluate its Jacobian and factorise its matrix before a step whose length was changed
+    /// by a stop or a restart.
     ///
-    /// The library does not: it goes on with the matrix of another step, and with what it has learned of how fast the iteration
-    /// converges. Of a linear system that is at once, so that the first iterate is taken unseen, and with the wrong matrix it is
-    /// wrong by as much as the steps differ.
+    /// The library does not do this: it continues with the matrix of another step, and with the estimated convergence
+    /// rate of the iteration. For a linear system convergence is immediate, so the first iterate is accepted without a
+    /// check; with the wrong matrix its error is the relative difference of the steps.
     fn renew(&mut self) {
         let state = self.solver.state();
         let end = state.t + state.h;
@@ -430,9 +431,9 @@ where
         self.is_new = false;
     }
 
-    /// Keeps the next step from being too long, and from leaping over an instant that is to be looked at. The library has no limit of
-    /// its own, but makes a step shorter that would go beyond a stop; a stop is not set so near the last one that nothing is left
-    /// between them.
+    /// Limits the next step to the longest one, and to the next instant that must be sampled. The library has no such
+    /// limit, but shortens a step that would pass a stop. A stop is not set so near the last one that nothing is in
+    /// between.
     fn hold(&mut self) -> Result<(), SolverFault> {
         let (time, step) = (self.solver.state().t, self.solver.state().h);
         let longest = self.longest.min(self.limit);
@@ -450,7 +451,7 @@ where
     }
 }
 
-impl<'p, 'a, S> Solver for Library<'p, 'a, S>
+impl<'p, 'a, S> Solver for DiffsolSolver<'p, 'a, S>
 where
     S: OdeSolverMethod<'p, Equations<'a>>,
 {
@@ -549,10 +550,11 @@ where
     }
 }
 
-/// The share of what the tolerance allows that Newton's method may leave of a step.
+/// Returns the fraction of the tolerance that Newton's method may leave in a step.
 ///
-/// Beside a steep law that begins at a condition, as a clamp, what the tolerance allows of a state may be far more than what lies between
-/// the condition and the solution. So the equations of a step are solved nearly to rounding there.
+/// Next to a steep law that begins at a condition, such as a clamp, the tolerance of a state may far exceed the
+/// distance between the condition and the solution. The equations of a step are therefore solved almost to round-off
+/// there.
 fn newton_tolerance(rtol: f64, bends: bool) -> f64 {
     const USUAL: f64 = 0.2;
     const NEARLY_ROUNDING: f64 = 1e-12;

@@ -1,19 +1,20 @@
-//! Whether all of many numbers are finite, which is asked after every evaluation.
+//! The test that all of many numbers are finite, performed after every evaluation.
 
-/// Whether all values are finite.
+/// Returns true if all values are finite.
 ///
-/// What is finite is 0 less itself, to the last bit, and what is not is NaN. All values are looked at, several at a time,
-/// which takes a fraction of the time of stopping at the first one; which one it is, is looked for where there is one.
+/// A finite value minus itself is exactly 0, and any other is NaN. All values are examined, several at a time, which
+/// takes a fraction of the time of stopping at the first failure. The failing value is only searched for if there is
+/// one.
 pub(crate) fn all_finite(values: &[f64]) -> bool {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has the instructions that the function is made of, as was just asked.
+        // SAFETY: the machine has the instructions used by the function, as was just checked.
         return unsafe { all_finite_by_four(values) };
     }
     look_at_all(values)
 }
 
-/// The same, four values at a time: half the time of the instructions that every machine of its kind has.
+/// Does the same, four values at a time: half the time of the baseline instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn all_finite_by_four(values: &[f64]) -> bool {

@@ -1,7 +1,7 @@
-//! The equations as an implicit method sees them: `M y' = g(t, y)` with loops, and rates behind a changing mass matrix, as
-//! further unknowns.
+//! The equations in the form for an implicit method: `M y' = g(t, y)` with loops, and rates after a changing mass
+//! matrix, as further unknowns.
 //!
-//! y holds the states x, then the loop unknowns w, then, only where the mass matrix changes, the rates r:
+//! y contains the states x, then the loop unknowns w, then, only if the mass matrix changes, the rates r:
 //!
 //! ```text
 //! M x' = f(x, w)                  x' = r
@@ -15,17 +15,17 @@ use lgm_kernels::SparseKernel;
 use lgm_numerics::newton::beside_rest;
 use std::cell::RefCell;
 
-/// Which entries a block of the Jacobian holds.
-enum Block<'a> {
-    /// Those of a kernel, times the sign.
+/// The entries of a block of the Jacobian.
+enum JacobianBlock<'a> {
+    /// The entries of a kernel, times the sign.
     Kernel(&'a SparseKernel, f64),
     /// The identity.
     Identity(usize),
 }
 
-/// A block with the row and column of its first entry, and where its entries stand in the whole.
+/// A block with the row and column of its first entry, and the positions of its entries in the complete matrix.
 struct Placed<'a> {
-    block: Block<'a>,
+    block: JacobianBlock<'a>,
     places: Vec<usize>,
 }
 
@@ -34,13 +34,13 @@ pub(crate) struct Implicit<'a> {
     motion: &'a Motion<'a>,
     /// Length of y.
     pub size: usize,
-    /// Whether the rates are unknowns.
+    /// True if the rates are unknowns.
     with_rates: bool,
     /// The Jacobian's pattern by columns.
     pub column_starts: Vec<usize>,
     pub rows_of: Vec<usize>,
     blocks: Vec<Placed<'a>>,
-    /// The left side's matrix by columns: pattern and values; none where it is the identity.
+    /// The left side's matrix by columns: pattern and values; none if it is the identity.
     pub mass: Option<Columns>,
     entries: RefCell<Vec<f64>>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// From entries (row, column, value), each place once.
+    /// Creates a matrix from entries (row, column, value), with each position once.
     fn new(size: usize, mut entries: Vec<(usize, usize, f64)>) -> Columns {
         entries.sort_unstable_by_key(|entry| (entry.1, entry.0));
         let mut column_starts = vec![0; size + 1];
@@ -70,7 +70,7 @@ impl Columns {
         }
     }
 
-    /// Its entries (row, column, value).
+    /// Returns its entries (row, column, value).
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         (0..self.column_starts.len() - 1).flat_map(move |column| {
             let range = self.column_starts[column]..self.column_starts[column + 1];
@@ -78,7 +78,7 @@ impl Columns {
         })
     }
 
-    /// `to = matrix * from + share * to`
+    /// Computes `to = matrix * from + share * to`.
     pub fn multiply(&self, from: &[f64], share: f64, to: &mut [f64]) {
         for value in to.iter_mut() {
             *value = if share == 0.0 { 0.0 } else { *value * share };
@@ -101,20 +101,20 @@ impl<'a> Implicit<'a> {
         let size = if with_rates { 2 * n + k } else { n + k };
         let right_sides = if with_rates { first_rate } else { 0 };
         let mut blocks = vec![
-            (right_sides, 0, Block::Kernel(&jacobians.rates_by_states, 1.0)),
-            (right_sides, n, Block::Kernel(&jacobians.rates_by_unknowns, 1.0)),
-            (n, 0, Block::Kernel(&jacobians.residuals_by_states, 1.0)),
-            (n, n, Block::Kernel(&jacobians.residuals_by_unknowns, 1.0)),
+            (right_sides, 0, JacobianBlock::Kernel(&jacobians.rates_by_states, 1.0)),
+            (right_sides, n, JacobianBlock::Kernel(&jacobians.rates_by_unknowns, 1.0)),
+            (n, 0, JacobianBlock::Kernel(&jacobians.residuals_by_states, 1.0)),
+            (n, n, JacobianBlock::Kernel(&jacobians.residuals_by_unknowns, 1.0)),
         ];
         if let (true, Some(mass)) = (with_rates, &kernels.mass) {
-            blocks.push((0, first_rate, Block::Identity(n)));
-            blocks.push((first_rate, first_rate, Block::Kernel(mass, -1.0)));
+            blocks.push((0, first_rate, JacobianBlock::Identity(n)));
+            blocks.push((first_rate, first_rate, JacobianBlock::Kernel(mass, -1.0)));
         }
         let mut all: Vec<(usize, usize, usize, usize)> = Vec::new();
         for (index, (row, column, block)) in blocks.iter().enumerate() {
             match block {
-                Block::Identity(size) => all.extend((0..*size).map(|at| (row + at, column + at, index, at))),
-                Block::Kernel(kernel, _) => {
+                JacobianBlock::Identity(size) => all.extend((0..*size).map(|at| (row + at, column + at, index, at))),
+                JacobianBlock::Kernel(kernel, _) => {
                     for inner in 0..kernel.rows {
                         for at in kernel.row_starts[inner]..kernel.row_starts[inner + 1] {
                             all.push((row + inner, column + kernel.columns_of[at], index, at));
@@ -129,8 +129,8 @@ impl<'a> Implicit<'a> {
             .into_iter()
             .map(|(_, _, block)| Placed {
                 places: match &block {
-                    Block::Identity(size) => vec![0; *size],
-                    Block::Kernel(kernel, _) => vec![0; kernel.stored()],
+                    JacobianBlock::Identity(size) => vec![0; *size],
+                    JacobianBlock::Kernel(kernel, _) => vec![0; kernel.stored()],
                 },
                 block,
             })
@@ -167,7 +167,7 @@ impl<'a> Implicit<'a> {
         }
     }
 
-    /// y at the beginning of a piece: consistent unknowns and rates beside the states. False where there are none.
+    /// Computes y at the start of a piece: consistent unknowns and rates in addition to the states. Returns false if none exist.
     pub fn begin(&self, time: f64, states: &[f64], y: &mut [f64]) -> bool {
         let n = self.motion.states;
         y[..n].copy_from_slice(states);
@@ -180,7 +180,7 @@ impl<'a> Implicit<'a> {
         regular
     }
 
-    /// g(t, y)
+    /// Computes g(t, y).
     pub fn right_sides(&self, time: f64, y: &[f64], to: &mut [f64]) {
         let motion = self.motion;
         let (n, k) = (motion.states, motion.unknowns);
@@ -211,8 +211,8 @@ impl<'a> Implicit<'a> {
         }
     }
 
-    /// The entries of dg/dy by columns. How M changes with the states is left out: it makes Newton's iteration a little
-    /// slower, and not its solution another.
+    /// Computes the entries of dg/dy by columns. The dependence of M on the states is ignored: this makes Newton's
+    /// method slightly slower, without changing its solution.
     pub fn jacobian(&self, time: f64, y: &[f64], to: &mut [f64]) {
         let motion = self.motion;
         let (n, k) = (motion.states, motion.unknowns);
@@ -222,12 +222,12 @@ impl<'a> Implicit<'a> {
         let y = beside.as_deref().unwrap_or(y);
         for Placed { block, places } in &self.blocks {
             match block {
-                Block::Identity(_) => places.iter().for_each(|place| to[*place] = 1.0),
-                Block::Kernel(kernel, sign) => {
+                JacobianBlock::Identity(_) => places.iter().for_each(|place| to[*place] = 1.0),
+                JacobianBlock::Kernel(kernel, sign) => {
                     entries.resize(kernel.stored(), 0.0);
                     motion.call(&kernel.values, time, &y[..n], &y[n..n + k], None, &mut entries);
                     for (place, value) in places.iter().zip(entries.iter()) {
-                        // A slope that is not finite (that of a root at zero) is no help to Newton's iteration.
+                        // An infinite slope (of a root at zero) does not help Newton's iteration.
                         to[*place] = if value.is_finite() { sign * value } else { 0.0 };
                     }
                 }
@@ -235,7 +235,7 @@ impl<'a> Implicit<'a> {
         }
     }
 
-    /// A point beside y where some equation of the loops has no slope at y, as that of turbulent laws at rest has none; none where all have one.
+    /// Returns a point near y if some equation of the loops has no slope at y, as for turbulent laws at rest; `None` if all have one.
     fn beside_rest(&self, time: f64, y: &[f64], entries: &mut Vec<f64>) -> Option<Vec<f64>> {
         let motion = self.motion;
         let (n, k) = (motion.states, motion.unknowns);
@@ -245,14 +245,14 @@ impl<'a> Implicit<'a> {
         }
         entries.resize(kernel.stored(), 0.0);
         motion.call(&kernel.values, time, &y[..n], &y[n..n + k], None, entries);
-        // No residual without a slope, and no unknown by which none has one.
+        // Find residuals without any slope, and unknowns with respect to which no residual has one.
         let (mut in_row, mut in_column) = (vec![false; k], vec![false; k]);
         for (row, column, at) in crate::solvers::linear_factors::pattern(kernel).entries() {
             let has_slope = entries[at] != 0.0 && entries[at].is_finite();
             in_row[row] |= has_slope;
             in_column[column] |= has_slope;
         }
-        // Elsewhere than at rest, as at a diode which blocks, a law without a slope is one.
+        // Away from rest, such as for a blocking diode, a law without a slope is valid.
         let at_rest: Vec<bool> = (0..k).map(|at| y[n + at].abs() <= motion.small_unknown(at)).collect();
         let mut beside: Vec<bool> = (0..k).map(|at| !in_column[at] && at_rest[at]).collect();
         for (row, column, _) in crate::solvers::linear_factors::pattern(kernel).entries() {
@@ -267,22 +267,22 @@ impl<'a> Implicit<'a> {
         })
     }
 
-    /// The rows of the loops.
+    /// Returns the rows of the loops.
     pub fn loops(&self) -> std::ops::Range<usize> {
         self.motion.states..self.motion.states + self.motion.unknowns
     }
 
-    /// Whether some loop is a closed chain, which goes on from its last solution without leaps.
+    /// Returns true if some loop is a closed chain, which continues from its last solution without jumps.
     pub fn holds_chains(&self) -> bool {
         self.motion.held_unknowns().contains(&true)
     }
 
-    /// The unknowns of the loops where the last step ended that was accepted, where they are kept.
+    /// Returns the unknowns of the loops at the end of the last accepted step, if they are kept.
     pub fn kept_unknowns(&self) -> Option<Vec<f64>> {
         self.motion.kept_unknowns()
     }
 
-    /// The matrix before the rates times a vector.
+    /// Multiplies the matrix of the rates by a vector.
     pub fn left_times(&self, from: &[f64]) -> Vec<f64> {
         let Some(mass) = &self.mass else {
             return from.to_vec();
@@ -292,7 +292,7 @@ impl<'a> Implicit<'a> {
         to
     }
 
-    /// The entries (row, column, value) of `M - length * dg/dy`, which add up where they share a place.
+    /// Returns the entries (row, column, value) of `M - length * dg/dy`; entries at the same position add up.
     pub fn step_matrix(&self, time: f64, y: &[f64], length: f64) -> Vec<(usize, usize, f64)> {
         let mut values = vec![0.0; self.rows_of.len()];
         self.jacobian(time, y, &mut values);
@@ -310,7 +310,7 @@ impl<'a> Implicit<'a> {
         entries
     }
 
-    /// `to = dg/dy * from`
+    /// Computes `to = dg/dy * from`.
     pub fn jacobian_times(&self, time: f64, y: &[f64], from: &[f64], to: &mut [f64]) {
         let mut values = vec![0.0; self.rows_of.len()];
         self.jacobian(time, y, &mut values);

@@ -1,18 +1,18 @@
-//! Whether what is interpolated between the ends of a step moves as the equations say.
+//! The check that the interpolation between the ends of a step agrees with the equations.
 //!
-//! The error test of a step looks at its end, and may be right there where the polynomial between its ends is not:
+//! The error test of a step examines its end, and may pass although the polynomial between its ends is inaccurate:
 //!
-//! - A part of the system that is much faster than the step follows the rest at once. An implicit method finds where it is
-//!   at the end however long the step is, and its error test, which is damped as the fast part is, says nothing of the way
-//!   there: an input may have swung to and fro meanwhile.
-//! - The estimate of an explicit method may vanish by accident where a step reaches across a sharp bend, as of a diode that
-//!   begins to conduct: the two solutions that it compares differ by some sum of slopes, which has zeros, and a step is made
-//!   smaller and smaller until it meets one.
+//! - A part of the system that is much faster than the step follows the rest instantaneously. An implicit method finds
+//!   its final value for any step length, and its error test, which is damped like the fast part, does not check the path:
+//!   an input may have oscillated in between.
+//! - The estimate of an explicit method may vanish by accident if a step crosses a sharp kink, such as that of a diode
+//!   that begins to conduct. The two solutions that it compares differ by some sum of slopes, which has zeros, and a step
+//!   is shortened until it meets one.
 //!
-//! So whatever is taken from between the ends is asked for a second opinion: how far the slope of the polynomial is from the
-//! rate that the equations give there. Over the length of the step, that is an error of the states, except in parts that are
-//! faster than the step: they follow, and a difference d of slopes is an error of `(M - h J)^-1 h M d`, which is h d where J is
-//! slow and d over the fast rate where it is fast.
+//! Interpolated values are therefore checked independently: the slope of the polynomial is compared with the rate of
+//! the equations there. Over the length of the step, the difference is an error of the states, except in parts that are
+//! faster than the step. Those parts follow, and a difference d of slopes is an error of `(M - h J)^-1 h M d`. It is h
+//! d in slow parts of J, and d divided by the fast rate in fast parts.
 
 use crate::motion::Motion;
 use crate::run::scales::Scales;
@@ -20,25 +20,25 @@ use crate::solvers::implicit::Implicit;
 use crate::solvers::linear_factors::{Factor, Pattern};
 use crate::solvers::solver::{Solver, SolverFault};
 
-/// What is interpolated may be off by so many times the tolerance. Where the steps are as long as the solution allows, this
-/// estimate is about the tolerance itself; where they are not, the two differ by orders of magnitude.
+/// The largest interpolation error in units of the tolerance. For steps at the accuracy limit this estimate
+/// is about one tolerance; for others it differs by orders of magnitude.
 pub(crate) const LIMIT: f64 = 5.0;
 
-/// The same for a step that passed the error test after others did not.
+/// The same for a step that was accepted after rejections.
 pub(crate) const LIMIT_AFTER_REJECTION: f64 = 25.0;
 
-/// The share of the difference of slopes over a step that is an error of the states where the step resolves all parts.
+/// The fraction of the slope difference over a step that becomes an error of the states if the step resolves all parts.
 const SWING: f64 = 0.25;
 
-/// A factor holds for this share of a step where the Jacobian changes.
+/// If the Jacobian changes, a factor is valid for this fraction of a step.
 const HOLDS: f64 = 0.25;
 
-/// Looks at what is between the ends of steps.
+/// Examines the interior of steps.
 pub(crate) struct InterpolationError<'a> {
     motion: &'a Motion<'a>,
     slopes: Vec<f64>,
     rates: Vec<f64>,
-    /// What is made at the first need.
+    /// The filter, created on demand.
     filter: Option<Filter<'a>>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> InterpolationError<'a> {
         }
     }
 
-    /// The error of states that were interpolated at a time within the last step, in multiples of what is allowed.
+    /// Returns the interpolation error of states at a time within the last step, in units of the tolerance.
     pub fn error(
         &mut self,
         solver: &mut dyn Solver,
@@ -69,8 +69,8 @@ impl<'a> InterpolationError<'a> {
             *rate = (*rate - slope) * length;
         }
         let plain = measure(&self.rates, states, scales);
-        // The steps of an explicit method are no longer than the fastest part is slow. The slope swings about the rate between their
-        // ends, so that the error is a fraction of what it would come to if it kept to one side.
+        // An explicit method resolves the fastest part with its steps. The slope oscillates about the rate between
+        // their ends, so the error is a fraction of its value without a change of sign.
         if is_explicit {
             return Ok(plain * SWING);
         }
@@ -85,12 +85,12 @@ impl<'a> InterpolationError<'a> {
     }
 }
 
-/// The mean of errors in units of what is allowed, as the error test of a step takes it.
+/// Returns the mean of errors in units of the tolerance, as in the error test of a step.
 fn measure(errors: &[f64], states: &[f64], scales: &Scales) -> f64 {
     let shares = errors.iter().zip(states).enumerate();
     let squares = shares.map(|(at, (error, state))| (error / scales.allowed(at, *state)).powi(2));
     let mean = (squares.sum::<f64>() / errors.len() as f64).sqrt();
-    // What is no number is no error that could be allowed.
+    // A NaN is never within tolerance.
     if mean.is_nan() { f64::INFINITY } else { mean }
 }
 
@@ -100,13 +100,13 @@ struct Filter<'a> {
     is_linear: bool,
     row_starts: Vec<usize>,
     columns_of: Vec<usize>,
-    /// For each entry its place among those of J, which those of M follow.
+    /// For each entry its position in J, whose entries are followed by those of M.
     places: Vec<usize>,
     values: Vec<f64>,
     entries: Vec<f64>,
     y: Vec<f64>,
     right: Vec<f64>,
-    /// The step and the time that the factor belongs to; none where the matrix is singular.
+    /// The step and the time of the factor; the factor is none if the matrix is singular.
     made: Option<(f64, f64, Option<Factor>)>,
 }
 
@@ -148,7 +148,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// `errors = (M - h J)^-1 M errors`; false where the matrix is singular.
+    /// Computes `errors = (M - h J)^-1 M errors`; returns false if the matrix is singular.
     fn damp(&mut self, time: f64, states: &[f64], step: f64, errors: &mut [f64]) -> bool {
         // Steps of about the same length share a factor: the next power of two.
         let reach = step.log2().round().exp2();

@@ -1,4 +1,4 @@
-//! Factors of the matrices that a run solves with: dense where small, sparse elsewhere.
+//! Factors of the matrices in a run: dense if small, sparse otherwise.
 
 use faer::prelude::Solve;
 use faer::sparse::{SparseColMat, Triplet};
@@ -7,10 +7,10 @@ use lgm_kernels::SparseKernel;
 /// Matrices up to this size are factorised densely.
 const DENSE: usize = 32;
 
-/// A pivot below this share of its row is none.
+/// A pivot below this fraction of its row is zero.
 const SINGULAR: f64 = 1e-14;
 
-/// The places of the nonzero entries of a matrix, row by row.
+/// The positions of the nonzero entries of a matrix, row by row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern<'a> {
     /// Rows and columns.
@@ -22,7 +22,7 @@ pub(crate) struct Pattern<'a> {
 }
 
 impl Pattern<'_> {
-    /// Row, column and index of every entry.
+    /// Returns row, column and index of every entry.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         (0..self.size).flat_map(move |row| {
             let range = self.row_starts[row]..self.row_starts[row + 1];
@@ -44,7 +44,7 @@ pub(crate) enum Factor {
     Sparse(Box<faer::sparse::linalg::solvers::Lu<usize, f64>>),
 }
 
-/// The matrix has no inverse; the column that no pivot was found for, where it is known.
+/// The matrix has no inverse; the column without a pivot, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Singular(pub Option<usize>);
 
@@ -65,7 +65,7 @@ impl Factor {
         Factor::dense(size, lu)
     }
 
-    /// Partial pivoting over rows that were scaled to a largest entry of one, for the choice of the pivot only.
+    /// Factorises with partial pivoting; rows are scaled to a largest entry of one only for the choice of the pivot.
     fn dense(size: usize, mut lu: Vec<f64>) -> Result<Factor, Singular> {
         let mut pivots = Vec::with_capacity(size);
         let mut scale: Vec<f64> = lu
@@ -109,7 +109,7 @@ impl Factor {
         let matrix = SparseColMat::try_new_from_triplets(size, size, &triplets).map_err(|_| Singular(None))?;
         let factor = matrix.sp_lu().map_err(|_| Singular(None))?;
         let factor = Factor::Sparse(Box::new(factor));
-        // An exactly or nearly singular matrix blows up what it is solved with.
+        // An exactly or nearly singular matrix amplifies solutions without bound.
         let mut probe: Vec<f64> = (0..size).map(|row| 1.0 + (row % 7) as f64).collect();
         let largest = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
         factor.solve(&mut probe);
@@ -151,8 +151,8 @@ impl Factor {
     }
 }
 
-/// A factorised matrix whose rows and columns were brought to one size before, so that no unit of an equation or an unknown decides
-/// on pivots, and on what counts as singular.
+/// A factorised matrix with equilibrated rows and columns, so that units of equations or unknowns do not affect pivots
+/// or the test for singularity.
 #[derive(Debug)]
 pub(crate) struct Balanced {
     factor: Factor,
@@ -161,7 +161,7 @@ pub(crate) struct Balanced {
 }
 
 impl Balanced {
-    /// From entries (row, column, value), which add up where they share a place.
+    /// Factorises a matrix from entries (row, column, value); entries at the same position add up.
     pub fn new(size: usize, mut entries: Vec<(usize, usize, f64)>) -> Result<Balanced, Singular> {
         let (mut rows, mut columns) = (vec![1.0; size], vec![1.0; size]);
         for _ in 0..2 {
@@ -202,7 +202,7 @@ impl Balanced {
     }
 }
 
-/// Scales all rows, or all columns, to a largest entry of about one: by powers of two, which round nothing.
+/// Scales all rows, or all columns, to a largest entry of about one, by powers of two, which cause no round-off.
 fn scale_to_one(
     entries: &mut [(usize, usize, f64)],
     factors: &mut [f64],
@@ -227,7 +227,7 @@ fn scale_to_one(
     }
 }
 
-/// The pattern of a sparse kernel.
+/// Returns the pattern of a sparse kernel.
 pub(crate) fn pattern(kernel: &SparseKernel) -> Pattern<'_> {
     Pattern {
         size: kernel.rows,

@@ -1,4 +1,4 @@
-//! Solvers: what a run asks of one, diffsol behind it, implicit equations and their linear factors, stiffness.
+//! Solvers: the interface for a run, diffsol, implicit equations and their linear factors, stiffness.
 
 pub(crate) mod diffsol;
 pub(crate) mod finite;

@@ -1,70 +1,71 @@
-//! Whether an explicit method is held back by stability rather than by accuracy, and what is to be done about it.
+//! The detection of explicit methods that are limited by stability rather than accuracy, and the resulting choice of method.
 //!
-//! An explicit method's step times the largest eigenvalue of the system cannot exceed a few units. Where the steps that
-//! pass the error test stay at that bound, an implicit method may take longer ones. Which one may follows from where the
-//! eigenvalue lies: backward differentiation is at its best near the negative real axis and itself unstable near the
-//! imaginary one, where the Runge-Kutta method that damps everything fast takes its place.
+//! An explicit method's step times the largest eigenvalue of the system cannot exceed a few units. If the accepted
+//! steps stay at that limit, an implicit method may take longer ones. The location of the eigenvalue determines which
+//! one: backward differentiation is best near the negative real axis, but unstable near the imaginary axis, where a
+//! Runge-Kutta method that damps all fast parts replaces it.
 //!
-//! The largest eigenvalue need not be the one that holds the steps back: one that is smaller and nearer to the imaginary axis may be. So
-//! an implicit method is also tried where many steps have been made and many more are to come, if seldom.
+//! The largest eigenvalue is not necessarily the one that limits the steps: a smaller one nearer to the imaginary axis
+//! may do so. An implicit method is therefore also tried, rarely, after many steps with many remaining.
 //!
-//! Steps at the bound also come about where accuracy happens to ask for them, as in a vibration at loose tolerances. So the
-//! implicit method is on trial, for as long as it runs: where it makes less way than it costs, the explicit one goes on.
+//! Steps at the limit also occur if accuracy happens to require them, such as for an oscillation at loose tolerances.
+//! The implicit method is therefore on trial while it runs: if it makes less progress than it costs, the explicit one
+//! continues.
 
 use crate::motion::Motion;
 use crate::plan::Method;
 use crate::run::scales::Scales;
 
-/// Products of step and fastest rate above this are taken as the bound of stability (3.0 to 3.5 on the real axis).
+/// Products of step and fastest rate above this value are at the stability limit (3.0 to 3.5 on the real axis).
 const BOUND: f64 = 1.8;
 
-/// The same near the imaginary axis, where the bound is nearer.
+/// The same near the imaginary axis, where the limit is lower.
 const BOUND_OF_VIBRATIONS: f64 = 1.0;
 
-/// So many steps in a row must be at the bound before the first trial of an implicit method; later trials wait for longer.
+/// The number of consecutive steps at the limit before the first trial of an implicit method; later trials wait longer.
 const STEPS: u32 = 20;
 
-/// Where a run would take so many further steps, an implicit method is tried also where no bound is seen.
+/// With more remaining steps than this, an implicit method is tried even without a stability limit.
 const MANY: f64 = 1e5;
 
-/// So many of them are made before that.
+/// The number of steps before that trial.
 const MANY_STEPS: u32 = 2000;
 
-/// How many times longer each trial is waited for than the one before it.
+/// The factor between the waits for consecutive trials.
 const GROWTH: u32 = 8;
 
-/// Fewer steps than this are left to the explicit method even so: an implicit one would not pay.
+/// With fewer remaining steps than this, an implicit method does not pay off.
 const WORTH: f64 = 3000.0;
 
-/// Steps after which a nonlinear system's fastest rate is estimated again.
+/// The number of steps after which a nonlinear system's fastest rate is estimated again.
 const RENEWAL: u32 = 60;
 
-/// Iterations of the power method, the first of which only turn the vector.
+/// The number of power iterations; the first ones only turn the vector.
 const ITERATIONS: usize = 16;
 
-/// Steps of an implicit method over which its way is measured.
+/// The number of steps of an implicit method over which its progress is measured.
 const WINDOW: u32 = 64;
 
-/// So many windows in a row must be poor: the first one also holds the short steps of a beginning.
+/// The number of consecutive poor windows; the first one also contains the short steps of a start.
 const POOR: u32 = 2;
 
-/// An explicit method that rejects so large a share of so many steps is held back by what it does not see at the points that it
-/// accepts, as the far side of a steep law that bends.
+/// An explicit method that rejects this fraction of this number of steps is limited by something between its accepted
+/// points, such as the far side of a steep law with a kink.
 const REJECTED: f64 = 0.4;
 const MANY_REJECTED: u64 = 1000;
 
-/// A step of an implicit method, with its linear solutions, costs as much as so many explicit ones.
+/// The cost of an implicit step in explicit steps, including its linear solves.
 const COST: f64 = 4.0;
 
 /// Cosine of the angle to the negative real axis beyond which backward differentiation of order 4 is unstable (73 degrees).
 const SECTOR: f64 = 0.287;
 
-/// The eigenvalue of largest size.
+/// The eigenvalue of largest magnitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fastest {
-    /// Its size in 1/s.
+    /// Its magnitude in 1/s.
     pub rate: f64,
-    /// Its real part over its size: -1 for a decay, 0 for a vibration that nothing damps.
+    /// The ratio of its real part to its magnitude: -1 for a decay, 0 for an undamped oscillation.
     pub cosine: f64,
 }
 
@@ -73,27 +74,32 @@ impl Fastest {
         self.cosine < -SECTOR
     }
 
+    /// Returns the implicit method that is best suited to it.
+    fn fits(self) -> Method {
+        if self.is_decay() { Method::Bdf } else { Method::Sdirk }
+    }
+
     fn bound(self) -> f64 {
         if self.is_decay() { BOUND } else { BOUND_OF_VIBRATIONS }
     }
 }
 
-/// Watches the steps of a run whose method is free.
+/// Monitors the steps of a run with automatic method selection.
 #[derive(Debug)]
 pub(crate) struct Watch {
     fastest: Option<Fastest>,
     since: u32,
     changes: bool,
-    /// Steps at the bound that are waited for.
+    /// The number of steps at the limit before a trial.
     patience: u32,
-    /// Steps with many more to come, since the explicit method began.
+    /// The number of steps with many remaining, since the explicit method began.
     many: u32,
-    /// So many of them are waited for.
+    /// The number of waits.
     patience_of_many: u32,
-    /// Steps in the present window of the explicit method, and the rejected ones when it began.
+    /// The number of steps in the current window of the explicit method, and the number of rejected ones when it began.
     accepted: u64,
     rejected: u64,
-    /// True if steps of the explicit method are rejected for the most part: then none is tried again.
+    /// True if most steps of the explicit method are rejected: it is then not tried again.
     is_refused: bool,
     /// The implicit method of the last trial.
     tried: Option<Method>,
@@ -102,9 +108,9 @@ pub(crate) struct Watch {
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// So many steps in a row were at the bound, the first of which began then.
+    /// The number of consecutive steps at the limit, and the start of the first one.
     Explicit { at_bound: u32, began: f64 },
-    /// The length of explicit steps before; a window that began then and has so many steps; poor windows in a row.
+    /// The length of earlier explicit steps; a window with its start and its number of steps; consecutive poor windows.
     Implicit {
         explicit: f64,
         began: f64,
@@ -121,7 +127,7 @@ impl Phase {
 }
 
 impl Watch {
-    /// For a linear system the fastest rate is estimated once.
+    /// Creates a monitor; for a linear system the fastest rate is estimated once.
     pub fn new(linear: bool) -> Watch {
         Watch {
             fastest: None,
@@ -138,7 +144,7 @@ impl Watch {
         }
     }
 
-    /// A new piece begins.
+    /// Starts a new piece.
     pub fn restart(&mut self) {
         if let Phase::Explicit { .. } = self.phase {
             self.phase = Phase::NEW;
@@ -148,8 +154,36 @@ impl Watch {
         }
     }
 
-    /// One step from a time to another has passed the error test, with so much time left; the method for the rest of the
-    /// run, where it is to be another one.
+    /// Returns the method for a part of a run between events with an expected duration, if stability would limit an
+    /// explicit method for most of it. Parts may be too short to monitor the steps of each.
+    pub fn begin(
+        &mut self,
+        motion: &Motion<'_>,
+        time: f64,
+        (states, scales): (&[f64], &Scales),
+        expected: f64,
+    ) -> Option<Method> {
+        if self.changes {
+            return None;
+        }
+        self.fastest = fastest(motion, time, states, scales);
+        let fastest = self.fastest?;
+        let explicit = fastest.bound() / fastest.rate;
+        if expected < WORTH * explicit {
+            return None;
+        }
+        self.phase = Phase::Implicit {
+            explicit,
+            began: time,
+            steps: 0,
+            poor: 0,
+        };
+        self.tried = Some(fastest.fits());
+        self.tried
+    }
+
+    /// Records one step that passed the error test, with the remaining time; returns the method for the rest of the run
+    /// if it should change.
     pub fn step(
         &mut self,
         motion: &Motion<'_>,
@@ -191,14 +225,14 @@ impl Watch {
         }
     }
 
-    /// One step of the explicit method has passed the error test, and so many were rejected since the solver was made; the implicit method
-    /// for the rest of the run, where they are most of all steps.
+    /// Records one step of the explicit method that passed the error test, and the number of rejections since the
+    /// solver was created. Returns the implicit method for the rest of the run if most steps are rejected.
     pub fn rejections(&mut self, rejected: u64) -> Option<Method> {
         if !matches!(self.phase, Phase::Explicit { .. }) {
             return None;
         }
         self.accepted += 1;
-        // A solver that was made anew counts from 0.
+        // A new solver counts from 0.
         let since = rejected.checked_sub(self.rejected).unwrap_or(rejected);
         let all = self.accepted + since;
         if all < MANY_REJECTED {
@@ -215,12 +249,12 @@ impl Watch {
             steps: 0,
             poor: 0,
         };
-        // A method of one step remembers nothing of the other side of what bends.
+        // A one-step method has no memory of the other side of a kink.
         self.tried = Some(Method::Sdirk);
         self.tried
     }
 
-    /// An implicit method is of no use from here on, or cannot go on at all; the method in its place.
+    /// Returns the method that replaces an implicit one that is no longer useful or cannot continue.
     pub fn back(&mut self) -> Method {
         self.phase = Phase::NEW;
         self.patience = self.patience.saturating_mul(GROWTH);
@@ -266,11 +300,8 @@ impl Watch {
             steps: 0,
             poor: 0,
         };
-        // What the largest eigenvalue says of the method may not hold for others: after a poor trial the other one has its turn.
-        let fits = match self.fastest.is_some_and(Fastest::is_decay) {
-            true => Method::Bdf,
-            false => Method::Sdirk,
-        };
+        // The largest eigenvalue may not be conclusive for other methods: after a poor trial the other one is tried.
+        let fits = self.fastest.map_or(Method::Sdirk, Fastest::fits);
         let method = match self.tried == Some(fits) {
             true if fits == Method::Bdf => Method::Sdirk,
             true => Method::Bdf,
@@ -281,8 +312,8 @@ impl Watch {
     }
 }
 
-/// The eigenvalue of df/dx of largest size at a point, roughly, by the power method on differences of f; none where f has no
-/// value. States count in units of their scales.
+/// Returns an estimate of the eigenvalue of df/dx of largest magnitude at a point, by the power method on differences
+/// of f; `None` if f has no value. States are in units of their scales.
 pub(crate) fn fastest(motion: &Motion<'_>, time: f64, states: &[f64], scales: &Scales) -> Option<Fastest> {
     let size = states.len();
     let (mut base, mut moved) = (vec![0.0; size], vec![0.0; size]);
@@ -313,10 +344,10 @@ pub(crate) fn fastest(motion: &Motion<'_>, time: f64, states: &[f64], scales: &S
     dominant(size, times)
 }
 
-/// The eigenvalue of largest size of a matrix, given what it makes of a vector.
+/// Returns the eigenvalue of largest magnitude of a matrix, given by its products with a vector.
 fn dominant(size: usize, mut times: impl FnMut(&[f64]) -> Option<Vec<f64>>) -> Option<Fastest> {
-    // A direction without symmetry.
-    let mut last: Vec<f64> = (0..size)
+    // A direction without any symmetry.
+    let mut last: Vec<f64> = (0..size as u64)
         .map(|at| 1.0 + 0.5 * ((at * 2_654_435_761) % 1000) as f64 / 1000.0)
         .collect();
     let mut now = times(&last)?;
@@ -332,18 +363,18 @@ fn dominant(size: usize, mut times: impl FnMut(&[f64]) -> Option<Vec<f64>>) -> O
     if settled.is_empty() {
         return Some(Fastest { rate: 0.0, cosine });
     }
-    // The geometric mean over many applications also holds where the largest eigenvalues are a complex pair.
+    // The geometric mean over many applications is also valid for a complex pair of largest eigenvalues.
     let mean = settled.iter().map(|factor| factor.max(1e-300).ln()).sum::<f64>() / settled.len() as f64;
     let rate = mean.exp();
     Some(Fastest { rate, cosine })
 }
 
-/// Three vectors, each a matrix times the one before, that are nearly in the plane of one pair of eigenvalues: `next = a now +
-/// b last` with `z^2 = a z + b` for both. The cosine of the angle of the larger one; none where the vectors are in a line and
-/// opposed to nothing.
+/// Returns the cosine of the angle of the larger one of a pair of eigenvalues. The three vectors, each a matrix times
+/// the one before, are nearly in the plane of the pair: `next = a now + b last` with `z^2 = a z + b` for both. Returns
+/// `None` if the vectors are collinear and their product is zero.
 fn cosine_of(last: &[f64], now: &[f64], next: &[f64]) -> Option<f64> {
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    // In units in which all three have about one length.
+    // Use units in which all three have about the same length.
     let unit = norm(now) / norm(last);
     let (ll, ln, nn) = (
         product(last, last),
@@ -386,7 +417,7 @@ mod tests {
 
     #[test]
     fn decays_and_vibrations_are_distinguished() {
-        // -1000 beside a slow vibration.
+        // The eigenvalue -1000 next to a slow oscillation.
         let decay = of(&[&[-1000.0, 1.0, 0.0], &[0.0, 0.0, 5.0], &[0.0, -5.0, 0.0]]);
         assert!(
             (decay.rate / 1000.0 - 1.0).abs() < 1e-6 && decay.cosine < -0.999,
@@ -396,7 +427,7 @@ mod tests {
         let vibration = of(&[&[-0.2, -0.5], &[50.0, 0.0]]);
         assert!((vibration.rate / 5.0 - 1.0).abs() < 0.2, "{vibration:?}");
         assert!((vibration.cosine + 0.02).abs() < 1e-6, "{vibration:?}");
-        // A growth is no decay.
+        // Growth is not decay.
         let growth = of(&[&[3.0, 0.0], &[0.0, -1.0]]);
         assert!(growth.cosine > 0.99, "{growth:?}");
     }

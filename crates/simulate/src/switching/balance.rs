@@ -1,4 +1,4 @@
-//! The energy over a run with events: supplied by sources, taken by dissipators, kept by storage, and lost in events.
+//! The energy over a run with events: supplied by sources, absorbed by dissipators, stored, and lost in events.
 
 use crate::motion::Motion;
 use crate::solvers::solver::SolverFault;
@@ -7,20 +7,18 @@ use lgm_kernels::Kernel;
 /// The energies of a run with events, in joules.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Balance {
-    /// The energy that sources have supplied.
+    /// The energy supplied by sources.
     pub supplied: f64,
-    /// The part of it that they have supplied by impulses at events, behind the first instant; not at steps of inputs alone.
-    pub impulses: f64,
-    /// The energy that dissipators and elements with modes have taken.
+    /// The energy absorbed by dissipators and elements with modes.
     pub dissipated: f64,
-    /// The energy that storage holds at the end beyond what it held behind the first instant.
+    /// The energy of storage at the end minus that after the first instant.
     pub stored: f64,
-    /// The energy that is lost where states jump, behind the first instant: what storage has lost, and what impulses of sources have supplied.
+    /// The energy lost in jumps of states, after the first instant: the loss of storage plus the energy supplied by impulses of sources.
     pub lost: f64,
 }
 
 impl Balance {
-    /// The energy that is left over: 0, but for the tolerance of the run.
+    /// Returns the remainder of the energy balance, which is 0 to within the tolerance of the run.
     pub fn rest(&self) -> f64 {
         self.supplied - self.dissipated - self.stored - self.lost
     }
@@ -39,12 +37,12 @@ const GAUSS: [(f64, f64); 3] = [
     (0.887_298_334_620_741_7, 5.0 / 18.0),
 ];
 
-/// The powers and the energy of a combination of modes as a kernel.
+/// A kernel that computes the powers and the energy of a combination of modes.
 pub(crate) struct Powers {
-    /// Pairs of values whose products are added: effort and flow of sources, those of dissipators, then co-energy and energy variables of
-    /// storage.
+    /// Pairs of values whose products are added: effort and flow of sources, effort and flow of dissipators, then
+    /// co-energy and energy variables of storage.
     pub kernel: Kernel,
-    /// Number of pairs of sources, and of dissipators.
+    /// The numbers of pairs of sources and of dissipators.
     pub counts: (usize, usize),
 }
 
@@ -54,7 +52,7 @@ type StatesAt<'s> = &'s mut dyn FnMut(f64, &mut [f64]) -> Result<(), SolverFault
 /// Integrates powers over one part of a run.
 pub(crate) struct PowerMeter<'m> {
     powers: &'m Powers,
-    /// Powers are integrated up to here.
+    /// The time up to which the powers have been integrated.
     at: f64,
     values: Vec<f64>,
     unknowns: Vec<f64>,
@@ -63,7 +61,7 @@ pub(crate) struct PowerMeter<'m> {
 }
 
 impl<'m> PowerMeter<'m> {
-    /// Begins at a time.
+    /// Creates a meter that begins at a time.
     pub fn new(powers: &'m Powers, motion: &Motion<'_>, at: f64) -> PowerMeter<'m> {
         PowerMeter {
             values: vec![0.0; powers.kernel.outputs()],
@@ -75,7 +73,7 @@ impl<'m> PowerMeter<'m> {
         }
     }
 
-    /// Integrates up to a time, with the states in between.
+    /// Integrates the powers up to a time; `states_at` gives the states in between.
     pub fn go_to(&mut self, motion: &Motion<'_>, end: f64, states_at: StatesAt<'_>) -> Result<(), SolverFault> {
         let length = end - self.at;
         if length > 0.0 {
@@ -95,7 +93,7 @@ impl<'m> PowerMeter<'m> {
         Ok(())
     }
 
-    /// The energy that storage holds.
+    /// Returns the energy of storage.
     pub fn energy(&mut self, motion: &Motion<'_>, time: f64, states: &[f64]) -> f64 {
         self.evaluate(motion, time, states);
         let (sources, dissipators) = self.powers.counts;
@@ -115,7 +113,7 @@ impl<'m> PowerMeter<'m> {
         );
     }
 
-    /// The sum of the products of some pairs.
+    /// Returns the sum of the products of some pairs.
     fn sum(&self, from: usize, to: usize) -> f64 {
         let pairs = self.values[2 * from..2 * to].chunks_exact(2);
         pairs.map(|pair| pair[0] * pair[1]).sum()

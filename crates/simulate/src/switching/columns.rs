@@ -5,7 +5,7 @@ use crate::plan::{Sink, Stop};
 use crate::switching::prepared::Prepared;
 use lgm_model::system::StateSystem;
 
-/// Hands rows on with the states of the first combination of modes, whatever combination they come from.
+/// Passes on samples from any combination of modes, with the states of the first one.
 pub struct Columns<'c> {
     sink: &'c mut dyn Sink,
     first: &'c StateSystem,
@@ -15,7 +15,7 @@ pub struct Columns<'c> {
 }
 
 impl<'c> Columns<'c> {
-    /// Rows of a combination with its equations, for a sink.
+    /// Creates the rows of a combination from its equations, and passes them to a sink.
     pub fn new(
         sink: &'c mut dyn Sink,
         first: &'c StateSystem,
@@ -33,7 +33,7 @@ impl<'c> Columns<'c> {
 }
 
 impl Columns<'_> {
-    /// The states of the first combination of modes.
+    /// Computes the states of the first combination of modes.
     fn fill(&mut self, time: f64, states: &[f64]) {
         let prepared = self.prepared;
         let mut watched = None;
@@ -45,7 +45,7 @@ impl Columns<'_> {
                     let point = (time, states);
                     let watched =
                         watched.get_or_insert_with(|| prepared.call(self.motion, &prepared.watched, point, None));
-                    // Storage without a value in a short form has none in modes in which it is dependent.
+                    // A storage without a closed expression for its value has no value in modes in which it is dependent.
                     prepared.named(&state.name, states, watched).unwrap_or(f64::NAN)
                 }
             };

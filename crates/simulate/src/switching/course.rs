@@ -1,4 +1,4 @@
-//! A run with events on its way: what it keeps from event to event, and what it says of them.
+//! A run with events in progress: the data that it keeps from event to event, and its reports.
 
 use crate::failure::{Failure, FailureKind};
 use crate::plan::{Plan, Progress, Sink, Summary};
@@ -6,19 +6,19 @@ use crate::switching::balance::Balance;
 use crate::switching::columns::Columns;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;
-use crate::switching::library::Library;
+use crate::switching::library::Combinations;
 use crate::switching::setup::{Event, Switched};
 use crate::switching::undetermined::Seen;
 use lgm_model::Element;
-use lgm_model::switching::{Block, Trigger};
+use lgm_model::switching::{EventBlock, Trigger};
 use lgm_runtime::events::blocks::NO_TIME;
 use lgm_runtime::events::cause::{Happening, MOST_AT_ONCE};
 use lgm_runtime::events::tables;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// The times at which a block runs.
-pub(super) fn trigger(block: &Block) -> tables::Trigger {
+/// Returns the times at which a block runs.
+pub(super) fn trigger(block: &EventBlock) -> tables::Trigger {
     match block.trigger {
         Trigger::Becomes(_) => tables::Trigger::When,
         Trigger::Initially => tables::Trigger::Initially,
@@ -26,10 +26,10 @@ pub(super) fn trigger(block: &Block) -> tables::Trigger {
     }
 }
 
-/// A run on its way.
+/// A run in progress.
 pub(super) struct Course<'r> {
     pub(super) setup: &'r Switched<'r>,
-    pub(super) library: Library<'r>,
+    pub(super) library: Combinations<'r>,
     pub(super) plan: &'r Plan,
     pub(super) sink: &'r mut dyn Sink,
     pub(super) progress: &'r dyn Progress,
@@ -37,25 +37,25 @@ pub(super) struct Course<'r> {
     /// The events of this instant.
     pub(super) happened: Vec<Event>,
     pub(super) time: f64,
-    /// The last instant whose steps of inputs are done.
+    /// The latest instant at which the input steps have been applied.
     pub(super) stepped: f64,
     pub(super) row: usize,
     /// True for each `when` block whose condition holds.
     pub(super) holding: Vec<bool>,
-    /// The next instant of each `every` block, by its number.
+    /// The number of the next instant of each `every` block.
     pub(super) next: Vec<u64>,
     /// Times of the last events.
     recent: Vec<f64>,
-    /// Elements that were looked at for loops.
+    /// The elements already checked for loops.
     pub(super) seen: Seen,
     pub(super) summary: Summary,
     pub(super) balance: Balance,
-    /// The energy that sources have supplied by impulses at this instant.
+    /// The energy supplied by impulses of sources at this instant.
     pub(super) supplied: f64,
 }
 
 impl<'r> Course<'r> {
-    /// A run before its start; `report` receives each event.
+    /// Creates a run before its start; `report` receives each event.
     pub(super) fn new(
         setup: &'r Switched<'r>,
         plan: &'r Plan,
@@ -63,9 +63,15 @@ impl<'r> Course<'r> {
         (progress, report): (&'r dyn Progress, &'r mut dyn FnMut(Event)),
     ) -> Course<'r> {
         let (parameters, blocks) = (setup.parameters.clone(), setup.events.blocks());
-        let first_number = |block: &Block| trigger(block).first_number(plan.start) as u64;
+        let first_number = |block: &EventBlock| trigger(block).first_number(plan.start) as u64;
         Course {
-            library: Library::new(setup.events, setup.options, parameters, setup.tables, plan.start),
+            library: Combinations::new(
+                setup.events,
+                setup.options,
+                parameters,
+                setup.tables,
+                (plan.start, plan.stop),
+            ),
             plan,
             sink,
             progress,
@@ -85,7 +91,7 @@ impl<'r> Course<'r> {
         }
     }
 
-    /// Finds the modes behind this instant, and the states there.
+    /// Finds the modes after this instant, and the states in them.
     pub(super) fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
         let mut instant = Instant {
             library: &mut self.library,
@@ -143,9 +149,8 @@ impl<'r> Course<'r> {
         self.happened.push(event);
     }
 
-    /// Reports the events of this instant, with the energy that storage has lost in them.
-    pub(super) fn report_events(&mut self, before: Option<f64>, after: Option<f64>) {
-        let lost = before.zip(after).map(|(before, after)| before - after);
+    /// Reports the events of this instant, with the energy lost in them.
+    pub(super) fn report_events(&mut self, lost: Option<f64>) {
         if let Some(last) = self.happened.last_mut() {
             last.lost = lost;
         }
@@ -154,7 +159,7 @@ impl<'r> Course<'r> {
         }
     }
 
-    /// A row where the run stands.
+    /// Writes a row at the current point of the run.
     pub(super) fn event_row(&mut self, standing: &Standing) -> Result<(), Failure> {
         if !self.plan.events && !self.sink.wants_events() {
             return Ok(());
@@ -197,11 +202,11 @@ impl<'r> Course<'r> {
 
     pub(super) fn accumulation(&self, what: &str) -> Failure {
         let message = format!(
-            "{what} at {} s: more than {MOST_AT_ONCE} of them in next to no time",
+            "{what} at {} s: more than {MOST_AT_ONCE} of them in almost no time",
             self.time
         );
         let diagnostic = Diagnostic::error(Code::LGM1014, message).help(
-            "give the mode that would hold there a condition that keeps it, as `Wall` has `touch`, or a condition a hysteresis",
+            "give the mode that would be active a condition that keeps it, as `Wall` has `touch`, or add hysteresis",
         );
         Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
     }

@@ -1,10 +1,11 @@
-//! All that happens at one instant: steps of inputs, sampled blocks, `when` blocks whose condition has become true, and changes of
-//! modes, in the order that the runtime gives them.
+//! The events at one instant, in the order given by the runtime: steps of inputs, sampled blocks, `when` blocks with
+//! conditions that have become true, and changes of modes.
 
 use crate::failure::{Failure, FailureKind};
 use crate::inputs::signals::{Corner, Side, Signals};
 use crate::reinitialisation::jump::impulse;
 use crate::switching::course::{Course, trigger};
+use crate::switching::instant::faults::cannot_be_set;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::starts::parameter_values;
 use lgm_algebra::expr::SymbolId;
@@ -28,10 +29,10 @@ struct Here<'h, 'r> {
 }
 
 impl Here<'_, '_> {
-    /// Returns true if the condition of a block holds.
-    fn holds(&self, block: usize) -> bool {
+    /// Returns true if the condition of a block holds, or has held and is not left yet.
+    fn keeps(&self, block: usize, held: bool) -> bool {
         let condition = self.standing.prepared.blocks[block].as_ref();
-        condition.is_some_and(|condition| self.standing.holds_now(condition))
+        condition.is_some_and(|condition| self.standing.keeps(condition, held))
     }
 }
 
@@ -52,7 +53,7 @@ impl Follow for Here<'_, '_> {
     fn mark_became(&mut self) -> bool {
         self.marked.clear();
         for at in 0..self.course.holding.len() {
-            let holds = self.holds(at);
+            let holds = self.keeps(at, self.course.holding[at]);
             if !replace(&mut self.course.holding[at], holds) && holds {
                 self.marked.push(at);
             }
@@ -62,7 +63,7 @@ impl Follow for Here<'_, '_> {
 
     fn has_become(&self) -> bool {
         let mut holding = self.course.holding.iter().enumerate();
-        holding.any(|(at, holding)| !holding && self.holds(at))
+        holding.any(|(at, holding)| !holding && self.keeps(at, false))
     }
 
     fn run_marked(&mut self) -> Result<(), Failure> {
@@ -72,7 +73,8 @@ impl Follow for Here<'_, '_> {
 
     fn hold_marked(&mut self) {
         for at in &self.marked {
-            self.course.holding[*at] = self.holds(*at);
+            let condition = self.standing.prepared.blocks[*at].as_ref();
+            self.course.holding[*at] = condition.is_some_and(|condition| self.standing.holds_after_run(condition));
         }
     }
 
@@ -84,12 +86,12 @@ impl Follow for Here<'_, '_> {
 
     fn endless(&mut self) -> Failure {
         self.course
-            .accumulation("blocks follow each other at one instant without end")
+            .accumulation("blocks trigger each other endlessly at one instant")
     }
 }
 
 impl Course<'_> {
-    /// Carries out all that happens where the run stands, until nothing follows.
+    /// Performs all events at the current point of the run, until no event follows.
     pub(super) fn happen(&mut self, standing: Standing) -> Result<Standing, Failure> {
         let standing = self.step_inputs(standing)?;
         let mut here = Here {
@@ -101,7 +103,7 @@ impl Course<'_> {
         Ok(here.standing)
     }
 
-    /// The steps of inputs where the run stands: the modes behind them are found together with the states that they move.
+    /// Applies the steps of inputs at the current point of the run: the modes after them are found together with the resulting states.
     fn step_inputs(&mut self, standing: Standing) -> Result<Standing, Failure> {
         if self.time <= self.stepped {
             return Ok(standing);
@@ -127,7 +129,7 @@ impl Course<'_> {
         Ok(standing)
     }
 
-    /// Runs blocks in the order of the text, and then finds the modes.
+    /// Runs blocks in source order, and then finds the modes.
     pub(super) fn run_blocks(&mut self, standing: &Standing, blocks: &[usize]) -> Result<Standing, Failure> {
         let mut from = Before::of(standing, standing.prepared.modes.clone());
         let events = self.setup.events;
@@ -148,7 +150,9 @@ impl Course<'_> {
                     let message = format!("an assignment at {} s has no finite value: {value}", self.time);
                     let diagnostic = Diagnostic::error(Code::LGM1014, message)
                         .label(assignment.span, "this has no value there")
-                        .help("look for a division by zero or a root of a negative number, and write what holds there");
+                        .help(
+                            "check for a division by zero or a root of a negative number, and define the value there",
+                        );
                     return Err(Failure::new(self.time, FailureKind::Events(Box::new(diagnostic))));
                 }
                 match assignment.target {
@@ -188,18 +192,17 @@ impl Course<'_> {
         value: f64,
         span: Span,
     ) -> Result<(), Failure> {
-        if standing.prepared.state(&name).is_none() {
-            let message = format!("`{name}` is no state at {} s, so that it cannot be set", self.time);
-            let diagnostic = Diagnostic::error(Code::LGM1015, message)
-                .label(span, "set here")
-                .note(format!(
-                    "in force there: {}",
-                    self.library.words(&standing.prepared.modes)
-                ))
-                .help("in these modes it follows from other storage or from a source: set what it follows from");
+        let prepared = &standing.prepared;
+        let value_before = prepared.named(&name, &standing.states, &standing.watched);
+        if value_before.is_none() {
+            let diagnostic = cannot_be_set(self.time, &name, span).note(format!(
+                "active there: {}",
+                self.library.words(&standing.prepared.modes)
+            ));
             return Err(Failure::new(self.time, FailureKind::Events(Box::new(diagnostic))));
         }
-        from.replaced.insert(name, value);
+        from.replaced.insert(name.clone(), value);
+        from.set_at.push((name, span));
         Ok(())
     }
 

@@ -1,12 +1,12 @@
-//! Inputs that stay as they are between events: discrete variables, and the offsets of elements with modes.
+//! Inputs that are constant between events: discrete variables, and the offsets of elements with modes.
 
 use crate::inputs::expressions::Inputs;
 use crate::inputs::signals::{Corner, Side, Signals};
 
-/// An input that is held.
+/// A held input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldInput {
-    /// Its place among the inputs.
+    /// Its index in the list of inputs.
     pub input: usize,
     /// Its value before the instant of the last event, and from then on.
     pub before: f64,
@@ -48,6 +48,10 @@ impl Signals for Held<'_> {
             corner.steps.retain(|(input, _)| !self.is_held(*input));
         }
         corners
+    }
+
+    fn horizon(&self, from: f64, to: f64, most: usize) -> f64 {
+        self.inputs.horizon(from, to, most)
     }
 
     fn looks(&self, from: f64, to: f64) -> Vec<f64> {

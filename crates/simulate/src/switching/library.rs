@@ -1,6 +1,6 @@
-//! The combinations that a run has met: equations are made for each once, and kept.
+//! The combinations encountered in a run; the equations of each are derived once and stored.
 
-use crate::inputs::table::Table;
+use crate::inputs::given::Signal;
 use crate::switching::prepared::{Prepared, Sizes};
 use lgm_equations::Options;
 use lgm_equations::switching::Events;
@@ -8,42 +8,42 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// The equations of a combination, or the diagnostics that it has in their place.
+/// The equations of a combination, or the diagnostics that replace them.
 type Known = Result<Rc<Prepared>, Rc<Vec<Diagnostic>>>;
 
 /// The combinations of a model's modes.
-pub(crate) struct Library<'l> {
+pub(crate) struct Combinations<'l> {
     pub events: &'l Events,
     options: &'l Options,
     pub parameters: Vec<f64>,
-    tables: &'l [Option<Table>],
-    start: f64,
+    tables: &'l [Option<Signal>],
+    whole: (f64, f64),
     known: FxHashMap<Vec<usize>, Known>,
     sizes: Sizes,
     impulses: Sizes,
 }
 
-impl<'l> Library<'l> {
+impl<'l> Combinations<'l> {
     pub fn new(
         events: &'l Events,
         options: &'l Options,
         parameters: Vec<f64>,
-        tables: &'l [Option<Table>],
-        start: f64,
-    ) -> Library<'l> {
-        Library {
+        tables: &'l [Option<Signal>],
+        whole: (f64, f64),
+    ) -> Combinations<'l> {
+        Combinations {
             events,
             options,
             parameters,
             tables,
-            start,
+            whole,
             known: FxHashMap::default(),
             sizes: Sizes::default(),
             impulses: Sizes::default(),
         }
     }
 
-    /// The equations of a combination.
+    /// Returns the equations of a combination.
     pub fn prepared(&mut self, modes: &[usize]) -> Known {
         if let Some(known) = self.known.get(modes) {
             return known.clone();
@@ -54,7 +54,7 @@ impl<'l> Library<'l> {
         let (made, diagnostics) = self.events.formulate(modes, self.options);
         let found = match made {
             Some(made) => {
-                let settings = (&self.parameters[..], self.tables, self.start);
+                let settings = (&self.parameters[..], self.tables, self.whole);
                 Ok(Rc::new(Prepared::new(
                     modes.to_vec(),
                     made,
@@ -69,7 +69,7 @@ impl<'l> Library<'l> {
         found
     }
 
-    /// The combinations that were met and have equations, in order.
+    /// Returns the encountered combinations that have equations, in order.
     pub fn met(&self) -> Vec<Vec<usize>> {
         let mut met: Vec<Vec<usize>> = self
             .known
@@ -81,35 +81,29 @@ impl<'l> Library<'l> {
         met
     }
 
-    /// The diagnostics of a combination without equations that was met.
+    /// Returns the diagnostics of an encountered combination without equations.
     pub fn fault_of(&self, modes: &[usize]) -> Option<Rc<Vec<Diagnostic>>> {
         self.known.get(modes)?.as_ref().err().cloned()
     }
 
-    /// The number of modes of an element.
+    /// Returns the number of modes of an element.
     pub fn mode_count(&self, element: usize) -> usize {
         self.events.model().switching.elements[element].modes.len()
     }
 
-    /// Returns true if an element may be tried in a mode instead of another one, since it leaves a mode that is wrong by itself.
+    /// Returns true if an element may be tried in another mode without a condition, because it always leaves a wrong mode.
     pub fn is_free(&self, element: usize, from: usize, to: usize) -> bool {
         let changes = &self.events.model().switching.elements[element].modes[from].changes;
         changes.iter().any(|change| change.to == to && change.is_free)
     }
 
-    /// Returns true if no change leaves a mode of an element without variables of its ports.
-    pub fn may_stay(&self, element: usize, mode: usize) -> bool {
-        let changes = &self.events.model().switching.elements[element].modes[mode].changes;
-        changes.iter().all(|change| change.asks_ports)
-    }
-
-    /// The name of an element with modes.
+    /// Returns the name of an element with modes.
     pub fn name(&self, at: usize) -> String {
         let model = self.events.model();
         model.element_name(model.switching.elements[at].element)
     }
 
-    /// A combination in words: `d1 conducting, d2 blocking`.
+    /// Describes a combination: `d1 conducting, d2 blocking`.
     pub fn words(&self, modes: &[usize]) -> String {
         let elements = self.events.model().switching.elements.iter().zip(modes).enumerate();
         let words = elements.map(|(at, (element, mode))| format!("{} {}", self.name(at), element.modes[*mode].name));

@@ -1,10 +1,10 @@
 //! Runs of models with modes, `when` and `every` blocks.
 //!
-//! A run is made of parts between events. In each part one combination of modes is in force, which is a model of fixed structure with
-//! equations of its own (`library`, `prepared`); a part ends where a condition becomes true (`watch`) or at an instant of an `every`
-//! block. At an event blocks assign and modes change, until nothing follows (`follow`, `instant`); the order of all that, and the
-//! search for modes, are those of the runtime. `run` is the loop over parts and events, `course` what it keeps, and `balance` keeps
-//! account of the energy.
+//! A run consists of parts between events. In each part one combination of modes is in force, which is a model of fixed
+//! structure with its own equations (`library`, `prepared`). A part ends when a condition becomes true (`watch`) or at
+//! an instant of an `every` block. At an event, blocks assign values and modes change, until nothing follows (`follow`,
+//! `instant`). The runtime defines the order of these steps and the search for modes. `run` is the loop over
+//! parts and events, `course` contains its data, and `balance` accounts for the energy.
 
 pub(crate) mod balance;
 mod columns;
@@ -12,6 +12,7 @@ mod course;
 mod follow;
 pub(crate) mod held;
 mod instant;
+pub(crate) mod instants;
 mod library;
 mod prepared;
 mod run;

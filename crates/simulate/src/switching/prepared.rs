@@ -1,18 +1,19 @@
-//! The equations of a combination of modes, made ready for a run.
+//! The equations of a combination of modes, prepared for a run.
 
 use crate::failure::Failure;
 use crate::inputs::expressions::Inputs;
-use crate::inputs::signals::Signals;
-use crate::inputs::table::Table;
+use crate::inputs::given::Signal;
+use crate::inputs::signals::{Side, Signals};
 use crate::motion::{Motion, symbols_behind};
 use crate::plan::Plan;
 use crate::run::scales::Scales;
 use crate::simulator::{Simulator, Traits};
 use crate::switching::balance::Powers;
 use crate::switching::held::{Held, HeldInput};
-use lgm_algebra::expr::ExprId;
-use lgm_equations::switching::{Combination, Condition, InModes, WatchedChange};
-use lgm_kernels::{Corners, Kernel, KernelOptions, Kernels, Layout, expression};
+use crate::switching::instants::Instants;
+use lgm_algebra::expr::{ExprId, Relation};
+use lgm_equations::switching::{Combination, Condition, InModes, Inside, WatchedChange};
+use lgm_kernels::{Corners, Kernel, KernelOptions, Kernels, Layout, Signs, expression, longest_step};
 use lgm_model::system::StateSystem;
 use lgm_runtime::events::enter::{COUNTS, MOVED};
 use rustc_hash::FxHashMap;
@@ -28,48 +29,66 @@ pub(crate) struct Prepared {
     pub kernels: Kernels,
     pub inputs: Inputs,
     pub traits: Arc<Traits>,
-    /// The values of all outputs that are watched, from [`Combination::shown`] on.
+    /// The values of all watched outputs, starting with [`Combination::shown`].
     pub watched: Kernel,
-    /// The margins of conditions, and their places among the outputs.
+    /// The margins of conditions, and their output indices.
     pub margins: Kernel,
     margin_outputs: Vec<usize>,
-    /// The terms of the margins that depend on time alone.
+    /// The margins that depend only on time, parameters and discrete variables, and such terms in the other margins.
+    pub instants: Instants,
     pub margin_corners: Corners,
-    /// The changes and the blocks of the combination, with margins by their places in `margins`.
+    /// The longest allowed step; no step passes any of these instants.
+    pub longest: f64,
+    pub looks: Vec<f64>,
+    /// The changes and the blocks of the combination, with margins by index in `margins`.
     pub changes: Vec<Vec<WatchedChange>>,
     pub blocks: Vec<Option<Condition>>,
-    /// For each input, true if an impulse or a jump of states follows from its step.
+    /// For each input, true if its step causes an impulse or a jump of states.
     pub moving: Vec<bool>,
     /// The inputs of the offsets, and of discrete variables.
     pub offsets: Vec<usize>,
     pub discretes: Vec<usize>,
     states: FxHashMap<Arc<str>, usize>,
     storage: FxHashMap<Arc<str>, usize>,
-    /// The scales of the states, once a part of a run has found them.
+    /// The scales of the states, after a part of a run has found them.
     pub scales: RefCell<Option<Scales>>,
-    /// The most that the terms of each margin have been worth, in whatever combination.
+    /// The number of phases, which the kernel of margins computes last, after margins and turns (see [`Inside`]).
+    pub phases: usize,
+    /// The largest magnitude of the terms of each margin, in any combination.
     sizes: Sizes,
-    /// The largest impulse of each margin, likewise.
+    /// The largest impulse of each margin, in any combination.
     impulses: Sizes,
     sides: Vec<(ExprId, ExprId)>,
-    /// Powers and energy, if the balance of energy is asked for.
+    /// Powers and energy, if the energy balance is requested.
     pub powers: Option<Powers>,
 }
 
-/// The most that the terms of margins have been worth, by the two sides of each margin.
+/// The largest magnitudes of the terms of margins, by the two sides of each margin.
 pub(crate) type Sizes = Rc<RefCell<FxHashMap<(ExprId, ExprId), f64>>>;
 
-/// Places of the margins of conditions, found one by one.
+/// Indices of the margins of conditions, assigned in order of discovery.
 #[derive(Default)]
 struct Margins {
     outputs: Vec<usize>,
+    /// The side on which each margin counts if it is 0, according to its relations; 0 if these differ.
+    zeros: Vec<f64>,
 }
 
 impl Margins {
     fn place(&mut self, condition: &Condition) -> Condition {
-        condition.margins(&mut |output| {
-            if !self.outputs.contains(&output) {
-                self.outputs.push(output);
+        condition.margins(&mut |output, relation| {
+            let zero = match relation {
+                Relation::GreaterEqual | Relation::Less => 1.0,
+                Relation::Greater | Relation::LessEqual => -1.0,
+                _ => 0.0,
+            };
+            match self.outputs.iter().position(|known| *known == output) {
+                Some(at) if self.zeros[at] == zero => {}
+                Some(at) => self.zeros[at] = 0.0,
+                None => {
+                    self.outputs.push(output);
+                    self.zeros.push(zero);
+                }
             }
         });
         let place = |output: usize| {
@@ -80,7 +99,7 @@ impl Margins {
     }
 }
 
-/// For each input, true if equations or watched values depend on its rate.
+/// Returns for each input true if equations or watched values depend on its rate.
 fn moving(system: &StateSystem, watched: &[ExprId]) -> Vec<bool> {
     let equations = &system.equations;
     let residuals = equations.loops.iter().flat_map(|each| &each.residuals);
@@ -94,19 +113,36 @@ fn moving(system: &StateSystem, watched: &[ExprId]) -> Vec<bool> {
     rates.map(|rate| behind.contains(rate)).collect()
 }
 
+/// Selects the margins that depend only on time, parameters and values held between events; the held values follow the
+/// parameters in the list of arguments. Inputs are replaced by their functions of time.
+fn of_time(system: &StateSystem, margins: &[(usize, ExprId, f64)], held: &[usize], tables: &[Option<Signal>]) -> Signs {
+    let inputs = system.inputs.iter().enumerate();
+    let given = inputs.filter(|(at, _)| tables[*at].is_none() && !held.contains(at));
+    let given = given.filter_map(|(_, input)| Some((input.symbol, input.signal?)));
+    let layout = Layout::new(system).with_values(given);
+    let layout = layout.with_parameters(held.iter().map(|at| system.inputs[*at].symbol));
+    Signs::new(&system.exprs, margins, &layout)
+}
+
+/// Returns the kernel of margins, followed by their parts.
+fn with_parts(system: &StateSystem, margins: &[ExprId], inside: &Inside, layout: &Layout) -> Kernel {
+    let all = [margins, &inside.turns, &inside.phases].concat();
+    expression(&system.exprs, &all, layout, &KernelOptions::default())
+}
+
 impl Prepared {
-    /// Compiles the equations of a combination. Tables stand in the place of declared inputs; `discretes` are the inputs of discrete
+    /// Compiles the equations of a combination. Tables replace declared inputs; `discretes` are the inputs of discrete
     /// variables in the model.
     pub fn new(
         modes: Vec<usize>,
         made: InModes,
         discretes: &[usize],
         (sizes, impulses): (Sizes, Sizes),
-        (parameters, tables, start): (&[f64], &[Option<Table>], f64),
+        (parameters, tables, (start, stop)): (&[f64], &[Option<Signal>], (f64, f64)),
     ) -> Prepared {
         let InModes {
             combination,
-            system,
+            mut system,
             watched,
         } = made;
         let options = KernelOptions::default();
@@ -116,6 +152,10 @@ impl Prepared {
         let mut changes = combination.changes.clone();
         for change in changes.iter_mut().flatten() {
             change.condition = margins.place(&change.condition);
+            if let Some(bound) = &mut change.bound {
+                let place = margins.outputs.iter().position(|output| *output == bound.margin);
+                bound.margin = place.expect("invariant: a bound is a margin of its condition");
+            }
         }
         let blocks = combination
             .blocks
@@ -133,10 +173,24 @@ impl Prepared {
             .offsets
             .iter()
             .map(|offset| place(offset.symbol).expect("invariant: the inputs of a model are inputs of its equations"));
-        let offsets = offsets.collect();
+        let offsets: Vec<usize> = offsets.collect();
         let mut own = tables.to_vec();
         own.resize(system.inputs.len(), None);
-        let inputs = Inputs::new(&system, &kernels, parameters, own, start);
+        let free = (0..roots.len()).filter(|at| combination.free.contains(&margins.outputs[*at]));
+        let timed: Vec<(usize, ExprId, f64)> = free.map(|at| (at, roots[at], margins.zeros[at])).collect();
+        let instants = of_time(&system, &timed, &[discretes, &offsets].concat(), &own);
+        let untimed = |at: &usize| !instants.places().contains(at);
+        let others: Vec<ExprId> = (0..roots.len()).filter(untimed).map(|at| roots[at]).collect();
+        let margin_corners = Corners::new(&system.exprs, &others, &layout);
+        let inside = Inside::of(&mut system.exprs, &others);
+        let inputs = Inputs::within(&system, &kernels, parameters, own, (start, stop));
+        let traits = Arc::new(Traits::new(&system));
+        let simulator = Simulator::with(&system, &kernels, traits.clone());
+        let longest = simulator.longest_step(parameters, &inputs, (start, stop));
+        let fastest = margin_corners.fastest(parameters, start, stop);
+        let fastest = fastest.max(inputs.frequency(start, stop));
+        let longest = longest.min(longest_step(fastest));
+        let looks = simulator.all_looks(parameters, &inputs, (start, stop));
         let powers = combination.power.as_ref().zip(combination.energy.as_ref());
         let powers = powers.map(|((sources, dissipators), storage)| {
             let pairs = sources.iter().chain(dissipators).chain(storage);
@@ -152,11 +206,15 @@ impl Prepared {
             moving: moving(&system, &watched),
             offsets,
             discretes: discretes.to_vec(),
-            traits: Arc::new(Traits::new(&system)),
+            longest,
+            looks,
+            instants: Instants::new(instants, parameters, stop),
+            traits,
             watched: expression(&system.exprs, &watched, &layout, &options),
-            margins: expression(&system.exprs, &roots, &layout, &options),
+            margins: with_parts(&system, &roots, &inside, &layout),
+            phases: inside.phases.len(),
             margin_outputs: margins.outputs,
-            margin_corners: Corners::new(&system.exprs, &roots, &layout),
+            margin_corners,
             states: (system.states.iter().enumerate())
                 .map(|(at, state)| (state.name.clone(), at))
                 .collect(),
@@ -179,7 +237,7 @@ impl Prepared {
         Simulator::with(&self.system, &self.kernels, self.traits.clone())
     }
 
-    /// The value of a state by its name, also where it is dependent in these modes.
+    /// Returns the value of a state by its name, even if it is dependent in these modes.
     pub fn named(&self, name: &str, states: &[f64], watched: &[f64]) -> Option<f64> {
         match self.states.get(name) {
             Some(at) => states.get(*at).copied(),
@@ -187,18 +245,18 @@ impl Prepared {
         }
     }
 
-    /// Storage that is dependent in these modes, by the names that its states would have, with the outputs of their values.
+    /// Returns the storage that is dependent in these modes: the names of the would-be states, and the outputs with their values.
     pub fn dependent(&self) -> impl Iterator<Item = (&Arc<str>, usize)> {
         let all = self.storage.iter().map(|(name, output)| (name, *output));
         all.filter(|(name, _)| !self.states.contains_key(*name))
     }
 
-    /// The place of a state by its name.
+    /// Returns the index of a state by its name.
     pub fn state(&self, name: &str) -> Option<usize> {
         self.states.get(name).copied()
     }
 
-    /// The value of a watched output.
+    /// Returns the value of a watched output.
     pub fn of_output(&self, output: usize, watched: &[f64]) -> f64 {
         watched[output - self.combination.shown]
     }
@@ -219,7 +277,7 @@ impl Prepared {
         values
     }
 
-    /// The signals from an event to the next one.
+    /// Returns the signals from an event to the next one.
     pub fn held(&self, time: f64, discretes: &[f64]) -> Held<'_> {
         let fixed = |(input, value): (&usize, f64)| HeldInput {
             input: *input,
@@ -235,7 +293,7 @@ impl Prepared {
         }
     }
 
-    /// The equations at an instant, with these signals.
+    /// Returns the equations at an instant, with these signals.
     pub fn motion<'m>(
         &'m self,
         parameters: &'m [f64],
@@ -245,9 +303,29 @@ impl Prepared {
         Motion::new(&self.system, &self.kernels, parameters, signals, plan)
     }
 
-    /// The margins at a point, and how near to 0 each of them counts as 0.
+    /// Returns discrete variables and offsets between events, where offsets are 0.
+    pub fn held_between(&self, discretes: &[f64]) -> Vec<f64> {
+        let mut held = discretes.to_vec();
+        held.resize(discretes.len() + self.offsets.len(), 0.0);
+        held
+    }
+
+    /// Returns discrete variables and offsets in the signals of a motion.
+    fn held_in(&self, motion: &Motion<'_>, time: f64) -> Vec<f64> {
+        let signals = motion.signals();
+        let (mut values, mut rates) = (vec![0.0; signals.count()], vec![0.0; signals.count()]);
+        signals.values(time, Side::After, &mut values, &mut rates);
+        let held = self.discretes.iter().chain(&self.offsets);
+        held.map(|input| values[*input]).collect()
+    }
+
+    /// Returns the margins at a point, and the magnitudes below which they count as 0.
+    ///
+    /// For a margin that depends only on time, the sign is exact, without round-off.
     pub fn margins_at(&self, motion: &Motion<'_>, time: f64, states: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let values = self.call(motion, &self.margins, (time, states), None);
+        let mut values = self.call(motion, &self.margins, (time, states), None);
+        // Their parts follow.
+        values.truncate(self.sides.len());
         let mut sizes = self.sizes.borrow_mut();
         let mut see = |at: usize, size: f64| {
             if size.is_finite() {
@@ -269,16 +347,22 @@ impl Prepared {
             }
             moved[state] = states[state];
         }
-        let least = self
+        let mut least: Vec<f64> = self
             .sides
             .iter()
             .map(|sides| COUNTS * sizes.get(sides).copied().unwrap_or(0.0))
             .collect();
+        if !self.instants.places().is_empty() {
+            let piece = self.instants.piece(time, &self.held_in(motion, time));
+            for (at, sign) in self.instants.places().iter().zip(piece.signs) {
+                (values[*at], least[*at]) = (sign, 0.0);
+            }
+        }
         (values, least)
     }
 
-    /// The impulses of the margins, from those of all watched outputs. One below this share of the largest that the margin has had is
-    /// none: a ball that hops no higher than the tolerance lies still.
+    /// Returns the impulses of the margins, computed from those of all watched outputs. An impulse below the fraction `share`
+    /// of the margin's largest one so far counts as none. A ball that bounces no higher than the tolerance is therefore at rest.
     pub fn margin_impulses(&self, impulses: &[f64], share: f64) -> Vec<f64> {
         let mut largest = self.impulses.borrow_mut();
         let of = |(output, sides): (&usize, &(ExprId, ExprId))| {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::plan::{Plan, Progress, Sink, Summary};
-use crate::simulator::Part;
+use crate::simulator::RunSection;
 use crate::switching::columns::Columns;
 use crate::switching::course::Course;
 use crate::switching::instant::standing::{Before, Standing};
@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// In so many combinations of modes an equilibrium is looked for.
+/// The maximum number of combinations of modes in which an equilibrium is searched for.
 const MOST_RESTS: usize = 20;
 
 /// Runs a model with events; `report` receives each event.
@@ -41,7 +41,7 @@ pub fn run_switched(
 }
 
 impl Course<'_> {
-    /// The start: the modes that agree with the starts, the blocks that run initially, and those of the first instant.
+    /// Performs the start: the modes that agree with the initial values, the blocks that run initially, and those of the first instant.
     fn begin(&mut self) -> Result<Standing, Failure> {
         let switching = &self.setup.events.model().switching;
         let modes = switching.first_modes();
@@ -53,7 +53,7 @@ impl Course<'_> {
         };
         for (at, block) in self.setup.events.blocks().iter().enumerate() {
             if let Some(condition) = &standing.prepared.blocks[at] {
-                self.holding[at] = standing.holds_now(condition);
+                self.holding[at] = standing.keeps(condition, false);
             }
             if block.trigger == Trigger::Initially {
                 standing = self.run_blocks(&standing, &[at])?;
@@ -62,11 +62,11 @@ impl Course<'_> {
         let standing = self.happen(standing)?;
         let stays = standing.has_states(&starts);
         let lost = stays.then(|| standing.energy()).flatten();
-        self.report_events(lost, lost);
+        self.report_events(lost.map(|_| 0.0));
         Ok(standing)
     }
 
-    /// An equilibrium in modes that agree with it: where others follow, the equilibrium in these is looked at next.
+    /// Finds an equilibrium that is consistent with its modes: if other modes follow, their equilibrium is examined next.
     fn at_rest(
         &mut self,
         mut modes: Vec<usize>,
@@ -85,7 +85,7 @@ impl Course<'_> {
                 &mut self.summary.notes,
             )?;
             let mut from = Before::at_start(&prepared.system, modes.clone(), found, discretes.to_vec());
-            // It is one for the inputs as they are.
+            // The point is an equilibrium for the current inputs.
             from.inputs_step = false;
             let standing = self.settle(from)?;
             if standing.prepared.modes == modes {
@@ -99,7 +99,7 @@ impl Course<'_> {
         Err(no_equilibrium(self.plan.start, &self.library.words(&modes)))
     }
 
-    /// From event to event, until the stop.
+    /// Continues from event to event, until the stop.
     fn go_on(&mut self, mut standing: Standing) -> Result<(), Failure> {
         let first = standing.energy();
         loop {
@@ -121,19 +121,16 @@ impl Course<'_> {
             self.supplied = 0.0;
             let before = standing.energy();
             standing = self.happen(standing)?;
-            let after = standing.energy();
+            let lost = before.zip(standing.energy());
+            let lost = lost.map(|(before, after)| before - after + self.supplied);
             self.balance.supplied += self.supplied;
-            if !self.happened.is_empty() {
-                self.balance.impulses += self.supplied;
-            }
-            let lost = before.zip(after).map_or(f64::NAN, |(before, after)| before - after);
-            self.balance.lost += lost + self.supplied;
-            self.report_events(before, after);
+            self.balance.lost += lost.unwrap_or(f64::NAN);
+            self.report_events(lost);
             self.event_row(&standing)?;
         }
     }
 
-    /// The run where a part of it has ended with these states, before anything happens there.
+    /// Returns the point at the end of a part with these states, before any event there.
     fn arrived(&mut self, standing: &Standing, began: f64, states: &[f64]) -> Result<Standing, Failure> {
         let mut from = Before::of(standing, standing.prepared.modes.clone());
         for (state, value) in standing.prepared.system.states.iter().zip(states) {
@@ -150,7 +147,7 @@ impl Course<'_> {
         instant.enter(&from, standing.prepared.clone(), &[])
     }
 
-    /// Warns once of ideal elements in a loop.
+    /// Warns once about ideal elements in a loop.
     fn see_loops(&mut self, ends: (&Standing, &Standing)) {
         let is_known = self.summary.notes.iter().any(|note| note.code == Code::LGM1026);
         if !is_known && let Some(warning) = undetermined(&mut self.library, ends, &mut self.seen) {
@@ -158,15 +155,11 @@ impl Course<'_> {
         }
     }
 
-    /// One part of the run; the time, the next row and the states at its end.
+    /// Performs one part of the run; returns the time, the next row and the states at its end.
     fn part(&mut self, standing: &Standing, until: f64) -> Result<(f64, usize, Vec<f64>), Failure> {
         let prepared: Rc<_> = standing.prepared.clone();
         let signals = prepared.held(self.time, &standing.discretes);
-        // An element whose mode is assumed waits for the others.
-        let changes = prepared.changes.iter().zip(&standing.wanted);
-        let changes = changes
-            .filter(|(_, wanted)| wanted.is_none())
-            .flat_map(|(changes, _)| changes);
+        let changes = prepared.changes.iter().flatten();
         let changes = changes.map(|change| WatchedCondition {
             condition: change.condition.clone(),
             is_edge: false,
@@ -183,15 +176,24 @@ impl Course<'_> {
                     held: *held,
                 })
             });
-        let part = Part {
+        let held = prepared.held_between(&standing.discretes);
+        let part = RunSection {
             time: self.time,
             states: standing.states.clone(),
             until,
+            expected: match self.summary.restarts {
+                0 => until - self.time,
+                parts => (until - self.time).min((self.time - self.plan.start) / parts as f64),
+            },
             is_event: self.next_instant() <= until,
             row: self.row,
             corners: &prepared.margin_corners,
+            instants: (&prepared.instants, &held),
+            longest: prepared.longest,
+            looks: &prepared.looks,
             moving: &prepared.moving,
-            margins: (&prepared.margins, standing.least.clone(), standing.going()),
+            margins: (&prepared.margins, prepared.phases),
+            near: (standing.least.clone(), standing.going()),
             conditions: changes.chain(blocks).collect(),
             scales: prepared.scales.take(),
             powers: prepared.powers.as_ref(),

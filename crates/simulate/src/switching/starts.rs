@@ -1,4 +1,4 @@
-//! The starts of a run with events: those that are given, and equilibria.
+//! The initial values of a run with events: given ones, and equilibria.
 
 use crate::failure::{Failure, FailureKind};
 use crate::inputs::expressions::Inputs;
@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::reinitialisation::initial_states;
 use crate::reinitialisation::jump::move_states;
 use crate::switching::instant::standing::Standing;
-use crate::switching::library::Library;
+use crate::switching::library::Combinations;
 use crate::switching::prepared::Prepared;
 use crate::switching::setup::Switched;
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
@@ -17,7 +17,7 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The starts of all states by their names: those of the modes of the start, and those that states of other modes are given.
+/// Returns the initial values of all states by name: those of the initial modes, and those given for states in other modes.
 pub(super) fn starts(setup: &Switched<'_>, plan: &Plan) -> Result<FxHashMap<Arc<str>, f64>, Failure> {
     let (system, kernels) = setup.first;
     let (parameters, start) = (&setup.parameters[..], plan.start);
@@ -44,14 +44,14 @@ pub(super) fn starts(setup: &Switched<'_>, plan: &Plan) -> Result<FxHashMap<Arc<
     Ok(found)
 }
 
-/// The values of the parameters by their symbols.
+/// Returns the values of the parameters by their symbols.
 pub(super) fn parameter_values(setup: &Switched<'_>) -> FxHashMap<SymbolId, f64> {
     let parameters = setup.events.model().parameters.iter();
     let symbols = parameters.flat_map(|parameter| parameter.entries.iter().map(|entry| entry.symbol));
     symbols.zip(setup.parameters.iter().copied()).collect()
 }
 
-/// The starts of discrete variables.
+/// Returns the initial values of discrete variables.
 pub(super) fn discrete_starts(setup: &Switched<'_>) -> Vec<f64> {
     let model = setup.events.model();
     let values = parameter_values(setup);
@@ -66,7 +66,8 @@ pub(super) fn discrete_starts(setup: &Switched<'_>) -> Vec<f64> {
     model.switching.discretes.iter().map(value).collect()
 }
 
-/// All states by their names where a combination of modes is at rest; what is no state or dependent storage there has its start.
+/// Returns all states by name in a combination of modes at rest; variables that are neither states nor dependent
+/// storage there have their initial values.
 pub(super) fn equilibrium(
     setup: &Switched<'_>,
     plan: &Plan,
@@ -94,18 +95,18 @@ pub(super) fn equilibrium(
     Ok(starts.iter().map(known).collect())
 }
 
-/// The failure of a search for modes that agree with an equilibrium.
+/// Returns the failure of a search for modes that agree with an equilibrium.
 pub(super) fn no_equilibrium(start: f64, modes: &str) -> Failure {
-    let message = "no equilibrium agrees with the modes in which it is one";
+    let message = "no equilibrium is consistent with its modes";
     let diagnostic = Diagnostic::error(Code::LGM1014, message)
-        .note(format!("the last modes that were tried: {modes}"))
-        .help("begin from starts instead, and let the run settle");
+        .note(format!("the last modes tried: {modes}"))
+        .help("start from initial values instead, and let the run settle");
     Failure::new(start, FailureKind::Events(Box::new(diagnostic)))
 }
 
-/// An element that a run at rest has passed without meeting it: its change asks for a place, which is passed, and for a motion, which there
-/// is none of. A wall holds at its place, and not where the rest would be without it.
-pub(super) fn beyond_contact(library: &Library<'_>, standing: &Standing) -> Option<String> {
+/// Returns an element whose change a run at rest has missed. The change requires a position, which has been passed, and a
+/// motion, which does not exist. A wall acts at its own location, not at the equilibrium position without it.
+pub(super) fn beyond_contact(library: &Combinations<'_>, standing: &Standing) -> Option<String> {
     let model = library.events.model();
     let asks_for_place = |condition: ExprId| {
         let parts = model.exprs.reachable(&[condition]).into_iter();
@@ -128,17 +129,20 @@ pub(super) fn beyond_contact(library: &Library<'_>, standing: &Standing) -> Opti
         })
         .find(|(_, written, watched)| {
             let holds = |still: f64, by: f64| watched.condition.holds(&|at| side(at, still, by));
-            // By the place that is passed, and not only by what is 0.
+            // Passed according to its position, and not only according to zero margins.
             let is_passed = |still: f64| holds(still, 1.0) && !holds(still, -1.0);
             asks_for_place(written.condition) && !holds(0.0, 1.0) && (is_passed(1.0) || is_passed(-1.0))
         })
         .map(|(element, ..)| library.name(element))
 }
 
-/// The failure of a rest beyond a contact.
+/// Returns the failure for an equilibrium beyond a contact.
 pub(super) fn rests_beyond(start: f64, element: &str) -> Failure {
-    let message = format!("the equilibrium lies beyond the place of `{element}`, which would hold before");
+    let message = format!(
+        "the equilibrium lies beyond the position of `{element}`, which would stop the motion \
+        before it"
+    );
     let diagnostic = Diagnostic::error(Code::LGM1014, message)
-        .help("begin from starts instead, and let the run settle at the contact");
+        .help("start from initial values instead, and let the run settle at the contact");
     Failure::new(start, FailureKind::Events(Box::new(diagnostic)))
 }

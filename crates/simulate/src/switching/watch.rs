@@ -1,19 +1,21 @@
-//! Conditions that end a part of a run: where one of them becomes true is located on the solution between the ends of a step.
+//! Conditions that end a part of a run. The instant at which one of them becomes true is located on the solution
+//! between the ends of a step.
 
 use crate::motion::Motion;
 use crate::solvers::solver::{Solver, SolverFault};
+use crate::switching::instants::{Instants, Piece};
 use lgm_equations::switching::Condition;
 use lgm_kernels::Kernel;
-use lgm_runtime::events::looks::{LOOKS, Look, Watched, first_within};
+use lgm_runtime::events::looks::{LOOKS, Look, Watched, about_zero, first_within, is_at_rest};
 
-/// A condition that is watched.
+/// A watched condition.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchedCondition {
-    /// The condition over margins, by their places in the kernel of margins.
+    /// The condition over margins, by index in the kernel of margins.
     pub condition: Condition,
-    /// If it must become true; otherwise being true is enough.
+    /// True if the condition must change from false to true; otherwise it is sufficient that it is true.
     pub is_edge: bool,
-    /// If it held when it was looked at last.
+    /// True if it held at its last evaluation.
     pub held: bool,
 }
 
@@ -29,34 +31,47 @@ impl WatchedCondition {
 
 /// The conditions that a part of a run watches.
 pub(crate) struct EndConditions<'a> {
-    /// The margins of the conditions.
+    /// The margins of the conditions, then turns, then phases.
     pub margins: &'a Kernel,
-    /// A margin that is nearer to 0 than this is 0.
+    phases: usize,
+    /// The magnitude below which each margin is 0.
     tolerances: Vec<f64>,
-    /// Margins that are 0 behind the event at which the part begins, by where they are going: for modes they count as that until they
-    /// are not 0.
+    /// The directions of margins that are 0 after the event at which the part begins. For modes, these directions count as
+    /// signs until the margins are nonzero.
     going: Vec<f64>,
     pub conditions: Vec<WatchedCondition>,
+    /// The margins that depend only on time, with the held values, and their last evaluated signs.
+    instants: (&'a Instants, &'a [f64]),
+    piece: Piece,
     unknowns: Vec<f64>,
     states: Vec<f64>,
-    /// Margins at the start of the last step, and at the instants that were looked at within it.
+    /// Margins at the start of the last step, and at the instants examined within it.
     looks: Looks,
 }
 
 /// Margins at several times.
 type Looks = [Look<f64, Vec<f64>>; LOOKS + 1];
 
-/// States at a time, as the solution between the ends of a step has them.
+/// States at a time, on the solution between the ends of a step.
 type StatesAt<'s> = dyn FnMut(f64, &mut [f64]) -> Result<(), SolverFault> + 's;
 
 impl<'a> EndConditions<'a> {
     pub fn new(
-        (margins, tolerances, going): (&'a Kernel, Vec<f64>, Vec<f64>),
+        (margins, phases): (&'a Kernel, usize),
+        (tolerances, going): (Vec<f64>, Vec<f64>),
         conditions: Vec<WatchedCondition>,
+        instants: (&'a Instants, &'a [f64]),
         motion: &Motion<'_>,
     ) -> EndConditions<'a> {
         EndConditions {
+            instants,
+            piece: Piece {
+                from: f64::NAN,
+                to: f64::NAN,
+                signs: Vec::new(),
+            },
             margins,
+            phases,
             tolerances,
             going,
             conditions,
@@ -73,7 +88,16 @@ impl<'a> EndConditions<'a> {
         motion.call(self.margins, time, &self.states, &self.unknowns, None, &mut values);
         for (value, least) in values.iter_mut().zip(&self.tolerances) {
             if value.abs() <= *least {
-                *value = 0.0;
+                *value = about_zero(*value);
+            }
+        }
+        let (instants, held) = self.instants;
+        if !instants.places().is_empty() {
+            if !(self.piece.from..self.piece.to).contains(&time) {
+                self.piece = instants.piece(time, held);
+            }
+            for (at, sign) in instants.places().iter().zip(&self.piece.signs) {
+                values[*at] = *sign;
             }
         }
         values
@@ -85,43 +109,45 @@ impl<'a> EndConditions<'a> {
             .any(|condition| condition.acts(margins, &self.going))
     }
 
-    /// Begins to watch here; whether a condition acts at once. One that has become true here, at a step of an input, was false before.
+    /// Begins to watch at this point; returns true if a condition acts immediately. A condition that has become true here, at a
+    /// step of an input, was false before.
     pub fn begin(&mut self, motion: &Motion<'_>, time: f64, states: &[f64]) -> bool {
         self.states.copy_from_slice(states);
         let margins = self.evaluate(motion, time);
         let acts = self.acts(&margins);
         if !acts {
-            self.take_over(&margins);
+            self.take_over(&margins, None);
         }
         self.looks[0] = Look { t: time, margins };
         acts
     }
 
-    /// Takes over which conditions hold.
-    fn take_over(&mut self, margins: &[f64]) {
+    /// Records which conditions hold.
+    fn take_over(&mut self, margins: &[f64], before: Option<&[f64]>) {
+        let rests = |at: usize| before.is_some_and(|before| is_at_rest(before[at], margins[at]));
         for condition in &mut self.conditions {
-            condition.held = condition.condition.holds(&|at| margins[at]);
+            condition.held = (condition.condition).is_kept(condition.held, &|at| margins[at], &rests);
         }
         for (going, margin) in self.going.iter_mut().zip(margins) {
             *going = if *margin == 0.0 { *going } else { 0.0 };
         }
     }
 
-    /// The first instant within the last step, up to `end`, at which a condition acts, and the states there.
+    /// Returns the first instant within the last step, up to `end`, at which a condition acts, and the states there.
     pub fn first_within(
         &mut self,
         motion: &Motion<'_>,
         solver: &mut dyn Solver,
         end: f64,
     ) -> Result<Option<(f64, Vec<f64>)>, SolverFault> {
-        // A step that ends at the stop time reaches it but for rounding.
+        // A step that ends at the stop time reaches it except for round-off.
         let (from, to) = (solver.previous(), solver.time());
         self.first(motion, (from, end.min(to)), &mut |time, states: &mut [f64]| {
             solver.interpolate(time.clamp(from, to), states)
         })
     }
 
-    /// The first instant between two times at which a condition acts, and the states there.
+    /// Returns the first instant between two times at which a condition acts, and the states there.
     pub fn first(
         &mut self,
         motion: &Motion<'_>,
@@ -161,16 +187,24 @@ impl Watched for Within<'_, '_, '_, '_> {
         Ok(())
     }
 
+    fn conditions(&self) -> usize {
+        self.conditions.tolerances.len()
+    }
+
+    fn phases(&self) -> usize {
+        self.conditions.phases
+    }
+
     fn acts(&self, margins: &Vec<f64>) -> bool {
         self.conditions.acts(margins)
     }
 
-    fn take_over(&mut self, margins: &Vec<f64>) {
-        self.conditions.take_over(margins);
+    fn take_over(&mut self, margins: &Vec<f64>, before: Option<&Vec<f64>>) {
+        self.conditions.take_over(margins, before.map(Vec::as_slice));
     }
 }
 
-/// Looks before anything was looked at.
+/// Returns the memory for samples before any evaluation.
 fn never(margins: usize) -> Looks {
     let look = || Look {
         t: f64::NAN,

@@ -1,4 +1,4 @@
-//! The energies of an interval: what sources give, what dissipators take, what storage takes.
+//! The energies of an interval: supplied by sources, absorbed by dissipators, and absorbed by storage.
 
 use super::integrate::Made;
 use super::radau::WEIGHTS;
@@ -9,12 +9,12 @@ use lgm_equations::{FlatGraph, Instant, Powers};
 #[derive(Default)]
 pub(super) struct Energy {
     pub powers: Powers,
-    /// How far two quadratures differ.
+    /// The difference of two quadratures.
     pub uncertainty: f64,
 }
 
 impl Energy {
-    /// Adds those of one step by the quadrature that its states come from; Simpson's says how far it may be off.
+    /// Adds the energies of one step by the quadrature of its states; Simpson's rule estimates its error.
     pub fn add(
         &mut self,
         graph: &mut FlatGraph<'_>,

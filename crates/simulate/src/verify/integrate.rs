@@ -1,56 +1,57 @@
-//! A second integrator, to compare the rows of a run with.
+//! A second integrator, for comparison with the rows of a run.
 //!
-//! It shares nothing with the solvers of runs but the right sides. An interval between two rows is crossed from the first row's states.
-//! Each step is made at once and in two halves ([`radau`](super::radau)), and holds where both come to the same, and
-//! where the rates at its halves lead back to the rate at its very beginning: a law that bends between
-//! there and the first stage is seen by nothing else. So a step that reaches over a corner of a law, however sharp it is, is made again in shorter
-//! ones, until what it misses is less than the tolerance.
+//! Only the right sides are shared with the solvers of runs. An interval between two rows is integrated from the first
+//! row's states. Each step is computed in one piece and in two halves ([`radau`](super::radau)). It is accepted if both
+//! agree, and if the rates at its halves extrapolate to the rate at its very start. The latter is the only way to
+//! detect a kink of a law between the start and the first stage. A step over a sharp kink of a law is therefore
+//! repeated in shorter ones, until its error is below the tolerance.
 
 use super::radau::{NODES, WEIGHTS, factor, lagrange, measure};
-use super::rates::{Given, Integrator, Jacobian};
+use super::rates::{Integrator, Jacobian, NotIntegrated};
 use crate::solvers::linear_factors::Factor;
 
-/// A step is not made shorter than this share of the interval, which may be as long as that of a slow reaction with fast ones in it.
+/// The shortest step, as a fraction of the interval, which may contain a slow reaction with fast parts.
 const SHORTEST: f64 = 1e-30;
 
-/// How much shorter a step is made whose stages are not found.
+/// The factor for a step whose stages were not found.
 const SHORTER: f64 = 0.25;
 
-/// After so many attempts at steps it is asked whether the rest of an interval would take more than [`MOST`], at the pace of these.
+/// The number of attempted steps after which the cost of the rest of an interval is estimated; more than [`MOST`] at
+/// the same pace is too much.
 const ATTEMPTS: u32 = 1000;
 const MOST: f64 = 5e4;
 
-/// How exactly an interval is crossed.
+/// The accuracy of an interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Care<'t> {
-    /// What each state may be off after a step.
+    /// The error tolerance of each state after a step.
     pub tolerance: &'t [f64],
-    /// The same as a share of the state, where that is more.
+    /// The relative error tolerance, if that is larger.
     pub relative: f64,
-    /// No step is longer.
+    /// The longest allowed step.
     pub longest: f64,
 }
 
-/// A step that holds: its beginning, and the three stages of each half, the last of which is its end.
+/// An accepted step: its start, and the three stages of each half, the last of which is its end.
 pub(super) struct Made {
     pub length: f64,
     pub points: Vec<(f64, Vec<f64>)>,
-    /// Its error as a share of the tolerance.
+    /// Its error as a fraction of the tolerance.
     error: f64,
 }
 
 /// Receives each step.
 pub(super) type Visit<'v> = dyn FnMut(&Made) + 'v;
 
-/// Where an interval ends, and by what steps that was found.
+/// The end of an interval, and the steps that led there.
 pub(super) struct Crossed {
     pub states: Vec<f64>,
     pub longest: f64,
 }
 
 impl Integrator<'_> {
-    /// The Jacobian at a point: exact where there are no loops, by differences elsewhere.
-    fn jacobian(&mut self, time: f64, states: &[f64], tolerance: &[f64]) -> Result<Jacobian, Given> {
+    /// Returns the Jacobian at a point: exact without loops, otherwise by differences.
+    fn jacobian(&mut self, time: f64, states: &[f64], tolerance: &[f64]) -> Result<Jacobian, NotIntegrated> {
         if self.motion.unknowns == 0 && self.motion.system.equations.mass_matrix.is_none() {
             let matrix = &self.motion.kernels.jacobians(self.motion.system).rates_by_states;
             let mut values = vec![0.0; matrix.stored()];
@@ -81,22 +82,28 @@ impl Integrator<'_> {
         })
     }
 
-    /// The matrix of the stages; what it costs counts as right sides.
-    fn factor(&mut self, jacobian: &Jacobian, length: f64) -> Result<Factor, Given> {
+    /// Factorises the matrix of the stages; its cost counts as right sides.
+    fn factor(&mut self, jacobian: &Jacobian, length: f64) -> Result<Factor, NotIntegrated> {
         let stored = 9 * jacobian.values.len() as u64 + 3 * self.size as u64;
         self.take(stored * (1 + stored.isqrt() / 20))?;
         factor(jacobian, self.size, length, &WEIGHTS)
     }
 
-    /// `(1 - length * J)^-1` times a change: what is much faster than the step follows the rest at once.
-    fn damped(&self, jacobian: &Jacobian, length: f64, change: &mut [f64]) -> Result<(), Given> {
+    /// Applies `(1 - length * J)^-1` to a change: much faster parts follow the rest instantaneously.
+    fn damped(&self, jacobian: &Jacobian, length: f64, change: &mut [f64]) -> Result<(), NotIntegrated> {
         let factor = factor(jacobian, self.size, length, &[[1.0]])?;
         factor.solve(change);
         Ok(())
     }
 
-    /// One step, at once and in two halves; none where no stages are found.
-    fn step(&mut self, from: f64, length: f64, states: &[f64], tolerance: &[f64]) -> Result<Option<Made>, Given> {
+    /// Performs one step, in one piece and in two halves; returns `None` if no stages are found.
+    fn step(
+        &mut self,
+        from: f64,
+        length: f64,
+        states: &[f64],
+        tolerance: &[f64],
+    ) -> Result<Option<Made>, NotIntegrated> {
         let size = self.size;
         let first = self.rates(from, states)?;
         let known = self.motion.solution();
@@ -131,7 +138,8 @@ impl Integrator<'_> {
         let apart: Vec<f64> = (0..size)
             .map(|at| points[6].1[at] - states[at] - once.moved[2][at])
             .collect();
-        // What the rates at the six stages say of the beginning; between it and the first stage, that much may be missed.
+        // The weights that estimate the rate at the beginning from the six stages; this bounds what may be missed
+        // between it and the first stage.
         let nodes: [f64; 6] = std::array::from_fn(|at| 0.5 * NODES[at % 3] + 0.5 * (at / 3) as f64);
         let weights = lagrange(&nodes, 0.0);
         let all = || left.rates.iter().chain(&right.rates);
@@ -146,20 +154,20 @@ impl Integrator<'_> {
         Ok(Some(Made { length, points, error }))
     }
 
-    /// Where the step that begins at a time ends at the latest, short of the end of the interval.
+    /// Returns the latest end of the step that starts at a time, before the end of the interval.
     fn reach(&self, time: f64, to: f64) -> f64 {
         let next = self.looks.partition_point(|look| *look <= time);
         self.looks.get(next).map_or(to, |look| look.min(to))
     }
 
-    /// The states at the end of an interval; `visit` receives each step.
+    /// Integrates to the end of an interval and returns the states there; `visit` receives each step.
     pub(super) fn cross(
         &mut self,
         (from, to): (f64, f64),
         states: &[f64],
         care: Care<'_>,
         visit: &mut Visit<'_>,
-    ) -> Result<Crossed, Given> {
+    ) -> Result<Crossed, NotIntegrated> {
         let (mut time, mut at) = (from, states.to_vec());
         let mut length = (to - from).min(care.longest);
         let mut longest: f64 = 0.0;
@@ -169,21 +177,21 @@ impl Integrator<'_> {
             attempts += 1;
             if attempts == ATTEMPTS {
                 if (to - time) * f64::from(ATTEMPTS) > MOST * (time - begun) {
-                    return Err(Given::Up);
+                    return Err(NotIntegrated::TooLong);
                 }
                 (attempts, begun) = (0, time);
             }
             let reach = self.reach(time, to);
             let is_last = time + 1.000_001 * length >= reach;
             let step = if is_last { reach - time } else { length };
-            // An attempt that fails may have led the loops elsewhere.
+            // A failed attempt may have moved the loops to another solution.
             self.motion.guess_unknowns(&known);
             let pairs = care.tolerance.iter().zip(&at);
             let tolerance: Vec<f64> = pairs
                 .map(|(least, state)| least.max(care.relative * state.abs()))
                 .collect();
             let made = match self.step(time, step, &at, &tolerance) {
-                Err(Given::Out) => None,
+                Err(NotIntegrated::NoValue) => None,
                 made => made?,
             };
             let shrunk = match made {
@@ -194,7 +202,7 @@ impl Integrator<'_> {
                     visit(&made);
                     longest = longest.max(step);
                     let grown = step * (0.8 * made.error.max(1e-9).powf(-1.0 / 6.0)).min(4.0);
-                    // A look that cut the step short says nothing of how long the next one may be.
+                    // A sample that shortened the step does not limit the next one.
                     length = if is_last { grown.max(length) } else { grown }.min(care.longest);
                     known = self.motion.solution();
                     if let Some((end, states)) = made.points.pop() {
@@ -207,7 +215,7 @@ impl Integrator<'_> {
             };
             length = shrunk * step;
             if length < SHORTEST * (to - from) || time + length <= time {
-                return Err(Given::Out);
+                return Err(NotIntegrated::NoValue);
             }
         }
         Ok(Crossed { states: at, longest })

@@ -1,52 +1,53 @@
-//! From one row to the next by the second integrator.
+//! Integration from one row to the next by the second integrator.
 
 use super::energy::Energy;
 use super::integrate::{Care, Crossed, Made, Visit};
-use super::rates::{Given, Integrator};
+use super::rates::{Integrator, NotIntegrated};
 use super::report::{ALLOWED, not_vanishing};
 use super::{Row, Verifier, row_unknowns};
 use lgm_equations::Seen;
 
-/// Right sides, times their number, that are evaluated for the comparison of states.
+/// The maximum number of right-side evaluations, times the number of states, for the comparison of states.
 const WORK: u64 = 400_000_000;
 
-/// Variables of ports that are evaluated for the balance of energy.
+/// The maximum number of port variables evaluated for the energy balance.
 const PORTS: u64 = 2_000_000;
 
-/// How much more exact the second integrator is than the run.
+/// The tolerance of the second integrator, as a fraction of that of the run.
 const FINER: f64 = 1e-2;
 
-/// No tolerance of it is below this.
+/// The smallest tolerance of the second integrator.
 const FINEST: f64 = 1e-12;
 
-/// Where a row is so many tolerances from what the second integrator comes to, that goes the way once more.
+/// If a sample differs from the second integrator by more than this many tolerances, the interval is integrated
+/// again.
 const SUSPECT: f64 = 5.0;
 
-/// It then has so small a share of its tolerance, and steps of this share of the longest one at most, which end elsewhere.
+/// The factor for its tolerance in the repetition, and for its longest step, so that the steps end elsewhere.
 const AGAIN: f64 = 0.1;
 const ELSEWHERE: f64 = 0.43;
 
-/// So many of its own tolerances both ways may be apart; what is less certain is said to be not verified.
+/// The largest difference between the two integrations, in units of their tolerances; beyond it the sample is not verified.
 const CERTAIN: f64 = 10.0;
 
-/// So often it goes the way once more at most.
+/// The maximum number of repetitions.
 const ROUNDS: usize = 2;
 
-/// The unknowns of loops are solved for to this share of their size, and none is smaller than this share of the largest.
+/// The accuracy of the unknowns of loops relative to their magnitude, and their smallest magnitude relative to the largest.
 const SOLVED: f64 = 1e-13;
 const NOISE: f64 = 1e-4;
 
-/// What the second integrator has found of an interval.
-struct Found {
+/// The result of the second integrator for an interval.
+struct IntegratedInterval {
     /// The states at its end.
     reached: Vec<f64>,
-    /// How far what the run may be off at the first row is off at the second, where that matters.
+    /// The amplification of the run's error from the first sample to the second, if it matters.
     carried: Vec<f64>,
     energy: Option<Energy>,
 }
 
 impl Verifier<'_> {
-    /// Looks at one interval: the states and the balance of energy.
+    /// Examines one interval: the states and the balance of energy.
     pub(super) fn check_interval(&mut self, last: &Row, was: &Seen, row: &Row, seen: &Seen) {
         self.report.intervals += 1;
         if row.states.is_empty() {
@@ -66,14 +67,20 @@ impl Verifier<'_> {
         }
     }
 
-    /// Goes from one row to the next by the second integrator.
-    fn second_way(&mut self, last: &Row, was: &Seen, row: &Row, seen: &Seen) -> Result<Found, Given> {
+    /// Integrates from one row to the next with the second integrator.
+    fn second_way(
+        &mut self,
+        last: &Row,
+        was: &Seen,
+        row: &Row,
+        seen: &Seen,
+    ) -> Result<IntegratedInterval, NotIntegrated> {
         let share = ((row.time - self.plan.start) / (self.plan.stop - self.plan.start)).clamp(0.0, 1.0);
         let granted = ((0.1 + 0.9 * share) * WORK as f64) as u64;
         let budget = granted
             .checked_sub(self.work)
             .filter(|budget| *budget > 0)
-            .ok_or(Given::Up)?;
+            .ok_or(NotIntegrated::TooLong)?;
         self.motion.set_piece(last.time, row.time);
         self.set_small(was, seen);
         let finest = (FINER * self.plan.rtol).max(FINEST);
@@ -115,14 +122,14 @@ impl Verifier<'_> {
         let found = crossed.and_then(|crossed| way.compare(crossed, (&last.states, &row.states), care, &allowed));
         self.work += budget - integrator.left;
         self.ports += looks * (10 + self.graph.ports()) * u64::from(is_balanced);
-        found.map(|(reached, carried)| Found {
+        found.map(|(reached, carried)| IntegratedInterval {
             reached,
             carried,
             energy,
         })
     }
 
-    /// The loops are solved for as exactly as the sizes of their unknowns ask for: the leak of a diode is as small as it is.
+    /// Sets the accuracy of the loops that the magnitudes of their unknowns require, such as the leakage of a diode.
     fn set_small(&self, was: &Seen, seen: &Seen) {
         let count = self.motion.unknowns;
         let ends = [&was.unknowns, &seen.unknowns].map(|known| row_unknowns(known, count));
@@ -134,29 +141,29 @@ impl Verifier<'_> {
     }
 }
 
-/// The way between two rows.
+/// The interval between two rows.
 struct Way<'w, 'm> {
     integrator: &'w mut Integrator<'m>,
     ends: (f64, f64),
-    /// The unknowns of the loops where it begins.
+    /// The unknowns of the loops at its beginning.
     unknowns: Vec<f64>,
 }
 
 impl Way<'_, '_> {
-    fn cross(&mut self, from: &[f64], care: Care<'_>, visit: &mut Visit<'_>) -> Result<Crossed, Given> {
+    fn cross(&mut self, from: &[f64], care: Care<'_>, visit: &mut Visit<'_>) -> Result<Crossed, NotIntegrated> {
         self.integrator.begin(&self.unknowns);
         self.integrator.cross(self.ends, from, care, visit)
     }
 
-    /// Where the interval ends, and how far what the run may be off at its beginning is carried: the model itself may multiply it. Of a
-    /// row that is right anyway nobody needs to know that.
+    /// Returns the end of the interval, and the amplification of the run's initial error by the model itself. The
+    /// latter is not needed for a correct sample.
     fn compare(
         &mut self,
         first: Crossed,
         (from, row): (&[f64], &[f64]),
         care: Care<'_>,
         allowed: &[f64],
-    ) -> Result<(Vec<f64>, Vec<f64>), Given> {
+    ) -> Result<(Vec<f64>, Vec<f64>), NotIntegrated> {
         let near: Vec<f64> = allowed.iter().map(|allowed| SUSPECT * allowed).collect();
         if are_within(row, &first.states, &near) {
             return Ok((first.states, vec![0.0; row.len()]));
@@ -178,15 +185,15 @@ impl Way<'_, '_> {
         Ok((reached, carried))
     }
 
-    /// A row that is farther off than is to be expected is no fault of the run before the second integrator has come to the same by
-    /// other steps.
+    /// Verifies a sample with an unexpected difference: it is an error of the run only if the second integrator
+    /// confirms it with other steps.
     fn ascertain(
         &mut self,
         first: Crossed,
         (from, row): (&[f64], &[f64]),
         care: Care<'_>,
         (suspect, certain): (&[f64], &[f64]),
-    ) -> Result<Vec<f64>, Given> {
+    ) -> Result<Vec<f64>, NotIntegrated> {
         let (mut reached, mut longest) = (first.states, first.longest);
         let (mut tolerance, mut relative) = (care.tolerance.to_vec(), care.relative);
         for _ in 0..ROUNDS {
@@ -210,20 +217,20 @@ impl Way<'_, '_> {
         }
         match are_within(row, &reached, suspect) {
             true => Ok(reached),
-            false => Err(Given::Out),
+            false => Err(NotIntegrated::NoValue),
         }
     }
 }
 
-/// Whether two lists of states differ by no more than is allowed of each.
+/// Returns true if two lists of states differ by no more than the tolerance of each.
 fn are_within(a: &[f64], b: &[f64], allowed: &[f64]) -> bool {
     let mut pairs = a.iter().zip(b).zip(allowed);
     pairs.all(|((a, b), allowed)| (a - b).abs() <= *allowed)
 }
 
-/// A number between 1/2 and 1, or between their opposites, that looks random.
+/// Returns a pseudo-random number between 1/2 and 1, or between their negatives.
 fn scattered(at: usize, time: f64) -> f64 {
-    // The last digits of a time are as good as any.
+    // The last digits of a time are sufficiently random.
     let of_time = (time.to_bits() % 1_000_003) as f64;
     let x = (at as f64 + 1.0) * 0.754_877_666 + of_time * 0.569_840_29;
     let share = 2.0 * x.fract() - 1.0;

@@ -1,9 +1,10 @@
-//! Verification of a run while it is made (`lgm simulate --verify`).
+//! Verification of a run while it is performed (`lgm simulate --verify`).
 //!
-//! A [`Verifier`] stands between the run and where its rows go. At every row, and on both sides of every event, it looks at the flat
-//! graph, which the equations of the run were made from and which knows nothing of them: junctions and laws, outputs, inputs as they
-//! are written. Between rows it goes from each to the next with an integrator of its own; across a jump, charges and momenta are kept; and
-//! the energy that sources give is what storage and dissipators take.
+//! A [`Verifier`] is placed between the run and its sink. At every sample, and on both sides of every event, it
+//! evaluates the flat graph, which does not depend on the derived equations: junctions and laws, and outputs and inputs
+//! as defined. Between rows it integrates from each to the next with a separate integrator. It also checks that charges
+//! and momenta are conserved across jumps, and that the energy supplied by sources equals that absorbed by storage and
+//! dissipators.
 
 mod energy;
 mod integrate;
@@ -26,10 +27,10 @@ use lgm_model::system::StateSystem;
 use lgm_runtime::branch::INSTANT;
 use report::{Difference, Worst};
 
-/// States near zero are known to this share of the tolerance of their largest value.
+/// The accuracy of states near zero, as a fraction of the tolerance of their largest value.
 const LOOSE: f64 = 1e-3;
 
-/// A row as it came.
+/// A sample as received.
 #[derive(Clone, Debug, Default)]
 struct Row {
     time: f64,
@@ -38,12 +39,12 @@ struct Row {
     unknowns: Vec<f64>,
 }
 
-/// Two times that differ by the rounding of both.
+/// Returns true if two times differ only by the round-off of both.
 fn is_same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 8.0 * f64::EPSILON * a.abs().max(b.abs()) + NEAREST
 }
 
-/// Looks at the rows of a run, and hands on those that were asked for.
+/// Examines the samples of a run, and passes on the requested ones.
 pub struct Verifier<'a> {
     graph: FlatGraph<'a>,
     system: &'a StateSystem,
@@ -51,20 +52,20 @@ pub struct Verifier<'a> {
     signals: &'a dyn Signals,
     plan: &'a Plan,
     inner: &'a mut dyn Sink,
-    /// The number of rows handed on.
+    /// The number of rows passed on.
     row: usize,
-    /// The row that came last, and what is to be known of it when the next one comes.
+    /// The last sample, with the data needed at the next one.
     held: Option<Row>,
-    /// The row before it, as it was seen.
+    /// The previous row, with its evaluation.
     before: Option<(Row, Seen)>,
     unknowns: Vec<f64>,
-    /// When inputs or the equations step or bend, ascending.
+    /// The times of steps and kinks of inputs or equations, in increasing order.
     corners: Vec<f64>,
-    /// Instants at which what is narrower than a step is looked at, ascending, and the longest step in which no turn of an
-    /// oscillation is overlooked.
+    /// Instants at which effects shorter than a step are examined, in increasing order, and the longest step that
+    /// misses no turn of an oscillation.
     looks: Vec<f64>,
     longest: f64,
-    /// The largest size of each state so far.
+    /// The largest magnitude of each state so far.
     sizes: Vec<f64>,
     /// The largest differences of outputs, and of the rates of states.
     outputs: Vec<Difference>,
@@ -76,7 +77,7 @@ pub struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    /// A verifier of a run by a plan whose rows at events are on; those are handed on if `plan.events` says so.
+    /// Creates a verifier of a run by a plan with samples at events; those are passed on if `plan.events` is set.
     pub fn new(
         graph: FlatGraph<'a>,
         system: &'a StateSystem,
@@ -125,7 +126,7 @@ impl<'a> Verifier<'a> {
         })
     }
 
-    /// The plan that the run must be made by: rows at both sides of every event.
+    /// Returns the plan that the run must use: rows at both sides of every event.
     pub fn plan_of(plan: &Plan) -> Plan {
         Plan {
             events: true,
@@ -133,7 +134,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// What was found, once the run has ended; `steps` are those of the run.
+    /// Returns the findings after the end of the run; `steps` are those of the run.
     pub fn finish(mut self, steps: u64) -> (Report, Result<(), Stop>) {
         let last = match self.held.take() {
             Some(row) => {
@@ -151,7 +152,7 @@ impl<'a> Verifier<'a> {
         (self.report, last)
     }
 
-    /// Hands a row on: all of them, or the last one of those at the time of the next row of the plan.
+    /// Passes a row on: all rows, or only the last one at the time of the next row of the plan.
     fn hand_on(&mut self, row: &Row) -> Result<(), Stop> {
         let is_next = self.row < self.plan.points && is_same(row.time, self.plan.time(self.row));
         if is_next {
@@ -163,7 +164,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Everything at one instant.
+    /// Returns all values at one instant.
     fn instant(&self, row: &Row, side: Side) -> Instant {
         let count = self.system.inputs.len();
         let (mut inputs, mut rates) = (vec![0.0; count], vec![0.0; count]);
@@ -179,12 +180,12 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Whether two rows are the two sides of an event: of the end of a branch, which is known to a share of a step, too.
+    /// Returns true if two rows are the two sides of an event, including the end of a branch, which is known to a fraction of a step.
     fn is_instant(&self, before: f64, after: f64) -> bool {
         is_same(before, after) || after - before <= INSTANT * (self.plan.stop - self.plan.start)
     }
 
-    /// The time of a row on one side of it: a row may miss the corner that it shows by rounding.
+    /// Returns the time of a row on one side of it: a row may miss its corner by round-off.
     fn time_of(&self, time: f64, side: Side) -> f64 {
         let first = self
             .corners
@@ -199,10 +200,10 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Looks at a row on one side of its time, and at how the run came there.
+    /// Examines a row on one side of its time, and the integration that led to it.
     fn look_at(&mut self, mut row: Row, side: Side) {
         row.time = self.time_of(row.time, side);
-        // A row may miss the event that it shows by rounding.
+        // A row may miss its event by round-off.
         if let Some((last, _)) = self.before.as_ref().filter(|last| is_same(last.0.time, row.time)) {
             row.time = row.time.max(last.time);
         }
@@ -222,7 +223,7 @@ impl<'a> Verifier<'a> {
             self.check_rates(&row, &seen);
         }
         match self.before.take() {
-            // A later row that is the first to be seen is no start.
+            // A later row that is the first one evaluated is not a start.
             None if self.report.rows + self.report.unseen == 1 => self.check_start(row.time, &seen),
             Some((last, was)) if self.is_instant(last.time, row.time) => self.check_jump(&last, &was, &row, &seen),
             Some((last, was)) => self.check_interval(&last, &was, &row, &seen),
@@ -231,7 +232,7 @@ impl<'a> Verifier<'a> {
         self.before = Some((row, seen));
     }
 
-    /// Inputs are what is written in the model.
+    /// Checks that inputs have the values defined in the model.
     fn check_inputs(&mut self, instant: &Instant, side: Side) {
         for (at, value) in instant.inputs.iter().enumerate() {
             let is_before_all = side == Side::Before && instant.time < self.plan.start;
@@ -240,7 +241,7 @@ impl<'a> Verifier<'a> {
                 let size = value.abs().max(written.abs());
                 if (value - written).abs() > 1e-9 * size && !self.signals.is_measured(at) {
                     let input = &self.system.inputs[at];
-                    let words = format!("it is {value} in the run, and {written} as it is written");
+                    let words = format!("it is {value} in the run, but {written} by its definition");
                     self.report.fault(Fault::new(
                         format!("input `{}`", input.name),
                         input.span,
@@ -256,22 +257,22 @@ impl<'a> Verifier<'a> {
         for (at, (value, known)) in row.outputs.iter().zip(&seen.outputs).enumerate() {
             let Some((graph, rounding)) = known else { continue };
             self.report.outputs += 1;
-            // An infinite bound leaves no digit to compare.
+            // With an infinite bound there is no digit to compare.
             let mut beyond = (value - graph).abs() - 4.0 * rounding;
             if beyond > self.plan.rtol * value.abs().max(graph.abs()) {
                 beyond -= self.left_open(row, at);
             }
             self.outputs[at].take(beyond, value.abs().max(graph.abs()), || {
                 let (what, span) = self.graph.output_words(at);
-                let words = format!("it is {value} in the row, and {graph} by the flat graph");
+                let words = format!("it is {value} in the sample, but {graph} in the flat graph");
                 Fault::new(what, span, row.time, words)
             });
         }
     }
 
-    /// The change of an output where each state moves by its tolerance, beside loops. An unknown may be determined by the states with no
-    /// digit, as the voltage of a diode which blocks. Its value by an implicit method is then as right as the one that follows from the
-    /// states.
+    /// Returns the change of an output if each state moves by its tolerance, without loops. The states may determine an
+    /// unknown without any digit, such as the voltage of a blocking diode. Its value from an implicit method is then as
+    /// accurate as the one that follows from the states.
     fn left_open(&self, row: &Row, output: usize) -> f64 {
         if self.motion.unknowns == 0 {
             return 0.0;
@@ -296,7 +297,7 @@ impl<'a> Verifier<'a> {
         sum
     }
 
-    /// What is integrated is what the equations say.
+    /// Checks that the integrated rates of states are those of the equations.
     fn check_rates(&mut self, row: &Row, seen: &Seen) {
         if row.states.is_empty() {
             return;
@@ -304,8 +305,8 @@ impl<'a> Verifier<'a> {
         self.motion.set_piece(row.time, f64::INFINITY);
         let unknowns = row_unknowns(&seen.unknowns, self.motion.unknowns);
         let mut rates = vec![0.0; row.states.len()];
-        // With the unknowns of the flat graph: where loops leave an unknown without a digit, as the voltage of a diode which blocks
-        // the current of an inductor, two solutions of them differ, and the rates with them.
+        // Use the unknowns of the flat graph: if loops leave an unknown without a digit, such as the voltage of a diode
+        // that blocks the current of an inductor, two of their solutions differ, and so do the rates.
         if self.motion.unknowns > 0 && matches!(self.motion.mass, Mass::Identity) {
             let kernel = &self.motion.kernels.derivatives;
             self.motion
@@ -320,13 +321,13 @@ impl<'a> Verifier<'a> {
             let beyond = (integrated - emitted).abs() - 8.0 * rounding;
             self.rates[at].take(beyond, emitted.abs(), || {
                 let state = &self.system.states[at];
-                let words = format!("it is integrated with the rate {integrated}, where the equations have {emitted}");
+                let words = format!("it is integrated with the rate {integrated}, but the equations give {emitted}");
                 Fault::new(format!("state `{}`", state.name), state.span, row.time, words)
             });
         }
     }
 
-    /// The start follows from rest by conserved charges and momenta, where it is not given.
+    /// Checks that initial values that are not given follow from rest by conserved charges and momenta.
     fn check_start(&mut self, time: f64, seen: &Seen) {
         let is_looked_for = self.system.starts.search.is_some() || !self.system.starts.constraints.is_empty();
         if self.plan.from_equilibrium || is_looked_for || self.graph.has_start_conditions() {
@@ -340,7 +341,7 @@ impl<'a> Verifier<'a> {
             self.report.jumps += 1;
             if let Some(found) = found {
                 let words = format!(
-                    "charge or momentum is not conserved at the start, by {:.1e} of the largest",
+                    "charge or momentum is not conserved at the start: the error is {:.1e} of the largest",
                     found.residual
                 );
                 self.report.fault(Fault::new(found.what, found.span, time, words));
@@ -354,7 +355,7 @@ impl<'a> Verifier<'a> {
                 self.report.jumps += 1;
                 if let Some(found) = found {
                     let words = format!(
-                        "charge or momentum is not conserved in a step, by {:.1e} of the largest",
+                        "charge or momentum is not conserved in a step: the error is {:.1e} of the largest",
                         found.residual
                     );
                     self.report.fault(Fault::new(found.what, found.span, row.time, words));
@@ -366,7 +367,7 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// The unknowns of a run's loops, as many as there are.
+/// Returns the unknowns of a run's loops.
 fn row_unknowns(known: &[f64], count: usize) -> Vec<f64> {
     let mut list = known.to_vec();
     list.resize(count, 0.0);
@@ -387,7 +388,7 @@ impl Sink for Verifier<'_> {
             unknowns: self.unknowns.clone(),
         };
         if let Some(held) = self.held.replace(row) {
-            // Of two rows at one time, the first is what was before.
+            // The first of two samples at one time is the value before.
             let is_before = is_same(held.time, time);
             let side = if is_before { Side::Before } else { Side::After };
             if !is_before || self.plan.events {

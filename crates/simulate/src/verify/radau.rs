@@ -1,15 +1,15 @@
 //! One step of the second integrator: the method of Radau with three stages, of order 5.
 //!
-//! All three stages are solved for together, so that a law is looked at where the step ends, and not only where an extrapolation of its
-//! beginning leads to: a mass that comes to rest in the last part of a step sticks there.
+//! All three stages are solved together, so that a law is evaluated at the end of the step rather than only at an
+//! extrapolation from its start: a mass that comes to rest in the last part of a step sticks there.
 
-use super::rates::{Given, Integrator, Jacobian};
+use super::rates::{Integrator, Jacobian, NotIntegrated};
 use crate::solvers::linear_factors::{Factor, Pattern};
 
-/// Where the stages are, as shares of the step; the last one is its end.
+/// The positions of the stages, as fractions of the step; the last one is its end.
 pub(super) const NODES: [f64; 3] = [0.155_051_025_721_682_2, 0.644_948_974_278_317_8, 1.0];
 
-/// What each stage takes of the rates at all stages; the last row says what the step takes.
+/// The weights of the stages in each stage; the last row is for the complete step.
 pub(super) const WEIGHTS: [[f64; 3]; 3] = [
     [
         0.196_815_477_223_660_4,
@@ -28,16 +28,16 @@ pub(super) const WEIGHTS: [[f64; 3]; 3] = [
     ],
 ];
 
-/// The most iterations on the stages.
+/// The maximum number of iterations on the stages.
 const ITERATIONS: usize = 12;
 
-/// What is left of them when they are solved for, as a share of the tolerance.
+/// The largest residual of the stages, as a fraction of the tolerance.
 const SOLVED: f64 = 0.02;
 
-/// A correction that is not smaller than this share of the one before leads nowhere.
+/// An iteration whose correction exceeds this fraction of the previous one fails.
 const STALLED: f64 = 0.9;
 
-/// The stages of a step: how far the states have come at each, and the rates there.
+/// The stages of a step: the change of the states at each, and the rates there.
 #[derive(Clone, Debug)]
 pub(super) struct Stages {
     pub moved: [Vec<f64>; 3],
@@ -45,7 +45,7 @@ pub(super) struct Stages {
 }
 
 impl Stages {
-    /// What the polynomial through the stages gives at a share of the step, from its beginning on.
+    /// Evaluates the polynomial through the stages at a fraction of the step, relative to its beginning.
     fn at(&self, share: f64) -> Vec<f64> {
         let nodes = [0.0, NODES[0], NODES[1], NODES[2]];
         let weights: [f64; 4] = lagrange(&nodes, share);
@@ -54,7 +54,7 @@ impl Stages {
         (0..size).map(value).collect()
     }
 
-    /// A guess of the stages of a part of this step, from where that begins.
+    /// Returns a guess for the stages of a part of this step, relative to the start of that part.
     pub fn part(&self, from: f64, length: f64) -> [Vec<f64>; 3] {
         let begin = self.at(from);
         NODES.map(|node| {
@@ -64,7 +64,7 @@ impl Stages {
     }
 }
 
-/// The weights of values at nodes for the value of their polynomial somewhere.
+/// Returns the weights of values at nodes for the value of their polynomial at a point.
 pub(super) fn lagrange<const N: usize>(nodes: &[f64; N], place: f64) -> [f64; N] {
     std::array::from_fn(|at| {
         let others = (0..N).filter(|other| *other != at);
@@ -74,14 +74,14 @@ pub(super) fn lagrange<const N: usize>(nodes: &[f64; N], place: f64) -> [f64; N]
     })
 }
 
-/// The matrix `I - length * (weights ⊗ J)` of the stages of a step of some length, factorised. With the one weight 1 it is that of a
-/// damped change of the states.
+/// Factorises the matrix `I - length * (weights ⊗ J)` of the stages of a step of some length. With the single weight 1
+/// it is the matrix of a damped change of the states.
 pub(super) fn factor<const STAGES: usize>(
     jacobian: &Jacobian,
     size: usize,
     length: f64,
     weights: &[[f64; STAGES]; STAGES],
-) -> Result<Factor, Given> {
+) -> Result<Factor, NotIntegrated> {
     let (mut row_starts, mut columns_of, mut values) = (vec![0], Vec::new(), Vec::new());
     for (stage, weights) in weights.iter().enumerate() {
         for row in 0..size {
@@ -107,16 +107,16 @@ pub(super) fn factor<const STAGES: usize>(
         row_starts: &row_starts,
         columns_of: &columns_of,
     };
-    Factor::new(&pattern, &values).map_err(|_| Given::Out)
+    Factor::new(&pattern, &values).map_err(|_| NotIntegrated::NoValue)
 }
 
-/// How large a change of the states is, as a share of the tolerance.
+/// Returns the magnitude of a change of the states, as a fraction of the tolerance.
 pub(super) fn measure(change: &[f64], tolerance: &[f64]) -> f64 {
     let shares = change
         .iter()
         .zip(tolerance)
         .map(|(change, tolerance)| (change / tolerance).abs());
-    // What is no number is larger than all that is allowed.
+    // NaN exceeds every tolerance.
     shares.fold(
         0.0,
         |most, share| if share.is_nan() { f64::INFINITY } else { most.max(share) },
@@ -124,7 +124,7 @@ pub(super) fn measure(change: &[f64], tolerance: &[f64]) -> f64 {
 }
 
 impl Integrator<'_> {
-    /// The stages of a step from some states, beginning with a guess; none where no solution is found.
+    /// Solves for the stages of a step from some states, beginning with a guess; returns `None` if no solution is found.
     pub(super) fn stages(
         &mut self,
         (from, length): (f64, f64),
@@ -132,7 +132,7 @@ impl Integrator<'_> {
         factor: &Factor,
         guess: [Vec<f64>; 3],
         tolerance: &[f64],
-    ) -> Result<Option<Stages>, Given> {
+    ) -> Result<Option<Stages>, NotIntegrated> {
         let size = states.len();
         let mut moved = guess;
         let mut before: Option<f64> = None;
@@ -142,7 +142,7 @@ impl Integrator<'_> {
                 let there: Vec<f64> = states.iter().zip(&moved[stage]).map(|(a, b)| a + b).collect();
                 rates[stage] = match self.rates(from + NODES[stage] * length, &there) {
                     Ok(found) => found,
-                    Err(Given::Out) => return Ok(None),
+                    Err(NotIntegrated::NoValue) => return Ok(None),
                     Err(given) => return Err(given),
                 };
             }
@@ -171,7 +171,7 @@ impl Integrator<'_> {
                 return Ok(None);
             }
             let is_solved = error == 0.0 || share < STALLED && error * share <= SOLVED * (1.0 - share);
-            // Rounding may leave no more digits.
+            // Round-off may leave no more digits.
             if is_solved || iteration > 2 && share >= STALLED && error <= 0.5 {
                 return Ok(Some(Stages { moved, rates }));
             }
@@ -188,7 +188,7 @@ impl Integrator<'_> {
 mod tests {
     use super::*;
 
-    /// The weights integrate polynomials up to the degrees that the order needs.
+    /// The weights integrate polynomials up to the degrees required by the order.
     #[test]
     fn the_weights_are_those_of_the_method() {
         for (stage, weights) in WEIGHTS.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! The right sides that the second integrator evaluates, and what they cost.
+//! The right sides that the second integrator evaluates, and their cost.
 
 use crate::motion::{Mass, Motion};
 
-/// A loop for which no solution is found costs as much as so many others.
+/// The cost of a loop without a solution, in units of a solved loop.
 const FAILED: u64 = 20;
 
-/// The Jacobian of the right sides by states, dense or as it is stored.
+/// The Jacobian of the right sides with respect to states, dense or stored sparsely.
 #[derive(Clone)]
 pub(super) struct Jacobian {
     pub row_starts: Vec<usize>,
@@ -16,22 +16,22 @@ pub(super) struct Jacobian {
 /// The integrator of one run.
 pub(super) struct Integrator<'a> {
     pub(super) motion: &'a Motion<'a>,
-    /// Right sides that may still be evaluated.
+    /// The remaining number of right sides that may be evaluated.
     pub(super) left: u64,
-    /// What one of them costs.
+    /// The cost of one of them.
     cost: u64,
     pub(super) size: usize,
-    /// What begins and ends within less than a step is looked at here: no step reaches over one of these instants.
+    /// Effects within a single step are examined here: no step extends over one of these instants.
     pub(super) looks: &'a [f64],
 }
 
-/// Why an interval was not crossed.
+/// The reason why an interval was not integrated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum NotIntegrated {
     /// It would take too long.
-    Up,
-    /// The right sides have no value on the way, or no step is short enough.
-    Out,
+    TooLong,
+    /// The right sides have no value on the path, or no step is short enough.
+    NoValue,
 }
 
 impl<'a> Integrator<'a> {
@@ -52,29 +52,29 @@ impl<'a> Integrator<'a> {
         }
     }
 
-    /// The loops go on from these unknowns.
+    /// Starts the loops from these unknowns.
     pub(super) fn begin(&self, unknowns: &[f64]) {
         self.motion.guess_unknowns(unknowns);
     }
 
-    pub(super) fn take(&mut self, work: u64) -> Result<(), Given> {
-        self.left = self.left.checked_sub(work).ok_or(Given::Up)?;
+    pub(super) fn take(&mut self, work: u64) -> Result<(), NotIntegrated> {
+        self.left = self.left.checked_sub(work).ok_or(NotIntegrated::TooLong)?;
         Ok(())
     }
 
-    pub(super) fn rates(&mut self, time: f64, states: &[f64]) -> Result<Vec<f64>, Given> {
+    pub(super) fn rates(&mut self, time: f64, states: &[f64]) -> Result<Vec<f64>, NotIntegrated> {
         self.take(self.cost)?;
         let mut to = vec![0.0; self.size];
         match self.motion.rates(time, states, &mut to) {
             true => Ok(to),
             false => {
-                // Loops were looked at for long before that.
+                // A loop fails only after many iterations.
                 self.take(if self.motion.unknowns > 0 {
                     FAILED * self.cost
                 } else {
                     0
                 })?;
-                Err(Given::Out)
+                Err(NotIntegrated::NoValue)
             }
         }
     }

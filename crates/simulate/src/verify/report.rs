@@ -1,4 +1,4 @@
-//! What the verification of a run found.
+//! The result of verifying a run.
 
 use crate::Plan;
 use lgm_equations::{Powers, Seen};
@@ -7,25 +7,25 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
-/// Faults that are reported.
+/// The maximum number of reported faults.
 const SHOWN: usize = 10;
 
-/// Errors of more steps than these do not add up in one interval.
+/// The largest number of steps in one interval whose errors add up.
 const MOST_STEPS: f64 = 20.0;
 
-/// A share of all energy that passes that may be missing, for a relative tolerance of 1.
+/// The largest missing fraction of the total energy, divided by the relative tolerance.
 const MISSING: f64 = 1000.0;
 
-/// Something that does not hold at a time.
+/// A violation at a time.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// What it is: ``the law of `damper` ``.
+    /// Its subject: ``the law of `damper` ``.
     pub what: String,
-    /// Where that stands in the source; the balance of energy stands nowhere.
+    /// Its location in the source; the energy balance has none.
     pub span: Option<Span>,
     /// The time in seconds.
     pub time: f64,
-    /// By how much, as a sentence.
+    /// The size of the violation, as text.
     pub words: String,
 }
 
@@ -40,53 +40,53 @@ impl Fault {
     }
 }
 
-/// What was looked at, and what was found.
+/// The checks and their findings.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Rows and sides of events at which the flat graph was looked at.
+    /// The number of rows and sides of events at which the flat graph was examined.
     pub rows: u64,
-    /// Equations of the flat graph that hold there, all in all.
+    /// The number of equations of the flat graph that hold there.
     pub equations: u64,
-    /// The largest relative residual of one.
+    /// The largest relative residual of an equation.
     pub worst: f64,
-    /// Equations that rounding left too few digits of.
+    /// The number of equations with too few digits left after round-off.
     pub open: u64,
-    /// Rows at which the equations have no values.
+    /// The number of rows at which the equations have no values.
     pub unseen: u64,
-    /// Values of inputs that were compared with what is written.
+    /// The number of input values compared with their definitions.
     pub inputs: u64,
-    /// Values of outputs that were compared with the flat graph.
+    /// The number of output values compared with the flat graph.
     pub outputs: u64,
-    /// Jumps across which charges and momenta are kept.
+    /// The number of jumps across which charges and momenta are conserved.
     pub jumps: u64,
-    /// Jumps of which nothing can be said.
+    /// The number of jumps without a verdict.
     pub unjudged_jumps: u64,
-    /// Intervals between rows.
+    /// The number of intervals between rows.
     pub intervals: u64,
-    /// Those that were crossed by the second integrator.
+    /// The number of intervals integrated by the second integrator.
     pub crossed: u64,
-    /// Those that were not.
+    /// The number of intervals that were not.
     pub uncrossed: u64,
     /// The largest difference of a state between both, relative to the state's size.
     pub states: f64,
-    /// Whether effort times flow is a power at all ports.
+    /// True if effort times flow is a power at all ports.
     pub has_power: bool,
-    /// The energies of all intervals at whose ends all of it is known, in joules: given by sources, taken by dissipators, and taken by
-    /// storage.
+    /// The energies of all fully known intervals, in joules: supplied by sources, absorbed by dissipators, and absorbed
+    /// by storage.
     pub supplied: f64,
     /// See [`Report::supplied`].
     pub lost: f64,
     /// See [`Report::supplied`].
     pub stored: f64,
-    /// What passed through all ports.
+    /// The total energy through all ports.
     pub passed: f64,
-    /// How exactly energies were added up.
+    /// The accuracy of the energy sums.
     pub uncertainty: f64,
-    /// How many intervals that were.
+    /// The number of these intervals.
     pub balanced: u64,
-    /// What does not hold; each thing once, where it was first seen.
+    /// The violations, each at its first occurrence.
     pub faults: Vec<Fault>,
-    /// How often anything did not hold.
+    /// The number of violations.
     pub count: u64,
 }
 
@@ -118,7 +118,7 @@ impl Report {
         self.balanced += 1;
     }
 
-    /// What is missing in the balance of energy.
+    /// Returns the missing part of the energy balance.
     pub fn missing(&self) -> f64 {
         self.supplied - self.lost - self.stored
     }
@@ -127,7 +127,7 @@ impl Report {
         let allowed = MISSING * plan.rtol * self.passed + 2.0 * self.uncertainty;
         if self.balanced > 0 && self.missing().abs() > allowed {
             let words = format!(
-                "sources give {} J, dissipators take {} J, and storage takes {} J",
+                "sources supply {} J, dissipators absorb {} J, and storage absorbs {} J",
                 six_digits(self.supplied),
                 six_digits(self.lost),
                 six_digits(self.stored)
@@ -136,10 +136,10 @@ impl Report {
         }
     }
 
-    /// One line on what was verified.
+    /// Returns one line on the verified items.
     pub fn summary(&self) -> String {
         let mut text = format!(
-            "verified: {} equations of the flat graph at {} rows and sides of events hold to {:.1e}",
+            "verified: {} equations of the flat graph at {} samples and sides of events hold to {:.1e}",
             self.equations, self.rows, self.worst
         );
         if self.outputs + self.inputs > 0 {
@@ -150,16 +150,16 @@ impl Report {
         }
         if self.crossed > 0 {
             text.push_str(&format!(
-                "; states go from row to row by a second integrator to {:.1e} over {} of {} intervals",
+                "; a second integrator reproduces the states to {:.1e} over {} of {} sample intervals",
                 self.states, self.crossed, self.intervals
             ));
         }
         if self.jumps > 0 {
-            text.push_str(&format!("; charge and momentum are kept at {} jumps", self.jumps));
+            text.push_str(&format!("; charge and momentum are conserved at {} jumps", self.jumps));
         }
         if self.balanced > 0 && self.passed > 0.0 {
             text.push_str(&format!(
-                "; energy over {} of them: {} J given, {} J lost, {} J stored, {:.1e} of what passed is missing",
+                "; energy over {} of them: {} J supplied, {} J lost, {} J stored, relative error {:.1e}",
                 self.balanced,
                 six_digits(self.supplied),
                 six_digits(self.lost),
@@ -170,7 +170,7 @@ impl Report {
         text
     }
 
-    /// What is not verified, in words; none where everything is.
+    /// Returns the unverified items as text; `None` if everything is verified.
     pub fn gaps(&self) -> Option<String> {
         let mut parts = Vec::new();
         let mut part = |count: u64, words: &str| {
@@ -178,14 +178,14 @@ impl Report {
                 parts.push(format!("{count} {words}"));
             }
         };
-        part(self.unseen, "rows at which the equations have no values");
-        part(self.open, "equations that rounding leaves too few digits of");
-        part(self.uncrossed, "intervals that the second integrator did not cross");
-        part(self.unjudged_jumps, "jumps that cannot be judged");
+        part(self.unseen, "samples at which the equations have no values");
+        part(self.open, "equations to which round-off leaves too few digits");
+        part(self.uncrossed, "intervals that the second integrator did not complete");
+        part(self.unjudged_jumps, "jumps that cannot be checked");
         (!parts.is_empty()).then(|| format!("not verified: {}", parts.join(", ")))
     }
 
-    /// The faults as diagnostics.
+    /// Returns the faults as diagnostics.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut list: Vec<Diagnostic> = self
             .faults
@@ -199,11 +199,12 @@ impl Report {
                 );
                 let diagnostic = Diagnostic::error(Code::LGM1032, message).note(fault.words.clone());
                 let diagnostic = match fault.span {
-                    Some(span) => diagnostic.label(span, "this does not hold along the run"),
+                    Some(span) => diagnostic.label(span, "this is violated during the run"),
                     None => diagnostic,
                 };
                 diagnostic.help(
-                    "a smaller `--rtol` or another `--method` may mend it; else it is a fault of lgm: please report it",
+                    "try a smaller `--rtol` or another `--method`; if neither helps, this is a bug in lgm: please \
+                     report it",
                 )
             })
             .collect();
@@ -211,13 +212,13 @@ impl Report {
         if more > 0
             && let Some(last) = list.pop()
         {
-            list.push(last.note(format!("{more} more do not hold")));
+            list.push(last.note(format!("{more} more are violated")));
         }
         list
     }
 }
 
-/// The largest difference between two values of one thing over a run, which is judged by the largest size that this comes to.
+/// The largest difference between two values of the same quantity over a run, relative to its largest magnitude.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Difference {
     beyond: f64,
@@ -226,7 +227,7 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    /// Takes what a difference is beyond rounding, and the size of the values.
+    /// Records the part of a difference beyond round-off, and the magnitude of the values.
     pub(super) fn take(&mut self, beyond: f64, size: f64, fault: impl FnOnce() -> Fault) {
         self.size = self.size.max(size);
         if beyond > self.beyond || beyond.is_nan() && self.beyond != f64::INFINITY {
@@ -235,7 +236,7 @@ impl Difference {
         }
     }
 
-    /// Reports what is not as small as the run allows.
+    /// Reports violations of the run's tolerance.
     pub(super) fn judge(&mut self, report: &mut Report, plan: &Plan) {
         let is_wrong = self.beyond > plan.rtol.min(1e-6) * self.size;
         if let Some(fault) = self.fault.take().filter(|_| is_wrong) {
@@ -244,10 +245,10 @@ impl Difference {
     }
 }
 
-/// A state that is apart from the second integrator.
+/// A state that differs from the second integrator.
 #[derive(Clone, Copy, Debug, Default)]
 struct Apart {
-    /// The difference beyond what was carried there, where that is largest; the difference itself, and the time.
+    /// The difference beyond the propagated initial error, at its maximum; the difference itself, and the time.
     beyond: f64,
     there: f64,
     time: f64,
@@ -284,7 +285,7 @@ impl Worst {
         }
     }
 
-    /// Compares with the sizes that the states have reached.
+    /// Compares the differences with the magnitudes that the states have reached.
     pub(super) fn judge(&self, report: &mut Report, plan: &Plan, sizes: &[f64], steps: u64) {
         let in_interval = (1.0 + steps as f64 / report.intervals.max(1) as f64).min(MOST_STEPS);
         let sizes = not_vanishing(sizes);
@@ -293,12 +294,13 @@ impl Worst {
                 continue;
             }
             report.states = report.states.max(found.largest / sizes[at]);
-            // What the user lets a state be off near zero counts; a default knows no scale that this does not see.
+            // The user's tolerance for states near zero applies; a default uses the same scales.
             let allowed = plan.rtol * sizes[at] + plan.atol.unwrap_or(0.0);
             if found.beyond > ALLOWED * in_interval * allowed {
                 let (what, span) = self.names[at].clone();
                 let words = format!(
-                    "it moves to a value that is {} from what its rate adds up to since the row before, {:.1e} of its size",
+                    "its change since the previous sample differs from its integrated rate by {}, {:.1e} of its \
+                     magnitude",
                     six_digits(found.there),
                     found.beyond / sizes[at]
                 );
@@ -308,24 +310,23 @@ impl Worst {
     }
 }
 
-/// A state that is smaller than this share of the largest one, in whatever units, is rounding of what stays zero: 1e-64 A of a current
-/// that nothing drives has no digit that could be right.
+/// A state below this fraction of the largest one is the round-off of zero in any unit.
 const VANISHING: f64 = 1e-30;
 
-/// The sizes of states, none of them smaller than what is rounding beside the largest.
+/// Returns the magnitudes of states, bounded below by round-off relative to the largest.
 pub(super) fn not_vanishing(sizes: &[f64]) -> Vec<f64> {
     let largest = sizes.iter().copied().fold(0.0, f64::max);
     sizes.iter().map(|size| size.max(VANISHING * largest)).collect()
 }
 
-/// So many tolerances a row may be off, for each step of the run in an interval.
+/// The largest error of a sample in units of the tolerance, for each step of the run in its interval.
 pub(super) const ALLOWED: f64 = 50.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A difference by rounding before anything moves is judged by the size that the variable has later.
+    /// A difference due to round-off before anything moves is judged by the later magnitude of the variable.
     #[test]
     fn differences_are_judged_by_the_size_over_the_whole_run() {
         for (later, count) in [(1e-4, 0), (1e-12, 1)] {

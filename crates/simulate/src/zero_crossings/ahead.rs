@@ -1,15 +1,15 @@
-//! A jump of the right sides just ahead of where a solver finds no step that is small enough.
+//! A jump of the right sides just ahead of a point where a solver finds no sufficiently small step.
 //!
-//! A state that has been at zero all along, as an integral that waits for a condition, has no size yet, and its tolerance is next to
-//! nothing: a step across the jump at which it begins to move fails however short it is. Steps up to the jump do not come to lie
-//! behind it by themselves, so the run is carried over it along the slope.
+//! A state that has always been zero, such as an integral that waits for a condition, has no scale yet, and its
+//! tolerance is almost zero: a step across the jump at which it begins to move fails for any length. Steps up to the
+//! jump never end beyond it by themselves, so the run is continued across it along the slope.
 
 use crate::failure::Failure;
 use crate::run::course::Run;
 use crate::run::piece::Piece;
 use crate::solvers::solver::Solver;
 
-/// How far ahead it is looked, as shares of the run.
+/// The look-ahead distances, as fractions of the run.
 pub(crate) const AHEAD: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
 /// The states ahead of a point, along the slope there.
@@ -20,7 +20,7 @@ pub(crate) struct Slope {
 }
 
 impl Slope {
-    /// None where there is no slope.
+    /// Creates the slope at a point; returns `None` if it has no value.
     pub fn new(run: &Run<'_>, time: f64, states: &[f64]) -> Option<Slope> {
         let mut rates = vec![0.0; states.len()];
         run.motion.rates(time, states, &mut rates).then(|| Slope {
@@ -30,7 +30,7 @@ impl Slope {
         })
     }
 
-    /// The states at a time.
+    /// Computes the states at a time.
     pub fn at(&self, time: f64, to: &mut [f64]) {
         for ((to, state), rate) in to.iter_mut().zip(&self.states).zip(&self.rates) {
             *to = state + (time - self.time) * rate;
@@ -39,7 +39,7 @@ impl Slope {
 }
 
 impl Run<'_> {
-    /// Where a solver gives up: whether that is because of a jump just ahead. Then the run is on its other side.
+    /// Checks if a jump just ahead is the cause of a solver's failure; if so, moves the run to its other side.
     pub(crate) fn pass_jump_ahead(&mut self, solver: &dyn Solver) -> Result<Option<Piece>, Failure> {
         let time = solver.time();
         self.guess_branch();
@@ -68,7 +68,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// The first instant behind a jump along a slope, if there is one up to a time.
+    /// Returns the first instant after a jump along a slope, if one exists up to a time.
     fn jump_until(&mut self, slope: &Slope, (mut before, mut after): (f64, f64), states: &mut [f64]) -> Option<f64> {
         let mut has_jumped = |run: &mut Self, time: f64| {
             slope.at(time, states);

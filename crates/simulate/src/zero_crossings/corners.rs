@@ -1,10 +1,10 @@
-//! The corners of a system: what in it is not smooth.
+//! The corners of a system: its nonsmooth parts.
 
 use lgm_algebra::expr::ExprId;
 use lgm_kernels::{Corners, Layout};
 use lgm_model::system::StateSystem;
 
-/// What depends on time and on conditions within the equations themselves, and on time within what is shown.
+/// Returns the nonsmooth dependence on time and conditions within the equations, and on time within the displayed results.
 pub(crate) fn own_corners(system: &StateSystem) -> Corners {
     let mut roots: Vec<ExprId> = system.equations.derivatives.clone();
     roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));

@@ -1,10 +1,11 @@
-//! Bends of laws that an explicit step crosses: the step is made again so that it ends there.
+//! Kinks of laws within an explicit step: the step is repeated so that it ends at the kink.
 //!
-//! The error estimate of a Runge-Kutta method compares two sums of slopes, and holds where the right sides are smooth. Across a bend,
-//! as of `abs`, `min`, `max`, or of an `if` whose sides meet, the two sums may happen to agree while both are wrong; and where they
-//! do not, the step is made shorter and shorter until they do. So a step within which a condition changes that bends the right
-//! sides is looked at: how much the bend adds to the states follows from the change of slope of the right sides there. Where
-//! that matters, the step is made again up to the bend, and the next one begins behind it with the length of before.
+//! The error estimate of a Runge-Kutta method compares two sums of slopes, and is valid if the right sides are smooth.
+//! Across a kink, such as that of `abs`, `min`, `max`, or of an `if` with equal values on both sides, the two sums may
+//! happen to agree while both are wrong. If they do not agree, the step is shortened until they do. A step in which a
+//! condition with a kink of the right sides changes is therefore examined: the effect of the kink on the states follows
+//! from the change of slope there. If that is significant, the step is repeated up to the kink, and the next one begins
+//! after it with the original length.
 
 use crate::motion::Motion;
 use crate::run::scales::Scales;
@@ -12,37 +13,38 @@ use crate::solvers::solver::{Solver, SolverFault};
 use lgm_kernels::{Corners, Kernel};
 use lgm_runtime::bends::{AT_ONCE, BESIDE, LOCATED, MOST_AGAIN};
 
-/// What a bend may add to a state, as a share of what is allowed.
+/// The largest effect of a kink on a state, as a fraction of the tolerance.
 const ALLOWED: f64 = 0.25;
 
-/// Of the change of slope at a bend, times the step squared, Tsitouras's method makes this share an error at most; and this one
-/// for each share of the step that lies before the bend, or behind it. These are the bounds of its Peano kernel of degree 1.
+/// The largest error of Tsitouras's method at a kink, as a factor of the change of slope times the step squared. The
+/// other two constants are the factors per fraction of the step before the kink, and after it. All are bounds of the
+/// method's Peano kernel of degree 1.
 const KERNEL: f64 = 0.047;
 const KERNEL_AT_BEGINNING: f64 = 0.1;
 const KERNEL_AT_END: f64 = 2.33;
 
-/// Looks for bends within steps.
+/// Searches for kinks within steps.
 pub(crate) struct Bends<'a> {
     crossings: &'a Kernel,
-    /// Which crossings jump.
+    /// For each crossing, true if it is a jump.
     jumps: Vec<bool>,
     values: Vec<f64>,
     unknowns: Vec<f64>,
-    /// The unknowns of before the step was looked at.
+    /// The unknowns before the step was examined.
     last: Vec<f64>,
     states: Vec<f64>,
-    /// On which side each condition is as far as the last step was looked at; 0 where it has none yet.
+    /// The side of each condition at the end of the examined part of the last step; 0 if it has none yet.
     before: Vec<f64>,
-    /// Where the last step ended that stands.
+    /// The end of the last accepted step.
     end: Option<f64>,
-    /// How often in a row the last step was made again.
+    /// The number of consecutive repetitions of the last step.
     again: u32,
-    /// The bend up to which the next step is made, and how long it was before.
+    /// The kink at which the next step ends, and the original length of the step.
     target: Option<(f64, f64)>,
 }
 
 impl<'a> Bends<'a> {
-    /// None where nothing bends.
+    /// Returns `None` if no law has a kink.
     pub fn new(corners: &'a Corners, motion: &Motion<'_>) -> Option<Bends<'a>> {
         let jumps: Vec<bool> = corners.conditions().iter().map(|condition| condition.jumps).collect();
         let count = corners.crossings().outputs();
@@ -60,7 +62,7 @@ impl<'a> Bends<'a> {
         })
     }
 
-    /// The solver begins anew somewhere.
+    /// Restarts with the solver.
     pub fn restart(&mut self) {
         (self.end, self.again, self.target) = (None, 0, None);
     }
@@ -83,7 +85,7 @@ impl<'a> Bends<'a> {
         Ok(())
     }
 
-    /// Whether a condition, or one at which something jumps, was on another side where the conditions were evaluated last.
+    /// Returns true if a condition, or only one with a jump, has changed its side since the last evaluation.
     fn has_changed(&self, only_jumps: bool) -> bool {
         let pairs = self.before.iter().zip(&self.values).zip(&self.jumps);
         pairs
@@ -91,13 +93,13 @@ impl<'a> Bends<'a> {
             .any(|((before, value), _)| before * value < 0.0)
     }
 
-    /// Takes over the sides of the values that were computed last; a zero leaves a side as it was.
+    /// Records the sides of the last computed values; a zero leaves a side unchanged.
     fn take_over(&mut self) {
         let pairs = self.before.iter_mut().zip(&self.values).filter(|pair| *pair.1 != 0.0);
         pairs.for_each(|(before, value)| *before = value.signum());
     }
 
-    /// The bend that matters and that the last step leads across, up to which it is to be made again; none where the step stands.
+    /// Returns the significant kink within the last step, up to which it must be repeated; `None` if the step is accepted.
     pub fn cut(
         &mut self,
         motion: &Motion<'_>,
@@ -123,7 +125,7 @@ impl<'a> Bends<'a> {
         Ok(found)
     }
 
-    /// The length of the step behind the bend that was reached at a time: that of the one that led across it.
+    /// Returns the length of the step after a kink reached at a time: that of the step that crossed it.
     pub fn length_behind(&mut self, time: f64) -> Option<f64> {
         let (bend, length) = self.target?;
         let is_reached = time >= bend - 4.0 * f64::EPSILON * bend.abs();
@@ -133,7 +135,7 @@ impl<'a> Bends<'a> {
         })
     }
 
-    /// The first bend within the last step that matters, where it is no jump that comes first.
+    /// Returns the first significant kink within the last step, unless a jump comes first.
     fn first_within(
         &mut self,
         motion: &Motion<'_>,
@@ -168,7 +170,7 @@ impl<'a> Bends<'a> {
         Ok(None)
     }
 
-    /// Where the first condition changes between two times; the conditions are evaluated there.
+    /// Returns the first change of a condition between two times; the conditions are evaluated there.
     fn first_between(
         &mut self,
         motion: &Motion<'_>,
@@ -191,7 +193,7 @@ impl<'a> Bends<'a> {
         Ok(high)
     }
 
-    /// Whether what a bend adds to the states is more than what is allowed.
+    /// Returns true if the effect of a kink on the states exceeds the tolerance.
     fn matters(
         &mut self,
         motion: &Motion<'_>,

@@ -1,64 +1,64 @@
-//! Conditions on states: where they change is located on the solution between two steps.
+//! Conditions on states: their changes are located on the solution between two steps.
 
 use crate::motion::Motion;
 use crate::solvers::solver::{Solver, SolverFault};
 use lgm_kernels::{Corners, Kernel};
 
-/// So many events within [`SHORT`] of the run are chatter, and so many in a row that turn the solution back.
+/// The number of events within [`SHORT`] of the run that counts as chatter, and the number of consecutive reversals.
 const CHATTER: usize = 100;
 
-/// A share of the run within which nothing real happens a hundred times.
+/// A fraction of the run within which no physical event repeats a hundred times.
 const SHORT: f64 = 1e-9;
 
-/// A condition that only bends something is on its boundary where it is nearer to it than this share of the farthest that it has been:
-/// there it changes its side with every rounding, and nothing comes of it.
+/// A condition that only causes a kink is on its boundary if its distance is below this fraction of its largest
+/// distance so far: there round-off changes its side, without consequences.
 const AT_REST: f64 = 1e-12;
 
-/// It has no side either while it is nearer than this to its boundary.
+/// It also has no side while its distance to the boundary is below this value.
 const LEAST: f64 = 1e-13;
 
-/// What happens within so many steps happens soon. A bend that changes soon so many times is left alone, for 2 to the power of
-/// [`MOST_PATIENCE`] steps at most.
+/// An event within this number of steps counts as early. A condition with this number of early kinks is ignored for at
+/// most 2 to the power of [`MOST_PATIENCE`] steps.
 const SOON: usize = 20;
 const MOST_PATIENCE: usize = 10;
 
-/// A condition that is watched.
+/// A watched condition.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
-    /// Its place among the crossings.
+    /// Its index in the list of crossings.
     at: usize,
-    /// Whether a value jumps there.
+    /// True if a value jumps at the condition.
     jumps: bool,
-    /// Its sign where the last step ended; 0 where it has none yet.
+    /// Its sign at the end of the last step; 0 if it has none yet.
     sign: i8,
     /// Its largest value so far.
     size: f64,
-    /// How many steps its changes are left to the error test, where it only bends something: none at first, twice as many each time
-    /// where it changes soon again and again.
+    /// The number of steps during which changes of a condition that only causes kinks are left to the error test: none
+    /// at first, doubled each time it changes early again.
     left_alone: usize,
-    /// How often in a row it has changed soon.
+    /// The number of consecutive early changes.
     soon: usize,
-    /// Steps since it changed last.
+    /// The number of steps since its last change.
     steps: usize,
 }
 
 /// Watches the conditions of a run.
 pub(crate) struct Events<'a> {
     crossings: &'a Kernel,
-    /// Conditions at which a right side may jump, or bend sharply.
+    /// Conditions at which a right side may jump, or have a sharp kink.
     watched: Vec<Watched>,
     values: Vec<f64>,
     unknowns: Vec<f64>,
     states: Vec<f64>,
     recent: Vec<f64>,
-    /// So many steps ago at most is the last one that was rejected.
+    /// The largest number of steps since the last rejection.
     trouble: usize,
-    /// So many events in a row turned the solution back.
+    /// The number of consecutive events that reversed the solution.
     turned: usize,
 }
 
 impl<'a> Events<'a> {
-    /// None where no condition on states makes a right side jump.
+    /// Returns `None` if no condition on states makes a right side jump.
     pub fn new(corners: &'a Corners, motion: &Motion<'_>) -> Option<Events<'a>> {
         let conditions = corners.conditions().iter().enumerate();
         let sharp = conditions.filter(|entry| entry.1.is_sharp);
@@ -101,7 +101,7 @@ impl<'a> Events<'a> {
         );
     }
 
-    /// The side of a condition by the values that were computed last; 0 where it has none.
+    /// Returns the side of a condition by the last computed values; 0 if it has none.
     fn side(&self, watched: &Watched) -> i8 {
         let value = self.values[watched.at];
         let least = if watched.jumps {
@@ -115,7 +115,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Whether a condition is on the other side than where the last step ended.
+    /// Returns true if a condition has changed its side since the end of the last step.
     fn has_changed(&self) -> bool {
         self.watched.iter().any(|watched| self.is_changed(watched))
     }
@@ -125,21 +125,21 @@ impl<'a> Events<'a> {
         is_heeded && watched.sign * self.side(watched) < 0
     }
 
-    /// Whether a condition is on the other side at which something jumps.
+    /// Returns true if a condition with a jump has changed its side.
     pub fn has_jumped(&self) -> bool {
         self.watched
             .iter()
             .any(|watched| watched.jumps && self.is_changed(watched))
     }
 
-    /// The same at a point.
+    /// Does the same at a point.
     pub fn has_jumped_at(&mut self, motion: &Motion<'_>, time: f64, states: &[f64]) -> bool {
         self.states.copy_from_slice(states);
         self.evaluate(motion, time);
         self.has_jumped()
     }
 
-    /// Bends are heeded where steps were rejected not long ago: others pass the error test as they are.
+    /// Considers kinks if steps were rejected recently; other kinks pass the error test anyway.
     pub fn take_trouble(&mut self, is_rejected: bool) {
         self.trouble = if is_rejected {
             SOON
@@ -148,7 +148,7 @@ impl<'a> Events<'a> {
         };
     }
 
-    /// Takes over the sides of the values that were computed last; a zero leaves the side as it was.
+    /// Records the sides of the last computed values; a zero leaves the side unchanged.
     fn take_over_sides(&mut self) {
         for at in 0..self.watched.len() {
             let now = self.side(&self.watched[at]);
@@ -162,7 +162,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// A solver starts here.
+    /// Restarts with a solver.
     pub fn restart(&mut self, motion: &Motion<'_>, time: f64, states: &[f64]) {
         self.watched.iter_mut().for_each(|watched| watched.sign = 0);
         self.states.copy_from_slice(states);
@@ -170,7 +170,7 @@ impl<'a> Events<'a> {
         self.take_over_sides();
     }
 
-    /// Whether a condition has changed within the last step, or has changed and changed back.
+    /// Returns true if a condition has changed within the last step, or has changed and changed back.
     pub fn change_within(&mut self, motion: &Motion<'_>, solver: &mut dyn Solver) -> Result<bool, SolverFault> {
         for time in self.looked_at(solver) {
             solver.interpolate(time, &mut self.states)?;
@@ -188,7 +188,7 @@ impl<'a> Events<'a> {
         [from + 0.5 * (to - from), to]
     }
 
-    /// The first instant within the last step at which a condition has changed, and the states there.
+    /// Returns the first instant within the last step at which a condition has changed, and the states there.
     pub fn first_change(
         &mut self,
         motion: &Motion<'_>,
@@ -220,8 +220,8 @@ impl<'a> Events<'a> {
         Ok((after, self.states.clone()))
     }
 
-    /// Whether the right sides behind a condition that has just changed lead back over it: then the solution goes on on neither side.
-    /// None where nothing jumps.
+    /// Returns true if the right sides after a condition that has just changed lead back over it: the solution then
+    /// continues on neither side. Returns `None` if nothing jumps.
     fn turns_back(&mut self, motion: &Motion<'_>, time: f64, states: &[f64], length: f64) -> Option<bool> {
         self.states.copy_from_slice(states);
         self.evaluate(motion, time);
@@ -242,7 +242,7 @@ impl<'a> Events<'a> {
         Some(changed.iter().any(|watched| watched.sign * self.side(watched) > 0))
     }
 
-    /// Bends that have changed soon after they changed before are left alone for a while.
+    /// Ignores kinks for a while that changed again early.
     fn have_patience(&mut self) {
         for at in 0..self.watched.len() {
             if self.is_changed(&self.watched[at]) {
@@ -257,7 +257,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Whether this event is one of too many: in no time, or one after the other where the solution is turned back at once.
+    /// Returns true if this event is one of too many: within no time, or after consecutive immediate reversals of the solution.
     pub fn is_chatter(&mut self, motion: &Motion<'_>, time: f64, states: &[f64], whole: f64) -> bool {
         let Some(turns_back) = self.turns_back(motion, time, states, SHORT * whole) else {
             return false;

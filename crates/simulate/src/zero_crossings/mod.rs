@@ -1,4 +1,4 @@
-//! Zero crossings: conditions on states, derivative discontinuities of laws, and corners in time, each located and made the end of a step.
+//! Zero crossings: conditions on states, derivative discontinuities of laws, and corners in time. Each is located and ends a step.
 
 pub(crate) mod ahead;
 pub(crate) mod corners;

@@ -1,13 +1,14 @@
-//! Ends of ranges as a run may pass them: by as much as its tolerance allows, and no further.
+//! Ends of ranges, extended so that a run may pass them within its tolerance, and no further.
 //!
-//! What is the inverse of a root has no value where its argument is below zero. A run that rests at such an end, or touches it, is now and
-//! then beyond it by rounding, or by what the tolerance leaves. So the end is moved by a small share of what the margin is made of in a trial
-//! run: inverses are smooth there, and the law is satisfied within the tolerance. Ends at which there is no value at all, as that of
-//! `atan`, stay where they are: nothing comes near them by accident.
+//! The inverse of a root has no value if its argument is negative. A run that rests at such an end, or touches it, is
+//! sometimes beyond it because of round-off or the tolerance. The end is therefore moved by a small fraction of the
+//! margin's terms in a trial run: inverses are smooth there, and the law is satisfied within the tolerance. Ends at
+//! which the function itself diverges, such as that of `atan`, are not moved: nothing approaches them by accident.
 
 use crate::inputs::signals::Signals;
 use crate::plan::{Plan, Silent, Sink, Stop};
 use crate::run::expected::OrUnit;
+use crate::run::trial::STEPS;
 use crate::simulator::Simulator;
 use lgm_algebra::expr::{End, ExprId, Exprs, Function, Guarded, Node};
 use lgm_kernels::{KernelOptions, Kernels};
@@ -16,26 +17,23 @@ use lgm_source::{SourceId, Span};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// How far beyond its end a value may be: so many times the tolerance of a run, as a share of the largest size of the margin's terms.
+/// The maximum excess of a value beyond its range, in units of the tolerance of the run times the largest term of the margin.
 const ALLOWED: f64 = 10.0;
 
-/// Farther beyond its end than this share, a value is not there by accident, and says nothing of sizes within the range.
+/// Beyond this fraction past its end, a missing value is not accidental, and does not define magnitudes within the range.
 const CLEARLY: f64 = 1e-2;
 
-/// The steps after which a trial ends, wherever it is then.
-const STEPS: u64 = 2000;
-
-/// The sizes of a margin are looked for in sums and products within each other to this depth.
+/// The maximum depth of nested sums and products in which the magnitudes of a margin are searched for.
 const DEPTH: u32 = 4;
 
-/// A guarded value that ends within its range.
+/// A guarded value with an end within its range.
 #[derive(Clone, Copy)]
 struct Ending {
     id: ExprId,
     guarded: Guarded,
 }
 
-/// A system whose ranges end as far out as a run with this plan allows; none where no law has such a range.
+/// Returns a system whose ranges are extended as far as a run with this plan allows; `None` if no law has such a range.
 pub fn with_slack(system: &StateSystem, parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Option<StateSystem> {
     let endings = endings(system);
     if endings.is_empty() {
@@ -54,7 +52,7 @@ pub fn with_slack(system: &StateSystem, parameters: &[f64], signals: &dyn Signal
     Some(widened)
 }
 
-/// The same for a program that is emitted: with the parameters of the model, and 1 for inputs without a signal.
+/// Does the same for an emitted program: with the parameters of the model, and 1 for inputs without a signal.
 pub fn with_default_slack(system: &StateSystem, plan: &Plan) -> Option<StateSystem> {
     if endings(system).is_empty() {
         return None;
@@ -65,7 +63,7 @@ pub fn with_default_slack(system: &StateSystem, plan: &Plan) -> Option<StateSyst
     with_slack(system, &parameters, &signals, plan)
 }
 
-/// The guarded values of a system that end within their range, each after those that it is made of.
+/// Returns the guarded values of a system that end within their range, each after its components.
 fn endings(system: &StateSystem) -> Vec<Ending> {
     let assignments = system.equations.assignments.iter().map(|assignment| assignment.value);
     let residuals = system
@@ -90,7 +88,7 @@ fn endings(system: &StateSystem) -> Vec<Ending> {
     system.exprs.reachable(&roots).into_iter().filter_map(of).collect()
 }
 
-/// Puts something in the place of each guarded value, whose own parts are changed already.
+/// Replaces each guarded value; its own parts are already replaced.
 fn replace(
     system: &mut StateSystem,
     endings: &[Ending],
@@ -139,7 +137,7 @@ fn replace(
     margins
 }
 
-/// The largest size of each margin in a run that passes all ends.
+/// Returns the largest magnitude of each margin in a run that passes all ends.
 fn sizes(system: &StateSystem, endings: &[Ending], parameters: &[f64], signals: &dyn Signals, plan: &Plan) -> Vec<f64> {
     let mut trial = system.clone();
     let margins = replace(&mut trial, endings, |_, guarded| guarded.value);
@@ -162,12 +160,12 @@ fn sizes(system: &StateSystem, endings: &[Ending], parameters: &[f64], signals: 
     let mut look = Look {
         largest: vec![0.0; margins.len()],
     };
-    // A run that fails or is too long has shown sizes up to there.
+    // A run that fails or is too long has still revealed magnitudes.
     let _ = Simulator::new(&trial, &kernels).run(parameters, signals, &plan, &mut look, &Silent);
     look.largest
 }
 
-/// What the terms of a margin add up to in size.
+/// Returns the magnitude of the sum of a margin's terms.
 fn size(exprs: &mut Exprs, id: ExprId, depth: u32) -> ExprId {
     match exprs.node(id).clone() {
         Node::Sum(list) if depth > 0 => {
@@ -182,7 +180,7 @@ fn size(exprs: &mut Exprs, id: ExprId, depth: u32) -> ExprId {
     }
 }
 
-/// Sees how large margins become within their ranges.
+/// Records the magnitudes of margins within their ranges.
 struct Look {
     largest: Vec<f64>,
 }
@@ -202,7 +200,7 @@ impl Sink for Look {
     }
 }
 
-/// The exponent of the power of ten that is nearest in size; none of 0.
+/// Returns the exponent of the nearest power of ten; `None` for 0.
 fn power_of_ten(size: f64) -> Option<i32> {
     let exponent = size.log10().round();
     exponent.is_finite().then_some(exponent as i32)

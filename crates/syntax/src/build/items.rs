@@ -6,25 +6,25 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// The fault of a block in an element that is no mode.
+/// Returns the error for a block in an element that is not a mode.
 fn no_block(word: &Name) -> Diagnostic {
     Diagnostic::error(
         Code::LGM0042,
-        format!("`{}` does not open a block in an element", word.text),
+        format!("`{}` does not start a block in an element", word.text),
     )
     .label(word.span, "expected `mode`")
     .help("write `mode NAME { through = 0; }`")
 }
 
-/// The fault of what stands behind the `on` of junctions.
+/// Returns the error for invalid text after the `on` of junctions.
 fn behind_on(place: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(Code::LGM0046, format!("{what} cannot stand behind `on`"))
+    Diagnostic::error(Code::LGM0046, format!("{what} is not allowed after `on`"))
         .label(place, "expected `;`")
         .help("write the names, then the domain, then `on`: `one A, B : electrical, on = closed;`")
 }
 
 impl Context<'_> {
-    /// `domain d { .. }`
+    /// Builds `domain d { .. }`.
     pub fn domain(&self, start: usize, name: Name, entries: Vec<DomainEntry>, end: usize) -> Item {
         let mut domain = Domain {
             doc: self.doc(start),
@@ -89,7 +89,7 @@ impl Context<'_> {
         }
     }
 
-    /// `element E(..) : d { .. }`
+    /// Builds `element E(..) : d { .. }`.
     pub fn element(
         &self,
         start: usize,
@@ -115,18 +115,19 @@ impl Context<'_> {
                         changes.push(change);
                     }
                     None => self.report(
-                        Diagnostic::error(Code::LGM0042, "a change of modes needs a mode in front of it")
+                        Diagnostic::error(Code::LGM0042, "a mode change needs a preceding mode")
                             .label(change.span, "expected a mode before this")
-                            .help("write it behind the mode that it leaves: `mode open { through = 0; } when closed -> shut;`"),
+                            .help("write it after the mode that it leaves: `mode open { through = 0; } when closed -> shut;`"),
                     ),
                 },
                 LawEntry::Words(_, _, span) => self.report(
                     Diagnostic::error(
                         Code::LGM0042,
-                        format!("`{}` cannot stand in an element", self.words(span)),
+                        format!("`{}` is not allowed in an element", self.words(span)),
                     )
                     .label(span, "expected `port`, an equation or a mode")
-                    .help("an element holds `port a, b;`, equations such as `through = R*across;` and modes such as `mode open { through = 0; }`"),
+                    .help("an element contains `port a, b;`, equations such as `through = R*across;` and modes such \
+                        as `mode open { through = 0; }`"),
                 ),
             }
         }
@@ -153,7 +154,7 @@ impl Context<'_> {
         Item::Element(element)
     }
 
-    /// `a, b[3] : electrical, floating, on = closed`
+    /// Builds `a, b[3] : electrical, floating, on = closed`.
     pub fn junctions(&self, parts: Vec<JunctionPart>, domain: Option<Name>, tail: Vec<JunctionTail>) -> JunctionDecl {
         let (mut names, mut flags, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
         for part in parts {
@@ -187,7 +188,7 @@ impl Context<'_> {
         }
     }
 
-    /// `node x = translational`: the name, as it was meant.
+    /// Builds the intended name of `node x = translational`.
     fn declared_with_equals(&self, attribute: Attribute) -> Declared {
         let name = attribute.name;
         let (end, value) = (name.span.end as usize, attribute.value.span.start as usize);
@@ -195,7 +196,7 @@ impl Context<'_> {
         let place = self.span(sign, sign + 1);
         self.report(
             Diagnostic::error(Code::LGM0036, format!("expected `:` after `{}`, found `=`", name.text))
-                .label(place, "`=` gives a value, `:` a kind or a domain")
+                .label(place, "`=` assigns a value, `:` a kind or a domain")
                 .help(format!("write `{} : ..`", name.text))
                 .fix("write `:`", place, ":"),
         );
@@ -207,7 +208,7 @@ impl Context<'_> {
         }
     }
 
-    /// `modal B(..) : d { .. }`
+    /// Builds `modal B(..) : d { .. }`.
     pub fn modal(
         &self,
         start: usize,
@@ -243,9 +244,15 @@ impl Context<'_> {
                 LawEntry::Change(change) => change.span,
             };
             self.report(
-                Diagnostic::error(Code::LGM0042, format!("`{}` cannot stand in a modal block", self.words(refused)))
-                    .label(refused, "expected `mode`, `drive` or an assignment")
-                    .help("a modal block holds `mode i;`, `drive across;` and assignments such as `mass = ..;`; its ports come from `at`"),
+                Diagnostic::error(
+                    Code::LGM0042,
+                    format!("`{}` is not allowed in a modal block", self.words(refused)),
+                )
+                .label(refused, "expected `mode`, `drive` or an assignment")
+                .help(
+                    "a modal block contains `mode i;`, `drive across;` and assignments such as `mass = ..;`; \
+                        `at` defines its ports",
+                ),
             );
         }
         Item::Modal(Modal {

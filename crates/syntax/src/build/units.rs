@@ -7,7 +7,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 impl Context<'_> {
-    /// `[N.s/m]`
+    /// Builds `[N.s/m]`.
     pub fn unit(&self, start: usize, list: UnitList, end: usize) -> UnitExpr {
         UnitExpr {
             factors: self.unit_group(list, (1, 1)),
@@ -15,7 +15,7 @@ impl Context<'_> {
         }
     }
 
-    /// `(kg.K)^exponent`: the factors with their final exponents.
+    /// Builds `(kg.K)^exponent`: factors with their final exponents.
     pub fn unit_group(&self, list: UnitList, exponent: (i32, i32)) -> Vec<UnitFactor> {
         let mut factors = Vec::new();
         let mut divided = false;
@@ -28,15 +28,15 @@ impl Context<'_> {
                     sign = -1;
                 }
                 UnitJoint::Times(span) if divided => self.report(
-                    Diagnostic::error(Code::LGM0023, "after a `/` in a unit a further `.` needs parentheses")
+                    Diagnostic::error(Code::LGM0023, "a `.` after a `/` in a unit needs parentheses")
                         .label(span, "does this belong in the numerator or the denominator?")
                         .help("write `[J/(kg.K)]`, or put the factors of the numerator first: `[J.K/kg]`"),
                 ),
                 UnitJoint::Times(_) => {}
                 UnitJoint::Star(span) => self.report(
-                    Diagnostic::error(Code::LGM0024, "units are multiplied with `.`")
+                    Diagnostic::error(Code::LGM0024, "multiply units with `.`")
                         .label(span, "not with `*`")
-                        .help("write a dot, as in `[N.m]`"),
+                        .help("write a dot, such as `[N.m]`"),
                 ),
             }
             for factor in part {
@@ -59,7 +59,7 @@ impl Context<'_> {
         if numerator.abs() > limit || denominator > limit {
             self.report(
                 Diagnostic::error(Code::LGM0025, "the exponent of this unit is out of range")
-                    .label(place, "raised too high")
+                    .label(place, "exponent out of range")
                     .help("use an exponent between -1000 and 1000"),
             );
             return (1, 1);
@@ -67,7 +67,7 @@ impl Context<'_> {
         (numerator as i32, denominator as i32)
     }
 
-    /// The number in a unit: only `1`, as in `[1/s]`.
+    /// Returns the number in a unit: only `1`, as in `[1/s]`.
     pub fn unit_one(&self, start: usize, text: &str) -> Name {
         let name = self.name(start, text);
         if text != "1" {
@@ -76,8 +76,14 @@ impl Context<'_> {
             let diagnostic = Diagnostic::error(Code::LGM0026, format!("`{text}` is not a unit"))
                 .label(name.span, "expected a unit such as `kg`");
             self.report(match bare {
-                true => diagnostic.help("brackets after a literal, or after the name in this declaration, hold a unit, such as `[m/s]`; to index a literal, give it a name first"),
-                false => diagnostic.help("an exponent is written with `^`, as in `[m^2]` or `[m^(1/2)]`; the only number in a unit is `1`, as in `[1/s]`"),
+                true => diagnostic.help(
+                    "brackets after a literal or a declared name contain a unit, such as \
+                    `[m/s]`; to index a literal, name it first",
+                ),
+                false => diagnostic.help(
+                    "write an exponent with `^`, such as `[m^2]` or `[m^(1/2)]`; the only \
+                    number in a unit is `1`, such as `[1/s]`",
+                ),
             });
             return Name {
                 text: self.text("1"),
@@ -87,7 +93,7 @@ impl Context<'_> {
         name
     }
 
-    /// An exponent of a unit.
+    /// Returns an exponent of a unit.
     pub fn integer(&self, start: usize, text: &str) -> i32 {
         match text.parse::<i32>() {
             Ok(value) if value <= 1000 => value,
@@ -95,7 +101,7 @@ impl Context<'_> {
                 self.report(
                     Diagnostic::error(
                         Code::LGM0025,
-                        "the exponent of a unit is a whole number or a fraction of whole numbers",
+                        "the exponent of a unit must be a whole number or a fraction of whole numbers",
                     )
                     .label(
                         self.span(start, start + text.len()),
@@ -108,7 +114,7 @@ impl Context<'_> {
         }
     }
 
-    /// `numerator/denominator` as an exponent of a unit.
+    /// Builds the exponent `numerator/denominator` of a unit.
     pub fn rational(&self, numerator: i32, denominator: i32) -> (i32, i32) {
         match denominator.signum() {
             1 => (numerator, denominator),

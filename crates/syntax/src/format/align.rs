@@ -1,27 +1,26 @@
-//! Lines up what people line up in consecutive rows of one kind: the `:` and the branches of instances always when
-//! that costs little; these and everything else where the author did.
+//! Aligns consecutive rows of one kind. The `:` and the branches of instances are aligned if this adds few spaces; these and all other
+//! columns are aligned if the author aligned them.
 //!
-//! The author lined rows up when at least half of them, and two, have the place in one column, and not just because
-//! they happen to be of one width. A row that is much wider than the others stays out. The result reads the same way, so that formatting
-//! it again changes nothing.
+//! The author aligned rows if at least half of them, and at least two, share the column, and not only because they have equal widths. A row
+//! that is much wider than the others is left out. The result is read the same way, so that formatting is idempotent.
 
 use super::rows::{Class, Keyword, Row, further_statements};
 use super::words::{Kind, Stop, Word};
 use crate::format::limits::COLUMNS;
 use rustc_hash::FxHashMap;
 
-/// When and how to line up.
+/// Conditions and limits for alignment.
 #[derive(Clone, Copy)]
 struct Policy {
-    /// Blanks in front of it in the widest row.
+    /// The number of spaces before the column in the widest row.
     least: usize,
-    /// The author may leave up to so many there.
+    /// The maximum number of spaces kept from the author.
     most: usize,
-    /// Rows that differ by so little are lined up even where the author did not.
+    /// Rows that differ by at most this many columns are aligned even if the author did not align them.
     cheap: Option<usize>,
-    /// Rows that are wider than the narrowest one by more than this stay out.
+    /// Rows that are wider than the narrowest one by more than this many columns are not aligned.
     reach: usize,
-    /// Whether no row may stay out.
+    /// True if all rows must be aligned.
     together: bool,
 }
 
@@ -59,21 +58,21 @@ const COMMENTS: Policy = Policy {
     ..AS_WRITTEN
 };
 
-/// One row's part in a decision.
+/// The data of one row for a decision.
 struct Member {
     /// The row.
     row: usize,
     /// The word to be moved.
     word: usize,
-    /// The columns in front of it and its blanks.
+    /// The number of columns before the word and its spaces.
     width: usize,
-    /// Its column in the source, if it did not start a line there, and the blanks there.
+    /// Its column and spaces in the source, if it did not start a line there.
     written: Option<(usize, usize)>,
     /// The columns of the row from this word on that must stay on the line.
     rest: usize,
 }
 
-/// Decides the blanks in front of the stops and the comments at the ends of rows.
+/// Sets the spaces before the stops and the comments at the ends of rows.
 pub(super) fn align(words: &mut [Word<'_>], rows: &mut [Row]) {
     let mut run: Vec<usize> = Vec::new();
     for index in 0..=rows.len() {
@@ -102,7 +101,7 @@ pub(super) fn align(words: &mut [Word<'_>], rows: &mut [Row]) {
     align_comments(words, rows);
 }
 
-/// Lines up the arrows of the changes that stand under a mode.
+/// Aligns the arrows of the changes below a mode.
 fn align_changes(words: &mut [Word<'_>], rows: &[Row]) {
     let mut run: Vec<usize> = Vec::new();
     for index in 0..=rows.len() {
@@ -163,7 +162,7 @@ fn align_run(words: &mut [Word<'_>], rows: &[Row], run: &[usize]) {
     }
 }
 
-/// Lines up the stops of one kind that are the nth of it in their row.
+/// Aligns the nth stop of one kind in each row.
 fn align_nth(words: &mut [Word<'_>], rows: &[Row], run: &[usize], stop: Stop, nth: usize, policy: Policy) {
     let at = |row: &Row| {
         let places = row.first..row.last;
@@ -174,7 +173,7 @@ fn align_nth(words: &mut [Word<'_>], rows: &[Row], run: &[usize], stop: Stop, nt
     align_places(words, rows, &places, policy);
 }
 
-/// Columns that words take, the blanks before the first one aside.
+/// Returns the number of columns of words, without the spaces before the first word.
 fn columns(words: &[Word<'_>], first: usize, last: usize) -> usize {
     let all: usize = words[first..last].iter().map(|word| word.gap + word.width()).sum();
     all - words.get(first).filter(|_| first < last).map_or(0, |word| word.gap)
@@ -205,7 +204,7 @@ fn written(word: &Word<'_>) -> Option<(usize, usize)> {
     (word.breaks == 0).then_some((word.column, word.spaces))
 }
 
-/// The column to move the members to, and the width beyond which one stays where it is.
+/// Returns the column to align the members to, and the width beyond which a member is not moved.
 fn decide(members: &[Member], policy: Policy) -> Option<(usize, usize)> {
     if members.len() < 2 {
         return None;
@@ -242,9 +241,9 @@ fn decide(members: &[Member], policy: Policy) -> Option<(usize, usize)> {
         .map(|spaces| (column(spaces), widest))
 }
 
-/// The column in which the author lined up at least half of the members.
+/// Returns the column in which the author aligned at least half of the members.
 fn authors_column(members: &[Member], policy: Policy) -> Option<usize> {
-    /// Members in one column: how many, with at least and at most how many blanks.
+    /// The number of members in one column, and their minimum and maximum numbers of spaces.
     type Column = (usize, usize, usize);
     let mut columns: FxHashMap<usize, Column> = FxHashMap::default();
     for (column, spaces) in members.iter().filter_map(|member| member.written) {
@@ -253,17 +252,16 @@ fn authors_column(members: &[Member], policy: Policy) -> Option<usize> {
         *least = spaces.min(*least);
         *most = spaces.max(*most);
     }
-    // Statements that stay where they are keep one or two blanks each, which says nothing.
+    // Unaligned statements have one or two spaces each, which is no evidence of alignment.
     let says_so = |least: usize, most: usize| most > policy.least || least < most && !policy.together;
     let lined_up = columns
         .into_iter()
         .filter(|(_, (count, least, most))| *count * 2 >= members.len() && *count > 1 && says_so(*least, *most));
-    // Two columns can have half of them each.
+    // Two columns can each contain half of the members.
     lined_up.map(|(column, _)| column).min()
 }
 
-/// Lines up the comments at the ends of rows that follow each other, and across a block those that are alone among
-/// their neighbours.
+/// Aligns the comments at the ends of consecutive rows and, across a block, comments without commented neighbours.
 fn align_comments(words: &[Word<'_>], rows: &mut [Row]) {
     let mut alone: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     let mut run: Vec<usize> = Vec::new();
@@ -304,7 +302,7 @@ fn align_ends(words: &[Word<'_>], rows: &mut [Row], run: &[usize]) {
                 word: row.last,
                 width: row.indent + columns(words, row.first, row.last),
                 written: written(&words[row.last]),
-                // A comment may stick out.
+                // A comment may exceed the maximum width.
                 rest: 0,
             }
         })

@@ -1,7 +1,7 @@
-//! How wide lines are, and how far they are indented.
+//! The maximum width of lines, and the indentation.
 
 /// Lines are broken, and blocks opened, beyond this many columns.
 pub(super) const COLUMNS: usize = 100;
 
-/// Blanks in front of each line of a block, more than the block itself has.
+/// The number of additional spaces before each line of a block.
 pub(super) const INDENT: usize = 2;

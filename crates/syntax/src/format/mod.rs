@@ -1,12 +1,12 @@
-//! The formatter: one text in, the same text laid out as docs/language.md lays it out.
+//! The formatter: returns the same text with the layout of docs/language.md.
 //!
-//! It works on words (tokens and comments), never on the tree, so that nothing can get lost: `words` reads them with
-//! the blanks between them, `spacing` says how far apart they stand on one line, `rows` cuts them into lines by blocks
-//! and statements, `align` lines up what people line up, `write` puts it down and breaks what is too long.
+//! It works on words (tokens and comments), never on the tree, so that nothing is lost. `words` reads them with the spaces between them,
+//! `spacing` sets their distances on one line, and `rows` splits them into lines by blocks and statements. `align` aligns similar lines,
+//! and `write` writes the text and breaks long lines.
 //!
-//! What follows from the text alone is decided by rule. What is a matter of taste follows the author where that is
-//! unambiguous: blank lines, several statements on one line, blocks on one line, columns, the rows of a matrix. Each of
-//! these is read from the text in a way that reads the same from the result, so that formatting twice changes nothing.
+//! Most of the layout is determined by rules. Unambiguous matters of taste follow the author: blank lines, several statements on one line,
+//! blocks on one line, columns, and rows of a matrix. Each of these is detected such that the formatted text gives the same result, so that
+//! formatting is idempotent.
 
 mod align;
 mod limits;
@@ -18,10 +18,10 @@ mod write;
 use lgm_source::SourceId;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 
-/// Lays out a text. One with errors is left alone: its diagnostics are returned.
+/// Formats a text. For a text with errors, it returns the diagnostics.
 ///
-/// Tokens and comments stay as they are and in order; only blanks and line breaks change (a comment's own trailing
-/// blanks included, and `\r\n` becomes `\n`).
+/// Tokens and comments stay unchanged and in order; only spaces and line breaks change (including a comment's trailing
+/// spaces, and `\r\n` becomes `\n`).
 pub fn format(source: SourceId, text: &str) -> Result<String, Vec<Diagnostic>> {
     let (_, diagnostics) = super::parse(source, text);
     if has_errors(&diagnostics) {

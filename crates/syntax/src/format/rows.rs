@@ -1,7 +1,7 @@
-//! Cuts the words into rows: one statement, several short ones that the author put on one line, the head of a block,
-//! its closing brace, or a comment that stands alone. A row is written as one line where it fits.
+//! Splits the words into rows: one statement, several short statements that the author put on one line, the head of a block, its closing
+//! brace, or a separate comment. A row is written as one line if it fits.
 //!
-//! The changes of a mode stand behind it where the author put all of them there and they fit, and under it else.
+//! The changes of a mode follow on its line if the author put all of them there and they fit; otherwise they are written below it.
 
 use super::super::token::Token;
 use super::words::{Kind, Matrix, Stop, Word};
@@ -13,23 +13,23 @@ pub(super) struct Row {
     pub first: usize,
     /// One past the last word.
     pub last: usize,
-    /// One past the last of the comments that follow on the same line. Those behind a line comment stand below it.
+    /// One past the last of the comments that follow on the same line. Comments after a line comment are below it.
     pub trail: usize,
-    /// Blanks in front of it.
+    /// The number of spaces before it.
     pub indent: usize,
-    /// Whether an empty line comes before it.
+    /// True if an empty line precedes it.
     pub blank: bool,
-    /// What it is, for lining up.
+    /// The kind, for alignment.
     pub class: Class,
-    /// Whether it takes several lines.
+    /// True if the row needs several lines.
     pub broken: bool,
-    /// Which pair of braces it lies in directly, counted through the text.
+    /// The innermost pair of braces around it, counted through the text.
     pub block: usize,
-    /// Blanks in front of the comment at its end.
+    /// Spaces before the comment at its end.
     pub comment_gap: usize,
 }
 
-/// What a row is, so far as it matters for lining it up with others of its kind.
+/// The kind of a row, as far as it matters for alignment with similar ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// `mass : Mass(m) x -> gnd;`
@@ -42,17 +42,17 @@ pub(super) enum Class {
     Equation,
     /// An item with its body on one line.
     Item(Keyword),
-    /// `mode open { through = 0; }` and the changes behind it.
+    /// `mode open { through = 0; }` and the changes after it.
     Mode,
-    /// Changes under a mode, `when closed -> shut;`
+    /// Changes below a mode, `when closed -> shut;`
     Change,
-    /// A comment alone.
+    /// A separate comment.
     Comment,
     /// Anything else.
     Other,
 }
 
-/// Reserved words, those together that people line up together.
+/// Reserved words, grouped by common alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
     Junction,
@@ -67,11 +67,11 @@ pub(super) enum Keyword {
     Definition,
 }
 
-/// Sums over the words before a place, so that any stretch of words is measured at once.
+/// Sums over the words before a position, so that any range of words is measured in constant time.
 struct Sums {
     columns: Vec<usize>,
     breaks: Vec<usize>,
-    /// Words that force a line to end, and matrices in rows.
+    /// The numbers of words that force a line to end, and of matrices in rows.
     forced: Vec<usize>,
     blocks: Vec<usize>,
 }
@@ -94,7 +94,7 @@ impl Sums {
         }
     }
 
-    /// How many of a kind lie in a stretch of words.
+    /// Returns the number of one kind in a sequence of words.
     fn within(sums: &[usize], first: usize, last: usize) -> usize {
         sums[last] - sums[first]
     }
@@ -102,17 +102,17 @@ impl Sums {
 
 struct Arrangement<'a, 't> {
     words: &'a mut [Word<'t>],
-    /// For each word, the first one from there on that is no comment.
+    /// For each word, the index of the first word from there on that is not a comment.
     tokens: Vec<usize>,
     sums: Sums,
     rows: Vec<Row>,
     /// The number of each open block.
     blocks: Vec<usize>,
-    /// How many blocks there have been.
+    /// The number of blocks so far.
     count: usize,
 }
 
-/// Cuts the words into rows.
+/// Splits the words into rows.
 pub(super) fn arrange(words: &mut [Word<'_>]) -> Vec<Row> {
     let sums = Sums::of(words);
     let mut tokens: Vec<usize> = (0..=words.len()).collect();
@@ -143,7 +143,7 @@ impl<'t> Arrangement<'_, 't> {
         INDENT * (self.blocks.len() - 1)
     }
 
-    /// Blanks in front of a row that starts at a word.
+    /// Returns the number of spaces before a row that starts at a word.
     fn indent_of(&self, first: usize) -> usize {
         match self.is_change(first) {
             true => self.indent() + INDENT,
@@ -151,13 +151,13 @@ impl<'t> Arrangement<'_, 't> {
         }
     }
 
-    /// Returns true if a change of modes follows from a word on, comments in front of it aside.
+    /// Returns true if a change of modes starts at a word, after optional comments.
     fn is_change(&self, at: usize) -> bool {
         let word = self.words.get(self.skip_comments(at));
         word.is_some_and(|word| word.stop == Some(Stop::Change))
     }
 
-    /// Makes the row that starts at a word, and returns where the next one starts.
+    /// Adds the row that starts at a word, and returns the start of the next row.
     fn row(&mut self, at: usize) -> usize {
         if self.words[at].is_comment() && self.stands_alone(at) {
             return self.push(at, at + 1, Class::Comment);
@@ -189,7 +189,7 @@ impl<'t> Arrangement<'_, 't> {
         self.group(at, end)
     }
 
-    /// Whether a comment that starts a row has the row to itself: nothing but comments follows on its line.
+    /// Returns true if a comment that starts a row is a separate row: only comments follow on its line.
     fn stands_alone(&self, at: usize) -> bool {
         if self.words[at].ends_line() {
             return true;
@@ -211,7 +211,7 @@ impl<'t> Arrangement<'_, 't> {
         self.tokens[at]
     }
 
-    /// One past the `;` or `{` that a statement leads to, and past stray `;` behind it.
+    /// Returns the index one past the `;` or `{` of a statement, and past stray `;` after it.
     fn statement_end(&self, mut at: usize) -> usize {
         loop {
             match self.token(at) {
@@ -230,8 +230,8 @@ impl<'t> Arrangement<'_, 't> {
         at
     }
 
-    /// The end of the changes behind the mode that ends at `end`, in a row that starts at `first`: behind all of them,
-    /// or behind none.
+    /// Returns the end of the changes after the mode that ends at `end`, in a row that starts at `first`: after all of them,
+    /// or after none.
     fn with_changes(&self, first: usize, end: usize) -> usize {
         let mut last = end;
         while self.is_change(last) {
@@ -245,7 +245,7 @@ impl<'t> Arrangement<'_, 't> {
         if self.fits(first, last) { last } else { end }
     }
 
-    /// The end of a block (with what `else` adds) when it is written on one line.
+    /// Returns the end of a block (with its `else` parts) if it is written on one line.
     fn inline_block(&self, first: usize, mut open: usize) -> Option<usize> {
         let end = loop {
             let close = self.words[open].partner;
@@ -263,8 +263,8 @@ impl<'t> Arrangement<'_, 't> {
         (is_free && self.fits(first, end)).then_some(end)
     }
 
-    /// The end of a row that starts with the head of a block whose entries stand on lines of their own. Empty blocks
-    /// stay closed, and an `else` behind one follows.
+    /// Returns the end of a row that starts with the head of a block whose entries are on separate lines. Empty blocks stay on one line,
+    /// and an `else` after them is included.
     fn header(&self, at: usize) -> usize {
         let end = self.statement_end(at);
         if !self.words[end - 1].is(Token::BraceOpen) || self.words[end - 1].partner != end {
@@ -276,7 +276,7 @@ impl<'t> Arrangement<'_, 't> {
         }
     }
 
-    /// Pushes a row that may open a block.
+    /// Adds a row that may open a block.
     fn push_block(&mut self, first: usize, last: usize) -> usize {
         let next = self.push(first, last, Class::Other);
         if self.words[last - 1].is(Token::BraceOpen) {
@@ -286,7 +286,7 @@ impl<'t> Arrangement<'_, 't> {
         next
     }
 
-    /// Statements on one line stay together if they fit; `end` is the end of the first one.
+    /// Adds the statements of one line as one row if they fit; `end` is the end of the first statement.
     fn group(&mut self, first: usize, end: usize) -> usize {
         let mut statements = vec![(first, end)];
         loop {
@@ -323,9 +323,9 @@ impl<'t> Arrangement<'_, 't> {
         next
     }
 
-    /// Whether words fit on one line here.
+    /// Returns true if words fit on one line here.
     fn fits(&self, first: usize, last: usize) -> bool {
-        // A line that long is not looked through for its statements.
+        // A line longer than this is not searched for its statements.
         self.width(first, last) <= COLUMNS && self.width(first, last) + self.wider_statements(first, last) <= COLUMNS
     }
 
@@ -333,13 +333,13 @@ impl<'t> Arrangement<'_, 't> {
         self.indent_of(first) + Sums::within(&self.sums.columns, first, last) - self.words[first].gap
     }
 
-    /// The words in a row, after the first, that start a statement behind another one.
+    /// Returns the words in a row that start a statement, except the first one.
     fn further_statements(&self, first: usize, last: usize) -> impl Iterator<Item = usize> {
         further_statements(self.words, first, last)
     }
 
-    /// The columns that a row needs more when its statements stand two blanks apart, as they do when the author
-    /// always left as many or more.
+    /// Returns the additional columns of a row if its statements are two spaces apart, which applies if the author always left at least
+    /// two.
     fn wider_statements(&self, first: usize, last: usize) -> usize {
         match self.further_statements(first, last).all(|at| self.words[at].spaces > 1) {
             true => self.further_statements(first, last).count(),
@@ -356,7 +356,7 @@ impl<'t> Arrangement<'_, 't> {
         }
     }
 
-    /// Adds a row and returns where the next one starts: behind the comments at its end.
+    /// Adds a row and returns the start of the next row, after the comments at its end.
     fn push(&mut self, first: usize, last: usize, class: Class) -> usize {
         let trail = self.trail(first, last);
         let indent = self.indent_of(first);
@@ -381,7 +381,7 @@ impl<'t> Arrangement<'_, 't> {
         trail
     }
 
-    /// The end of the comments that stand behind a row: those on its line, if no token follows there, and those that
+    /// Returns the end of the comments that follow a row: those on its line, if no token follows there, and those that
     /// continue a line comment directly below it.
     fn trail(&self, first: usize, last: usize) -> usize {
         let mut end = last;
@@ -450,8 +450,7 @@ impl<'t> Arrangement<'_, 't> {
     }
 }
 
-/// The words in a row, after the first, that start a statement behind another one. Changes of modes have a distance of
-/// their own.
+/// Returns the words in a row that start a statement, except the first one. Changes of modes have a separate distance.
 pub(super) fn further_statements(words: &[Word<'_>], first: usize, last: usize) -> impl Iterator<Item = usize> {
     (first + 1..last).filter(move |&at| {
         let starts = !words[at].is(Token::Semicolon) && !words[at].is(Token::BraceClose);

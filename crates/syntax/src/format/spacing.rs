@@ -1,4 +1,4 @@
-//! How far apart words stand on one line, where a line may be broken, and what may be lined up.
+//! Spacing of words on one line, possible line breaks, and alignment.
 
 use super::super::token::Token;
 use super::words::{Kind, Matrix, Stop, Word};
@@ -16,7 +16,7 @@ enum Bracket {
     Unit,
 }
 
-/// What the token before means for the distance to the next one.
+/// The effect of the previous token on the distance to the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     /// A plain name.
@@ -25,7 +25,7 @@ enum Last {
     Literal,
     /// The `)` or `]` of anything else.
     Closed,
-    /// Something that clings to what follows: an opening bracket, `*`, a sign.
+    /// A token without a space after it: an opening bracket, `*`, a sign.
     Tight,
     /// Anything else.
     Loose,
@@ -33,27 +33,27 @@ enum Last {
 
 struct Spacing<'a, 't> {
     words: &'a mut [Word<'t>],
-    /// Brackets open in this statement, with their places.
+    /// Brackets that are open in this statement, with their indices.
     brackets: Vec<(Bracket, usize)>,
-    /// Open braces: whether each holds a domain's entries, and its place.
+    /// Open braces: true if the brace contains a domain's entries, and its index.
     bodies: Vec<(bool, usize)>,
     /// The first token of the statement or header.
     first: Option<Token<'t>>,
-    /// Its place in the text.
+    /// Its location in the text.
     start: usize,
-    /// Tokens of it so far.
+    /// The number of its tokens so far.
     count: usize,
     /// The token before the last one.
     before: Option<Token<'t>>,
     previous: Option<Token<'t>>,
     last: Last,
-    /// Whether the `:`, the branch, the arrow, the `=` of the statement have been seen.
+    /// The stops of the statement seen so far: the `:`, the branch, the arrow, the `=`.
     seen: Vec<Stop>,
-    /// The place and level of the break that a comma allows behind it.
+    /// The index of the last comma, after which a line may be broken.
     comma: Option<usize>,
 }
 
-/// Decides distances, breaks and stops of all words.
+/// Sets distances, breaks and stops of all words.
 pub(super) fn decide(words: &mut [Word<'_>]) {
     let mut spacing = Spacing {
         words,
@@ -135,7 +135,7 @@ impl<'t> Spacing<'_, 't> {
         }
     }
 
-    /// At the end of `when across > 0 -> conducting;`: it stands behind a mode or under it.
+    /// Marks the end of `when across > 0 -> conducting;`, which follows a mode or is below it.
     fn mark_change(&mut self) {
         let after_comment = self.start > 0 && self.words[self.start - 1].is_comment();
         let word = &mut self.words[self.start];
@@ -150,7 +150,7 @@ impl<'t> Spacing<'_, 't> {
         self.seen.clear();
     }
 
-    /// Marks a token as a stop, the first of its kind in a statement only.
+    /// Marks a token as a stop if it is the first of its kind in a statement.
     fn stop(&mut self, index: usize, stop: Stop) {
         if !self.seen.contains(&stop) {
             self.seen.push(stop);
@@ -158,7 +158,7 @@ impl<'t> Spacing<'_, 't> {
         }
     }
 
-    /// The distance to the token before, for a token outside a unit, and what it is to the next one.
+    /// Returns the distance of a token outside a unit from the previous token, and its effect on the next distance.
     fn distance(&mut self, index: usize, token: Token<'t>) -> (usize, Last) {
         let at_top = self.brackets.is_empty();
         let follows = usize::from(self.last != Last::Tight);
@@ -186,7 +186,7 @@ impl<'t> Spacing<'_, 't> {
                 let empty = index > 0 && self.words[index - 1].is(Token::BraceOpen);
                 (usize::from(!empty), Last::Loose)
             }
-            // Within brackets and in the head of a loop it makes a range.
+            // Within brackets and in the head of a loop it is a range.
             Token::Colon if !at_top || self.first == Some(Token::For) => (0, Last::Tight),
             Token::Colon => {
                 self.stop(index, Stop::Colon);
@@ -212,13 +212,13 @@ impl<'t> Spacing<'_, 't> {
         }
     }
 
-    /// Whether the instance's kind, at least, has been written.
+    /// Returns true after the kind of an instance.
     fn in_tail(&self) -> bool {
         let is_instance = !self.first.is_some_and(|first| first.is_reserved());
         is_instance && self.brackets.is_empty() && self.seen.contains(&Stop::Colon)
     }
 
-    /// Whether `in` or `vector` is not a name here.
+    /// Returns true if `in` or `vector` is not a name here.
     fn is_mark(&self, token: Token<'_>) -> bool {
         let first = self.first;
         match token {
@@ -271,7 +271,7 @@ impl<'t> Spacing<'_, 't> {
         (gap, Last::Tight)
     }
 
-    /// Whether a name has been read that is declared here and may have a unit.
+    /// Returns true after a declared name that may have a unit.
     fn awaits_unit(&self) -> bool {
         if let Some((bracket, _)) = self.brackets.last() {
             return *bracket == Bracket::Formals
@@ -294,8 +294,8 @@ impl<'t> Spacing<'_, 't> {
         (0, last)
     }
 
-    /// Within a unit nothing is spaced, unless a number and a dot would grow together: a dot behind a number must have
-    /// a letter behind it that makes no exponent.
+    /// Returns the distance within a unit: no space, unless a number and a dot would merge. A dot after a number must be followed by a
+    /// letter that does not start an exponent.
     fn distance_in_unit(&self, index: usize, token: Token<'t>) -> usize {
         let next = self.words.get(index + 1).and_then(|word| word.token());
         let merges = match (self.previous, token) {
@@ -313,7 +313,7 @@ impl<'t> Spacing<'_, 't> {
         usize::from(merges)
     }
 
-    /// Behind a comma between the rows of a matrix: keeps in mind whether the author began a line there.
+    /// After a comma between the rows of a matrix, records whether the author started a new line.
     fn note_matrix_rows(&mut self, index: usize) {
         let Some(comma) = self.comma.take() else { return };
         let Some((Bracket::List, open)) = self.brackets.last() else {

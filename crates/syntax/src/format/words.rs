@@ -1,38 +1,38 @@
-//! The words of a text: its tokens and comments in order, each with the blanks in front of it.
+//! The words of a text: its tokens and comments in order, each with the spaces before it.
 
 use super::super::token::Token;
 use logos::Logos;
 
-/// A token or a comment, as the author placed it and as it shall be placed.
+/// A token or a comment, with its original and its new placement.
 pub(super) struct Word<'t> {
     pub kind: Kind<'t>,
-    /// As written, without blanks at its end.
+    /// As written, without trailing spaces.
     pub text: &'t str,
-    /// Line breaks between the word before it and this one.
+    /// The number of line breaks between the previous word and this one.
     pub breaks: usize,
-    /// Blanks in front of it on its line.
+    /// The number of spaces before it on its line.
     pub spaces: usize,
     /// Its column in the source, in characters from zero.
     pub column: usize,
 
-    /// Blanks to write in front of it when it does not start a line.
+    /// The number of spaces to write before it if it does not start a line.
     pub gap: usize,
-    /// Whether a line that is too long may be broken in front of it: the lower the level, the better the place.
+    /// The level of a possible line break before the word: lower levels are preferred. None if no break is allowed.
     pub split: Option<u32>,
-    /// The bracket that closes or opens what this one opens or closes.
+    /// The index of the matching bracket.
     pub partner: usize,
-    /// A column that may be lined up with those of other lines.
+    /// A column that may be aligned with columns of other lines.
     pub stop: Option<Stop>,
-    /// On the bracket that opens a matrix: what its rows are to each other.
+    /// For the opening bracket of a matrix, the layout of its rows.
     pub matrix: Option<Matrix>,
 }
 
-/// What a word is.
+/// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'t> {
     /// A token of the language.
     Token(Token<'t>),
-    /// `// ..` or `/// ..`: nothing can follow it on its line.
+    /// `// ..` or `/// ..`, always the last word on its line.
     LineComment,
     /// `/* .. */` on one line.
     BlockComment,
@@ -40,7 +40,7 @@ pub(super) enum Kind<'t> {
     LongComment,
 }
 
-/// A place in a line that people line up with the same place in the lines around it.
+/// A position in a line that can be aligned with the same position in neighbouring lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The `:` after a declared name, or after the head of an item.
@@ -57,19 +57,19 @@ pub(super) enum Stop {
     Change,
 }
 
-/// How the rows of a matrix were written.
+/// The layout of the rows of a matrix in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Matrix {
-    /// There is only one.
+    /// A single row.
     Single,
-    /// One after the other.
+    /// Several rows on one line.
     Flat,
     /// Each on its own line.
     Rows,
 }
 
 impl<'t> Word<'t> {
-    /// The token, unless it is a comment.
+    /// Returns the token, unless it is a comment.
     pub fn token(&self) -> Option<Token<'t>> {
         match self.kind {
             Kind::Token(token) => Some(token),
@@ -77,7 +77,7 @@ impl<'t> Word<'t> {
         }
     }
 
-    /// Whether it is this token.
+    /// Returns true if the word is this token.
     pub fn is(&self, token: Token<'_>) -> bool {
         self.kind == Kind::Token(token)
     }
@@ -86,12 +86,12 @@ impl<'t> Word<'t> {
         self.token().is_none()
     }
 
-    /// Whether a line must end behind it.
+    /// Returns true if a line must end after the word.
     pub fn ends_line(&self) -> bool {
         matches!(self.kind, Kind::LineComment | Kind::LongComment)
     }
 
-    /// Columns that it takes on the line where it ends.
+    /// Returns the number of columns of the word on the line where it ends.
     pub fn width(&self) -> usize {
         let last = match self.kind {
             Kind::LongComment => self.text.rsplit('\n').next().unwrap_or(""),

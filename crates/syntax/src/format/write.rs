@@ -1,14 +1,14 @@
-//! Puts rows down as text, and breaks those that are too long: behind commas, then in front of `and`, `or` and arrows,
-//! then in front of `+` and `-`, as far outside of brackets as possible.
+//! Writes rows as text, and breaks long rows: after commas, then before `and`, `or` and arrows, then before `+` and `-`, as far outside of
+//! brackets as possible.
 
 use super::rows::Row;
 use super::words::{Kind, Matrix, Word};
 use crate::format::limits::{COLUMNS, INDENT};
 
-/// What a broken row continues under the column behind a bracket, if that is not further right than this.
+/// A broken row continues at the column after a bracket, unless this column is larger than this value.
 const DEEPEST_BRACKET: usize = 50;
 
-/// The text of all rows.
+/// Returns the text of all rows.
 pub(super) fn write(words: &[Word<'_>], rows: &[Row]) -> String {
     let mut page = Page {
         text: String::new(),
@@ -84,21 +84,21 @@ struct Broken<'a, 't> {
     /// The number of the first word in the text.
     first: usize,
     indent: usize,
-    /// Where each word ends if all stand on one line.
+    /// The end of each word if all are on one line.
     ends: Vec<usize>,
-    /// For each word at which a line may begin, the next such word on its level or a better one, or the end.
+    /// For each word at which a line may begin, the next such word on its level or a lower one, or the end.
     next: Vec<usize>,
-    /// How many words up to each one, itself included, must begin a line.
+    /// For each word, the number of words so far that must start a line, including the word itself.
     forced: Vec<usize>,
 }
 
 /// A bracket that is open while a row is written.
 struct Open {
-    /// Where lines within it begin.
+    /// The start column of its lines.
     column: usize,
-    /// Whether each of its entries begins a line.
+    /// True if each of its entries begins a line.
     rows: bool,
-    /// How many brackets lie around its entries.
+    /// The number of brackets around its entries.
     level: u32,
 }
 
@@ -108,7 +108,7 @@ impl<'a, 't> Broken<'a, 't> {
         let ends = words
             .iter()
             .map(|word| {
-                // A comment that ends a line takes no room from what follows on the next one.
+                // A comment that ends a line does not reduce the space on the next line.
                 end += if word.ends_line() { 0 } else { word.gap + word.width() };
                 end
             })
@@ -143,13 +143,13 @@ impl<'a, 't> Broken<'a, 't> {
         broken
     }
 
-    /// Whether a word must begin a line.
+    /// Returns true if a word must begin a line.
     fn is_forced(&self, index: usize) -> bool {
         let own_line = self.words[index].kind == Kind::LineComment && self.words[index].breaks > 0;
         index > 0 && (own_line || self.words[index - 1].ends_line())
     }
 
-    /// The columns from one word's gap to another word's end.
+    /// Returns the number of columns from one word's gap to another word's end.
     fn width(&self, first: usize, last: usize) -> usize {
         let before = first.checked_sub(1).map_or(0, |before| self.ends[before]);
         self.ends[last] - before
@@ -189,8 +189,8 @@ impl<'a, 't> Broken<'a, 't> {
         self.is_forced(index) || is_row || column + self.width(index, self.next[index] - 1) > COLUMNS
     }
 
-    /// Whether the rows of a matrix that opens at a word, which ends at a column, stand on lines of their own: where
-    /// the author wrote them so, and where they do not fit, together with what clings to them, on this line.
+    /// Returns true if the rows of a matrix are on separate lines: if the author wrote them so, or if they do not fit on this line with the
+    /// adjacent tokens. The opening bracket is a word that ends at the given column.
     fn takes_rows(&self, index: usize, partner: usize, column: usize, level: u32) -> bool {
         match self.words[index].matrix {
             None | Some(Matrix::Single) => false,

@@ -1,11 +1,11 @@
 //! Blocks within the body of an item: `for`, `if`, `experiment`, `when`, `every`, and the modes of an element.
 
 use super::{Body, Recovery};
-use crate::explain::{Part, missing_brace, mode_elsewhere};
+use crate::explain::{FilePart, missing_brace, mode_elsewhere};
 use crate::token::Token;
 
 impl<'t> Recovery<'_, 't> {
-    /// The brace of the block that an entry opens, and what the block holds.
+    /// Returns the brace of the block that an entry opens, and the kind of its body.
     pub(super) fn opened(&self, body: Body, start: usize) -> Option<(usize, Body)> {
         let within = match (body, self.at(start)?) {
             (Body::Statements, Token::For | Token::If) => Body::Statements,
@@ -18,14 +18,14 @@ impl<'t> Recovery<'_, 't> {
         Some((self.block_brace(start)?, within))
     }
 
-    /// Returns true if tokens read `mode NAME {`, with any word for the name or none.
+    /// Returns true if tokens read `mode NAME {`, with any word or no word as the name.
     pub(super) fn opens_mode(&self, index: usize) -> bool {
         let brace = |index: usize| self.at(index) == Some(Token::BraceOpen);
         let is_ended = matches!(self.at(index + 1), Some(Token::Semicolon | Token::BraceClose));
         self.at(index) == Some(Token::Name("mode")) && !is_ended && (brace(index + 1) || brace(index + 2))
     }
 
-    /// Returns true if the next statement belongs to a block further out, although no brace closes this one.
+    /// Returns true if the next statement belongs to an outer block, although no brace closes this block.
     pub(super) fn leaves(&self, body: Body) -> bool {
         let next = self.position;
         match body {
@@ -49,7 +49,7 @@ impl<'t> Recovery<'_, 't> {
         is_name && sign.is_some_and(|sign| self.at(sign) == Some(Token::Assign) && !self.first_on_line(sign))
     }
 
-    /// The opening brace of the block whose head starts at `start`, unless the head ends before.
+    /// Returns the opening brace of the block whose head starts at `start`, unless the head ends before.
     fn block_brace(&self, start: usize) -> Option<usize> {
         for index in start + 1..self.all.len() {
             match self.at(index) {
@@ -62,7 +62,7 @@ impl<'t> Recovery<'_, 't> {
         None
     }
 
-    /// `for ..`, `if .. else ..`, `when ..`, `mode ..`, whose first brace is at `brace`.
+    /// Reads `for ..`, `if .. else ..`, `when ..` or `mode ..`, whose first brace is at `brace`.
     pub(super) fn block(&mut self, brace: usize, body: Body) {
         let mark = self.kept.len();
         let start = self.position;
@@ -73,12 +73,12 @@ impl<'t> Recovery<'_, 't> {
         while is_if && self.peek() == Some(Token::Else) {
             let at = self.position;
             let Some(brace) = self.block_brace(at) else { break };
-            // `else if c {` is checked from its `if` on, `else {` as it stands.
+            // `else if c {` is checked from its `if` on, `else {` as a whole.
             let from = at + usize::from(self.at(at + 1) == Some(Token::If));
             right &= self.head(at, from, brace);
             self.body(body, at, brace + 1);
             if from == at {
-                // A second plain `else` belongs to nothing.
+                // A second plain `else` is an error.
                 break;
             }
         }
@@ -90,7 +90,7 @@ impl<'t> Recovery<'_, 't> {
         }
     }
 
-    /// Reads a head up to its brace; whether it is right.
+    /// Reads a head up to its brace; returns true if it is correct.
     fn head(&mut self, start: usize, from: usize, brace: usize) -> bool {
         let result = self.check(Token::StartHeader, from, brace + 1);
         self.keep(start, brace + 1);
@@ -98,14 +98,14 @@ impl<'t> Recovery<'_, 't> {
         match result {
             Ok(()) => true,
             Err(stop) => {
-                self.explain(Part::Header, from, brace + 1, &stop);
+                self.explain(FilePart::Header, from, brace + 1, &stop);
                 false
             }
         }
     }
 
-    /// Goes on in the body of `when`, `every` or `mode` if its head, from `start` on, is right and ends with its line, but has
-    /// no brace. Whether it does.
+    /// Continues in the body of `when`, `every` or `mode` if its head, from `start` on, is correct and ends with its line, but has no
+    /// brace. Returns true in this case.
     pub(super) fn lacks_brace(&mut self, body: Body, start: usize, end: usize) -> bool {
         let within = match (body, self.at(start)) {
             (Body::Statements, Some(Token::When | Token::Every)) => Body::Actions,
@@ -130,7 +130,7 @@ impl<'t> Recovery<'_, 't> {
         true
     }
 
-    /// Reports a mode that stands in no element, once with all its changes.
+    /// Reports a mode outside of an element, once for the mode and all its changes.
     pub(super) fn skip_mode(&mut self, start: usize) {
         let (first, _, end) = self.all[start];
         self.diagnostics.push(mode_elsewhere(
@@ -141,7 +141,7 @@ impl<'t> Recovery<'_, 't> {
         self.skip_changes();
     }
 
-    /// Goes on behind the changes of a mode that is not kept: they would leave the one before it.
+    /// Continues after the changes of a mode that is not kept: otherwise they would be changes of the mode before it.
     fn skip_changes(&mut self) {
         while self.peek() == Some(Token::When) && self.block_brace(self.position).is_none() {
             self.position = self.entry_end(self.position);

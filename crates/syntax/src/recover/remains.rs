@@ -1,11 +1,11 @@
-//! What of a faulty statement can be read all the same: tokens that the grammar makes a declaration without a value of, or an error
-//! node with the names that stand in the statement.
+//! The readable part of a faulty statement: tokens that form a declaration without a value, or an error node with the
+//! names of the statement.
 
 use super::Recovery;
 use crate::token::Token;
 
 impl Recovery<'_, '_> {
-    /// Keeps what can be read of the faulty statement from `start` up to here; the parser stopped at `stopped`.
+    /// Keeps the readable part of the faulty statement from `start` up to here; the parser stopped at `stopped`.
     pub(super) fn keep_remains(&mut self, start: usize, stopped: usize) {
         let is_declared = self.keep_declaration(start, stopped);
         let read = if is_declared { start + 2 } else { start };
@@ -16,8 +16,8 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// What of a faulty declaration of a value is sure: its word and its name. The name stays known, its value missing,
-    /// so that its uses are not reported as well. Whether there is one.
+    /// Keeps the reliable part of a faulty value declaration: its keyword and its name. The name stays known without a value, so that its
+    /// uses are not reported. Returns true if there is such a part.
     fn keep_declaration(&mut self, start: usize, stopped: usize) -> bool {
         let word = matches!(
             self.at(start),
@@ -41,8 +41,8 @@ impl Recovery<'_, '_> {
         is_sure
     }
 
-    /// The names in a faulty statement, so that an editor knows what they stand for: what it would declare, of what kind, and whatever
-    /// else it names. Whether there are any.
+    /// Keeps the names in a faulty statement, so that an editor can use them: its declarations, their kinds, and other names. Returns true
+    /// if there are any.
     fn keep_names(&mut self, from: usize, to: usize) -> bool {
         let place = self.all[from.min(to - 1)].0;
         self.kept.push((place, Token::Faulty, place));
@@ -74,7 +74,7 @@ impl Recovery<'_, '_> {
         has_names
     }
 
-    /// Returns true if a name stands at a place before `to`.
+    /// Returns true if a name is at a location before `to`.
     fn is_name(&self, index: usize, to: usize) -> bool {
         index < to && matches!(self.at(index), Some(Token::Name(_)))
     }

@@ -1,6 +1,6 @@
-//! Slips in modes, blocks of assignments and their heads.
+//! Common mistakes in modes, blocks of assignments and their heads.
 
-use crate::explain::{Fault, Part};
+use crate::explain::{Fault, FilePart};
 use crate::token::Token;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -10,23 +10,20 @@ impl Fault<'_, '_> {
         self.tokens.first().map(|token| token.1)
     }
 
-    /// `when c -> open;` in a model, `when c { x := 1; }` in an element
+    /// Recognises `when c -> open;` in a model, `when c { x := 1; }` in an element.
     pub(super) fn change_or_block_elsewhere(&self) -> Option<Diagnostic> {
         if self.first_token() != Some(Token::When) {
             return None;
         }
         let first = *self.tokens.first()?;
         match self.part {
-            Part::Statement if self.is(Token::Arrow) => Some(
-                Diagnostic::error(
-                    Code::LGM0050,
-                    "a change of modes cannot stand in a model or a component",
-                )
-                .label(self.span(first), "this belongs in an element, behind a mode")
-                .help("write `when condition { x := expression; }` for what happens in a model"),
+            FilePart::Statement if self.is(Token::Arrow) => Some(
+                Diagnostic::error(Code::LGM0050, "a mode change is not allowed in a model or a component")
+                    .label(self.span(first), "this belongs in an element, after a mode")
+                    .help("write `when condition { x := expression; }` for events in a model"),
             ),
-            Part::Law if self.is(Token::BraceOpen) => Some(
-                Diagnostic::error(Code::LGM0050, "a `when` block cannot stand in an element")
+            FilePart::Law if self.is(Token::BraceOpen) => Some(
+                Diagnostic::error(Code::LGM0050, "a `when` block is not allowed in an element")
                     .label(self.span(first), "this belongs in a model or a component")
                     .help("an element changes its mode with `when condition -> mode;`"),
             ),
@@ -34,16 +31,16 @@ impl Fault<'_, '_> {
         }
     }
 
-    /// `hits = hits + 1;` in a block, `param m := 2;`, `x := 1;` outside of a block
+    /// Recognises `hits = hits + 1;` in a block, `param m := 2;`, `x := 1;` outside of a block.
     pub(super) fn assignment_sign(&self) -> Option<Diagnostic> {
         let found = self.found()?;
-        let in_block = self.part == Part::Action && self.stop.expects(":=");
+        let in_block = self.part == FilePart::Action && self.stop.expects(":=");
         match found.1 {
             Token::Equals | Token::EqualEqual if in_block => Some(
-                Diagnostic::error(Code::LGM0053, "a value is assigned with `:=`")
+                Diagnostic::error(Code::LGM0053, "use `:=` to assign a value")
                     .label(
                         self.place(),
-                        "this block runs at an instant, and an equation always holds",
+                        "this block runs at an instant, but an equation always holds",
                     )
                     .help("write `:=`")
                     .fix("write `:=`", self.place(), ":="),
@@ -53,16 +50,19 @@ impl Fault<'_, '_> {
                 let target = self.words(*self.tokens.first()?);
                 let (place, operator) = (self.span(found).to(self.span(sign)), self.words(found));
                 (sign.1 == Token::Equals && sign.0 == found.2).then(|| {
-                    Diagnostic::error(Code::LGM0004, format!("`{operator}=` is not a sign of this language"))
-                        .label(place, "in this language: `:=`")
-                        .help(format!("write `{target} := {target} {operator} ..`"))
+                    Diagnostic::error(
+                        Code::LGM0004,
+                        format!("`{operator}=` is not an operator of this language"),
+                    )
+                    .label(place, "in this language: `:=`")
+                    .help(format!("write `{target} := {target} {operator} ..`"))
                 })
             }
             Token::Assign if self.stop.expects("=") => Some(
-                Diagnostic::error(Code::LGM0053, "a value that always holds is given with `=`")
+                Diagnostic::error(Code::LGM0053, "use `=` to define a value that always holds")
                     .label(
                         self.place(),
-                        "`:=` assigns at an instant, in a `when` or an `every` block",
+                        "`:=` assigns a value at an instant, in a `when` or an `every` block",
                     )
                     .help("write `=`")
                     .fix("write `=`", self.place(), "="),
@@ -71,7 +71,7 @@ impl Fault<'_, '_> {
         }
     }
 
-    /// `x := 1;`, `across(ball) := 0;` among the statements of a model
+    /// Recognises `x := 1;`, `across(ball) := 0;` as a statement of a model.
     fn assignment_outside(&self) -> Option<Diagnostic> {
         let is_target = |token: &Token<'_>| {
             use Token::*;
@@ -83,20 +83,20 @@ impl Fault<'_, '_> {
         let sign = self.tokens.iter().position(|token| !is_target(&token.1))?;
         let target = self.tokens.first().filter(|_| sign > 0)?;
         let is_assignment = self.tokens[sign].1 == Token::Assign && self.stop.index <= sign;
-        if self.part != Part::Statement || !is_assignment || !matches!(target.1, Token::Name(_)) {
+        if self.part != FilePart::Statement || !is_assignment || !matches!(target.1, Token::Name(_)) {
             return None;
         }
         let words = self.context.words(self.context.span(target.0, self.tokens[sign - 1].2));
         Some(
-            Diagnostic::error(Code::LGM0053, "an assignment stands in a `when` or an `every` block")
-                .label(self.span(self.tokens[sign]), "`:=` assigns at an instant")
+            Diagnostic::error(Code::LGM0053, "an assignment belongs in a `when` or an `every` block")
+                .label(self.span(self.tokens[sign]), "`:=` assigns a value at an instant")
                 .help(format!(
                     "write `when condition {{ {words} := ..; }}`, or `signal` and `=` for a value that always holds"
                 )),
         )
     }
 
-    /// `when x > 0 hits := 1;`
+    /// Recognises `when x > 0 hits := 1;`.
     pub(super) fn block_without_brace(&self) -> Option<Diagnostic> {
         let word = match self.first_token()? {
             Token::When => "when condition",
@@ -105,7 +105,7 @@ impl Fault<'_, '_> {
         };
         let assigns = self.tokens.iter().any(|token| token.1 == Token::Assign);
         let previous = self.previous()?;
-        (self.part == Part::Statement && assigns && self.stop.expects("{")).then(|| {
+        (self.part == FilePart::Statement && assigns && self.stop.expects("{")).then(|| {
             Diagnostic::error(
                 Code::LGM0049,
                 format!(
@@ -114,12 +114,12 @@ impl Fault<'_, '_> {
                     self.found_words()
                 ),
             )
-            .label(self.place(), "`{` is missing in front of this")
+            .label(self.place(), "`{` is missing before this")
             .help(format!("write `{word} {{ x := expression; }}`"))
         })
     }
 
-    /// `every Ts at 2 {`
+    /// Recognises `every Ts at 2 {`.
     pub(super) fn another_word_for_from(&self) -> Option<Diagnostic> {
         let found = self.found()?;
         let value = self.tokens.get(self.stop.index + 1)?;
@@ -130,7 +130,7 @@ impl Fault<'_, '_> {
         (matches!(found.1, Token::Name(_)) && is_value && self.stop.expects("from")).then(|| {
             let word = self.words(found);
             Diagnostic::error(Code::LGM0046, format!("expected `from` or `{{`, found `{word}`"))
-                .label(self.place(), "the first instant follows after `from`")
+                .label(self.place(), "the first instant follows `from`")
                 .help(self.example())
         })
     }

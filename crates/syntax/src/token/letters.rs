@@ -1,6 +1,6 @@
-//! Letters and signs that are no part of the language, and what is meant by them.
+//! Letters and symbols outside the language, and their replacements.
 
-/// The ASCII words for letters and signs that engineers like to write or paste.
+/// Returns the ASCII equivalent of a letter or sign that engineers often write or paste.
 pub(super) fn likely_meaning(letter: char) -> Option<&'static str> {
     Some(match letter {
         '\u{B5}' | '\u{3BC}' => "u",
@@ -42,7 +42,7 @@ pub(super) fn likely_meaning(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Returns true if a text ends within the brackets of a unit, as `3 [N` does: behind a value, with factors and signs of a unit alone.
+/// Returns true if a text ends within the brackets of a unit, like `3 [N`: after a value, with only factors and operators of a unit.
 pub(super) fn is_in_unit(before: &str) -> bool {
     let Some((front, inside)) = before.rsplit_once('[') else {
         return false;

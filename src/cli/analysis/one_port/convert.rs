@@ -18,13 +18,15 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Converts a model to one domain: what lies behind couplers becomes impedances and sources of that domain.
+/// Converts a model to one domain: networks behind couplers become impedances and sources of that domain.
 ///
-/// Impedances are across over through in every domain, so mobilities in mechanics. A coupler becomes a branch and a source of its name: what is
-/// seen from its port if all of the domain is taken away. Several domains are converted one after the other, the farthest first.
+/// Impedances are across over through in every domain, so they are mobilities in mechanics. A coupler becomes a branch
+/// and a source with its name, the equivalent of the network behind it. Several domains are converted one after the
+/// other, the farthest first.
 ///
-/// `--format lgm` writes a model in this domain alone, with the inputs and outputs of the whole one and the same transfer functions:
-/// impedances that are networks of springs, masses and the like become these, others become states behind a source.
+/// `--format lgm` writes a model in this domain only, with the same inputs, outputs and transfer functions. Impedances
+/// that are realisable with springs, masses and similar elements become such elements; others become states of a
+/// controlled source.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,13 +37,13 @@ Examples:
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
-    /// The domain that is left
+    /// The target domain
     #[arg(long, value_name = "DOMAIN")]
     to: String,
     /// Numbers instead of symbols
     #[arg(long)]
     numeric: bool,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// Write to this file instead of standard output
@@ -65,8 +67,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     };
     let mut diagnostics = Vec::new();
     let found = match arguments.format {
-        Format::Lgm => model_text(arguments, &whole, &mut diagnostics).map(Found::Text),
-        _ => convert(arguments, &whole, &mut diagnostics).map(|(one, seen)| Found::Parts(Box::new(one), seen)),
+        Format::Lgm => model_text(arguments, &whole, &mut diagnostics).map(PrintedConversion::Text),
+        _ => convert(arguments, &whole, &mut diagnostics)
+            .map(|(one, seen)| PrintedConversion::Parts(Box::new(one), seen)),
     };
     report::print(&map, &diagnostics);
     let Some(found) = found else {
@@ -76,8 +79,8 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         };
     };
     let written = write_result(arguments.output.as_deref(), &mut |out| match &found {
-        Found::Text(text) => out.write_all(text.as_bytes()),
-        Found::Parts(conversion, seen) => match arguments.format {
+        PrintedConversion::Text(text) => out.write_all(text.as_bytes()),
+        PrintedConversion::Parts(conversion, seen) => match arguments.format {
             Format::Json => write_json(&as_json(arguments, conversion, seen), out),
             _ => write_text(arguments, conversion, seen, out),
         },
@@ -85,13 +88,13 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(&map, written)
 }
 
-/// The printed result: a text, or the conversion with the equivalent behind each coupler.
-enum Found {
+/// The printed result: a text, or the conversion with the equivalent connected to each coupler.
+enum PrintedConversion {
     Text(String),
     Parts(Box<Conversion>, Vec<Equivalent>),
 }
 
-/// The model in one domain, once it is known to do the same as the whole one.
+/// Returns the model in one domain, after verification that it behaves like the original model.
 fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
     let found = conversion(&whole.model, &arguments.to);
     let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
@@ -108,10 +111,12 @@ fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagno
     let text = single_domain(&whole.model, &found, &mut system, arguments.numeric);
     let text = text.map_err(|fault| diagnostics.push(*fault)).ok()?;
     let written = arguments.model.model.of_new_text("converted.lgm", &text);
-    let compared = compiles(&written).and_then(|()| match written.system() {
-        Some(system) => same(&whole.system, system),
-        None => Err(Difference::Unknown),
-    });
+    let compared = compiles(&written)
+        .map_err(Difference::Found)
+        .and_then(|()| match written.system() {
+            Some(system) => same(&whole.system, system),
+            None => Err(Difference::Unknown),
+        });
     if let Err(difference) = compared {
         let reason = match difference {
             Difference::Found(reason) => reason,
@@ -125,15 +130,14 @@ fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagno
         return None;
     }
     if whole.system.states.iter().any(|state| state.start_value != 0.0) {
-        let message = "the converted model begins at rest: starts of the model are not in its text";
+        let message = "the converted model starts at rest: its text does not contain the initial values of the model";
         let remark = Diagnostic::information(Code::LGM0718, message);
-        diagnostics
-            .push(remark.help("it has the same transfer functions; give it starts of its own where runs need them"));
+        diagnostics.push(remark.help("it has the same transfer functions; give it initial values if runs need them"));
     }
     Some(text)
 }
 
-/// The network behind a coupler.
+/// Returns the network that is connected to a coupler.
 fn of(behind: &Behind) -> Seen<'_> {
     Seen {
         network: &behind.model,
@@ -160,7 +164,7 @@ fn convert(
     Some((found, seen))
 }
 
-/// Coefficients of one of the domain's own branches.
+/// Formats the coefficients of branches in the converted domain.
 fn written(arguments: &Arguments, conversion: &Conversion, list: &[ExprId]) -> Vec<String> {
     let entries: Vec<_> = conversion
         .model

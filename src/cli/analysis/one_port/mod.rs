@@ -1,10 +1,10 @@
-//! The equivalent of a network at a port, computed and printed.
+//! The equivalent of a network at a port: computation and output.
 
 pub(in crate::cli) mod convert;
 pub(in crate::cli) mod thevenin;
 
 use super::polynomials::{polynomial, quotient};
-use super::shared::{LinearModel, formulated};
+use super::shared::LinearModel;
 use lgm_algebra::expr::SymbolId;
 use lgm_analysis::{
     Equivalent, EquivalentKind, LinearizeRequest, Place, Ratio, Reduction, Test, equivalent, linearize, observe, probe,
@@ -13,23 +13,24 @@ use lgm_equations::bond::lower;
 use lgm_equations::{Options, StateSystem, formulate_with_time, shortest_decimal};
 use lgm_model::Model;
 use lgm_model::system::OperatingPoint;
+use lgm_session::analysis::modes::formulated;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// A network, and the place that it is seen from.
+/// A network, and its port.
 #[derive(Clone, Copy)]
 struct Seen<'n> {
     network: &'n Model,
     place: &'n Place,
-    /// True if the network is the whole model, whose point is that of the linearisation.
+    /// True if the network is the whole model, whose operating point is the point of linearisation.
     is_whole: bool,
 }
 
-/// The equations of a network with a test at a place, and with outputs for what is measured elsewhere; none where the test cannot be, with
-/// the reasons added.
+/// Derives the equations of a network with a test source at a port, and with outputs for variables measured elsewhere. None if the test is
+/// impossible; the reasons are added.
 fn probed(
     model: &LinearModel,
     seen: Seen<'_>,
@@ -54,8 +55,8 @@ fn probed(
     linearized(model, seen, (changed, test, system, is_symbolic), reasons)
 }
 
-/// The equations of a nonlinear network with a test, linearised where the whole model is: the test has the value of the variable that it takes
-/// the place of.
+/// Linearises the equations of a nonlinear network with a test source at the operating point of the whole model. The test source has the
+/// value of the variable that it replaces.
 fn linearized(
     model: &LinearModel,
     seen: Seen<'_>,
@@ -66,7 +67,7 @@ fn linearized(
     if !seen.is_whole {
         reasons.push(refusal(
             "the network behind a coupler is not linear".to_string(),
-            "see it from the port of the coupler: `lgm thevenin FILE --linearize --at COUPLER.PORT`",
+            "choose the port of the coupler: `lgm thevenin FILE --linearize --at COUPLER.PORT`",
         ));
         return None;
     }
@@ -80,10 +81,10 @@ fn linearized(
             Some(_) => {}
             None => {
                 let message = format!(
-                    "`{}` has a state only without what is taken away, and no value at the point",
+                    "`{}` has a state only after the element is removed, and no value at the point",
                     state.name
                 );
-                reasons.push(refusal(message, "see the network from two nodes, as in `--at a,b`"));
+                reasons.push(refusal(message, "choose two nodes, such as `--at a,b`"));
                 return None;
             }
         }
@@ -112,7 +113,7 @@ fn linearized(
     system
 }
 
-/// The point of the whole model, with the variables of the place as outputs: through, across.
+/// Returns the operating point of the whole model, with the variables of the port as outputs: through, then across.
 fn operating_point(model: &LinearModel, seen: Seen<'_>, reasons: &mut Vec<Diagnostic>) -> Option<OperatingPoint> {
     let observed = observe(seen.network, seen.place);
     let observed = observed.map_err(|fault| reasons.push(*fault)).ok()?;
@@ -122,11 +123,11 @@ fn operating_point(model: &LinearModel, seen: Seen<'_>, reasons: &mut Vec<Diagno
         ..Options::default()
     };
     let graph = lower(&observed);
-    let (_, system) = formulated(observed, &graph, &options, &model.linearize, reasons)?;
+    let (_, system) = formulated(observed, &graph, &options, model.linearize.asked(false), reasons)?;
     system.linearized_at
 }
 
-/// The equivalent by a through source at the port; where that cannot be, as at an open end, by an across source.
+/// Finds the equivalent with a through source at the port. If this is impossible, as at an open end, an across source is used.
 fn find(model: &LinearModel, seen: Seen<'_>, numeric: bool, diagnostics: &mut Vec<Diagnostic>) -> Option<Equivalent> {
     let mut first: Vec<Diagnostic> = Vec::new();
     for test in [Test::Through, Test::Across] {
@@ -146,7 +147,7 @@ fn find(model: &LinearModel, seen: Seen<'_>, numeric: bool, diagnostics: &mut Ve
     None
 }
 
-/// Coefficients as JSON.
+/// Formats coefficients as JSON.
 fn coefficients(list: &[String], numeric: bool) -> Value {
     let value = |text: &String| match text.parse::<f64>() {
         Ok(number) if numeric => json!(number),
@@ -155,12 +156,12 @@ fn coefficients(list: &[String], numeric: bool) -> Value {
     list.iter().map(value).collect()
 }
 
-/// A ratio as JSON.
+/// Formats a ratio as JSON.
 fn ratio_json(ratio: &Ratio, numeric: bool) -> Value {
     json!({"num": coefficients(&ratio.numerator, numeric), "den": coefficients(&ratio.denominator, numeric)})
 }
 
-/// The word of a kind of source.
+/// Returns the name of a kind of source.
 fn kind_word(kind: EquivalentKind) -> &'static str {
     match kind {
         EquivalentKind::Across => "across",
@@ -168,7 +169,7 @@ fn kind_word(kind: EquivalentKind) -> &'static str {
     }
 }
 
-/// One source as an object, several as a list.
+/// Formats sources as JSON: a single source as an object, several sources as a list.
 fn sources_json(found: &Equivalent, numeric: bool) -> Value {
     let each = found.sources.iter().map(|(input, ratio)| {
         let mut value = ratio_json(ratio, numeric);
@@ -184,7 +185,7 @@ fn sources_json(found: &Equivalent, numeric: bool) -> Value {
     }
 }
 
-/// A ratio on one line.
+/// Formats a ratio on one line.
 fn ratio_text(ratio: &Ratio) -> String {
     match polynomial(&ratio.denominator).as_str() {
         "0" => "infinite".to_string(),
@@ -192,7 +193,7 @@ fn ratio_text(ratio: &Ratio) -> String {
     }
 }
 
-/// The steps of a reduction, numbered as later steps refer to them.
+/// Prints the steps of a reduction, with the numbers that later steps refer to.
 fn write_steps(steps: &[Reduction], out: &mut dyn Write) -> io::Result<()> {
     for (at, step) in steps.iter().enumerate() {
         let end = |end: &Option<String>| end.as_deref().unwrap_or("gnd").to_string();
@@ -220,7 +221,7 @@ fn write_steps(steps: &[Reduction], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The steps as `[{"rule", "of", "impedance", "source", "kind"}]`.
+/// Formats the steps as `[{"rule", "of", "impedance", "source", "kind"}]`.
 fn steps_json(steps: &[Reduction]) -> Value {
     let each = steps.iter().map(|step| {
         let ratio = |ratio: &Option<Ratio>| ratio.as_ref().map(|ratio| ratio_json(ratio, false));

@@ -11,15 +11,16 @@ use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Prints what is seen from a port: an impedance, and a source for each input.
+/// Prints the Thévenin equivalent at a port: an impedance, and a source for each input.
 ///
-/// `--at` names the port: an element, which is taken away; a port of a coupler, `ELEM.PORT`, which is taken away with all behind it; a node,
-/// seen against `gnd`; or two nodes, `a,b`. With values, `--at x=1`, it says where a model is linearised.
+/// `--at` names the port: an element, which is removed; a port of a coupler, `ELEM.PORT`, which is removed with the
+/// network behind it; a node, relative to `gnd`; or two nodes, `a,b`. With values, such as `--at x=1`, it sets the
+/// point of linearisation.
 ///
 /// The impedance is the across variable over the through variable into the network at the first end: a mobility in mechanics. The source is
 /// the across variable when open, from the first end to the second; if there is none, the through variable with the ends joined.
 ///
-/// Networks of branches that are in series and in parallel are reduced step by step below it, with couplers as reflections.
+/// Series-parallel networks of branches are also reduced step by step, with couplers as reflections.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +32,7 @@ pub(in crate::cli) struct Arguments {
     /// Numbers instead of symbols
     #[arg(long)]
     numeric: bool,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 }
@@ -63,7 +64,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
                 Some((found, stepwise(&whole.model, &place).unwrap_or_default()))
             }),
         _ => {
-            let fault = Diagnostic::error(Code::LGM0718, "the network is seen from one place");
+            let fault = Diagnostic::error(Code::LGM0718, "choose a single point or pair of nodes");
             diagnostics.push(fault.help("name it once: `--at ELEM`, `--at NODE`, `--at a,b` or `--at ELEM.PORT`"));
             None
         }

@@ -3,6 +3,7 @@
 use super::frequencies::{Frequencies, frequencies};
 use crate::cli::analysis::pictures::picture;
 use crate::cli::analysis::shared::{Format, LinearModel, Pairs};
+use lgm_session::analysis::response::Extras;
 use std::path::PathBuf;
 
 /// Prints the frequency response H(jw), or draws it.
@@ -36,19 +37,28 @@ pub(in crate::cli) struct Arguments {
     /// The maxima of abs(H) between the least and the largest frequency
     #[arg(long)]
     pub(super) peaks: bool,
-    /// So many values of a parameter, from the first to the last, evenly spaced or by equal factors (`:log`); given several times, with
-    /// every combination
+    /// Values of a parameter from A to B, evenly spaced or by equal factors (`:log`); repeatable, for every combination
     #[arg(long, value_name = "NAME=FROM:TO:N[:log]", allow_hyphen_values = true)]
     pub(super) sweep: Vec<String>,
-    /// Draws Bode, Nyquist and Nichols plots into this file, `.svg` or `.html`
+    /// Draw Bode, Nyquist and Nichols plots to this file, `.svg` or `.html`
     #[arg(long, value_name = "FILE", value_parser = picture)]
     pub(super) plot: Option<PathBuf>,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     pub(super) format: Format,
 }
 
 impl Arguments {
+    /// Returns the results requested in addition to the response values. A plot marks margins if they are known.
+    pub(super) fn extras(&self) -> Extras {
+        Extras {
+            group_delay: self.group_delay,
+            margins: self.margins,
+            peaks: self.peaks,
+            marks: self.plot.is_some(),
+        }
+    }
+
     /// Returns true if zeros and poles are needed.
     pub(super) fn is_factored(&self) -> bool {
         self.margins || self.peaks || self.plot.is_some()

@@ -1,22 +1,22 @@
-//! Frequencies as words of the command line.
+//! Frequencies in command-line arguments.
 
 use crate::cli::analysis::shared::frequency;
 
-/// Frequencies that one word stands for.
+/// The frequencies that one argument specifies.
 #[derive(Clone, Debug)]
 pub(in crate::cli::analysis) struct Frequencies(Vec<f64>);
 
 impl Frequencies {
-    /// The numbers.
+    /// Returns the frequencies.
     pub(in crate::cli::analysis) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.0.iter().copied()
     }
 }
 
-/// The most values of a range.
+/// Maximum number of values in a range.
 const MOST: usize = 1_000_000;
 
-/// Reads a number, `A:B:N` or `A:B:N:lin`.
+/// Parses a number, `A:B:N` or `A:B:N:lin`.
 pub(in crate::cli::analysis) fn frequencies(text: &str) -> Result<Frequencies, String> {
     let words: Vec<&str> = text.split(':').collect();
     let (from, to, count, linear) = match words[..] {
@@ -31,15 +31,15 @@ pub(in crate::cli::analysis) fn frequencies(text: &str) -> Result<Frequencies, S
         .parse()
         .map_err(|_| "N of a range is a whole number".to_string())?;
     if !(2..=MOST).contains(&count) {
-        return Err(format!("a range has from 2 to {MOST} values"));
+        return Err(format!("a range must have 2 to {MOST} values"));
     }
     if !linear && from.min(to) <= 0.0 {
-        return Err("equal ratios take ends above 0; `A:B:N:lin` has equal steps".to_string());
+        return Err("equal ratios require ends above 0; `A:B:N:lin` has equal steps".to_string());
     }
     Ok(Frequencies(spaced(from, to, count, linear)))
 }
 
-/// Both ends, exactly, and what is between them.
+/// Returns both ends exactly, and the values between them.
 pub(super) fn spaced(from: f64, to: f64, count: usize, linear: bool) -> Vec<f64> {
     let value = |at: usize| {
         let share = at as f64 / (count - 1) as f64;

@@ -1,6 +1,5 @@
 //! `lgm response`
 
-mod answer;
 mod arguments;
 mod frequencies;
 mod sweep;
@@ -14,22 +13,25 @@ use super::shared::Format;
 use crate::cli::files::disk::{write_result, write_text as write_file};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
-use answer::{Found, PLOTTED, find, shown};
 use frequencies::spaced;
 use lgm_emit::plot::{FrequencyCurve, FrequencyFigure};
 use lgm_emit::write_in_lines;
 use lgm_equations::StateSystem;
+use lgm_session::analysis::response::{ResponseResults, find, response_json, shown};
 use lgm_source::SourceMap;
 use lgm_source::diagnostic::has_errors;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use sweep::{Case, cases};
-use tables::{response_json, write_text};
+use tables::write_text;
 
-/// More points across narrow peaks than this are not drawn.
+/// Number of points of a plot without `--omega`.
+const PLOTTED: usize = 600;
+
+/// Maximum number of additional points drawn across narrow peaks.
 const MOST_MORE: usize = 20_000;
 
-/// A model that was compiled, and the places of the inputs and outputs that are asked for.
+/// A compiled model, and the indices of the requested inputs and outputs.
 struct Compiled {
     map: SourceMap,
     system: StateSystem,
@@ -43,11 +45,11 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         Err(outcome) => return outcome,
     };
     let omega = omega(arguments, &compiled);
-    let mut all: Vec<Found> = Vec::with_capacity(cases.len());
+    let mut all: Vec<ResponseResults> = Vec::with_capacity(cases.len());
     for one in &compiled {
         let mut diagnostics = Vec::new();
         let found = find(
-            arguments,
+            arguments.extras(),
             &one.system,
             one.pairs.clone(),
             omega.clone(),
@@ -72,7 +74,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         }
     }
     if !arguments.margins {
-        // The plot marks them; they are printed only if they are asked for.
+        // The plot marks them. They are printed only on request.
         let each = all.iter_mut().flat_map(|found| &mut found.further);
         for each in each {
             (each.margins, each.has_no_margins) = (None, false);
@@ -86,7 +88,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(&first.map, written)
 }
 
-/// The models that are asked for, compiled.
+/// Compiles the requested models.
 fn compiled(arguments: &Arguments) -> Result<(Vec<Case>, Vec<Compiled>), Outcome> {
     let cases = cases(arguments)?;
     let mut compiled = Vec::with_capacity(cases.len());
@@ -101,7 +103,7 @@ fn compiled(arguments: &Arguments) -> Result<(Vec<Case>, Vec<Compiled>), Outcome
     Ok((cases, compiled))
 }
 
-/// The frequencies asked for; for a plot without any, those that show all zeros and poles of all models.
+/// Returns the requested frequencies. A plot without `--omega` covers all zeros and poles of all models.
 fn omega(arguments: &Arguments, compiled: &[Compiled]) -> Vec<f64> {
     if !arguments.omega.is_empty() || arguments.plot.is_none() {
         return arguments.omega.iter().flat_map(|list| list.values()).collect();
@@ -120,8 +122,8 @@ fn omega(arguments: &Arguments, compiled: &[Compiled]) -> Vec<f64> {
     omega
 }
 
-/// The object of one model, or a list with one for each value of the parameters that vary.
-fn as_json(arguments: &Arguments, cases: &[Case], compiled: &[Compiled], all: &[Found]) -> Value {
+/// Returns the object of one model, or a list with an object for each combination of the varied parameters.
+fn as_json(arguments: &Arguments, cases: &[Case], compiled: &[Compiled], all: &[ResponseResults]) -> Value {
     let pairs = cases.iter().zip(compiled).zip(all);
     let mut list: Vec<Value> = pairs
         .map(|((case, one), found)| {
@@ -143,7 +145,7 @@ fn write_all(
     arguments: &Arguments,
     cases: &[Case],
     compiled: &[Compiled],
-    all: &[Found],
+    all: &[ResponseResults],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for (at, ((case, one), found)) in cases.iter().zip(compiled).zip(all).enumerate() {
@@ -156,7 +158,7 @@ fn write_all(
     Ok(())
 }
 
-fn figure(cases: &[Case], compiled: &[Compiled], all: &[Found]) -> FrequencyFigure {
+fn figure(cases: &[Case], compiled: &[Compiled], all: &[ResponseResults]) -> FrequencyFigure {
     let mut curves = Vec::new();
     for ((case, one), found) in cases.iter().zip(compiled).zip(all) {
         let is_one_pair = found.response.curves.len() == 1 && cases.len() > 1;

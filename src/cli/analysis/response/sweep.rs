@@ -1,4 +1,4 @@
-//! The models whose responses are asked for: one, or one for each value of parameters.
+//! The models whose responses are requested: a single model, or a model for each parameter value.
 
 use super::arguments::Arguments;
 use crate::cli::analysis::shared::LinearModel;
@@ -9,18 +9,18 @@ use lgm_emit::significant;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// More responses than this are too many for one answer.
+/// Maximum number of responses in one result.
 const MOST: usize = 1000;
 
 /// One of the models.
 pub(super) struct Case {
     pub(super) model: LinearModel,
-    /// The parameters that vary, with their values in the units of their declarations.
+    /// The varied parameters, with values in their declared units.
     pub(super) values: Vec<(String, f64)>,
 }
 
 impl Case {
-    /// `k = 20, b = 0.1`; empty for a model alone.
+    /// Returns a label such as `k = 20, b = 0.1`; empty for a single model.
     pub(super) fn label(&self) -> String {
         let values = self.values.iter();
         let texts: Vec<String> = values
@@ -30,7 +30,7 @@ impl Case {
     }
 }
 
-/// The models; what is wrong with the options is printed.
+/// Returns the models. Errors in the options are printed.
 pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
     if arguments.sweep.is_empty() {
         return Ok(vec![Case {
@@ -53,7 +53,7 @@ pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
     {
         let fault = Diagnostic::error(
             Code::LGM0924,
-            format!("these are {count} responses, and at most {MOST} are computed"),
+            format!("these are {count} responses; at most {MOST} are allowed"),
         );
         diagnostics.push(fault.help("vary with fewer values"));
     }

@@ -1,76 +1,15 @@
-//! Responses as JSON and as tables.
+//! Responses as tables.
 
-use super::answer::{Found, Further};
 use lgm_analysis::{Margins, Response};
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
-use serde_json::{Value, json};
+use lgm_session::analysis::response::{Further, ResponseResults};
 use std::io::{self, Write};
 
-/// Everything as JSON.
-pub(super) fn response_json(system: &StateSystem, found: &Found) -> Value {
-    let mut value = json!({"omega": found.response.omega});
-    let each = |entry: &dyn Fn(&Further) -> Option<Value>| {
-        let mut map = serde_json::Map::new();
-        for (curve, further) in found.response.curves.iter().zip(&found.further) {
-            if let Some(value) = entry(further) {
-                map.insert(pair_name(system, curve.input, curve.output), value);
-            }
-        }
-        map
-    };
-    let mut curves = serde_json::Map::new();
-    for curve in &found.response.curves {
-        let values: Vec<[f64; 2]> = curve.values.iter().map(|value| [value.re, value.im]).collect();
-        curves.insert(pair_name(system, curve.input, curve.output), json!(values));
-    }
-    value["H"] = Value::Object(curves);
-    let margins = |further: &Further| {
-        let found = further.margins.map(|margins| {
-            json!({
-                "gain_margin": margins.gain,
-                "phase_margin": margins.phase,
-                "phase_crossover": margins.phase_crossover,
-                "gain_crossover": margins.gain_crossover,
-            })
-        });
-        found.or(further.has_no_margins.then_some(Value::Null))
-    };
-    let peaks = |further: &Further| {
-        if further.has_no_peaks {
-            return Some(Value::Null);
-        }
-        let list = further.peaks.as_ref()?.iter();
-        Some(
-            list.map(|peak| json!({"omega": peak.omega, "magnitude": peak.magnitude}))
-                .collect(),
-        )
-    };
-    let parts: [(&str, Entry<'_>); 3] = [
-        ("group_delay", &|further| further.delay.as_ref().map(|list| json!(list))),
-        ("margins", &margins),
-        ("peaks", &peaks),
-    ];
-    for (key, entry) in parts {
-        let map = each(entry);
-        if !map.is_empty() {
-            value[key] = Value::Object(map);
-        }
-    }
-    value
-}
-
-/// The entry of a curve under a key; none where it was not asked for.
-type Entry<'a> = &'a dyn Fn(&Further) -> Option<Value>;
-
-fn pair_name(system: &StateSystem, input: usize, output: usize) -> String {
-    format!("{}->{}", system.inputs[input].name, system.outputs[output].name)
-}
-
-/// Everything as tables.
+/// Prints all results as tables.
 pub(super) fn write_text(
     system: &StateSystem,
-    found: &Found,
+    found: &ResponseResults,
     shows_values: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -93,10 +32,10 @@ pub(super) fn write_text(
             write_margins(margins, out)?;
         }
         if further.has_no_margins {
-            writeln!(out, "  margins: not known")?;
+            writeln!(out, "  margins: unknown")?;
         }
         if further.has_no_peaks {
-            writeln!(out, "  peaks: not known")?;
+            writeln!(out, "  peaks: unknown")?;
         }
         for peak in further.peaks.iter().flatten() {
             let (omega, magnitude) = (significant(peak.omega, 9), significant(peak.magnitude, 9));
@@ -128,7 +67,7 @@ fn write_values(
     )?;
     for (at, (omega, value)) in response.omega.iter().zip(&curve.values).enumerate() {
         let magnitude = value.norm();
-        // Neither nothing nor infinity points anywhere.
+        // Zero and infinity have no phase.
         let phase = if magnitude.is_finite() && magnitude > 0.0 {
             format!("{:.3}", value.arg().to_degrees())
         } else {

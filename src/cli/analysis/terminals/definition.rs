@@ -1,4 +1,4 @@
-//! A model that holds a definition alone, with its parameters as parameters.
+//! A model that contains only one definition, with the formal parameters as model parameters.
 
 use crate::Compilation;
 use lgm_elaborate::node_for;
@@ -8,7 +8,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Formal, Item, PortDecl, StatementKind};
 use std::fmt::Write as _;
 
-/// A model of one instance.
+/// A model with one instance.
 pub(super) struct Own {
     /// The name of the model.
     pub model: String,
@@ -18,22 +18,22 @@ pub(super) struct Own {
     pub text: String,
 }
 
-/// The outcome of the attempt to write it.
+/// The result of writing the model.
 pub(super) enum Written {
     Text(Own),
     Refused(Box<Diagnostic>),
-    /// The file has no such definition.
+    /// The file does not contain the definition.
     NoDefinition,
 }
 
-/// Values of parameters that have none: no sum, difference or product of few of them vanishes.
+/// Values for parameters without a default. No sum, difference or product of a few of them vanishes.
 const VALUES: [&str; 8] = ["1.3", "0.7", "1.9", "2.3", "0.37", "3.1", "1.1", "0.53"];
 
 fn refused(message: String, help: &str) -> Written {
     Written::Refused(Box::new(Diagnostic::error(Code::LGM0719, message).help(help)))
 }
 
-/// The model of a component or an element that the file defines.
+/// Writes the model of a component or an element that the file defines.
 pub(super) fn written(
     compilation: &Compilation,
     name: &str,
@@ -59,7 +59,7 @@ pub(super) fn written(
         Some(Item::Element(element)) => {
             if element.domain.as_ref().is_some_and(|domain| &*domain.text == "bond") {
                 let help = "its law is its terminal equation";
-                return refused(format!("`{name}` is an element of a bond graph"), help);
+                return refused(format!("`{name}` is a bond graph element"), help);
             }
             (
                 &element.formals,
@@ -70,7 +70,7 @@ pub(super) fn written(
         Some(_) => {
             let help = "name an instance of it in a model";
             return refused(
-                format!("the modal block `{name}` has its modes and ports where it is used"),
+                format!("the modal block `{name}` has modes and ports only where it is used"),
                 help,
             );
         }
@@ -98,7 +98,7 @@ pub(super) fn written(
             );
         }
         let declared = node_for(map, &port.declared.name.text, port, domain);
-        // Only differences of across variables may matter inside.
+        // Internally, only differences of across variables may matter.
         let _ = writeln!(text, "{declared}, floating;");
         ends.push(port.declared.name.text.to_string());
     }
@@ -130,7 +130,7 @@ pub(super) fn written(
     })
 }
 
-/// A name that no port has.
+/// Returns a name that no port has.
 fn unused(name: &str, ports: &[&PortDecl]) -> String {
     let mut name = name.to_string();
     while ports.iter().any(|port| *port.declared.name.text == *name) {
@@ -139,7 +139,7 @@ fn unused(name: &str, ports: &[&PortDecl]) -> String {
     name
 }
 
-/// Declares the formal parameters as parameters; what is refused if one has no value and needs one.
+/// Declares the formal parameters as parameters. A required parameter without a value is an error.
 fn parameters(
     map: &SourceMap,
     name: &str,
@@ -154,7 +154,7 @@ fn parameters(
         let value = match &formal.default {
             Some(value) => map.slice(value.span),
             None if (formal.structural || needs_values) && !is_set(own) => {
-                let help = format!("give it: `--set {own}=..`");
+                let help = format!("set it: `--set {own}=..`");
                 return Some(refused(format!("`{own}` of `{name}` has no value"), &help));
             }
             None => VALUES[at % VALUES.len()],

@@ -3,16 +3,16 @@
 mod definition;
 mod print;
 
-use super::shared::{Format, LinearModel, formulated, write_json};
+use super::shared::{Format, LinearModel, write_json};
 use crate::Compilation;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
-use crate::cli::request::LinearizeArguments;
 use definition::{Written, written};
 use lgm_analysis::{Isolated, ModalMatrices, Terminals, isolate, modal_matrices, terminals};
 use lgm_equations::Options;
 use lgm_equations::bond::lower;
+use lgm_session::analysis::modes::formulated;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Label, has_errors};
 use lgm_source::stack;
@@ -20,11 +20,12 @@ use std::path::PathBuf;
 
 /// Prints the terminal equations of a component: how the across and through variables at its open ports depend on each other.
 ///
-/// NAME is an instance of the model (`cell[2]`, `motor`, a modal block, a coupler), or a component or element that the file defines.
-/// Ports that are bound to `gnd` stay there; the others are open, and nothing outside of the component is left.
+/// NAME is an instance of the model (`cell[2]`, `motor`, a modal block, a coupler), or a component or element defined
+/// in the file. Ports bound to `gnd` stay bound; the others are open, and everything outside the component is removed.
 ///
-/// Across variables are given, those of the ports declared first, as many as are independent; at the other ports through variables.
-/// The equations give the other variable of each port, in the Laplace variable s. Through variables are positive into the component.
+/// The given variables are independent across variables, in the order of port declarations, and through variables at
+/// the other ports. The equations express the other variable of each port, in the Laplace variable s. Through variables
+/// are positive into the component.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,16 +35,16 @@ Examples:
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
-    /// The component: an instance, or a definition of the file
+    /// The component: an instance, or a definition in the file
     #[arg(long, value_name = "NAME")]
     component: String,
-    /// The variables that are given where a port leaves the choice
+    /// The preferred given variables
     #[arg(long, value_enum, default_value = "across")]
-    given: Given,
+    given: GivenVariables,
     /// Numbers instead of symbols
     #[arg(long)]
     numeric: bool,
-    /// How to print it
+    /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// Write to this file instead of standard output
@@ -52,13 +53,13 @@ pub(in crate::cli) struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Given {
+enum GivenVariables {
     Across,
     Through,
 }
 
-/// The equations, and the matrices of a modal block; one of both at least.
-type Found = (Option<Terminals>, Option<ModalMatrices>);
+/// The equations and the matrices of a modal block. At least one of the two is present.
+type TerminalResults = (Option<Terminals>, Option<ModalMatrices>);
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
@@ -84,8 +85,8 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     report::after_writing(compilation.map(), written)
 }
 
-/// The terminal equations of the instance of this name, or of the definition.
-fn ask(arguments: &Arguments, compilation: Compilation) -> (Compilation, Option<Found>, Vec<Diagnostic>) {
+/// Finds the terminal equations of the instance or definition with this name.
+fn ask(arguments: &Arguments, compilation: Compilation) -> (Compilation, Option<TerminalResults>, Vec<Diagnostic>) {
     let name = arguments.component.as_str();
     let mut diagnostics = compilation.diagnostics_of_elaboration();
     let alone = match compilation.model() {
@@ -116,13 +117,13 @@ fn ask(arguments: &Arguments, compilation: Compilation) -> (Compilation, Option<
         .opened_text(source, (&own.model, &own.instance), &own.text);
     let mut diagnostics = whole.diagnostics_of_elaboration();
     if let Some(first) = diagnostics.iter().find(|each| each.is_error()) {
-        // Faults of the file itself are shown there.
+        // Errors in the file itself are shown in that file.
         let length = source.text.len();
         let is_in_file = |label: &Label| label.span.source == whole.root() && (label.span.start as usize) < length;
         if first.code.is_of_command_line() || first.labels.first().is_some_and(is_in_file) {
             return (whole, None, diagnostics);
         }
-        let fault = Diagnostic::error(Code::LGM0719, format!("`{name}` cannot be looked at by itself"))
+        let fault = Diagnostic::error(Code::LGM0719, format!("`{name}` cannot be analysed separately"))
             .note(first.message.clone())
             .help("give its parameters with `--set`, or name an instance of it in a model");
         return (whole, None, vec![fault]);
@@ -145,8 +146,8 @@ fn equations(
     instance: &str,
     mut alone: Isolated,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Found> {
-    let chosen = alone.choose(arguments.given == Given::Through);
+) -> Option<TerminalResults> {
+    let chosen = alone.choose(arguments.given == GivenVariables::Through);
     chosen.map_err(|fault| diagnostics.push(*fault)).ok()?;
     let options = Options {
         states: arguments.model.states.request(),
@@ -154,14 +155,14 @@ fn equations(
         ..Options::default()
     };
     let (graph, linearize) = (lower(&alone.model), &arguments.model.linearize);
-    let as_it_is = LinearizeArguments::default();
     let is_of_whole = linearize.is_of_whole_model();
-    let asked = if is_of_whole { &as_it_is } else { linearize };
+    let asked = if is_of_whole { None } else { linearize.asked(true) };
     let (_, system) = formulated(alone.model.clone(), &graph, &options, asked, diagnostics)?;
     if is_of_whole && !system.equations.linear {
-        // Alone it rests elsewhere.
-        let message = format!("`{instance}` is looked at by itself, without the point at which the model is");
-        let help = "give the values there, as `lgm equations FILE --equilibrium` or `lgm simulate` has them: `--at NAME=VALUE`";
+        // A separate network has another operating point.
+        let message = format!("`{instance}` is analysed separately, without the operating point of the model");
+        let help = "give the values there, from `lgm equations FILE --equilibrium` or `lgm simulate`: `--at \
+            NAME=VALUE`";
         diagnostics.push(Diagnostic::error(Code::LGM0719, message).help(help));
         return None;
     }
@@ -170,20 +171,23 @@ fn equations(
     let modes = (compilation.model()).and_then(|model| modal_matrices(model, instance, numeric));
     let found = terminals(&alone, &system, arguments.numeric);
     let equations = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
-    // Those by the modes say the same.
+    // The modal equations are equivalent.
     if equations.is_none() && modes.as_ref().and_then(ModalMatrices::equations).is_none() {
-        let fault = Diagnostic::error(Code::LGM0719, "the terminal equations are too long over the parameters");
-        diagnostics.push(fault.help("ask for numbers with `--numeric`, or declare some of the parameters as `const`"));
+        let fault = Diagnostic::error(
+            Code::LGM0719,
+            "the terminal equations are too long in terms of the parameters",
+        );
+        diagnostics.push(fault.help("use `--numeric` for numbers, or declare some of the parameters as `const`"));
         return None;
     }
     let remark = |message: String| Diagnostic::information(Code::LGM0719, message);
     for fixed in &alone.fixed {
-        let message = format!("`{fixed}` of the model around the component stands for its value here");
+        let message = format!("`{fixed}` of the surrounding model is replaced by its value");
         diagnostics.push(remark(message).help("give it another value with `--at NAME=VALUE`"));
     }
     if equations.as_ref().is_some_and(|equations| equations.has_constants) && !linearize.is_asked_for() {
-        let message = "sources inside of the component that are no inputs are left out";
-        diagnostics.push(remark(message.to_string()).help("make their values an `input` of the model"));
+        let message = "sources inside the component that are not inputs are omitted";
+        diagnostics.push(remark(message.to_string()).help("declare their values as an `input` of the model"));
     }
     Some((equations, modes))
 }

@@ -5,7 +5,7 @@ use lgm_analysis::{ModalMatrices, Ratio, Terminals};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// An entry of the matrix: a polynomial in s, or a quotient of two.
+/// Formats an entry of the matrix: a polynomial in s, or a quotient of two polynomials.
 fn entry(ratio: &Ratio) -> String {
     let (above, below) = (polynomial(&ratio.numerator), polynomial(&ratio.denominator));
     match below.as_str() {
@@ -14,7 +14,7 @@ fn entry(ratio: &Ratio) -> String {
     }
 }
 
-/// The text in brackets if it is a sum, or, where it divides, anything but a single factor.
+/// Puts a text in parentheses if it is a sum or, as a divisor, anything except a single factor.
 fn bracketed(text: &str, divides: bool) -> String {
     let mut depth = 0;
     let mut needs = false;
@@ -34,7 +34,7 @@ fn bracketed(text: &str, divides: bool) -> String {
     }
 }
 
-/// One term of an equation: its sign, and the rest of it; none if it is zero.
+/// Returns one term of an equation as its sign and the remaining text; None if it is zero.
 fn term(ratio: &Ratio, variable: &str) -> Option<(bool, String)> {
     if ratio.is_zero() {
         return None;
@@ -51,10 +51,10 @@ fn term(ratio: &Ratio, variable: &str) -> Option<(bool, String)> {
     Some((is_negative, text))
 }
 
-/// Terms of a modal block that are longer than this are left to its modes.
+/// Term length above which the equations of a modal block are printed in modal form.
 const LONG: usize = 400;
 
-/// The equations, a term a line where there are several; of a modal block those by its modes where the others would be too long.
+/// Prints the equations with one term per line. Long equations of a modal block are printed in modal form.
 pub(super) fn write_text(
     name: &str,
     equations: Option<&Terminals>,
@@ -102,7 +102,7 @@ fn write_equations(equations: &Terminals, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// The table of the modes.
+/// Prints the table of the modes.
 fn write_modes(modes: &ModalMatrices, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nmodes")?;
     let count = modes.shapes.len();
@@ -119,7 +119,7 @@ fn write_modes(modes: &ModalMatrices, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `found = matrix*given`, and beside it what inputs of the model add.
+/// Returns `found = matrix*given` as JSON, and the contribution of the inputs of the model.
 pub(super) fn as_json(name: &str, equations: Option<&Terminals>, modes: Option<&ModalMatrices>) -> Value {
     let column = |list: &[Ratio]| list.iter().map(entry).collect::<Vec<String>>();
     let mut value = json!({ "component": name });

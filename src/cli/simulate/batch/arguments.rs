@@ -1,4 +1,4 @@
-//! The options of many runs.
+//! The options of batches of runs.
 
 use super::runs::Runs;
 use super::vary;
@@ -7,17 +7,17 @@ use lgm_source::SourceMap;
 use lgm_source::diagnostic::Diagnostic;
 use std::path::PathBuf;
 
-/// Options that ask for many runs.
+/// Options for multiple runs.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli::simulate) struct BatchArguments {
-    /// Run with so many values of a parameter, from the first to the last, evenly spaced or by equal factors (`:log`); given
-    /// several times, with every combination
+    /// Run with N values of a parameter from A to B, evenly spaced or by equal factors (`:log`); repeatable, for every
+    /// combination
     #[arg(long, value_name = "NAME=FROM:TO:N[:log]", allow_hyphen_values = true)]
     pub(in crate::cli::simulate) sweep: Vec<String>,
-    /// Run once for each row of a CSV table whose columns are parameters
+    /// Run once for each row of a CSV table with parameters as columns
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["sweep", "monte_carlo"])]
     pub(in crate::cli::simulate) sample: Option<PathBuf>,
-    /// Run so many times with parameters drawn at random as --vary says
+    /// The number of runs with random parameters, which --vary defines
     #[arg(long, value_name = "N", requires = "vary", conflicts_with = "sweep", value_parser = clap::value_parser!(u64).range(1..=vary::MOST as u64))]
     pub(in crate::cli::simulate) monte_carlo: Option<u64>,
     /// How a parameter varies: normal(mean, deviation), uniform(from, to), loguniform(from, to), lognormal(median, factor) or
@@ -29,18 +29,18 @@ pub(in crate::cli::simulate) struct BatchArguments {
         allow_hyphen_values = true
     )]
     pub(in crate::cli::simulate) vary: Vec<String>,
-    /// What the random numbers start from; the same seed gives the same runs
+    /// The seed of the random numbers; the same seed gives the same runs
     #[arg(long, value_name = "S", default_value_t = 0, requires = "monte_carlo")]
     pub(in crate::cli::simulate) seed: u64,
 }
 
 impl BatchArguments {
-    /// Whether there are many runs.
+    /// Returns true if a batch is requested.
     pub fn is_asked_for(&self) -> bool {
         !self.sweep.is_empty() || self.sample.is_some() || self.monte_carlo.is_some()
     }
 
-    /// The runs that are asked for; none where it is one run alone.
+    /// Returns the requested runs; None if a single run is requested.
     pub fn runs(&self, system: &StateSystem, map: &mut SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Runs> {
         let found = if let Some(path) = &self.sample {
             vary::samples(path, system, map)

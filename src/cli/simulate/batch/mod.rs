@@ -1,4 +1,4 @@
-//! Batches of runs over values of parameters: sweeps, samples from a table, and random draws.
+//! Batches of runs over parameter values: sweeps, samples from a table, and random draws.
 
 pub(super) mod arguments;
 mod run;

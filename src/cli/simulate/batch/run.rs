@@ -1,19 +1,20 @@
-//! Many runs of one compiled model: which, on all cores, and one table of all of them.
+//! A batch of runs of one compiled model, in parallel on all cores, with one table of all results.
 
 use super::runs::Runs;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::simulate::arguments::Arguments;
-use crate::cli::simulate::columns::{Curve, Written};
-use crate::cli::simulate::plan::Plans;
 use crate::cli::simulate::plots::Plotter;
-use crate::cli::simulate::ready::{Ready, is_interruption};
-use crate::cli::simulate::switched::{self, Happened};
 use crate::cli::simulate::watch::Watch;
 use crate::cli::{interrupt, report};
 use lgm_emit::plot::{Figure, Series};
 use lgm_emit::rows::{Column, Field, TableWriter};
 use lgm_model::SiUnit;
+use lgm_session::run::columns::{Curve, Written};
+use lgm_session::run::failures;
+use lgm_session::run::happened::Happened;
+use lgm_session::run::plan::Plans;
+use lgm_session::run::ready::{Ready, is_interruption};
 use lgm_simulate::{Failure, FailureKind, Simulator};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -21,27 +22,27 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Default)]
 struct Made {
-    /// Rows, each the time and the outputs, one after the other.
+    /// Samples in sequence, each consisting of the time and the outputs.
     rows: Vec<f64>,
     failure: Option<Failure>,
     curves: Vec<Series>,
-    /// From when to when it was to go.
+    /// The requested start and stop times.
     span: Option<(f64, f64)>,
 }
 
-/// No more curves than these can be distinguished in one picture.
+/// Maximum number of curves that can be distinguished in one plot.
 const MOST_CURVES: usize = 16;
 
-/// The runs that are drawn, so many curves each: one at least, and else spread evenly over all.
+/// Selects the runs to plot for a number of curves per run: at least one run, spread evenly over all runs.
 fn drawn(runs: usize, curves: usize) -> Vec<usize> {
     let count = (MOST_CURVES / curves.max(1)).max(1).min(runs);
     (0..count).map(|k| k * (runs - 1) / (count - 1).max(1)).collect()
 }
 
-/// Reports what did not come to its end.
+/// Reports an interruption and the number of failed runs.
 fn report_ends(interrupted: bool, failed: usize, runs: usize) {
     if interrupted {
         eprintln!("interrupted; the runs so far are kept");
@@ -54,7 +55,7 @@ fn report_ends(interrupted: bool, failed: usize, runs: usize) {
     }
 }
 
-/// Runs them all and writes one table: the run's number, its parameters, the time, the outputs, how the run ended and why.
+/// Executes all runs and writes one table: the number of the run, its parameters, the time, the outputs, the status and the reason.
 pub(in crate::cli::simulate) fn run(
     arguments: &Arguments,
     ready: &Ready,
@@ -69,6 +70,7 @@ pub(in crate::cli::simulate) fn run(
     let mut curves: Vec<Series> = Vec::new();
     let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut failed, mut interrupted) = (0, false);
+    let options = arguments.plan.options();
     let batch = Batch {
         arguments,
         ready,
@@ -76,7 +78,7 @@ pub(in crate::cli::simulate) fn run(
         written,
         shown,
         simulator: Simulator::new(system, &ready.kernels),
-        plans: Plans::new(&arguments.plan, system, &ready.plan),
+        plans: Plans::new(&options, system, &ready.plan),
         watch: &watch,
     };
     let work = |number: usize| batch.one(number);
@@ -128,14 +130,10 @@ pub(in crate::cli::simulate) fn run(
     let has_picture = arguments.plot.is_some() || arguments.html.is_some();
     if has_picture && drawn.len() < runs.values.len() {
         let rest = match arguments.writes_rows() {
-            true => "the table holds them all",
-            false => "`-o FILE.csv` writes them all",
+            true => "the table contains all of them",
+            false => "write all of them with `-o FILE.csv`",
         };
-        eprintln!(
-            "the picture shows {} of {} runs; {rest}",
-            drawn.len(),
-            runs.values.len()
-        );
+        eprintln!("the plot shows {} of {} runs; {rest}", drawn.len(), runs.values.len());
     }
     let figure = Figure {
         title: match shown {
@@ -155,13 +153,13 @@ pub(in crate::cli::simulate) fn run(
     }
     match (interrupted, failed == runs.values.len()) {
         (true, _) => Outcome::Interrupted,
-        // A batch with at least one finished run is a success; its table reports the others.
+        // A batch with at least one completed run is a success; its table reports the failed runs.
         (false, true) => Outcome::Failure,
         (false, false) => Outcome::Success,
     }
 }
 
-/// What all runs share.
+/// The shared data of all runs.
 struct Batch<'a> {
     arguments: &'a Arguments,
     ready: &'a Ready,
@@ -174,7 +172,7 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Makes one run.
+    /// Executes one run.
     fn one(&self, number: usize) -> Made {
         let (ready, runs) = (self.ready, self.runs);
         let values = &runs.values[number];
@@ -206,7 +204,7 @@ impl Batch<'_> {
             None => self.simulator.run(&parameters, &inputs, &plan, &mut sink, self.watch),
             Some(_) => {
                 let mut happened = Happened::default();
-                switched::run(ready, (&parameters, &plan), &mut sink, self.watch, &mut happened)
+                ready.run_switched((&parameters, &plan), &mut sink, self.watch, &mut happened)
             }
         };
         let mut curves = plotter.series();
@@ -216,7 +214,7 @@ impl Batch<'_> {
             .collect();
         for curve in &mut curves {
             if self.shown.len() == 1 {
-                // One quantity in all runs: one panel, whether its unit is known or not.
+                // All runs show the same quantity, so they share a panel even if its unit is unknown.
                 curve.unit.get_or_insert_with(|| "1".to_string());
             }
             curve.name = match self.shown {
@@ -249,7 +247,7 @@ fn columns(written: &Written, runs: &Runs) -> Vec<Column> {
     list
 }
 
-/// The rows of one run; a run that failed ends with a row that says when and why.
+/// Writes the samples of one run. A failed run ends with a row that states the time and the reason.
 fn write_run(
     writer: &mut TableWriter,
     out: &mut dyn Write,
@@ -269,7 +267,7 @@ fn write_run(
         }
     }
     if let Some(failure) = &made.failure {
-        let reason = crate::cli::simulate::failures::sentence(failure);
+        let reason = failures::sentence(failure);
         let gap = std::iter::repeat_n(Field::Empty, width);
         let time = std::iter::once(Field::Number(failure.time));
         let tail = [Field::Text("failed"), Field::Text(&reason)];
@@ -278,9 +276,9 @@ fn write_run(
     Ok(())
 }
 
-/// Does work of so many numbers on all cores and hands the results over in the order of the numbers, until one is not taken.
+/// Distributes numbered work over all cores and returns the results in order, until one is not accepted.
 ///
-/// Workers that are far ahead of the last result that was taken wait, so that memory is bounded.
+/// Workers that are far ahead of the last accepted result wait, so that memory use is bounded.
 fn in_order<T: Send>(
     count: usize,
     work: &(dyn Fn(usize) -> T + Sync),
@@ -292,7 +290,7 @@ fn in_order<T: Send>(
     let next = AtomicUsize::new(0);
     let taken = (Mutex::new(0usize), Condvar::new());
     let ahead = 8 * threads;
-    // A number beyond all ends the workers.
+    // A number larger than any index ends the workers.
     let ended = usize::MAX / 2;
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel::<(usize, T)>();
@@ -319,7 +317,7 @@ fn in_order<T: Send>(
             std::thread::Builder::new()
                 .stack_size(16 << 20)
                 .spawn_scoped(scope, body)
-                .map_err(|error| io::Error::other(format!("no further thread can be started: {error}")))?;
+                .map_err(|error| io::Error::other(format!("cannot start another thread: {error}")))?;
         }
         drop(sender);
         let mut waiting = BTreeMap::new();

@@ -5,21 +5,21 @@ use lgm_model::SiUnit;
 /// The values of parameters in each run, in SI units.
 #[derive(Clone, Debug, Default)]
 pub(in crate::cli) struct Runs {
-    /// The parameters that vary.
+    /// The varied parameters.
     pub parameters: Vec<Target>,
-    /// For each run a value of each of them.
+    /// For each run, a value of each varied parameter.
     pub values: Vec<Vec<f64>>,
 }
 
-/// A parameter, or an entry of one, that varies.
+/// A varied parameter or a varied entry of a parameter.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct Target {
     /// `k` or `K[1, 2]`
     pub name: String,
-    /// Its SI unit.
+    /// The SI unit of the parameter.
     pub unit: Option<SiUnit>,
-    /// Its place among all entries of all parameters.
+    /// The index of the entry in the list of all entries of all parameters.
     pub position: usize,
-    /// The SI value of 1 in the unit in which it is given.
+    /// The SI value of 1 in the declared unit.
     pub(in crate::cli) scale: f64,
 }

@@ -1,4 +1,4 @@
-//! Which values parameters take in many runs: a grid, a table, or random numbers.
+//! Parameter values for batches of runs: a grid, a table, or random numbers.
 
 use super::runs::{Runs, Target};
 use crate::cli::files::disk::read_named;
@@ -11,10 +11,10 @@ use lgm_source::nearest::did_you_mean;
 use lgm_source::{SourceId, SourceMap, Span};
 use std::path::Path;
 
-/// No more runs than these at once.
+/// Maximum number of runs in a batch.
 pub(super) const MOST: usize = 1_000_000;
 
-/// One of several values of a parameter, or why there is none.
+/// A result, such as a parameter's value for one run, or the diagnostic that explains why none exists.
 type Answer<T> = Result<T, Box<Diagnostic>>;
 
 /// An option that a diagnostic can point into.
@@ -33,7 +33,7 @@ impl OptionText<'_> {
         }
     }
 
-    /// A fault of the form, at a part of the option.
+    /// Creates the diagnostic for a malformed part of the option.
     fn malformed(&self, part: &str, message: &str) -> Box<Diagnostic> {
         let base = self.text.as_ptr() as usize;
         let start = (part.as_ptr() as usize)
@@ -42,17 +42,17 @@ impl OptionText<'_> {
         let start = start.unwrap_or(0);
         let end = (start + part.len()).min(self.text.len());
         Box::new(
-            Diagnostic::error(Code::LGM0924, "this option does not say how a parameter varies")
+            Diagnostic::error(Code::LGM0924, "this option does not define how a parameter varies")
                 .label(Span::new(self.source, start, end), message.to_string())
-                .help(format!("write it like `{}`", self.example)),
+                .help(format!("use the form `{}`", self.example)),
         )
     }
 
-    /// The name and what stands behind the `=`.
+    /// Splits the option into the name and the text after the `=`.
     fn halves(&self) -> Answer<(&str, &str)> {
         match self.text.split_once('=') {
             Some((name, rest)) if !name.trim().is_empty() => Ok((name.trim(), rest)),
-            Some(_) => Err(self.malformed(self.text, "a name is needed in front of `=`")),
+            Some(_) => Err(self.malformed(self.text, "expected a name before `=`")),
             None => Err(self.malformed(self.text, "there is no `=`")),
         }
     }
@@ -60,7 +60,7 @@ impl OptionText<'_> {
     fn number(&self, part: &str) -> Answer<f64> {
         match part.trim().parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
-            _ => Err(self.malformed(part, "a finite number is needed here")),
+            _ => Err(self.malformed(part, "a finite number is required here")),
         }
     }
 
@@ -70,7 +70,7 @@ impl OptionText<'_> {
     }
 }
 
-/// The parameter of a name.
+/// Finds the parameter with a name.
 fn target(name: &str, place: Option<Span>, system: &StateSystem) -> Answer<Target> {
     let plain = |text: &str| text.replace(' ', "");
     let wanted = plain(name);
@@ -94,15 +94,15 @@ fn target(name: &str, place: Option<Span>, system: &StateSystem) -> Answer<Targe
         format!("`{}` has no `param` named `{name}` that could vary", system.model),
     );
     if let Some(place) = place {
-        diagnostic = diagnostic.label(place, "no number of this name");
+        diagnostic = diagnostic.label(place, "no number has this name");
     }
     diagnostic.help = did_you_mean(name, named.map(|entry| entry.0));
     diagnostic =
-        diagnostic.note("a `const` is fixed when compiling: run the command once for each value, with `--set`");
+        diagnostic.note("a `const` is fixed at compile time: run the command once for each value, with `--set`");
     Err(Box::new(diagnostic))
 }
 
-/// Every combination of the values of `--sweep name=from:to:n[:log]`; the last one changes fastest.
+/// Returns every combination of the values of `--sweep name=from:to:n[:log]`. The last parameter varies fastest.
 pub(in crate::cli) fn grid(options: &[String], system: &StateSystem, map: &mut SourceMap) -> Answer<Runs> {
     let mut runs = Runs {
         parameters: Vec::new(),
@@ -115,7 +115,7 @@ pub(in crate::cli) fn grid(options: &[String], system: &StateSystem, map: &mut S
         let is_log = match parts.get(3).map(|word| word.trim()) {
             None => false,
             Some("log") => true,
-            Some(_) => return Err(option.malformed(parts[3], "only `log` can stand here")),
+            Some(_) => return Err(option.malformed(parts[3], "only `log` is allowed here")),
         };
         let (3 | 4) = parts.len() else {
             return Err(option.malformed(rest, "this is not of the form `from:to:n`"));
@@ -123,17 +123,17 @@ pub(in crate::cli) fn grid(options: &[String], system: &StateSystem, map: &mut S
         let (from, to) = (option.number(parts[0])?, option.number(parts[1])?);
         let count = match parts[2].trim().parse::<usize>() {
             Ok(count) if count > 0 => count,
-            _ => return Err(option.malformed(parts[2], "a whole number above zero is needed here")),
+            _ => return Err(option.malformed(parts[2], "a whole number above zero is required here")),
         };
         if is_log && !(from > 0.0 && to > 0.0) {
             return Err(option.malformed(rest, "both ends must be above zero for equal factors"));
         }
         let target = option.target(name, system)?;
         if runs.parameters.iter().any(|known| known.position == target.position) {
-            return Err(option.malformed(name, "this parameter varies already"));
+            return Err(option.malformed(name, "this parameter already varies"));
         }
         if runs.values.len().saturating_mul(count) > MOST {
-            return Err(option.malformed(rest, "this makes more than a million runs"));
+            return Err(option.malformed(rest, "this would need more than a million runs"));
         }
         let values: Vec<f64> = (0..count)
             .map(|at| target.scale * spaced(from, to, count, at, is_log))
@@ -149,7 +149,7 @@ pub(in crate::cli) fn grid(options: &[String], system: &StateSystem, map: &mut S
     Ok(runs)
 }
 
-/// One of `count` values from one end to the other; the ends are exact.
+/// Returns one of `count` values between two ends. The ends are exact.
 fn spaced(from: f64, to: f64, count: usize, at: usize, is_log: bool) -> f64 {
     if at == 0 {
         return from;
@@ -164,7 +164,7 @@ fn spaced(from: f64, to: f64, count: usize, at: usize, is_log: bool) -> f64 {
     }
 }
 
-/// One run for each row of a table whose columns are parameters.
+/// Returns one run for each row of a table whose columns are parameters.
 pub(super) fn samples(path: &Path, system: &StateSystem, map: &mut SourceMap) -> Answer<Runs> {
     let name = path.display().to_string();
     let text = read_named(path).map_err(|reason| {
@@ -188,7 +188,10 @@ pub(super) fn samples(path: &Path, system: &StateSystem, map: &mut SourceMap) ->
         parameters.push(target);
     }
     if values.len() > MOST {
-        let message = format!("the table has {} rows, and a million runs are the most", values.len());
+        let message = format!(
+            "the table has {} rows, but at most a million runs are allowed",
+            values.len()
+        );
         return Err(Box::new(misuse(Code::LGM0924, message, "split the table")));
     }
     for row in &mut values {
@@ -199,18 +202,18 @@ pub(super) fn samples(path: &Path, system: &StateSystem, map: &mut SourceMap) ->
     Ok(Runs { parameters, values })
 }
 
-/// How a parameter varies at random.
+/// The random distribution of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Distribution {
     /// Mean and standard deviation.
     Normal(f64, f64),
-    /// Ends.
+    /// Lower and upper limits.
     Uniform(f64, f64),
-    /// Ends; the logarithm is uniform.
+    /// Lower and upper limits; the logarithm is uniformly distributed.
     LogUniform(f64, f64),
-    /// Median, and the factor that one standard deviation of the logarithm is.
+    /// Median, and the factor that corresponds to one standard deviation of the logarithm.
     LogNormal(f64, f64),
-    /// Lower end, most likely value, upper end.
+    /// Lower limit, most likely value, upper limit.
     Triangular(f64, f64, f64),
 }
 
@@ -236,12 +239,12 @@ impl Distribution {
             ("uniform", [from, to]) => (
                 Distribution::Uniform(*from, *to),
                 from <= to,
-                "the first end must not be above the second",
+                "the first end must not exceed the second",
             ),
             ("loguniform", [from, to]) => (
                 Distribution::LogUniform(*from, *to),
                 0.0 < *from && from <= to,
-                "the ends must ascend and be above zero",
+                "the ends must increase and be above zero",
             ),
             ("lognormal", [median, factor]) => (
                 Distribution::LogNormal(*median, *factor),
@@ -251,7 +254,7 @@ impl Distribution {
             ("triangular", [from, peak, to]) => (
                 Distribution::Triangular(*from, *peak, *to),
                 from <= peak && peak <= to && from < to,
-                "the three numbers must ascend",
+                "the three numbers must increase",
             ),
             _ => return Err(option.malformed(written, &format!("write {words}"))),
         };
@@ -279,7 +282,7 @@ impl Distribution {
     }
 }
 
-/// Runs with parameters drawn at random, the same for the same seed whatever the number of cores.
+/// Returns runs with random parameters, which depend on the seed but not on the number of cores.
 pub(super) fn drawn(
     options: &[String],
     count: usize,
@@ -295,7 +298,7 @@ pub(super) fn drawn(
         let distribution = Distribution::read(&option, rest)?;
         let target = option.target(name, system)?;
         if parameters.iter().any(|known| known.position == target.position) {
-            return Err(option.malformed(name, "this parameter varies already"));
+            return Err(option.malformed(name, "this parameter already varies"));
         }
         parameters.push(target);
         distributions.push(distribution);
@@ -311,7 +314,8 @@ pub(super) fn drawn(
     Ok(Runs { parameters, values })
 }
 
-/// The generator xoshiro256++ of Blackman and Vigna, seeded by splitmix64: small, public, and the same everywhere.
+/// The generator xoshiro256++ of Blackman and Vigna, seeded by splitmix64. It is small and public, and gives the same numbers on all
+/// platforms.
 #[derive(Clone, Debug)]
 struct Random {
     state: [u64; 4],
@@ -347,12 +351,12 @@ impl Random {
         word
     }
 
-    /// From 0 to below 1.
+    /// Returns a random number from 0 (inclusive) to 1 (exclusive).
     fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Mean 0, deviation 1, by the polar method.
+    /// Returns a normally distributed number with mean 0 and standard deviation 1, by the polar method.
     fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -379,7 +383,7 @@ mod tests {
             state: [1, 2, 3, 4],
             spare: None,
         };
-        // The first numbers of the reference implementation for this state.
+        // The first numbers from the reference implementation for this state.
         let first: Vec<u64> = (0..4).map(|_| random.next()).collect();
         assert_eq!(
             first,

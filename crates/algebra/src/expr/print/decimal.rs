@@ -1,17 +1,17 @@
-//! Numbers as text: exact decimals where they are short, otherwise fractions.
+//! Numbers as text: exact decimals if they are short, otherwise fractions.
 
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// A number as text: a decimal where that is exact and short, otherwise a fraction.
+/// Formats a number: a decimal if that is exact and short, otherwise a fraction.
 pub fn number(value: &BigRational) -> String {
     decimal(value).unwrap_or_else(|| format!("{}/{}", value.numer(), value.denom()))
 }
 
-/// A positive coefficient as a number in front and a number below the line. Halves, quarters and eighths of small
-/// numbers are fractions, as people write them; other terminating decimals stay decimals, as they were typed.
+/// Splits a positive coefficient into numerator and denominator. Halves, quarters and eighths of small numbers are fractions, as in
+/// handwriting; other terminating decimals stay decimals, as typed.
 pub(super) fn number_parts(value: &BigRational) -> (Option<String>, Option<String>) {
     let small = BigInt::from(10);
     let common = *value.numer() < small && [2, 4, 8].iter().any(|d| *value.denom() == BigInt::from(*d));
@@ -23,7 +23,7 @@ pub(super) fn number_parts(value: &BigRational) -> (Option<String>, Option<Strin
     (whole(value.numer()), whole(value.denom()))
 }
 
-/// The decimal that is exactly the number, if it has at most 17 digits; integers always have one.
+/// Returns the exact decimal of the number if it has at most 17 digits; integers always have one.
 pub(super) fn decimal(value: &BigRational) -> Option<String> {
     if value.is_zero() {
         return Some("0".to_string());
@@ -40,7 +40,7 @@ pub(super) fn decimal(value: &BigRational) -> Option<String> {
         return None;
     }
     let length = digits.len() as i64;
-    // The place of the decimal point, counted from the left of the digits.
+    // The position of the decimal point, counted from the left of the digits.
     let point = length + exponent;
     let text = if exponent >= 0 && point <= 15 && (exponent < 5 || point <= 6) {
         format!("{digits}{}", "0".repeat(exponent as usize))
@@ -58,8 +58,7 @@ pub(super) fn decimal(value: &BigRational) -> Option<String> {
     Some(format!("{sign}{text}"))
 }
 
-/// [`decimal_parts`] of a number that fits machine words, as nearly all do; none where it does not, or does not
-/// terminate.
+/// Computes [`decimal_parts`] for a number that fits machine words, as most numbers do; `None` if it does not fit or does not terminate.
 fn short_decimal_parts(value: &BigRational) -> Option<(u128, i64)> {
     let (numerator, denominator) = (value.numer().to_i64()?, value.denom().to_u64()?);
     let mut mantissa = u128::from(numerator.unsigned_abs());
@@ -86,18 +85,18 @@ fn short_decimal_parts(value: &BigRational) -> Option<(u128, i64)> {
     Some((mantissa, exponent))
 }
 
-/// The positive mantissa without trailing zeros and the power of ten, if the number terminates.
+/// Returns the positive mantissa without trailing zeros and the power of ten, if the number terminates.
 fn decimal_parts(value: &BigRational) -> Option<(BigInt, i64)> {
     let mut mantissa = value.numer().abs();
     let mut exponent = 0i64;
     if !value.denom().is_one() {
         let mut rest = value.denom().clone();
-        // Every factor 2 below the line is a factor 5 above a power of ten, and the other way round.
+        // Every factor 2 in the denominator becomes a factor 5 over a power of ten, and vice versa.
         let twos = rest.trailing_zeros().unwrap_or(0);
         rest >>= twos;
         let five = BigInt::from(5);
         let mut fives = 0u64;
-        // More than a thousand places are beyond any number that is written as a decimal.
+        // No number written as a decimal has more than a thousand digits after the point.
         while rest.is_multiple_of(&five) && fives < 1100 {
             rest /= &five;
             fives += 1;

@@ -97,7 +97,7 @@ impl Style for Latex {
         (Piece::Text(open), close)
     }
 
-    // Cases have a brace of their own, and need parentheses where text needs them.
+    // Cases have their own brace, and need parentheses where plain text needs them.
     fn cases(condition: ExprId, then: ExprId, otherwise: ExprId, pieces: &mut Pieces<'_>) {
         pieces.push(Piece::Text("\\begin{cases} "));
         pieces.push(Piece::Expression(then, Level::If));
@@ -109,7 +109,7 @@ impl Style for Latex {
     }
 }
 
-/// Factors side by side; a single one that has braces around it needs no parentheses.
+/// Writes factors side by side; a single factor in braces needs no parentheses.
 fn write_factors(number: Option<&str>, factors: &[(ExprId, Factor)], braced: bool, pieces: &mut Pieces<'_>) {
     match number {
         Some(number) => pieces.push(Piece::Owned(latex_decimal(number))),
@@ -149,7 +149,7 @@ fn latex_number(value: &BigRational) -> String {
     }
 }
 
-/// A decimal with its power of ten written as one.
+/// Formats a decimal, writing the exponent as a power of ten.
 fn latex_decimal(text: &str) -> String {
     match text.split_once('e') {
         Some((mantissa, exponent)) => format!("{mantissa} \\cdot 10^{{{exponent}}}"),

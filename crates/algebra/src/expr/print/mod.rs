@@ -1,8 +1,8 @@
-//! Expressions as text, as LaTeX and as Typst, with as few parentheses as it takes.
+//! Expressions as text, as LaTeX and as Typst, with as few parentheses as possible.
 //!
-//! What is written, and in which order, is decided here once for every `Style`; a style has the words, and the shape of powers,
-//! fractions, calls and cases. Writing uses a stack of pending pieces instead of recursion, so that depth costs no stack, and appends to
-//! one string, so that time is proportional to the length of the text.
+//! The content and order of the text are determined here, for every `Style`; a style defines the words, and the form of powers, fractions,
+//! calls and cases. Writing uses a stack of pending pieces instead of recursion, so that deep expressions cannot overflow the stack. All
+//! text is appended to one string, so the run time is proportional to the length of the text.
 
 mod decimal;
 mod latex;
@@ -24,7 +24,7 @@ pub use operations::operations;
 pub use text::{brief, text};
 pub use typst::typst;
 
-/// How tightly an expression binds, loosest first.
+/// The precedence of an expression, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     If,
@@ -50,36 +50,36 @@ enum Piece<'a> {
 
 type Pieces<'a> = Vec<Piece<'a>>;
 
-/// How the parts of an expression are written.
+/// The layout of the operands of an expression.
 trait Style {
     /// Parentheses.
     const PARENTHESES: (&'static str, &'static str);
     const PI: &'static str;
     const NOT: &'static str;
 
-    /// How tightly the text of a positive number binds that stands by itself.
+    /// Returns the precedence of the text of a positive number.
     fn number_level(value: &BigRational) -> Level;
 
     fn number(value: &BigRational) -> String;
 
-    /// A symbol by its name.
+    /// Formats the name of a symbol.
     fn name<'a>(exprs: &'a Exprs, name: &'a str) -> Piece<'a>;
 
     fn relation(relation: Relation) -> &'static str;
 
-    /// A power whose exponent is no negative number.
+    /// Writes a power whose exponent is not a negative number.
     fn power(base: ExprId, exponent: ExprId, pieces: &mut Pieces<'_>);
 
-    /// A product or a quotient, without its sign.
+    /// Writes a product or a quotient, without its sign.
     fn fraction(fraction: &Fraction, pieces: &mut Pieces<'_>);
 
-    /// What stands before and after the arguments of a function.
+    /// Returns the text before and after the arguments of a function.
     fn call(function: Function) -> (Piece<'static>, &'static str);
 
     fn cases(condition: ExprId, then: ExprId, otherwise: ExprId, pieces: &mut Pieces<'_>);
 }
 
-/// Writes an expression, until there are more bytes than this.
+/// Writes an expression, up to about `enough` bytes.
 fn written<S: Style>(exprs: &Exprs, id: ExprId, enough: usize) -> String {
     let mut output = String::new();
     let mut stack = vec![Piece::Expression(id, Level::If)];
@@ -105,7 +105,7 @@ fn written<S: Style>(exprs: &Exprs, id: ExprId, enough: usize) -> String {
     output
 }
 
-/// Writes one node; what it holds is left for later.
+/// Writes one node; its parts become pending pieces.
 fn write<'a, S: Style>(exprs: &'a Exprs, id: ExprId, magnitude: bool, pieces: &mut Pieces<'a>) {
     match exprs.node(id) {
         Node::Number(value) => {
@@ -154,7 +154,7 @@ fn write<'a, S: Style>(exprs: &'a Exprs, id: ExprId, magnitude: bool, pieces: &m
     }
 }
 
-/// Terms with their signs between them.
+/// Writes terms with their signs between them.
 fn write_sum(exprs: &Exprs, list: &[ExprId], pieces: &mut Pieces<'_>) {
     for (index, term) in written_terms(exprs, list).into_iter().enumerate() {
         if is_negative(exprs, term) {
@@ -169,7 +169,7 @@ fn write_sum(exprs: &Exprs, list: &[ExprId], pieces: &mut Pieces<'_>) {
     }
 }
 
-/// The level of an expression's own text.
+/// Returns the precedence of an expression's own text.
 fn level<S: Style>(exprs: &Exprs, id: ExprId) -> Level {
     match exprs.node(id) {
         Node::Pi | Node::Symbol(_) | Node::Call(..) => Level::Atom,
@@ -190,7 +190,7 @@ fn level<S: Style>(exprs: &Exprs, id: ExprId) -> Level {
     }
 }
 
-/// Whether the text starts with a minus sign that belongs to the whole.
+/// Returns true if the text starts with a minus sign that applies to the whole.
 fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Number(value) => value.is_negative(),
@@ -199,8 +199,8 @@ fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
     }
 }
 
-/// The terms of a sum in the order of writing: a positive number, which is kept last, leads where the first term
-/// is negative (`1 - x`).
+/// Returns the terms of a sum in the order of writing: a positive number, which is stored last, comes first if the first term is negative
+/// (`1 - x`).
 fn written_terms(exprs: &Exprs, list: &[ExprId]) -> Vec<ExprId> {
     let mut terms = list.to_vec();
     let last = *terms.last().expect("invariant: a sum has at least two terms");
@@ -210,14 +210,14 @@ fn written_terms(exprs: &Exprs, list: &[ExprId]) -> Vec<ExprId> {
     terms
 }
 
-/// A product or a power taken apart for writing.
+/// A product or a power, split for writing.
 struct Fraction {
     negative: bool,
-    /// The number in front, none where it is 1.
+    /// The leading number; none if it is 1.
     number: Option<String>,
-    /// Bases with their exponents, none where it is 1.
+    /// Bases with their exponents; empty if the numerator is 1.
     numerator: Vec<(ExprId, Factor)>,
-    /// The number below the line, none where it is 1.
+    /// The numeric divisor; none if it is 1.
     divisor: Option<String>,
     denominator: Vec<(ExprId, Factor)>,
 }
@@ -245,7 +245,7 @@ impl Fraction {
         };
         for factor in list {
             match exprs.node(*factor) {
-                // A second number is there where the two together are beyond the range of numbers.
+                // A second number occurs if the product of the two is out of range.
                 Node::Number(value)
                     if fraction.number.is_none() && fraction.divisor.is_none() && !fraction.negative =>
                 {
@@ -271,7 +271,7 @@ impl Fraction {
         fraction
     }
 
-    /// How many factors stand below the line.
+    /// Returns the number of factors in the denominator.
     fn parts_below(&self) -> usize {
         self.denominator.len() + usize::from(self.divisor.is_some())
     }

@@ -1,13 +1,13 @@
-//! Names and words as TeX writes them.
+//! Names and words in TeX notation.
 
 use crate::expr::Exprs;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A name as LaTeX: Greek names as letters, trailing digits, indices and the owner's name as subscripts.
+/// Formats a name as LaTeX: Greek names as letters; trailing digits, indices and the owner's name as subscripts.
 fn latex_name(name: &str) -> String {
     if let Some(inner) = rate_of(name) {
         let inner = latex_name(inner);
-        // The dot stands over the letter, and not over its subscripts.
+        // The dot is over the letter, and not over its subscripts.
         return match inner.split_once("_{") {
             Some((letter, subscripts)) if !letter.ends_with('\\') => format!("\\dot{{{letter}}}_{{{subscripts}"),
             _ => format!("\\dot{{{inner}}}"),
@@ -47,12 +47,12 @@ fn latex_name(name: &str) -> String {
     format!("{letter}_{{{}}}", subscripts.join(","))
 }
 
-/// The input whose time derivative this is: a symbol of its own, named after the input.
+/// Returns the input of which this is the time derivative: rates are separate symbols, named after the input.
 pub(super) fn rate_of(name: &str) -> Option<&str> {
     name.strip_prefix("der(")?.strip_suffix(')')
 }
 
-/// The names among these that have the letter and the subscripts of another one: `P_tank` and `tank.P`.
+/// Returns the names with the letter and the subscripts of another name: `P_tank` and `tank.P`.
 fn alike<'n>(names: impl Iterator<Item = &'n str>) -> FxHashSet<Box<str>> {
     let mut first: FxHashMap<String, &str> = FxHashMap::default();
     let mut found = FxHashSet::default();
@@ -71,8 +71,8 @@ fn alike<'n>(names: impl Iterator<Item = &'n str>) -> FxHashSet<Box<str>> {
 }
 
 impl Exprs {
-    /// A name as LaTeX: Greek names as letters, trailing digits, indices and the owner's name as subscripts; as it is written, if it
-    /// would look like another one.
+    /// Formats a name as LaTeX: Greek names as letters; trailing digits, indices and the owner's name as subscripts. The name is unchanged
+    /// if it would look like another one.
     pub fn latex_name(&self, name: &str) -> String {
         if !self.looks_like_another(rate_of(name).unwrap_or(name)) {
             return latex_name(name);
@@ -84,8 +84,7 @@ impl Exprs {
         }
     }
 
-    /// Returns true if another symbol or output has the same letter with the same subscripts. Names that were given after the first
-    /// question do not count.
+    /// Returns true if another symbol or output has the same letter with the same subscripts. Names added after the first call are ignored.
     pub(super) fn looks_like_another(&self, name: &str) -> bool {
         let names = self.symbols.iter().map(|symbol| &*symbol.name);
         let alike = self
@@ -95,7 +94,7 @@ impl Exprs {
     }
 }
 
-/// A name taken apart: `cell[2].c.v_x[1]` is the quantity `v` with the tail `x` and the index `1`, and stands in `cell[2].c`.
+/// A split name: `cell[2].c.v_x[1]` is the quantity `v` with the tail `x` and the index `1`, in `cell[2].c`.
 pub(super) struct NameParts<'n> {
     pub(super) stem: &'n str,
     pub(super) tail: &'n str,
@@ -103,7 +102,7 @@ pub(super) struct NameParts<'n> {
     pub(super) index: &'n str,
 }
 
-/// The parts of a name; trailing digits are a tail too.
+/// Splits a name; trailing digits are a tail too.
 pub(super) fn parts_of(name: &str) -> NameParts<'_> {
     let (owner, member) = match name.rfind('.') {
         Some(dot) => (&name[..dot], &name[dot + 1..]),
@@ -128,14 +127,14 @@ pub(super) fn parts_of(name: &str) -> NameParts<'_> {
     }
 }
 
-/// Names of letters that LaTeX has commands for.
+/// The letters that have LaTeX commands.
 pub(super) const GREEK: [&str; 34] = [
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
     "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi",
     "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
 ];
 
-/// Where a text stands in a document of TeX.
+/// The context of a text in a TeX document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Between dollars.
@@ -144,7 +143,7 @@ pub enum Mode {
     Text,
 }
 
-/// A text with TeX's own characters made harmless.
+/// Escapes TeX's special characters in a text.
 pub fn escaped(text: &str, mode: Mode) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

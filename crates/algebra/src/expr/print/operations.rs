@@ -1,11 +1,11 @@
-//! The number of operations of an expression as it is written: the measure of its length.
+//! The number of operations of an expression as written, which measures its length.
 
 use super::{Factor, Fraction, is_negative, written_terms};
 use crate::expr::{ExprId, Exprs, Node};
 use num_traits::Signed;
 use rustc_hash::FxHashMap;
 
-/// The signs, functions and conditions that a person writes for the expression. Parts that are shared count at each place.
+/// Counts the signs, functions and conditions of the written expression. Shared parts count at each occurrence.
 pub fn operations(exprs: &Exprs, id: ExprId) -> u64 {
     let mut known: FxHashMap<ExprId, u64> = FxHashMap::default();
     for part in exprs.reachable(&[id]) {
@@ -25,7 +25,7 @@ fn own_operations(exprs: &Exprs, id: ExprId, known: &FxHashMap<ExprId, u64>) -> 
         Node::Pi | Node::Symbol(_) => 0,
         Node::Sum(list) => {
             let terms = written_terms(exprs, list);
-            // The minus sign of a term that is not the first is the sign between two terms.
+            // The minus sign of a later term is the sign between two terms.
             let signs = terms[1..].iter().filter(|term| is_negative(exprs, **term)).count() as u64;
             all(list).saturating_sub(signs).saturating_add(list.len() as u64 - 1)
         }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::expr::{Function, SymbolKind, text};
 
-    /// Operators and names of functions in a text whose symbols are single letters.
+    /// Counts the operators and function names in a text whose symbols are single letters.
     fn in_text(text: &str) -> u64 {
         let signs = text.chars().filter(|letter| "+-*/^".contains(*letter)).count();
         (signs + text.matches("sin").count()) as u64

@@ -10,7 +10,7 @@ pub fn text(exprs: &Exprs, id: ExprId) -> String {
     written::<Text>(exprs, id, usize::MAX)
 }
 
-/// The same for a sentence: only the beginning of what is long. What is small as a graph may be longer than any memory.
+/// Writes an expression for a message, truncated if it is long. An expression that is small as a graph may exceed any memory as text.
 pub fn brief(exprs: &Exprs, id: ExprId) -> String {
     const SHOWN: usize = 120;
     let mut text = written::<Text>(exprs, id, SHOWN);

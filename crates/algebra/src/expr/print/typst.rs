@@ -1,4 +1,4 @@
-//! Expressions as mathematics of Typst.
+//! Expressions as Typst math.
 
 use super::decimal::decimal;
 use super::names::{GREEK, parts_of, rate_of};
@@ -6,12 +6,12 @@ use super::{Factor, Fraction, Level, Piece, Pieces, Style, written};
 use crate::expr::{ExprId, Exprs, Function, Relation};
 use num_rational::BigRational;
 
-/// Writes an expression as mathematics of Typst, without the surrounding dollar signs.
+/// Writes an expression as Typst math, without the surrounding dollar signs.
 pub fn typst(exprs: &Exprs, id: ExprId) -> String {
     written::<Typst>(exprs, id, usize::MAX)
 }
 
-/// Mathematics of Typst.
+/// Typst math.
 struct Typst;
 
 impl Style for Typst {
@@ -62,7 +62,7 @@ impl Style for Typst {
         pieces.push(Piece::Text(")"));
     }
 
-    // The parentheses around what stands above and below a slash are not shown.
+    // Parentheses around a numerator or denominator are not shown.
     fn fraction(fraction: &Fraction, pieces: &mut Pieces<'_>) {
         let has_line = fraction.parts_below() > 0;
         if has_line {
@@ -112,7 +112,7 @@ impl Style for Typst {
     }
 }
 
-/// Factors side by side; a single one that has parentheses around it needs none of its own.
+/// Writes factors side by side; a single factor that is already in parentheses gets none of its own.
 fn write_factors(number: Option<&str>, factors: &[(ExprId, Factor)], enclosed: bool, pieces: &mut Pieces<'_>) {
     match number {
         Some(number) => pieces.push(Piece::Owned(typst_decimal(number))),
@@ -136,7 +136,7 @@ fn write_factors(number: Option<&str>, factors: &[(ExprId, Factor)], enclosed: b
     }
 }
 
-/// A decimal with its power of ten written as one.
+/// Formats a decimal, writing the exponent as a power of ten.
 fn typst_decimal(text: &str) -> String {
     match text.split_once('e') {
         Some((mantissa, exponent)) => format!("{mantissa} dot 10^({exponent})"),
@@ -144,11 +144,11 @@ fn typst_decimal(text: &str) -> String {
     }
 }
 
-/// A name as Typst: Greek names as letters, trailing digits, indices and the owner's name as subscripts.
+/// Formats a name as Typst: Greek names as letters; trailing digits, indices and the owner's name as subscripts.
 fn typst_name(name: &str) -> String {
     if let Some(inner) = rate_of(name) {
         let inner = typst_name(inner);
-        // The dot stands over the letter, and not over its subscripts.
+        // The dot is over the letter, and not over its subscripts.
         return match inner.split_once("_(") {
             Some((letter, subscripts)) => format!("dot({letter})_({subscripts}"),
             None => format!("dot({inner})"),
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::expr::SymbolKind;
 
-    /// A limit `P_tank` beside the pressure of a tank.
+    /// A limit `P_tank` at the pressure of a tank.
     #[test]
     fn names_that_look_alike_are_set_as_they_are_written() {
         let mut exprs = Exprs::default();

@@ -1,5 +1,5 @@
-//! The linear graph of a model that is given by junctions and bonds. Its junctions say which across variables may occur together. If these
-//! are the differences of potentials between nodes, there is a graph, and the elements are its branches; otherwise there is none.
+//! The linear graph of a model with junctions and bonds. The junctions determine which across variables can occur together. If these are
+//! potential differences between nodes, a graph exists, and the elements are its branches; otherwise there is none.
 
 mod realize;
 mod space;
@@ -15,22 +15,22 @@ use space::{kernel, reduce, small};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A part with more bonds is not looked at.
+/// The maximum number of bonds of a part that is examined.
 const MOST: usize = 400;
 
-/// Junctions that hang together, with their bonds.
+/// A connected part of the junctions, with their bonds.
 #[derive(Default)]
-struct Part {
+struct JunctionGroup {
     junctions: Vec<usize>,
     bonds: Vec<usize>,
-    /// Ports with the places of their bonds among the bonds of the part.
+    /// Ports with the indices of their bonds within the part.
     ports: Vec<(usize, usize)>,
     domain: Option<DomainId>,
     /// True if effort is the across variable.
     effort_is_across: bool,
 }
 
-/// Reads the graph of a model with junctions; the reason if there is none.
+/// Reads the graph of a model with junctions; returns the reason if there is none.
 pub(super) fn read(content: &Content<'_>) -> Result<Graph, String> {
     let mut graph = Graph::default();
     let mut found: Vec<(usize, Branch)> = Vec::new();
@@ -43,8 +43,8 @@ pub(super) fn read(content: &Content<'_>) -> Result<Graph, String> {
     Ok(graph)
 }
 
-/// The parts of the junction structure, in the order of their first junctions.
-fn parts(content: &Content<'_>) -> Vec<Part> {
+/// Returns the connected parts of the junction structure, in the order of their first junctions.
+fn parts(content: &Content<'_>) -> Vec<JunctionGroup> {
     let report = content.report;
     let mut part_of: Vec<usize> = (0..report.junctions.len()).collect();
     for bond in &report.bonds {
@@ -56,7 +56,7 @@ fn parts(content: &Content<'_>) -> Vec<Part> {
                 .for_each(|part| *part = a.min(b));
         }
     }
-    let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
+    let mut parts: BTreeMap<usize, JunctionGroup> = BTreeMap::new();
     for (junction, part) in part_of.iter().enumerate() {
         parts.entry(*part).or_default().junctions.push(junction);
     }
@@ -76,7 +76,7 @@ fn parts(content: &Content<'_>) -> Vec<Part> {
         }
         part.bonds.push(at);
     }
-    let mut parts: Vec<Part> = parts.into_values().collect();
+    let mut parts: Vec<JunctionGroup> = parts.into_values().collect();
     for part in &mut parts {
         let of_junction = part.junctions.iter().find_map(|junction| {
             match content.graph.junctions.get(*junction).map(|junction| junction.origin)? {
@@ -89,7 +89,7 @@ fn parts(content: &Content<'_>) -> Vec<Part> {
             .iter()
             .find_map(|(port, _)| content.model.graph.ports.get(*port)?.domain);
         part.domain = of_junction.or(of_port);
-        // Without a domain, effort is taken for it, as with voltages.
+        // Without a domain, effort is assumed to be the across variable, like a voltage.
         part.effort_is_across = part
             .domain
             .is_none_or(|domain| content.model.graph.domains[domain.index()].effort_is_across);
@@ -97,8 +97,8 @@ fn parts(content: &Content<'_>) -> Vec<Part> {
     parts
 }
 
-/// The names of the ports of a part, for a message.
-fn list(content: &Content<'_>, part: &Part) -> String {
+/// Returns the names of the ports of a part, for a message.
+fn list(content: &Content<'_>, part: &JunctionGroup) -> String {
     let names: Vec<String> = (part.ports.iter().take(4))
         .map(|(port, _)| format!("`{}`", content.report.ports[*port].name))
         .collect();
@@ -109,8 +109,8 @@ fn list(content: &Content<'_>, part: &Part) -> String {
     }
 }
 
-/// Each junction as equations of the across variables of its bonds, which lie in this order.
-fn equations(content: &Content<'_>, part: &Part) -> Vec<Vec<i64>> {
+/// Returns each junction as equations of the across variables of its bonds, in the order of the bonds.
+fn equations(content: &Content<'_>, part: &JunctionGroup) -> Vec<Vec<i64>> {
     let report = content.report;
     let mut rows = Vec::new();
     for junction in &part.junctions {
@@ -144,14 +144,14 @@ fn equations(content: &Content<'_>, part: &Part) -> Vec<Vec<i64>> {
 /// A junction whose common variable is the across variable.
 struct Potential {
     name: String,
-    /// The place of one of its bonds among those of the part.
+    /// The index of one of its bonds within the part.
     bond: usize,
     /// True for a node of branches.
     is_node: bool,
 }
 
-/// All such junctions, the nodes of branches first.
-fn potentials(content: &Content<'_>, part: &Part) -> Vec<Potential> {
+/// Returns all such junctions, the nodes of branches first.
+fn potentials(content: &Content<'_>, part: &JunctionGroup) -> Vec<Potential> {
     let report = content.report;
     let across = if part.effort_is_across {
         JunctionKind::Zero
@@ -183,23 +183,28 @@ fn potentials(content: &Content<'_>, part: &Part) -> Vec<Potential> {
 
 fn add_part(
     content: &Content<'_>,
-    part: &Part,
+    part: &JunctionGroup,
     graph: &mut Graph,
     found: &mut Vec<(usize, Branch)>,
 ) -> Result<(), String> {
     if part.bonds.len() > MOST {
         return Err(format!(
-            "more than {MOST} bonds hang together, too many to look for one"
+            "more than {MOST} bonds are connected, too many to search for a linear graph"
         ));
     }
     let names = potentials(content, part);
     let solutions = kernel(&equations(content, part), part.bonds.len());
-    // If each junction can be a node, each is one; otherwise the nodes of branches, or those that are found.
+    // If all junctions can be nodes, all of them are; otherwise the nodes of branches are, or the junctions that can be found.
     let of_branches = names.iter().filter(|name| name.is_node).count();
     let tried = [names.len(), of_branches, 0]
         .into_iter()
         .find_map(|kept| Tried::of(part, &names, kept, &solutions));
-    let tried = tried.ok_or_else(|| format!("the junctions between {} are those of no graph", list(content, part)))?;
+    let tried = tried.ok_or_else(|| {
+        format!(
+            "the junctions between {} do not correspond to a graph",
+            list(content, part)
+        )
+    })?;
     let own = tried.names();
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     for node in tried.nodes().into_iter().filter(|node| *node != tried.reference) {
@@ -220,7 +225,7 @@ fn add_part(
             .map(|(a, b)| (places.get(a).copied(), places.get(b).copied()));
         let ends = ends.ok_or_else(|| {
             format!(
-                "the junctions leave `{}` nothing across it",
+                "the junctions leave no across variable for `{}`",
                 content.report.ports[*port].name
             )
         })?;
@@ -229,20 +234,20 @@ fn add_part(
     Ok(())
 }
 
-/// A graph of a part.
+/// A graph of a connected part.
 struct Tried {
-    /// The nodes of each port, and behind them of the junctions that are nodes: from first to second the across variable counts.
+    /// The nodes of each port, followed by the nodes of the junctions that are nodes: the across variable counts from first to second.
     ends: Ends,
     /// The ports and junctions of the tree.
     tree: Vec<usize>,
-    /// The common variables of junctions in those of the tree.
+    /// The common variables of junctions in terms of the tree's common variables.
     known: Vec<(String, Vec<i64>)>,
     reference: usize,
 }
 
 impl Tried {
-    /// The graph in which the first junctions are nodes; none if there is no such graph.
-    fn of(part: &Part, names: &[Potential], kept: usize, solutions: &[Vec<i64>]) -> Option<Tried> {
+    /// Returns the graph in which the first junctions are nodes; `None` if no such graph exists.
+    fn of(part: &JunctionGroup, names: &[Potential], kept: usize, solutions: &[Vec<i64>]) -> Option<Tried> {
         let ports = part.ports.len();
         let count = ports + kept;
         // Ports first, then the common variables of junctions.
@@ -285,7 +290,7 @@ impl Tried {
             known,
             reference: 0,
         };
-        // The reference is the node that most junctions are counted from, and of these one with many branches.
+        // The reference is the node to which most junctions refer; ties go to a node with many branches.
         let touching = |node: usize, from: usize| {
             let own = ends.range(from..).filter(|(_, (a, b))| *a == node || *b == node);
             own.count()
@@ -299,7 +304,7 @@ impl Tried {
             }
         }
         let reference = best.map_or(0, |best| best.1);
-        // A group may be counted the other way as a whole: junctions count against the reference.
+        // A group may be reversed as a whole: junctions are measured against the reference.
         for group in groups {
             let weight = |edge: &usize| if *edge >= ports { 100 } else { 1 };
             let leads = |end: usize| -> usize {
@@ -324,7 +329,7 @@ impl Tried {
         self.ends.values().flat_map(|(a, b)| [*a, *b]).collect()
     }
 
-    /// The names of nodes whose potential is what a junction has in common.
+    /// Returns the names of nodes whose potential is the common variable of a junction.
     fn names(&self) -> BTreeMap<usize, String> {
         let potentials = potential(&self.ends, &self.tree, self.reference);
         let name = |(node, own): (&usize, &Vec<i64>)| {
@@ -337,13 +342,14 @@ impl Tried {
     }
 }
 
-/// True if an entry is neither 0 nor 1 nor -1.
+/// Returns true if an entry is neither 0, 1 nor -1.
 fn has_factor(rows: &[Vec<i64>], count: usize) -> bool {
     rows.iter()
         .any(|row| row[..count].iter().any(|value| small(*value).abs() > 1))
 }
 
-/// The same ends, from first to second as the across variable counts, and what hangs together by that; none if the signs are those of no graph.
+/// Orients the ends so that the across variable counts from first to second, and returns the groups of edges whose orientations depend on
+/// each other. `None` if no graph has these signs.
 fn oriented(rows: &[Vec<i64>], tree: &[usize], count: usize, ends: Ends) -> Option<(Ends, Vec<Vec<usize>>)> {
     let mut groups = Vec::new();
     let mut directions: Vec<Option<i64>> = vec![None; count];
@@ -361,7 +367,7 @@ fn oriented(rows: &[Vec<i64>], tree: &[usize], count: usize, ends: Ends) -> Opti
                     if sign == 0 || (*branch != at && link != at) {
                         continue;
                     }
-                    // Along the way through the tree from its first to its second end.
+                    // Along the path through the tree from its first to its second end.
                     let along = along(&ends, tree, link, *branch)?;
                     let (from, to) = if at == link { (link, *branch) } else { (*branch, link) };
                     let wanted = directions[from]? * along * sign;
@@ -384,7 +390,7 @@ fn oriented(rows: &[Vec<i64>], tree: &[usize], count: usize, ends: Ends) -> Opti
     Some((ends.into_iter().map(turned).collect(), groups))
 }
 
-/// The direction in which the way through the tree between the ends of a link runs along a branch: 1 along it, -1 against it.
+/// Returns the direction in which the tree path between the ends of a link runs along a branch: 1 along it, -1 against it.
 fn along(ends: &Ends, tree: &[usize], link: usize, branch: usize) -> Option<i64> {
     let (first, _) = ends[&link];
     let mut side = BTreeSet::from([first]);
@@ -412,7 +418,7 @@ fn along(ends: &Ends, tree: &[usize], link: usize, branch: usize) -> Option<i64>
     }
 }
 
-/// The potential of each node against a reference, as a sum of across variables of the tree.
+/// Returns the potential of each node against a reference, as a sum of across variables of the tree.
 fn potential(ends: &Ends, tree: &[usize], reference: usize) -> BTreeMap<usize, Vec<i64>> {
     let mut known = BTreeMap::from([(reference, vec![0; tree.len()])]);
     let mut open = vec![reference];
@@ -437,8 +443,13 @@ fn potential(ends: &Ends, tree: &[usize], reference: usize) -> BTreeMap<usize, V
     known
 }
 
-/// The branch of a port.
-fn branch(content: &Content<'_>, part: &Part, port: usize, (from, to): (Option<usize>, Option<usize>)) -> Branch {
+/// Creates the branch of a port.
+fn branch(
+    content: &Content<'_>,
+    part: &JunctionGroup,
+    port: usize,
+    (from, to): (Option<usize>, Option<usize>),
+) -> Branch {
     let (model, info) = (content.model, &content.report.ports[port]);
     let across = if part.effort_is_across {
         Variable::Effort
@@ -447,7 +458,7 @@ fn branch(content: &Content<'_>, part: &Part, port: usize, (from, to): (Option<u
     };
     let own = model.graph.ports.get(port).map(|own| own.element);
     let side = content.graph.ports.get(port);
-    // The across variable of the element is minus that of its bond where the bond was drawn so.
+    // The across variable of the element is the negative of its bond's if the bond was drawn in this direction.
     let sign = side.map_or(1, |side| {
         if part.effort_is_across {
             side.effort_sign
@@ -480,7 +491,7 @@ fn branch(content: &Content<'_>, part: &Part, port: usize, (from, to): (Option<u
     }
 }
 
-/// True if a port of the model belongs to an element with modes.
+/// Returns true if a port of the model belongs to a modal block.
 pub(super) fn has_modes(content: &Content<'_>) -> bool {
     let ports = (0..content.model.graph.ports.len() as u32).map(PortId);
     let element = |port: PortId| content.model.graph.ports[port.index()].element;

@@ -1,18 +1,18 @@
-//! The graph that has a given set of cuts, if there is one: the algorithm of Tutte (1960). The cut space is given by a basis over two
-//! elements, a set of edges for each vector. A cut of the basis leaves *bridges* when its edges are taken away. Each bridge is attached to the
-//! edges of the cut in segments: those of a segment end at the same node. Bridges of which no two segments cover the cut lie on different
-//! sides of it.
+//! Constructs the graph with a given set of cuts, if one exists: the algorithm of Tutte (1960). The cut space is given by a basis over two
+//! elements, a set of edges for each vector. A cut of the basis leaves *bridges* when its edges are removed. Each bridge is attached to the
+//! edges of the cut in segments: the edges of a segment end at the same node. Bridges whose segments never cover the cut together are on
+//! different sides of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Edges of a cut.
 pub(super) type Cut = BTreeSet<usize>;
 
-/// Nodes at the two ends of each edge.
+/// The nodes at the two ends of each edge.
 pub(super) type Ends = BTreeMap<usize, (usize, usize)>;
 
-/// The graph of which these cuts are a basis, each with an edge that lies in no other; none if there is no such graph. All of them hang
-/// together by common edges.
+/// Returns the graph with these cuts as a basis, each with its own edge; `None` if no such graph exists. All cuts are connected through
+/// common edges.
 pub(super) fn realize(cuts: &[Cut]) -> Option<Ends> {
     let mut in_cuts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, cut) in cuts.iter().enumerate() {
@@ -21,12 +21,12 @@ pub(super) fn realize(cuts: &[Cut]) -> Option<Ends> {
         }
     }
     let Some(three) = in_cuts.values().find(|own| own.len() > 2) else {
-        // Each cut is what leaves one node; what lies in one of them ends at a further node.
+        // Each cut contains the edges at one node; an edge in only one cut ends at an additional node.
         let last = cuts.len();
         let ends = |own: &Vec<usize>| (own[0], own.get(1).copied().unwrap_or(last));
         return Some(in_cuts.iter().map(|(edge, own)| (*edge, ends(own))).collect());
     };
-    // An edge ends at two nodes, so that not all three cuts can be what leaves one node.
+    // An edge ends at two nodes, so not all three cuts can contain the edges at one node each.
     let (cut, bridges) = three.iter().find_map(|at| {
         let bridges = bridges(cuts, *at);
         (bridges.len() > 1).then_some((*at, bridges))
@@ -38,12 +38,12 @@ pub(super) fn realize(cuts: &[Cut]) -> Option<Ends> {
         let around: BTreeSet<usize> = own.difference(cut).copied().collect();
         let mut smaller: Vec<Cut> = bridge.iter().map(|at| cuts[*at].clone()).collect();
         smaller.push(cut.clone());
-        parts.push(Part::of(&realize(&smaller)?, cut, &around)?);
+        parts.push(JoinedBridges::of(&realize(&smaller)?, cut, &around)?);
     }
     let sides = sides(&parts, cut)?;
     let [first, second] = sides.map(|side| joined(&parts, &side, cut));
     let (first, second) = (first?, second?);
-    // Both sides have numbers of their own for their nodes.
+    // Each side numbers its nodes independently.
     let shift = first.count;
     let mut ends: Ends = first.inner.clone();
     ends.extend(
@@ -59,7 +59,7 @@ pub(super) fn realize(cuts: &[Cut]) -> Option<Ends> {
     Some(ends)
 }
 
-/// The groups of other cuts that hang together by edges outside of one.
+/// Returns the groups of other cuts that are connected by edges outside one cut.
 fn bridges(cuts: &[Cut], without: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<(BTreeSet<usize>, Vec<usize>)> = Vec::new();
     for (at, cut) in cuts.iter().enumerate().filter(|(at, _)| *at != without) {
@@ -78,20 +78,20 @@ fn bridges(cuts: &[Cut], without: usize) -> Vec<Vec<usize>> {
     groups.into_iter().map(|group| group.1).collect()
 }
 
-/// A bridge as a graph, or several that are joined, and where the edges of the cut end there.
+/// One or several joined bridges as a graph, with the ends of the cut's edges.
 #[derive(Clone, Debug, Default)]
-struct Part {
+struct JoinedBridges {
     /// The edges within.
     inner: Ends,
     /// The node of each edge of the cut.
     end: BTreeMap<usize, usize>,
-    /// Nodes are counted below this.
+    /// The upper bound of the node numbers.
     count: usize,
 }
 
-impl Part {
-    /// Takes the node that the cut leaves away from a graph.
-    fn of(ends: &Ends, cut: &Cut, around: &BTreeSet<usize>) -> Option<Part> {
+impl JoinedBridges {
+    /// Removes the node whose edges form the cut from a graph.
+    fn of(ends: &Ends, cut: &Cut, around: &BTreeSet<usize>) -> Option<JoinedBridges> {
         let count = ends.values().map(|(a, b)| 1 + *a.max(b)).max()?;
         let first = cut.first()?;
         let (a, b) = *ends.get(first)?;
@@ -104,7 +104,7 @@ impl Part {
             let (a, b) = ends[edge];
             (*edge, if a == star { b } else { a })
         });
-        Some(Part {
+        Some(JoinedBridges {
             end: end.collect(),
             inner: ends
                 .iter()
@@ -115,7 +115,7 @@ impl Part {
         })
     }
 
-    /// The edges of the cut that end at the same node, with that node.
+    /// Returns the edges of the cut that end at the same node, for each node.
     fn segments(&self) -> BTreeMap<usize, BTreeSet<usize>> {
         let mut segments: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (edge, node) in &self.end {
@@ -124,8 +124,8 @@ impl Part {
         segments
     }
 
-    /// Nodes of two bridges whose segments together are the whole cut, so that they may be one node on the same side.
-    fn meeting(&self, other: &Part, cut: &Cut) -> Option<(usize, usize)> {
+    /// Returns nodes of two bridges whose segments together are the whole cut, so that they may be one node on the same side.
+    fn meeting(&self, other: &JoinedBridges, cut: &Cut) -> Option<(usize, usize)> {
         let others = other.segments();
         self.segments().into_iter().find_map(|(node, own)| {
             let covers = |rest: &BTreeSet<usize>| cut.iter().all(|edge| own.contains(edge) || rest.contains(edge));
@@ -136,8 +136,8 @@ impl Part {
         })
     }
 
-    /// Both on the same side of the cut.
-    fn with(&self, other: &Part, (here, there): (usize, usize)) -> Part {
+    /// Joins both bridges on the same side of the cut.
+    fn with(&self, other: &JoinedBridges, (here, there): (usize, usize)) -> JoinedBridges {
         let moved = |node: usize| if node == there { here } else { node + self.count };
         let mut all = self.clone();
         all.inner
@@ -153,8 +153,8 @@ impl Part {
     }
 }
 
-/// Puts bridges that cannot lie on the same side on different ones; none if that cannot be.
-fn sides(parts: &[Part], cut: &Cut) -> Option<[Vec<usize>; 2]> {
+/// Distributes bridges between the two sides so that incompatible ones are on different sides; `None` if that is impossible.
+fn sides(parts: &[JoinedBridges], cut: &Cut) -> Option<[Vec<usize>; 2]> {
     let mut side: Vec<Option<bool>> = vec![None; parts.len()];
     for start in 0..parts.len() {
         if side[start].is_some() {
@@ -182,12 +182,12 @@ fn sides(parts: &[Part], cut: &Cut) -> Option<[Vec<usize>; 2]> {
     Some([on(false), on(true)])
 }
 
-/// The bridges of one side as one graph. What lies between two others is joined to the first before the second is: after each step
-/// all that are left can still be joined.
-fn joined(parts: &[Part], side: &[usize], cut: &Cut) -> Option<Part> {
+/// Joins the bridges of one side. A node between two others is joined to the first before the second is, so that the remaining nodes can
+/// still be joined.
+fn joined(parts: &[JoinedBridges], side: &[usize], cut: &Cut) -> Option<JoinedBridges> {
     let Some((first, rest)) = side.split_first() else {
         // All edges of the cut end at one node.
-        return Some(Part {
+        return Some(JoinedBridges {
             inner: Ends::new(),
             end: cut.iter().map(|edge| (*edge, 0)).collect(),
             count: 1,
@@ -213,7 +213,7 @@ fn joined(parts: &[Part], side: &[usize], cut: &Cut) -> Option<Part> {
 mod tests {
     use super::*;
 
-    /// The cuts of a connected graph that each branch of a tree makes.
+    /// Returns the cut that each branch of a tree makes in a connected graph.
     fn cuts(edges: &[(usize, usize)]) -> Vec<Cut> {
         let nodes = edges.iter().map(|(a, b)| 1 + a.max(b)).max().unwrap_or(0);
         let mut root: Vec<usize> = (0..nodes).collect();
@@ -243,7 +243,7 @@ mod tests {
         tree.iter().map(cut).collect()
     }
 
-    /// Every sum of cuts, so that two bases can be compared.
+    /// Returns every sum of cuts, so that two bases can be compared.
     fn space(cuts: &[Cut]) -> BTreeSet<Cut> {
         let mut all = BTreeSet::from([Cut::new()]);
         for cut in cuts {
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn the_circuits_of_a_complete_graph_of_five_nodes_are_the_cuts_of_none() {
-        // K5 is not planar: what is a circuit in it is a cut of no graph.
+        // K5 is not planar: its circuits are not the cuts of a graph.
         let tree = [(0, 1), (0, 2), (0, 3), (0, 4)];
         let links = [(1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)];
         let circuit = |(at, (a, b)): (usize, &(usize, usize))| Cut::from([a - 1, b - 1, tree.len() + at]);

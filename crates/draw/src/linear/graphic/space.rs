@@ -1,9 +1,9 @@
-//! The across variables that the junctions of a bond graph allow, as a space over a large prime field: exact, and quick for what can be drawn.
+//! The across variables that the junctions of a bond graph allow, as a space over a large prime field: exact, and fast for drawable models.
 
 /// A prime below 2^31.
 const PRIME: i64 = 2_147_483_629;
 
-/// A number of the field as the smallest whole number that it can be.
+/// Returns a number of the field as the integer with the smallest magnitude.
 pub(super) fn small(value: i64) -> i64 {
     if value > PRIME / 2 { value - PRIME } else { value }
 }
@@ -20,7 +20,7 @@ fn power(value: i64, mut exponent: i64) -> i64 {
     result
 }
 
-/// Brings rows into reduced echelon form with pivots in the first columns only; gives the pivots.
+/// Brings rows into reduced echelon form with pivots only in the first columns; returns the pivots.
 pub(super) fn reduce(rows: &mut [Vec<i64>], columns: usize) -> Vec<usize> {
     let mut pivots = Vec::new();
     for column in 0..columns {
@@ -47,7 +47,7 @@ pub(super) fn reduce(rows: &mut [Vec<i64>], columns: usize) -> Vec<usize> {
     pivots
 }
 
-/// A basis of what rows with these entries, -1, 0 and 1, take to zero.
+/// Returns a basis of the null space of rows with entries -1, 0 and 1.
 pub(super) fn kernel(rows: &[Vec<i64>], columns: usize) -> Vec<Vec<i64>> {
     let mut rows: Vec<Vec<i64>> = rows
         .iter()

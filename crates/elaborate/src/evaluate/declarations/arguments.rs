@@ -1,4 +1,4 @@
-//! Formal parameters: what an instance gives for them, in their units.
+//! Formal parameters: the arguments of an instance, in the units of the parameters.
 
 use crate::context::values::{Agreement, Scalar, Value};
 use crate::context::{AtPlace, EnvId, FrameId, Place};
@@ -13,7 +13,7 @@ use lgm_syntax::ast::{self, Expr, ExprKind, Formal};
 use num_traits::One;
 
 impl<'a> Evaluator<'a> {
-    /// The value of a formal parameter of a component.
+    /// Returns the value of a formal parameter of a component.
     pub(in crate::evaluate) fn formal_value(&mut self, at: usize, frame: FrameId) -> Value {
         let about = self.scopes.frames[frame.0 as usize];
         let formal = &self.scopes.bodies[about.body as usize].formals[at];
@@ -43,7 +43,7 @@ impl<'a> Evaluator<'a> {
         let span = argument.map_or(formal.name.span, |expr| expr.span);
         let diagnostic = Diagnostic::error(
             Code::LGM0402,
-            format!("`{}` must be known when compiling", formal.name.text),
+            format!("`{}` must be known at compile time", formal.name.text),
         )
         .label(span, format!("this depends on `{other}`"))
         .label(formal.name.span, "declared `const` here")
@@ -53,7 +53,7 @@ impl<'a> Evaluator<'a> {
         Value::Error
     }
 
-    /// An argument in the unit of its formal parameter.
+    /// Returns an argument in the unit of its formal parameter.
     pub(crate) fn as_formal(&mut self, value: &Value, formal: &'a Formal, span: Span, expr: Option<&'a Expr>) -> Value {
         let Some(written) = &formal.unit else {
             return value.clone();
@@ -63,9 +63,9 @@ impl<'a> Evaluator<'a> {
         };
         let dim = self.dims.id(unit.dimension);
         for (at, entry) in value.entries().iter().enumerate() {
-            // A pure number where a quantity is wanted is a fault here: it was computed, not just written.
+            // A pure number instead of a quantity is an error here: it is computed and not a literal.
             if entry.dim.agreement(dim) != Agreement::Yes {
-                // Of a list that is written out, the entry at fault is shown.
+                // For a literal list, the faulty entry is shown.
                 let item = match expr.map(|expr| &expr.kind) {
                     Some(ExprKind::List(items, None)) if items.len() == value.entries().len() => items.get(at),
                     _ => None,
@@ -74,7 +74,7 @@ impl<'a> Evaluator<'a> {
                     Some(item) => (item.span, Some(item)),
                     None => (span, expr),
                 };
-                // In the words of the declaration: a torque is in `[N.m]`, though `[J]` is the same.
+                // In the notation of the declaration: a torque is in `[N.m]`, although `[J]` is equal.
                 let wanted = self.sources.slice(written.span).to_string();
                 let given = self.unit_words(expr, entry.dim);
                 let diagnostic = Diagnostic::error(
@@ -87,17 +87,17 @@ impl<'a> Evaluator<'a> {
                 .label(span, format!("this is in {given}"))
                 .label(written.span, format!("declared in {wanted}"))
                 .help(format!(
-                    "give a value in {wanted}, or use the element that takes one in {given}"
+                    "give a value in {wanted}, or use the element with a value in {given}"
                 ));
                 let diagnostic = match expr.map(|expr| &expr.kind) {
-                    // A unit written behind a number is a slip; a computed value of another dimension is a thought.
+                    // A wrong unit after a number is a slip; a computed value of another dimension is a conceptual error.
                     Some(ExprKind::Number(_, Some(unit))) => {
                         diagnostic.fix(format!("write `{wanted}`"), unit.span, wanted.clone())
                     }
                     _ => diagnostic,
                 };
                 let diagnostic = self.explain_dimension(diagnostic, expr);
-                // In a unit that is not of SI it would be anybody's guess what is meant.
+                // In a non-SI unit its meaning would be ambiguous.
                 let is_si = unit.factor.is_one() && unit.pi_power == 0;
                 let given = if is_si { entry.dim } else { entry.dim.firm() };
                 let claim = Claim::of(Side { dim: given, span, expr }, dim);
@@ -112,8 +112,8 @@ impl<'a> Evaluator<'a> {
         self.in_unit(value, &unit, written.span, span, expr)
     }
 
-    /// The unit that an expression is written in, where it is a number or the name of one: a torque is given in `[N.m]` and not in `[J]`.
-    /// Otherwise that of its dimension.
+    /// Returns the unit of an expression as written, if it is a number or the name of a number: a torque is in `[N.m]` and not in `[J]`.
+    /// Otherwise it returns the unit of its dimension.
     fn unit_words(&mut self, expr: Option<&'a Expr>, dim: crate::context::values::DimId) -> String {
         let number = match expr.map(|expr| &expr.kind) {
             Some(ExprKind::Name(name)) => self.defining_expression(&name.text).map(|defined| defined.0),
@@ -125,7 +125,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The values of the formal parameters.
+    /// Returns the values of the formal parameters.
     pub(crate) fn argument_values(
         &mut self,
         instance: &'a ast::Instance,
@@ -143,7 +143,7 @@ impl<'a> Evaluator<'a> {
             let (value, span) = match (argument, &formal.default) {
                 (Some(expr), _) => (self.eval(expr, place), expr.span),
                 (None, Some(default)) => {
-                    // A default may use the parameters before it.
+                    // A default may use the preceding parameters.
                     let names = formals.iter().map(|formal| &*formal.name.text);
                     let time = self.time();
                     self.law = Some(LawScope {

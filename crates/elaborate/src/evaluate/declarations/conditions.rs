@@ -1,4 +1,4 @@
-//! Conditions: what a change of modes or a `when` block waits for.
+//! Conditions of changes of modes and of `when` blocks.
 
 use crate::evaluate::Evaluator;
 use lgm_algebra::expr::{ExprId, Node, Relation};
@@ -8,7 +8,8 @@ use lgm_source::diagnostic::Diagnostic;
 use num_traits::{One, Zero};
 
 impl Evaluator<'_> {
-    /// Returns true for a comparison, or what `and`, `or`, `not` and choices make of comparisons; the numbers 0 and 1 are decided ones.
+    /// Returns true for a comparison, or for `and`, `or`, `not` and choices of comparisons; the numbers 0 and 1 are
+    /// constant conditions.
     fn is_condition(&self, root: ExprId) -> bool {
         let mut open = vec![root];
         while let Some(id) = open.pop() {
@@ -24,14 +25,14 @@ impl Evaluator<'_> {
         true
     }
 
-    /// Reports a number in the place of a condition.
+    /// Reports a number instead of a condition.
     pub(crate) fn check_condition(&mut self, condition: ExprId, span: Span) -> bool {
         if self.is_condition(condition) {
             return true;
         }
         let words = self.sources.slice(span);
-        let diagnostic = Diagnostic::error(Code::LGM0164, "a condition is needed here, and this is a number")
-            .label(span, "this has a value and no truth")
+        let diagnostic = Diagnostic::error(Code::LGM0164, "a condition is required here, but this is a number")
+            .label(span, "this is a number, not a condition")
             .help(format!("compare it with a number, as in `{words} > 0.5`"));
         self.report(diagnostic);
         false

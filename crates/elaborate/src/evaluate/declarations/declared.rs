@@ -1,10 +1,10 @@
-//! Parameters, constants, inputs, formal parameters and states: what their declarations are worth.
+//! The values of declarations: parameters, constants, inputs, formal parameters and states.
 
 use crate::context::values::{DimId, Scalar, Value, entry_names};
 use crate::context::{FrameId, Indices, Place, index_text, is_measure};
 use crate::evaluate::Evaluator;
 use crate::evaluate::declarations::input_signals::InputSignals;
-use lgm_algebra::expr::{ExprId, Node, SymbolKind, to_f64};
+use lgm_algebra::expr::{ExprId, Node, SymbolKind, in_double_precision, to_f64};
 use lgm_model::SiUnit;
 use lgm_model::blame::label_parameters;
 use lgm_model::{Constant, Input, Parameter, ParameterEntry};
@@ -16,7 +16,7 @@ use num_rational::BigRational;
 use num_traits::One;
 
 impl<'a> Evaluator<'a> {
-    /// The declared value, or the one that `--set` puts in its place, in the unit after the name.
+    /// Returns the declared value, or its replacement from `--set`, in the unit after the name.
     pub(crate) fn assigned(&mut self, assigned: &'a Assigned, place: Place) -> Value {
         let unit = match &assigned.unit {
             Some(written) => match self.unit(written) {
@@ -44,7 +44,7 @@ impl<'a> Evaluator<'a> {
                 let diagnostic = Diagnostic::error(Code::LGM0405, format!("`{}` has no value", assigned.name.text))
                     .label(assigned.name.span, "declared without a value")
                     .help(format!(
-                        "write `{0} = ..`, or give one when calling: `--set {0}=1`",
+                        "write `{0} = ..`, or set it on the command line: `--set {0}=1`",
                         assigned.name.text
                     ));
                 self.report(diagnostic);
@@ -55,14 +55,14 @@ impl<'a> Evaluator<'a> {
         if let Some((unit, span)) = &unit {
             return self.in_unit(&value, unit, *span, setting.value.span, None);
         }
-        // The option may leave the unit out, or write another unit of the same dimension.
+        // The option may omit the unit, or use another unit of the same dimension.
         let wanted = declared.common_dim();
         let wanted_span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
         if !value.is_error() && !declared.is_error() && value.shape() != declared.shape() {
             let (now, before) = (value.shape_text(), declared.shape_text());
             self.reports
                 .reshaped
-                .push((format!("this is {now}, in place of {before}"), setting.value.span));
+                .push((format!("this is {now} instead of {before}"), setting.value.span));
         }
         for entry in value.entries() {
             if wanted.is_known() && entry.dim.is_known() && entry.dim != wanted {
@@ -87,7 +87,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The unit of a value in the words of its declaration where they are SI, otherwise in the dimension's own.
+    /// Returns the unit of a value in the notation of its declaration if that is SI, otherwise in the notation of its dimension.
     fn shown_unit(&mut self, assigned: &Assigned, dim: DimId) -> Option<SiUnit> {
         let dimension = self.dims.get(dim)?;
         let mut value = assigned.value.as_ref().map(|value| &value.kind);
@@ -113,7 +113,7 @@ impl<'a> Evaluator<'a> {
         Some(SiUnit::of(dimension))
     }
 
-    /// Exact values of expressions over parameters.
+    /// Returns the exact values of expressions of parameters.
     pub(crate) fn exact(&mut self, exprs: &[ExprId], span: Span) -> Option<Vec<BigRational>> {
         let values = &self.parameter_values;
         match self
@@ -140,8 +140,13 @@ impl<'a> Evaluator<'a> {
                     None => "the value of this expression cannot be computed".to_string(),
                 };
                 let help = match name {
-                    Some(name) => format!("write numbers and parameters only; a value that follows `{name}` is declared with `signal` instead of `param`"),
-                    None => "check the parameter values and `--set`: look for a division by zero, a root of a negative number, or a number beyond 1.8e308".to_string(),
+                    Some(name) => format!(
+                        "use only numbers and parameters; declare a value that depends on `{name}` \
+                        with `signal` instead of `param`"
+                    ),
+                    None => "check the parameter values and `--set` for a division by zero, a root of a negative \
+                        number, or a number beyond 1.8e308"
+                        .to_string(),
                 };
                 let mut diagnostic = Diagnostic::error(Code::LGM0406, message).label(span, words).help(help);
                 if let Evaluated::NoValue(symbol) = fault {
@@ -157,7 +162,7 @@ impl<'a> Evaluator<'a> {
     pub(in crate::evaluate) fn param_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
         let value = self.assigned(assigned, place);
         if value.is_error() {
-            // What went wrong was said: at a value that is there, or because there is none.
+            // The error is already reported: at the value, or because there is none.
             return Value::Error;
         }
         let span = match self.settings.get(&*assigned.name.text) {
@@ -176,9 +181,12 @@ impl<'a> Evaluator<'a> {
             let symbol = self.arena.exprs.new_symbol(entry_name, SymbolKind::Parameter);
             self.parameter_values.insert(symbol, number.clone());
             let follows = !self.arena.exprs.symbols_of(&[entry.expr]).is_empty();
+            let exact = (!follows && self.arena.exprs.as_number(entry.expr).is_none()).then_some(entry.expr);
+            let number = in_double_precision(number);
             parameter_entries.push(ParameterEntry {
                 symbol,
                 derived: follows.then_some(entry.expr),
+                exact,
                 value: number,
             });
             entries.push(Scalar {
@@ -206,9 +214,9 @@ impl<'a> Evaluator<'a> {
         self.like(&value, entries)
     }
 
-    /// Notes the value of a `const`, of the model or of one of its components.
+    /// Records the value of a `const` of the model or of one of its components.
     fn keep_constant(&mut self, assigned: &'a Assigned, scalar: Scalar) {
-        // What is no number was reported where it was declared.
+        // A value that is not a number is already reported at its declaration.
         let Ok(numbers) = self.arena.exprs.evaluate_exact(&[scalar.expr], &|_| None) else {
             return;
         };
@@ -221,7 +229,7 @@ impl<'a> Evaluator<'a> {
         self.graph.model.constants.extend(found);
     }
 
-    /// The SI value of 1 in the unit after the name.
+    /// Returns the SI value of 1 in the unit after the name.
     fn scale(&mut self, assigned: &'a Assigned) -> f64 {
         match assigned.unit.as_ref().map(|written| self.unit(written)) {
             Some(Some(unit)) => to_f64(&unit.to_si(&BigRational::one())),
@@ -229,7 +237,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A name with the instance that holds it.
+    /// Returns a name with the path of its instance.
     pub(crate) fn qualified(&self, name: &str, frame: FrameId) -> String {
         match self.scopes.frames[frame.0 as usize].path {
             Some(path) => format!("{}.{name}", self.graph.model.path_name(path)),
@@ -243,7 +251,7 @@ impl<'a> Evaluator<'a> {
         let symbols = self.arena.exprs.symbols_of(&exprs);
         let span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
         let Some(symbol) = symbols.first() else {
-            // What is a number already has a value; the rest may divide by zero, or be beyond all bounds.
+            // A number already has a value; other expressions may divide by zero or overflow.
             let is_number = exprs.iter().all(|id| self.arena.exprs.as_number(*id).is_some());
             if !is_number && self.exact(&exprs, span).is_none() {
                 return Value::Error;
@@ -256,7 +264,7 @@ impl<'a> Evaluator<'a> {
         let other = self.arena.exprs.symbol_info(*symbol).name.clone();
         let diagnostic = Diagnostic::error(
             Code::LGM0402,
-            format!("the `const` `{}` must be known when compiling", assigned.name.text),
+            format!("the `const` `{}` must be known at compile time", assigned.name.text),
         )
         .label(span, format!("this depends on `{other}`"))
         .help(format!(
@@ -272,7 +280,7 @@ impl<'a> Evaluator<'a> {
         let value = match &assigned.value {
             Some(_) => self.assigned(assigned, place),
             None => {
-                // An input without a default signal is a scalar, given when simulating.
+                // An input without a default signal is a scalar, set when simulating.
                 let dim = match assigned.unit.as_ref().map(|written| self.unit(written)) {
                     Some(Some(unit)) => self.dims.id(unit.dimension),
                     Some(None) => return Value::Error,
@@ -299,7 +307,7 @@ impl<'a> Evaluator<'a> {
                         ),
                     )
                     .label(*span, format!("this depends on `{other}`"))
-                    .help("name what follows from the model with `signal`, and use that as the source's value");
+                    .help("declare the expression as a `signal`, and use it as the value of the source");
                     let diagnostic = self.label_symbol(diagnostic, symbol);
                     self.report(diagnostic);
                     return Value::Error;
@@ -313,12 +321,15 @@ impl<'a> Evaluator<'a> {
             places.filter(|(entry, _)| self.arena.exprs.reachable(&[entry.expr]).iter().any(is_measured));
         if let Some((_, span)) = measured.next() {
             let message = format!(
-                "the signal of `{}` is a function of time in closed form",
+                "the signal of `{}` must be a closed-form function of time",
                 assigned.name.text
             );
             let diagnostic = Diagnostic::error(Code::LGM0407, message)
-                .label(*span, "`int(..)` and `der(..)` are formed while the model runs")
-                .help("write the function that results, or declare `signal` or `state z = int(..)` in the place of an input");
+                .label(*span, "`int(..)` and `der(..)` change during a run")
+                .help(
+                    "write the resulting function, or declare a `signal` or `state z = int(..)` instead of an \
+                    input",
+                );
             self.report(diagnostic);
             return Value::Error;
         }
@@ -345,7 +356,7 @@ impl<'a> Evaluator<'a> {
         self.like(&value, entries)
     }
 
-    /// The symbols of a state; its rate is evaluated once the whole graph is there.
+    /// Returns the symbols of a state; its rate is evaluated after the graph is complete.
     pub(in crate::evaluate) fn state_value(
         &mut self,
         indexed: &'a ast::Indexed,

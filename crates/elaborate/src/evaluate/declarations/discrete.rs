@@ -1,4 +1,4 @@
-//! Discrete variables: what their declarations are worth.
+//! The values of declarations of discrete variables.
 
 use crate::context::values::{DimId, Scalar, Value, entry_names};
 use crate::context::{Indices, Place, index_text};
@@ -12,7 +12,7 @@ use lgm_syntax::ast::Indexed;
 use std::sync::Arc;
 
 impl<'a> Evaluator<'a> {
-    /// The symbols of a discrete variable: internal inputs that begin with the declared values.
+    /// Returns the symbols of a discrete variable: internal inputs that start from the declared values.
     pub(crate) fn discrete_value(&mut self, indexed: &'a Indexed, place: Place, indices: Option<Indices>) -> Value {
         let value = self.eval(&indexed.value, place);
         if value.is_error() {
@@ -20,9 +20,15 @@ impl<'a> Evaluator<'a> {
         }
         let roots: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
         if roots.iter().any(|root| self.varies(*root)) {
-            let diagnostic = Diagnostic::error(Code::LGM0409, "a discrete variable begins with a constant value")
-                .label(indexed.value.span, "this changes with time")
-                .help("write a number or an expression of parameters; `when initially { .. }` sets it from what is measured");
+            let diagnostic = Diagnostic::error(
+                Code::LGM0409,
+                "the initial value of a discrete variable must be constant",
+            )
+            .label(indexed.value.span, "this changes with time")
+            .help(
+                "write a number or an expression of parameters; use `when initially { .. }` to set it from \
+                    measured variables",
+            );
             self.report(diagnostic);
             return Value::Error;
         }

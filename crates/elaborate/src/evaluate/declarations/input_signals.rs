@@ -1,4 +1,4 @@
-//! The signals of inputs: the declared ones, and those that options give.
+//! The signals of inputs: the declared ones, and those from options.
 
 use crate::context::Place;
 use crate::context::values::{DimId, Scalar, Value, entry_names};
@@ -9,7 +9,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Assigned;
 
-/// The signals of one input: its entries, which of them a signal was given for, and where each was written.
+/// The signals of one input: its entries, the entries with a given signal, and the locations of the signals.
 pub(crate) struct InputSignals {
     pub value: Value,
     pub given: Vec<bool>,
@@ -17,7 +17,7 @@ pub(crate) struct InputSignals {
 }
 
 impl<'a> Evaluator<'a> {
-    /// The signals of an input: those of the options, and the default where there is none.
+    /// Returns the signals of an input: those of the options, and the default if there is none.
     pub(in crate::evaluate) fn input_signals(
         &mut self,
         assigned: &'a Assigned,
@@ -78,7 +78,7 @@ impl<'a> Evaluator<'a> {
             )
             .label(span, format!("this is in {given}"))
             .label(declared, format!("declared in {wanted}"))
-            .help("leave the unit out for SI, or write a unit of the same dimension");
+            .help("omit the unit for SI, or write a unit of the same dimension");
             self.report(diagnostic);
             return failed(signals);
         }
@@ -105,10 +105,10 @@ impl<'a> Evaluator<'a> {
         if value.entries().len() != places.len() || value.shape().1 != 1 {
             let diagnostic = Diagnostic::error(
                 Code::LGM0202,
-                format!("the signal of `{}` has a wrong width", setting.target.text()),
+                format!("the signal of `{}` has the wrong width", setting.target.text()),
             )
             .label(span, format!("this is {}", value.shape_text()))
-            .label(assigned.name.span, format!("{shape} is needed"));
+            .label(assigned.name.span, format!("{shape} is required"));
             self.report(diagnostic);
             return failed(signals);
         }

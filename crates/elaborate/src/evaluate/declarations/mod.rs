@@ -1,4 +1,4 @@
-//! Declarations: parameters, inputs, states, discrete variables, starts and conditions.
+//! Declarations: parameters, inputs, states, discrete variables, initial values and conditions.
 
 pub(in crate::evaluate) mod arguments;
 pub(in crate::evaluate) mod conditions;

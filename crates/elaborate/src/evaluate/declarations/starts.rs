@@ -1,4 +1,5 @@
-//! What a model says of its start: the starts of storage, states and signals, and the equations of position of closed chains.
+//! The initial conditions of a model: initial values of storage, states and signals, and the position equations of
+//! closed chains.
 
 use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Value};
@@ -9,8 +10,8 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Attribute;
 
 impl<'a> Evaluator<'a> {
-    /// The values of `start = ..` (or `guess`, or `nominal`) of a storage or a state, one an entry, in the dimensions given (the last one
-    /// holds for all that follow).
+    /// Returns the values of `start = ..` (or `guess`, or `nominal`) of a storage or a state, one per entry, in the given dimensions. The
+    /// last dimension applies to all further entries.
     pub(crate) fn start_of(
         &mut self,
         attribute: &'a Attribute,
@@ -50,7 +51,7 @@ impl<'a> Evaluator<'a> {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0201,
                     match word {
-                        "start" => format!("the start is given in {given}, but what starts is in {wanted}"),
+                        "start" => format!("the initial value is given in {given}, but the variable is in {wanted}"),
                         _ => format!("the {word} is given in {given}, but the state is in {wanted}"),
                     },
                 )
@@ -69,7 +70,10 @@ impl<'a> Evaluator<'a> {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0202,
                     match word {
-                        "start" => format!("{} starts a state of width {width}", value.shape_text()),
+                        "start" => format!(
+                            "{} is the initial value of a state of width {width}",
+                            value.shape_text()
+                        ),
                         _ => format!("{} is the {word} of a state of width {width}", value.shape_text()),
                     },
                 )

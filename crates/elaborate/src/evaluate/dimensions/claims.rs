@@ -1,4 +1,4 @@
-//! What is compared in dimension: the sides of a comparison, and what a quantity should be.
+//! The compared dimensions: the sides of a comparison, or a quantity and its requirement.
 
 use crate::context::values::DimId;
 use lgm_source::Span;
@@ -9,7 +9,7 @@ use lgm_syntax::ast::Expr;
 pub(crate) struct Side<'a> {
     pub dim: DimId,
     pub span: Span,
-    /// The words, where the side is an expression of its own.
+    /// The expression, if the side is a separate one.
     pub expr: Option<&'a Expr>,
 }
 
@@ -23,12 +23,12 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What a quantity is, and what it should be.
+/// A quantity and its requirement.
 #[derive(Clone, Copy)]
 pub(crate) struct Claim<'a> {
     pub dim: DimId,
     pub wanted: DimId,
-    /// The words, where there are any to look for a number in.
+    /// The expression in which to search for a number, if any.
     pub expr: Option<&'a Expr>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// Of what should be a pure number.
+    /// Returns the claim of a value that should be dimensionless.
     pub fn pure(dim: DimId, expr: Option<&'a Expr>) -> Claim<'a> {
         Claim {
             dim,

@@ -1,4 +1,4 @@
-//! Where the dimension of an expression comes from: said where two dimensions do not agree.
+//! The origin of the dimension of an expression, for messages about mismatches.
 
 use crate::context::values::DimId;
 use crate::context::words::short;
@@ -12,20 +12,20 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Assigned, Expr, ExprKind, Formal, Indexed, Name, Statement, StatementKind, UnitExpr};
 use lgm_syntax::visit::find_in_statements;
 
-/// The most parts of an expression that are listed, and declarations that are shown.
+/// The maximum number of listed parts of an expression, and of shown declarations.
 const SHOWN_PARTS: usize = 5;
 const SHOWN_DECLARATIONS: usize = 3;
 
-/// A part of an expression that has a dimension of its own.
-struct Part<'a> {
+/// A part of an expression with its own dimension.
+struct DimensionedPart<'a> {
     expr: &'a Expr,
     dim: DimId,
-    /// What gives it that dimension, beside its own words.
+    /// The origin of its dimension, except its own text.
     because: Option<String>,
     declared: Option<(Span, String)>,
 }
 
-/// The declaration that a name means.
+/// The declaration that a name refers to.
 enum Declaration<'a> {
     Formal(usize, &'a Formal),
     Assigned(&'a Assigned),
@@ -33,7 +33,7 @@ enum Declaration<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Adds to a diagnostic how the dimension of an expression arose: from which parts, declared where.
+    /// Adds to a diagnostic the origin of the dimension of an expression: its parts and their declarations.
     pub(crate) fn explain_dimension(&mut self, mut diagnostic: Diagnostic, expr: Option<&'a Expr>) -> Diagnostic {
         let Some(expr) = expr else {
             return diagnostic;
@@ -71,9 +71,9 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The parts that decide the dimension of an expression.
-    fn dimension_parts(&mut self, expr: &'a Expr, parts: &mut Vec<Part<'a>>) {
-        // A sum or product of very many parts is not worth more words.
+    /// Collects the parts that determine the dimension of an expression.
+    fn dimension_parts(&mut self, expr: &'a Expr, parts: &mut Vec<DimensionedPart<'a>>) {
+        // A sum or product with very many parts needs no longer explanation.
         if parts.len() > 10 * SHOWN_PARTS {
             return;
         }
@@ -95,7 +95,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
             ExprKind::Sum(terms) => {
-                // The first term that has a dimension gives the sum its own.
+                // The first term with a dimension determines the dimension of the sum.
                 for (_, term) in terms {
                     let before = parts.len();
                     self.dimension_parts(term, parts);
@@ -115,11 +115,11 @@ impl<'a> Evaluator<'a> {
                 }
             }
             ExprKind::Negate(inner) => self.dimension_parts(inner, parts),
-            // A mode's variable, `bar.v[1]`, has a value with its index only.
+            // A mode's variable, `bar.v[1]`, has a value only with its index.
             ExprKind::Index(base, _) if matches!(base.kind, ExprKind::Member(..)) => {
                 self.add_part(expr, None, None, parts)
             }
-            // A name that is declared with indices has a value with these only.
+            // A name declared with indices has a value only with these.
             ExprKind::Index(base, _) => match &base.kind {
                 ExprKind::Name(name) => self.add_name(name, expr, parts),
                 _ => self.dimension_parts(base, parts),
@@ -130,7 +130,7 @@ impl<'a> Evaluator<'a> {
                 let Some(value) = first.filter(|first| Some(*first) <= last) else {
                     return;
                 };
-                // Of the terms, the first one.
+                // The first term.
                 let env = EnvId(self.scopes.envs.len() as u32);
                 let (parent, name) = (here.env, &*over.index.text);
                 self.scopes.envs.push(Env { parent, name, value });
@@ -150,8 +150,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A name, or an entry of it.
-    fn add_name(&mut self, name: &'a Name, expr: &'a Expr, parts: &mut Vec<Part<'a>>) {
+    /// Adds a name, or an entry of it.
+    fn add_name(&mut self, name: &'a Name, expr: &'a Expr, parts: &mut Vec<DimensionedPart<'a>>) {
         if let Some((because, declared)) = self.name_origin(name, expr) {
             self.add_part(expr, because, declared, parts);
         }
@@ -162,12 +162,12 @@ impl<'a> Evaluator<'a> {
         expr: &'a Expr,
         because: Option<String>,
         declared: Option<(Span, String)>,
-        parts: &mut Vec<Part<'a>>,
+        parts: &mut Vec<DimensionedPart<'a>>,
     ) {
-        // Its value is known by now, so that this evaluates nothing again.
+        // Its value is already known, so nothing is evaluated again.
         let dim = self.eval(expr, self.reports.here).common_dim();
         if dim.says_something() {
-            parts.push(Part {
+            parts.push(DimensionedPart {
                 expr,
                 dim,
                 because,
@@ -176,7 +176,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What gives a name its dimension: words, and the place of its declaration. `None` for a loop index and the like.
+    /// Returns the origin of the dimension of a name: text, and the location of its declaration. `None` for a loop index and
+    /// similar.
     #[allow(clippy::type_complexity)]
     fn name_origin(&mut self, name: &'a Name, expr: &'a Expr) -> Option<(Option<String>, Option<(Span, String)>)> {
         let text = &*name.text;
@@ -213,7 +214,7 @@ impl<'a> Evaluator<'a> {
         Some((None, declared))
     }
 
-    /// The expression that gives a name of the body at hand its value, and where it is read.
+    /// Returns the expression that defines a name of the current body, and the place of its evaluation.
     pub(in crate::evaluate) fn defining_expression(&mut self, name: &str) -> Option<(&'a Expr, Place)> {
         let here = self.reports.here;
         Some(match self.declaration(name, here.frame)? {
@@ -229,7 +230,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The declaration of a value in the body of a frame.
+    /// Returns the declaration of a value in the body of a frame.
     fn declaration(&self, name: &str, frame: FrameId) -> Option<Declaration<'a>> {
         let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];
         let formals: &'a [Formal] = body.formals;
@@ -240,7 +241,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The domain that a measured part of the graph lies in, in words.
+    /// Returns a description of the domain of a measured part of the graph.
     fn measured_domain(&mut self, expr: &'a Expr) -> Option<String> {
         let domain = self.domain_of(expr, self.reports.here)?;
         let name = &self.graph.model.graph.domains[domain.index()].name;

@@ -1,4 +1,4 @@
-//! Widths and dimensions found without evaluating: those of states, which their own rates may depend on.
+//! Widths and dimensions inferred without evaluation: needed for states, because their rates may depend on them.
 
 use crate::context::values::{DimId, decimal};
 use crate::context::{EnvId, GraphPart, Origin, Place, ValueSlot, pair};
@@ -8,11 +8,11 @@ use lgm_model::DomainId;
 use lgm_source::Span;
 use lgm_syntax::ast::{Expr, ExprKind, Name};
 
-/// How deep names are followed; what lies deeper has a width of 1 and an unknown dimension.
+/// The depth to which names are followed; deeper names have width 1 and an unknown dimension.
 const DEEPEST: usize = 64;
 
 impl<'a> Evaluator<'a> {
-    /// How many entries an expression has, as far as it is known without evaluating it.
+    /// Returns the number of entries of an expression, as far as it is known without evaluation.
     pub(in crate::evaluate) fn width_of(&mut self, expr: &'a Expr, place: Place, depth: usize) -> usize {
         if depth > DEEPEST {
             return 1;
@@ -80,20 +80,20 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A part of the graph named by plain words, as far as it is one.
+    /// Returns a part of the graph by its name, if this is possible without evaluation.
     pub(in crate::evaluate) fn known_graph_part(&mut self, expr: &'a Expr, place: Place) -> Option<GraphPart> {
         match &expr.kind {
             ExprKind::Name(name) => {
                 let slot = self.scopes.part_slot(&name.text, place.frame)?;
                 Some(self.scopes.parts[slot].clone())
             }
-            // What is wrong with the name is reported here rather than where it is used, once.
+            // Errors of the name are reported once, here and not at its uses.
             ExprKind::Index(..) | ExprKind::Member(..) => Some(self.graph_part(expr, place)),
             _ => None,
         }
     }
 
-    /// The domain that a part of the graph lies in.
+    /// Returns the domain of a part of the graph.
     pub(in crate::evaluate) fn domain_of(&mut self, expr: &'a Expr, place: Place) -> Option<DomainId> {
         let first_port = |this: &Self, id: lgm_model::ElementId| {
             let at = this.graph.model.graph.elements[id.index()].ports.clone().next()?;
@@ -115,8 +115,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The dimension of an expression, as far as it is known without evaluating it; unknown where it follows from
-    /// itself alone.
+    /// Returns the dimension of an expression without evaluating it; unknown if it depends on itself.
     pub(in crate::evaluate) fn dimension_of(&mut self, expr: &'a Expr, place: Place, depth: usize) -> DimId {
         if depth > DEEPEST {
             return DimId::UNKNOWN;
@@ -171,7 +170,7 @@ impl<'a> Evaluator<'a> {
                     "abs" | "floor" | "transpose" => self.dimension_of(argument, place, depth),
                     "min" | "max" => self.first_known(arguments.iter().map(|entry| &entry.value), place, depth),
                     "sign" => DimId::NONE,
-                    // These take pure numbers and give them; an argument without a unit gives an unknown.
+                    // These functions map pure numbers to pure numbers; an argument without a unit gives an unknown dimension.
                     "sin" | "cos" | "tan" | "exp" | "log" | "tanh" | "asinh" | "atan" => {
                         let dim = self.dimension_of(argument, place, depth);
                         if dim.says_something() { DimId::NONE } else { dim }
@@ -265,7 +264,7 @@ impl<'a> Evaluator<'a> {
         if let Some(dim) = self.inferred.get(&key) {
             return *dim;
         }
-        // A name that is met again while it is looked at says nothing of itself.
+        // A name that occurs again during its own evaluation does not define itself.
         self.inferred.insert(key, DimId::UNKNOWN);
         let inner = Place {
             frame: place.frame,

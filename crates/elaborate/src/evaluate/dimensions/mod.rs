@@ -1,4 +1,4 @@
-//! Dimensions that do not agree, and dimensions that are found without evaluation.
+//! Mismatches of dimensions, and dimensions inferred without evaluation.
 
 pub(crate) mod claims;
 pub(in crate::evaluate) mod explain;

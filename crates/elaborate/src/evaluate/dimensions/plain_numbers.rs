@@ -1,7 +1,7 @@
 //! Mismatches of dimension that rest on a number without a unit: warnings, with the unit that may be missing.
 //!
-//! In `m*9.81` the number counts as a pure one, so that the product is a mass; for a weight, a unit was forgotten. What
-//! was computed is right in SI all the same, so that this is no error.
+//! In `m*9.81` the number counts as a pure number, so that the product is a mass; if a weight is intended, a unit is missing. The result is
+//! still correct in SI units, so this is not an error.
 
 use crate::context::values::{Agreement, DimId, Value, decimal};
 use crate::context::{AtPlace, ValueSlot};
@@ -15,21 +15,21 @@ use lgm_syntax::ast::{Expr, ExprKind};
 use num_rational::{BigRational, Rational64};
 use num_traits::{One, Signed, ToPrimitive};
 
-/// How deep expressions and names are followed in search of a number.
+/// The depth to which expressions and names are searched for a number.
 const DEEPEST: usize = 32;
 
-/// A number without a unit in an expression: its place, and the power of it that the expression is a multiple of.
+/// A number without a unit in an expression: its location, and its power in the expression.
 #[derive(Clone, Copy)]
 pub(crate) struct PlainNumber {
     pub span: Span,
     pub power: Rational64,
-    /// Whether it stands over a number with a unit, as in `1/12 [kg.m^2]`, which is seldom what is meant.
+    /// True if it divides by a number with a unit, such as `1/12 [kg.m^2]`, which is rarely intended.
     pub divides_a_unit: bool,
 }
 
 impl<'a> Evaluator<'a> {
-    /// Reports quantities that disagree in dimension: as a warning where a number without a unit may be the cause, which is
-    /// then shown with the unit that would mend it. Whether the work can go on.
+    /// Reports quantities with different dimensions. If a number without a unit may be the cause, it is a warning that shows the unit that
+    /// would fix it. Returns true if the work can continue.
     pub(crate) fn disagree(&mut self, diagnostic: Diagnostic, claims: &[Claim<'a>]) -> bool {
         let Some(resting) = claims.iter().find(|claim| claim.dim.rests_on_number()).copied() else {
             self.report(diagnostic);
@@ -41,7 +41,7 @@ impl<'a> Evaluator<'a> {
         true
     }
 
-    /// Reports a mismatch that rests on a number: `missing` is the dimension that the expression around it lacks.
+    /// Reports a mismatch that rests on a number; `missing` is the missing dimension of the surrounding expression.
     pub(crate) fn warn_of_number(&mut self, mut diagnostic: Diagnostic, number: Option<PlainNumber>, missing: DimId) {
         diagnostic.code = Code::LGM0209;
         diagnostic.severity = Severity::Warning;
@@ -56,10 +56,10 @@ impl<'a> Evaluator<'a> {
         });
         let mend = match &unit {
             _ if number.is_some_and(|number| number.divides_a_unit) => {
-                "a unit belongs to its number alone: for a fraction of a quantity write `1/12*1 [kg.m^2]`".to_string()
+                "a unit applies only to its number: for a fraction of a quantity write `1/12*1 [kg.m^2]`".to_string()
             }
             Some(unit) => format!("if the number has a unit, write it: `{unit}`"),
-            None => "if a number here has a unit, write it behind the number: `9.81 [m/s^2]`".to_string(),
+            None => "if a number here has a unit, write it after the number: `9.81 [m/s^2]`".to_string(),
         };
         if let (Some(number), Some(unit)) = (number, &unit)
             && !number.divides_a_unit
@@ -70,19 +70,19 @@ impl<'a> Evaluator<'a> {
             diagnostic = label_once(
                 diagnostic,
                 number.span,
-                "this number has no unit, and counts as a pure one".into(),
+                "this number has no unit and is therefore dimensionless".into(),
             );
         }
         let help = match otherwise.is_empty() {
             true => mend,
-            // A coupler that fits is the likelier mend.
+            // A matching coupler is the more likely fix.
             false if otherwise.starts_with('`') => format!("{otherwise}; {mend}"),
             false => format!("{mend}; otherwise {otherwise}"),
         };
         self.report(diagnostic.help(help));
     }
 
-    /// The number without a unit that the dimension of an expression most likely rests on.
+    /// Returns the number without a unit that the dimension of an expression most likely rests on.
     fn plain_number(&mut self, expr: &'a Expr, depth: usize) -> Option<PlainNumber> {
         let depth = depth.checked_sub(1)?;
         match &expr.kind {
@@ -125,7 +125,7 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Negate(inner) => self.plain_number(inner, depth),
             ExprKind::Index(base, _) => self.plain_number(base, depth),
-            // A number that stands alone as a term has whatever unit the others have.
+            // A number by itself as a term adopts the unit of the others.
             ExprKind::Sum(terms) => {
                 let products = terms.iter().map(|term| &term.1);
                 let mut products = products.filter(|term| !matches!(term.kind, ExprKind::Number(..)));
@@ -147,7 +147,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The number that the value of a name rests on.
+    /// Returns the number that the value of a name rests on.
     fn plain_number_of_name(&mut self, name: &str, depth: usize) -> Option<PlainNumber> {
         if self.law.is_some() || self.scopes.loop_index(name, self.reports.here).is_some() {
             return None;
@@ -163,7 +163,8 @@ impl<'a> Evaluator<'a> {
         self.at(place, |this| this.plain_number(expr, depth))
     }
 
-    /// How little a number says: 1 is hardly ever a quantity, and small whole numbers and halves are factors of formulas.
+    /// Returns the likelihood that a number is a pure factor: 1 is rarely a quantity, and small whole numbers and halves are
+    /// factors of formulas.
     fn roundness(&self, span: Span) -> u8 {
         let half = BigRational::new(1.into(), 2.into());
         match decimal(self.sources.slice(span)) {
@@ -173,7 +174,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The number without a unit that a law's dimension rests on: in what the instance was given, or in the law itself.
+    /// Returns the number without a unit that a law's dimension rests on: in the arguments of the instance, or in the law itself.
     pub(crate) fn plain_number_of_law(
         &mut self,
         id: lgm_model::ElementId,
@@ -208,7 +209,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The power of a name that an expression is a multiple of; none where it is no such multiple, or the name stands nowhere.
+/// Returns the power of a name in an expression that is a multiple of this power; none if it is not, or if the name does not occur.
 fn power_in(expr: &Expr, name: &str) -> Option<Rational64> {
     match &expr.kind {
         ExprKind::Name(found) if &*found.text == name => Some(Rational64::one()),
@@ -224,7 +225,7 @@ fn power_in(expr: &Expr, name: &str) -> Option<Rational64> {
     }
 }
 
-/// Whether every two of these dimensions go together, numbers without a unit counting as pure ones.
+/// Returns true if all of these dimensions match in pairs; numbers without a unit count as pure numbers.
 pub(crate) fn all_agree(pairs: &[(DimId, DimId)]) -> bool {
     pairs.iter().all(|(a, b)| a.agreement(*b) == Agreement::Yes)
 }

@@ -1,4 +1,4 @@
-//! What is measured of bonds.
+//! Measurements of bonds.
 
 use crate::context::values::{Scalar, Value};
 use crate::context::{ArrowBonds, EndKey, GraphPart, Place};
@@ -10,7 +10,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Expr;
 
 impl<'a> Evaluator<'a> {
-    /// `effort(A -> B)` and `flow(A -> B)`: of the one arrow between these two, entry by entry.
+    /// Evaluates `effort(A -> B)` and `flow(A -> B)` for the only arrow between the two ends, entry by entry.
     pub(in crate::evaluate) fn of_bond(
         &mut self,
         wanted: Wanted,
@@ -29,7 +29,7 @@ impl<'a> Evaluator<'a> {
         Value::column(entries)
     }
 
-    /// The bonds of the arrow that is drawn from one end to the other; a fault is reported.
+    /// Returns the bonds of the arrow from one end to the other; errors are reported.
     fn arrow_between(&mut self, tail: &'a Expr, head: &'a Expr, place: Place) -> Option<ArrowBonds> {
         let mut ends = Vec::with_capacity(2);
         let mut ports: [Option<&str>; 2] = [None; 2];
@@ -70,12 +70,15 @@ impl<'a> Evaluator<'a> {
             self.sources.slice(head.span).to_string(),
         );
         let diagnostic = if found.len() > 1 {
-            Diagnostic::error(Code::LGM0142, "several bonds join these two")
-                .label(bond_span, format!("{} bonds are drawn this way", found.len()))
-                .help("name the port where an end has several, `A -> f.el`, or measure the element at the other end of the one that is meant")
+            Diagnostic::error(Code::LGM0142, "several bonds connect these two")
+                .label(bond_span, format!("{} bonds have this direction", found.len()))
+                .help(
+                    "name the port if an end has several, `A -> f.el`, or measure the element at the other end of \
+                    the bond",
+                )
         } else if drawn_back {
-            Diagnostic::error(Code::LGM0142, "this bond is drawn the other way round")
-                .label(bond_span, format!("the model draws `{to} -> {from}`"))
+            Diagnostic::error(Code::LGM0142, "this bond has the opposite direction")
+                .label(bond_span, format!("the model declares `{to} -> {from}`"))
                 .help(format!("write `{to} -> {from}`; power is positive along the arrow"))
         } else {
             Diagnostic::error(Code::LGM0142, "no such bond is drawn")
@@ -86,7 +89,7 @@ impl<'a> Evaluator<'a> {
         None
     }
 
-    /// A variable of one scalar bond of an arrow.
+    /// Returns a variable of one scalar bond of an arrow.
     fn bond_variable(&mut self, bonds: ArrowBonds, k: u32, variable: Variable) -> Scalar {
         let id = BondId(bonds.first + k);
         let measure = match variable {
@@ -117,7 +120,7 @@ impl<'a> Evaluator<'a> {
                         None | Some("in" | "out") => model.element_name(about.element),
                         Some(port) => format!("{}.{port}", model.element_name(about.element)),
                     },
-                    // Its element failed, which was reported.
+                    // Its element failed and was reported.
                     None => String::new(),
                 },
             };
@@ -131,7 +134,7 @@ impl<'a> Evaluator<'a> {
         Scalar { expr, dim }
     }
 
-    /// Whether an arrow ends at the ports that are named of its ends.
+    /// Returns true if the ends of an arrow match the given port names.
     fn ends_at(&self, bonds: &ArrowBonds, ports: [Option<&str>; 2]) -> bool {
         let bond = &self.graph.model.graph.bonds[bonds.first as usize];
         [bond.tail, bond.head]

@@ -15,7 +15,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Argument, Expr, ExprKind, Name, StatementKind};
 
-/// What of a port is asked for.
+/// The requested variable of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::evaluate) enum Wanted {
     Across,
@@ -24,7 +24,7 @@ pub(in crate::evaluate) enum Wanted {
 }
 
 impl<'a> Evaluator<'a> {
-    /// The element that `T.in` names a port of, with that port; every other name with a dot is a member of a component.
+    /// Returns the element and the port that `T.in` refers to; every other dotted name is a member of a component.
     pub(crate) fn element_port(&mut self, expr: &'a Expr, place: Place) -> Option<(ElementId, &'a Expr, &'a Name)> {
         let ExprKind::Member(owner, port) = &expr.kind else {
             return None;
@@ -35,7 +35,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// `across(..)` and its kin.
+    /// Evaluates `across(..)` and similar measures.
     pub(in crate::evaluate) fn measure_call(
         &mut self,
         name: &'a Name,
@@ -72,7 +72,7 @@ impl<'a> Evaluator<'a> {
             GraphPart::Element(id) => self.of_element(wanted, id, None, argument.span),
             GraphPart::Modal(..) => {
                 let diagnostic = Diagnostic::error(Code::LGM0140, "a port of a modal block must be named")
-                    .label(argument.span, "which port is meant?")
+                    .label(argument.span, "ambiguous port")
                     .help(format!(
                         "write `{}({}.port[1])`",
                         name.text,
@@ -91,7 +91,7 @@ impl<'a> Evaluator<'a> {
                 let example = format!("`{}({owner}.{})`", name.text, inside.unwrap_or(".."));
                 let diagnostic = Diagnostic::error(
                     Code::LGM0138,
-                    format!("`{}` is measured of an element or a node", name.text),
+                    format!("`{}` can only be measured on an element or a node", name.text),
                 )
                 .label(argument.span, "this is a component")
                 .help(format!("name an element inside it: {example}"));
@@ -102,7 +102,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// `T.a`: an element with one of its ports.
+    /// Resolves `T.a`, an element with one of its ports.
     pub(in crate::evaluate) fn port_of_element(
         &mut self,
         expr: &'a Expr,
@@ -111,7 +111,7 @@ impl<'a> Evaluator<'a> {
         let ExprKind::Member(owner, port) = &expr.kind else {
             return None;
         };
-        // A component may hold a member of this name; an element may not.
+        // A component may have a member of this name; an element cannot.
         match &owner.kind {
             ExprKind::Name(name) => {
                 let slot = self.scopes.part_slot(&name.text, place.frame)?;
@@ -156,14 +156,14 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(in crate::evaluate) fn no_across(&mut self, span: Span) -> Value {
-        let diagnostic = Diagnostic::error(Code::LGM0139, "a bond has no across and through variables")
-            .label(span, "this belongs to the bond graph")
+        let diagnostic = Diagnostic::error(Code::LGM0139, "a bond has no across or through variables")
+            .label(span, "only available in bond graphs")
             .help("measure `effort(..)` or `flow(..)`");
         self.report(diagnostic);
         Value::Error
     }
 
-    /// A variable of a port: of a graph element along its branch, of a bond element along the drawn bond.
+    /// Returns a variable of a port: for a graph element along its branch, for a bond element along the drawn bond.
     pub(in crate::evaluate) fn port_measure(&mut self, port: PortId, variable: Variable) -> ExprId {
         let measure = match (&self.graph.model.graph.ports[port.index()].connection, variable) {
             (Connection::Bond(bond), Variable::Effort) => Measure::BondEffort(*bond),

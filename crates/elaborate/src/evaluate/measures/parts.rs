@@ -1,4 +1,4 @@
-//! What is measured of elements, nodes and the ports of modal blocks.
+//! Measurements of elements, nodes and the ports of modal blocks.
 
 use crate::context::NodeView;
 use crate::context::modal::ModalPort;
@@ -33,12 +33,10 @@ impl<'a> Evaluator<'a> {
                     .filter_map(|group| group.0.as_ref().map(|name| name.to_string()))
                     .collect();
                 let name = self.graph.model.element_name(id);
-                let diagnostic = Diagnostic::error(
-                    Code::LGM0140,
-                    format!("`{name}` has several ports, and one must be named"),
-                )
-                .label(span, "which port is meant?")
-                .help(format!("write `{name}.{}`", names.join(&format!("` or `{name}."))));
+                let diagnostic =
+                    Diagnostic::error(Code::LGM0140, format!("`{name}` has several ports; name one of them"))
+                        .label(span, "ambiguous port")
+                        .help(format!("write `{name}.{}`", names.join(&format!("` or `{name}."))));
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -54,7 +52,7 @@ impl<'a> Evaluator<'a> {
                         Diagnostic::error(Code::LGM0135, format!("`{name}` has no port `{}`", port.text))
                             .label(port.span, "no such port");
                     diagnostic.help = match names.is_empty() {
-                        true => Some(format!("it has a single port: write `{name}` alone")),
+                        true => Some(format!("it has a single port: write only `{name}`")),
                         false => lgm_source::nearest::did_you_mean(&port.text, names.iter().map(|name| &**name)),
                     };
                     self.report(diagnostic);
@@ -75,7 +73,7 @@ impl<'a> Evaluator<'a> {
         Value::column(entries)
     }
 
-    /// What is asked for of a port of a modal block.
+    /// Returns the requested variable of a port of a modal block.
     pub(in crate::evaluate) fn of_port(&mut self, wanted: Wanted, port: ModalPort) -> Value {
         let domain = self.graph.model.graph.ports[port.coupler.index()].domain;
         let (Some(variable), Some(about)) = (self.variable(wanted, domain), domain) else {
@@ -101,7 +99,7 @@ impl<'a> Evaluator<'a> {
             }
             let diagnostic = Diagnostic::error(
                 Code::LGM0141,
-                "of the reference only `across(gnd)`, which is 0, can be measured",
+                "only `across(gnd)`, which is 0, can be measured at the reference",
             )
             .label(whole, "not defined")
             .help("measure an element that is connected to it, by its name: `through(..)`");
@@ -111,9 +109,9 @@ impl<'a> Evaluator<'a> {
         let shape = &self.scopes.shapes[view.shape as usize];
         if !shape.sizes.is_empty() {
             let words = shape_words(shape);
-            let diagnostic = Diagnostic::error(Code::LGM0115, "one node is needed here")
+            let diagnostic = Diagnostic::error(Code::LGM0115, "one node is required here")
                 .label(argument, format!("this is {words}"))
-                .help("write its index, such as `[1]` behind it");
+                .help("write its index after it, such as `[1]`");
             self.report(diagnostic);
             return Value::Error;
         }
@@ -135,7 +133,7 @@ impl<'a> Evaluator<'a> {
             let diagnostic = if wanted == Wanted::Through {
                 Diagnostic::error(
                     Code::LGM0141,
-                    format!("nothing flows through the node `{name}` as a whole"),
+                    format!("a node such as `{name}` has no through variable"),
                 )
                 .label(whole, "a node has no through variable of its own")
                 .help("measure an element that is connected to it, by its name: `through(..)`")
@@ -149,7 +147,7 @@ impl<'a> Evaluator<'a> {
                         lgm_source::words::article(word)
                     ),
                 )
-                .label(whole, "which bond is meant?")
+                .label(whole, "ambiguous bond")
                 .help(format!(
                     "name the bond, `{word}({name} -> R1)`, or measure `{other}({name})`"
                 ))

@@ -14,15 +14,16 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Expr, ExprKind};
 
 impl<'a> Evaluator<'a> {
-    /// The element of `power(..)` and `energy(..)`, which must be in a domain that has power.
+    /// Returns the element of `power(..)` and `energy(..)`, which must be in a domain with power.
     fn element_of_power(&mut self, argument: &'a Expr, place: Place, what: &str) -> Option<ElementId> {
         let id = match self.graph_part(argument, place) {
             GraphPart::Element(id) => id,
             GraphPart::Failed | GraphPart::Absent => return None,
             _ => {
-                let diagnostic = Diagnostic::error(Code::LGM0138, format!("`{what}` is measured of an element"))
-                    .label(argument.span, "this is not an element")
-                    .help("name an element: `power(spring)`");
+                let diagnostic =
+                    Diagnostic::error(Code::LGM0138, format!("`{what}` can only be measured on an element"))
+                        .label(argument.span, "this is not an element")
+                        .help("name an element: `power(spring)`");
                 self.report(diagnostic);
                 return None;
             }
@@ -41,7 +42,7 @@ impl<'a> Evaluator<'a> {
                 let diagnostic = Diagnostic::error(Code::LGM0143, format!("the domain {name} has no {what}"))
                     .label(argument.span, format!("this is {name}"))
                     .note(format!("in {name} across times through is not a power"))
-                    .help("measure `through(..)`, which is the power itself where it is a heat flow");
+                    .help("measure `through(..)`: a heat flow is already a power");
                 self.report(diagnostic);
                 return None;
             }
@@ -49,7 +50,7 @@ impl<'a> Evaluator<'a> {
         Some(id)
     }
 
-    /// The power of efforts and flows, entry by entry.
+    /// Returns the power of efforts and flows, entry by entry.
     fn product_of(&mut self, efforts: &Value, flows: &Value) -> Value {
         if efforts.is_error() || flows.is_error() {
             return Value::Error;
@@ -79,7 +80,7 @@ impl<'a> Evaluator<'a> {
             let port = PortId(at);
             let e = self.port_measure(port, Variable::Effort);
             let mut f = self.port_measure(port, Variable::Flow);
-            // Of a coupler the powers that it takes up are added; a bond out of it carries power away.
+            // For a coupler the absorbed powers are added; power on an outgoing bond is negative.
             if several
                 && let Connection::Bond(bond) = self.graph.model.graph.ports[at as usize].connection
                 && self.graph.model.graph.bonds[bond.index()].tail == BondEnd::Port(port)
@@ -101,7 +102,7 @@ impl<'a> Evaluator<'a> {
         Value::scalar(self.arena.exprs.sum(terms), dim)
     }
 
-    /// The energy of a linear storage: half of z' M z, with z its co-energy variable.
+    /// Returns the energy of a linear storage: half of z' M z, where z is its co-energy variable.
     pub(in crate::evaluate) fn energy_of(&mut self, argument: &'a Expr, place: Place, span: Span) -> Value {
         let Some(id) = self.element_of_power(argument, place, "energy") else {
             return Value::Error;
@@ -110,12 +111,9 @@ impl<'a> Evaluator<'a> {
         match self.graph.records[id.index()].progress {
             Progress::Done => {}
             Progress::Busy => {
-                let diagnostic = Diagnostic::error(
-                    Code::LGM0117,
-                    "this energy is needed to find the value of the same element",
-                )
-                .label(span, "this use closes the cycle")
-                .help("break the cycle: a value may depend on itself only through `state z = int(..)`");
+                let diagnostic = Diagnostic::error(Code::LGM0117, "the value of the element depends on its own energy")
+                    .label(span, "this use closes the cycle")
+                    .help("break the cycle: a value may depend on itself only through `state z = int(..)`");
                 self.report(diagnostic);
                 return Value::Error;
             }
@@ -124,20 +122,18 @@ impl<'a> Evaluator<'a> {
         let Law::Storage { co_energy, value, form } = self.graph.model.graph.elements[id.index()].law.clone() else {
             let kind = self.graph.records[id.index()].instance.kind.span;
             if matches!(self.graph.model.graph.elements[id.index()].law, Law::Nonlinear(_)) {
-                let diagnostic = Diagnostic::error(
-                    Code::LGM0143,
-                    "the energy of a nonlinear law has no formula that is known here",
-                )
-                .label(argument.span, "this is not a linear storage")
-                .label(kind, "declared here")
-                .help("integrate its power: `int(power(..))`");
+                let diagnostic =
+                    Diagnostic::error(Code::LGM0143, "the energy of this nonlinear law has no known formula")
+                        .label(argument.span, "this is not linear storage")
+                        .label(kind, "declared here")
+                        .help("integrate its power: `int(power(..))`");
                 self.report(diagnostic);
                 return Value::Error;
             }
             let diagnostic = Diagnostic::error(Code::LGM0143, "only a storage element has energy")
                 .label(argument.span, "this stores none")
                 .label(kind, "declared here")
-                .help("for the energy that it takes, integrate its power: `int(power(..))`");
+                .help("for the absorbed energy, integrate the power: `int(power(..))`");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -148,12 +144,12 @@ impl<'a> Evaluator<'a> {
             StorageForm::Inverse => match self.inverse(&value) {
                 Some(inverse) => inverse,
                 None => {
-                    let diagnostic = Diagnostic::error(Code::LGM0603, "the energy of this stiffness is not built yet")
+                    let diagnostic = Diagnostic::error(Code::LGM0603, "the energy of this stiffness is not supported")
                         .label(
                             argument.span,
-                            "its matrix has no inverse, or too large a one to be written",
+                            "its matrix has no inverse, or the inverse is too large to be written",
                         )
-                        .help("write the energy out from the forces and the stiffness of its parts");
+                        .help("write the energy as a formula of the forces and stiffnesses");
                     self.report(diagnostic);
                     return Value::Error;
                 }
@@ -162,7 +158,7 @@ impl<'a> Evaluator<'a> {
         self.energy_of_form(&matrix, &z)
     }
 
-    /// The inverse of a matrix, if it has one that is short enough to be written.
+    /// Returns the inverse of a matrix, if it exists and is short enough.
     fn inverse(&mut self, value: &Matrix) -> Option<Matrix> {
         let n = value.rows;
         if n > LARGEST_INVERSE && !is_simple(&self.arena.exprs, value) {
@@ -177,7 +173,7 @@ impl<'a> Evaluator<'a> {
         solve(&mut self.arena.exprs, value, &identity)
     }
 
-    /// Half of z' M z.
+    /// Returns half of z' M z.
     fn energy_of_form(&mut self, matrix: &Matrix, z: &[ExprId]) -> Value {
         let n = z.len();
         let half = self

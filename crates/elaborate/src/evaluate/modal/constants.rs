@@ -1,26 +1,26 @@
-//! Values of a modal block as constants with names.
+//! Values of a modal block as named constants.
 
 use crate::context::constants::Role;
 use crate::context::modal::{Owner, Position};
 use crate::context::values::Scalar;
 use crate::evaluate::Evaluator;
-use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind, text};
+use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind, in_double_precision, text};
 use lgm_algebra::{in_lowest_terms, settled};
 use lgm_model::{Parameter, ParameterEntry, PathId, SiUnit};
 use lgm_source::Span;
 use num_traits::Signed;
 
-/// Blocks with more values than this have no constants: nobody reads so many names.
+/// Blocks with more values than this have no named constants: that many names are not readable.
 const READ: usize = 500;
 
 /// Numbers of more characters than this get a name.
 const SHORT: usize = 8;
 
-/// A value over numbers alone gets a name where it is longer than this.
+/// A purely numerical expression with more characters than this gets a name.
 const LONG: usize = 16;
 
 impl<'a> Evaluator<'a> {
-    /// Whose constants the values of a block become, of which there are this many.
+    /// Returns the owner of the constants of a block with this number of values.
     pub(crate) fn owner(&self, block: PathId, span: Span, sides: &[Scalar], values: usize) -> Owner {
         let positive = sides.iter().filter_map(|side| match self.arena.exprs.node(side.expr) {
             Node::Symbol(symbol) => Some(*symbol),
@@ -35,7 +35,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A value with the arguments of its functions in lowest terms, and its conditions decided where they can be.
+    /// Returns a value with the arguments of its functions in lowest terms, and with its conditions decided if possible.
     pub(crate) fn settled(&mut self, owner: &Owner, value: Scalar) -> Scalar {
         let is_positive = |symbol: SymbolId| owner.sides.contains(&symbol);
         Scalar {
@@ -44,7 +44,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// A value of a mode as a constant with a name, unless it is a short number or a parameter.
+    /// Returns a value of a mode as a named constant, unless it is a short number or a parameter.
     pub(crate) fn constant(&mut self, owner: &Owner, stem: &str, mode: Option<u32>, value: Scalar) -> Scalar {
         let role = Role {
             block: owner.block,
@@ -55,7 +55,8 @@ impl<'a> Evaluator<'a> {
         self.named_constant(owner, role, value)
     }
 
-    /// A value of a mode that follows from numbers alone, such as the root of a frequency equation; others stay as they are.
+    /// Returns a value of a mode as a named constant if it depends only on numbers, such as the root of a frequency equation; other values
+    /// are unchanged.
     pub(crate) fn number_constant(&mut self, owner: &Owner, stem: &str, mode: u32, value: Scalar) -> Scalar {
         let symbols = self.arena.exprs.symbols_of(&[value.expr]);
         let is_fixed = symbols.iter().all(|symbol| self.graph.constants.is_constant(*symbol));
@@ -66,7 +67,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The value of a function of the position as a constant.
+    /// Returns the value of a function of the position as a constant.
     pub(crate) fn constant_at(
         &mut self,
         owner: &Owner,
@@ -96,7 +97,7 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// Makes parameters of the model of the constants that an expression needs.
+    /// Makes the constants in an expression parameters of the model.
     pub(crate) fn keep_constants(&mut self, root: ExprId) {
         let cx = &mut self.cx;
         cx.graph.constants.keep(&cx.arena.exprs, &mut cx.graph.model, root);
@@ -133,7 +134,8 @@ impl<'a> Evaluator<'a> {
             entries: vec![ParameterEntry {
                 symbol,
                 derived: Some(formula),
-                value: number,
+                exact: None,
+                value: in_double_precision(number),
             }],
             unit: words.or_else(|| dimension.map(SiUnit::of)),
             scale: 1.0,
@@ -145,7 +147,7 @@ impl<'a> Evaluator<'a> {
         named(self, symbol)
     }
 
-    /// True if a value reads well as it is: a short number, a symbol, or either with a minus.
+    /// Returns true if a value needs no name: a short number, a symbol, or the negative of either.
     fn is_plain(&self, id: ExprId) -> bool {
         let exprs = &self.arena.exprs;
         match exprs.node(id) {

@@ -1,4 +1,4 @@
-//! What is measured of a modal block: motion and internal forces at any position, and the variables of its ports.
+//! Measurements of a modal block: motion and internal forces at any position, and the variables of its ports.
 
 use crate::context::modal::{ModalPort, Position};
 use crate::context::values::{DimId, Scalar, Value};
@@ -14,7 +14,7 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Argument, Expr, ExprKind, Name};
 
 impl<'a> Evaluator<'a> {
-    /// `displacement(bar, x)` and its kin.
+    /// Evaluates `displacement(bar, x)` and similar measures.
     pub(in crate::evaluate) fn modal_measure(
         &mut self,
         name: &'a Name,
@@ -33,10 +33,12 @@ impl<'a> Evaluator<'a> {
             GraphPart::Modal(first, at) => (first, at as usize),
             GraphPart::Failed | GraphPart::Absent => return None,
             _ => {
-                let diagnostic =
-                    Diagnostic::error(Code::LGM0138, format!("`{}` is measured of a modal block", name.text))
-                        .label(owner.value.span, "this is none")
-                        .help("measure `across(..)` and `through(..)` of elements and nodes");
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0138,
+                    format!("`{}` can only be measured on a modal block", name.text),
+                )
+                .label(owner.value.span, "this is not an instance")
+                .help("measure `across(..)` and `through(..)` of elements and nodes");
                 self.report(diagnostic);
                 return None;
             }
@@ -83,7 +85,7 @@ impl<'a> Evaluator<'a> {
         let words = if wanted == 1 { "x" } else { "x, y" };
         let diagnostic = Diagnostic::error(
             Code::LGM0128,
-            format!("`{}` takes a modal block and a position", name.text),
+            format!("`{}` requires a modal block and a position", name.text),
         )
         .label(span, format!("{given} of {wanted} coordinates are given"))
         .help(format!("write `{}(bar, {words})`", name.text));
@@ -91,7 +93,7 @@ impl<'a> Evaluator<'a> {
         Value::Error
     }
 
-    /// The variable of the domain that moves: across, or through of the dual.
+    /// Returns the motion variable of the domain: across, or through for the dual.
     fn moving(&mut self, first: ElementId, at: usize) -> (Variable, DimId) {
         let domain =
             self.graph.model.graph.ports[self.graph.model.graph.elements[first.index()].ports.start as usize].domain;
@@ -113,7 +115,7 @@ impl<'a> Evaluator<'a> {
         self.port_measure(PortId(ports.start), variable)
     }
 
-    /// The sum over the modes of the shape times the modes' velocities, or displacements.
+    /// Returns the sum over the modes of the shape times the velocity, or the displacement, of the mode.
     fn motion(&mut self, first: ElementId, at: usize, coordinates: &[Scalar], displaced: bool) -> Option<Value> {
         let (variable, dim) = self.moving(first, at);
         let point = [Position::Point(coordinates.to_vec())];
@@ -134,7 +136,7 @@ impl<'a> Evaluator<'a> {
             }
         }
         self.residual_terms(first, at, coordinates, displaced, &mut terms, &mut rates)?;
-        // What no spring holds, the motion of a rigid body, is integrated.
+        // Unrestrained rigid-body motion is integrated.
         if !rates.is_empty() {
             let rate = self.arena.exprs.sum(rates);
             terms.push(match displaced {
@@ -149,7 +151,7 @@ impl<'a> Evaluator<'a> {
         Some(Value::scalar(self.arena.exprs.sum(terms), dim))
     }
 
-    /// The displacement of a mode, where its restoring storage holds it.
+    /// Returns the displacement of a mode, if its restoring storage determines it.
     fn modal_displacement(&mut self, first: ElementId, at: usize, k: usize, moving: Variable) -> Option<ExprId> {
         let mode = &self.graph.blocks[at].modes[k];
         let (part, value) = mode.restoring.filter(|_| mode.loss.is_none())?;
@@ -157,7 +159,7 @@ impl<'a> Evaluator<'a> {
         Some(self.arena.exprs.div(held, value))
     }
 
-    /// A function of the position for one mode.
+    /// Returns a function of the position for one mode.
     fn mode_shape(&mut self, at: usize, k: usize, name: &str, point: &[Position]) -> Option<ExprId> {
         let block = &self.graph.blocks[at];
         let (rules, instance) = (block.rules.clone(), block.instance);
@@ -172,7 +174,7 @@ impl<'a> Evaluator<'a> {
         Some(self.constant_at(&owner, name, k as u32 + 1, position, value).expr)
     }
 
-    /// What the modes left out add at a position by the forces at the ports.
+    /// Returns the contribution of the omitted modes at a position, due to the forces at the ports.
     fn residual_terms(
         &mut self,
         first: ElementId,
@@ -207,7 +209,7 @@ impl<'a> Evaluator<'a> {
                         let rate = exprs.call(Function::Der, [driving]);
                         rates.push(exprs.mul(value, rate));
                     }
-                    // What a loss adds is a velocity.
+                    // The contribution of a loss is a velocity.
                     (false, _) => rates.push(exprs.mul(value, driving)),
                 }
             }
@@ -215,7 +217,7 @@ impl<'a> Evaluator<'a> {
         Some(())
     }
 
-    /// The compliance or the resistance of the modes left out between a position and a port.
+    /// Returns the compliance or the resistance of the modes omitted between a position and a port.
     fn residual_between(
         &mut self,
         at: usize,
@@ -252,19 +254,19 @@ impl<'a> Evaluator<'a> {
         Some(self.less_kept(whole, &parts))
     }
 
-    /// `force(bar, x)`, `shear(beam, x)`, `moment(beam, x)`: what a unit of each mode's displacement causes, added up.
+    /// Evaluates `force(bar, x)`, `shear(beam, x)`, `moment(beam, x)`: the sum of the contributions of the modes' displacements.
     fn internal(&mut self, first: ElementId, at: usize, coordinates: &[Scalar], name: &Name) -> Option<Value> {
         let rules = self.graph.blocks[at].rules.clone();
         if rules.shape(&name.text).is_none() {
             let modal = self.graph.blocks[at].modal;
             let diagnostic = Diagnostic::error(
                 Code::LGM0446,
-                format!("`{}` says nothing of its {}", modal.name.text, name.text),
+                format!("`{}` does not define its {}", modal.name.text, name.text),
             )
             .label(name.span, "measured here")
             .label(modal.name.span, format!("no `{}(x)` in this block", name.text))
             .help(format!(
-                "define `{}(x) = ..;` in the block: the {0} that a displacement 1 of the mode causes at x",
+                "define `{}(x) = ..;` in the block: the {0} at x for a unit displacement of the mode",
                 name.text
             ));
             self.report(diagnostic);
@@ -291,7 +293,7 @@ impl<'a> Evaluator<'a> {
         Some(Value::scalar(self.arena.exprs.sum(terms), DimId::UNKNOWN))
     }
 
-    /// `bar.v[i]`, `bar.F[i]`: the across or through variable that a mode's storage carries, by the domain's symbol.
+    /// Evaluates `bar.v[i]`, `bar.F[i]`: the across or through variable of a mode's storage, by the symbol of the domain.
     pub(in crate::evaluate) fn modal_state(
         &mut self,
         first: ElementId,
@@ -316,9 +318,9 @@ impl<'a> Evaluator<'a> {
         else {
             let mut diagnostic =
                 Diagnostic::error(Code::LGM0111, format!("a modal block has no value `{}`", name.text))
-                    .label(name.span, "not known");
+                    .label(name.span, "unknown");
             diagnostic.help = Some(format!(
-                "its modes have `{}[i]` and `{}[i]`, and its ports are `port[k]`, of which `across(..)` is measured",
+                "its modes have `{}[i]` and `{}[i]`; measure its ports as `across(port[k])`",
                 symbols[0], symbols[1]
             ));
             self.report(diagnostic);
@@ -332,7 +334,7 @@ impl<'a> Evaluator<'a> {
             return Value::Error;
         };
         if k < 1 || k > count as i64 {
-            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {k} lies outside 1:{count}"))
+            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {k} is outside 1:{count}"))
                 .label(
                     span,
                     format!(
@@ -356,7 +358,7 @@ impl<'a> Evaluator<'a> {
         let Some(part) = part else {
             let diagnostic = Diagnostic::error(Code::LGM0111, format!("mode {k} has no `{}`", name.text))
                 .label(span, "a rigid-body mode, which has no stiffness")
-                .help("measure the variable that moves, or take another mode");
+                .help("measure the variable that moves, or choose another mode");
             self.report(diagnostic);
             return Value::Error;
         };
@@ -367,7 +369,7 @@ impl<'a> Evaluator<'a> {
         Value::scalar(expr, dim)
     }
 
-    /// `bar.port[k]`: the scalar ports of the flat graph that it is (the coupler's, and in series with it the residual's).
+    /// Resolves `bar.port[k]` to the scalar ports of the flat graph (those of the coupler and, in series with it, of the residual).
     pub(in crate::evaluate) fn modal_port(&mut self, expr: &'a Expr, place: Place) -> Option<Option<ModalPort>> {
         let ExprKind::Index(base, indices) = &expr.kind else {
             return None;
@@ -392,12 +394,12 @@ impl<'a> Evaluator<'a> {
             return Some(None);
         };
         if k < 1 || k > count as i64 {
-            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {k} lies outside 1:{count}"))
+            let diagnostic = Diagnostic::error(Code::LGM0121, format!("the index {k} is outside 1:{count}"))
                 .label(
                     expr.span,
                     format!("there {} {count}", if count == 1 { "is only" } else { "are" }),
                 )
-                .help("each position of `at`, then of `over`, is one port, in their order");
+                .help("each position of `at`, then of `over`, is one port, in this order");
             self.report(diagnostic);
             return Some(None);
         }
@@ -416,7 +418,7 @@ impl<'a> Evaluator<'a> {
         }))
     }
 
-    /// A variable of a port of a modal block.
+    /// Returns a variable of a port of a modal block.
     pub(in crate::evaluate) fn of_modal_port(
         &mut self,
         port: ModalPort,
@@ -424,7 +426,7 @@ impl<'a> Evaluator<'a> {
         is_across: bool,
     ) -> ExprId {
         let mut sum = self.port_measure(port.coupler, variable);
-        // In series the across variables add up, in parallel the through variables do.
+        // In series the across variables add up; in parallel the through variables do.
         for residual in port
             .residual
             .into_iter()

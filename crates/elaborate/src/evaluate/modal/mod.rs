@@ -1,4 +1,4 @@
-//! Modal blocks in expressions: the names in their bodies, their shapes, their tables, and what is measured of them.
+//! Modal blocks in expressions: the names in their bodies, their shapes, their tables, and their measurements.
 
 mod constants;
 mod measures;

@@ -1,9 +1,9 @@
-//! What the modes left out of a modal block have of its compliance and its resistance, between two positions.
+//! The contribution of the omitted modes to the compliance and the resistance between two positions.
 //!
-//! Of a port over a span the mean counts, by Gauss's rule, which is exact for polynomials up to the seventh degree on either
-//! side of x = y.
+//! For a port over a span the mean is used, by Gauss quadrature, which is exact for polynomials up to degree 7 on both
+//! sides of x = y.
 
-use crate::context::modal::{Block, Position};
+use crate::context::modal::{ModalBlock, Position};
 use crate::context::values::Scalar;
 use crate::evaluate::Evaluator;
 use crate::modal_rules::{Rules, Shape};
@@ -13,16 +13,16 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
 
-/// What one mode has of the compliance and of the resistance: its shape's square over these.
+/// The contribution of one mode to the compliance or the resistance: the product of its shapes, divided or multiplied by a value.
 #[derive(Clone, Copy)]
 pub(crate) enum Kept {
-    /// One over it.
+    /// Divided by the value.
     Inverse(ExprId),
-    /// Times it.
+    /// Multiplied by the value.
     Direct(ExprId),
 }
 
-/// Half the distances of Gauss's four points from the middle of 0 to 1, and their weights.
+/// Nodes and weights of four-point Gauss-Legendre quadrature on [0, 1].
 const GAUSS: [(f64, f64); 4] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
     (0.330_009_478_207_571_9, 0.326_072_577_431_273_1),
@@ -30,7 +30,7 @@ const GAUSS: [(f64, f64); 4] = [
     (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
-/// A stretch of the block, or a point where both ends are the same.
+/// An interval of the block; a point if both ends are equal.
 #[derive(Clone)]
 struct Stretch {
     from: (Scalar, BigRational),
@@ -43,13 +43,13 @@ impl Stretch {
     }
 }
 
-/// What a mode has of the compliance.
+/// Returns the contribution of a mode to the compliance.
 pub(crate) fn kept_compliance(restoring: Option<ExprId>) -> Option<Kept> {
     restoring.map(Kept::Inverse)
 }
 
-/// What a mode has of the resistance: the loss behind its spring, or, of a block without springs such as a heat rod, what its
-/// dissipator lets through.
+/// Returns the contribution of a mode to the resistance: the loss in series with its spring or, for a block without springs such as a heat
+/// rod, its dissipator.
 pub(crate) fn kept_resistance(
     rules: &Rules<'_>,
     restoring: Option<ExprId>,
@@ -63,7 +63,7 @@ pub(crate) fn kept_resistance(
 }
 
 impl<'a> Evaluator<'a> {
-    /// The whole less what the modes that are kept have of it, each with its shapes at two positions.
+    /// Returns the total minus the contributions of the kept modes, each given with its shapes at two positions.
     pub(crate) fn less_kept(&mut self, whole: ExprId, parts: &[(ExprId, ExprId, Kept)]) -> ExprId {
         let exprs = &mut self.arena.exprs;
         let mut terms = vec![whole];
@@ -78,10 +78,10 @@ impl<'a> Evaluator<'a> {
         exprs.sum(terms)
     }
 
-    /// A function of two positions of a line at two ports, or its mean over a span.
+    /// Returns a function of two positions of a line at two ports, or its mean over a span.
     pub(crate) fn averaged(
         &mut self,
-        block: &Block<'a>,
+        block: &ModalBlock<'a>,
         shape: &Shape<'a>,
         a: &Position,
         b: &Position,
@@ -106,9 +106,9 @@ impl<'a> Evaluator<'a> {
             Position::Point(at) if at.len() == 1 => (at[0], at[0]),
             Position::Span(from, to) => (*from, *to),
             Position::Point(_) => {
-                let diagnostic = Diagnostic::error(Code::LGM0446, "a residual is found for ports along a line only")
-                    .label(span, "a residual is wanted here")
-                    .help("leave `residual` out and take more modes");
+                let diagnostic = Diagnostic::error(Code::LGM0446, "`residual` requires all ports on one line")
+                    .label(span, "`residual` is requested here")
+                    .help("remove `residual` and use more modes");
                 self.report(diagnostic);
                 return None;
             }
@@ -121,7 +121,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The stretch, cut where the ends of another lie inside.
+    /// Returns the interval, split at the ends of another interval inside it.
     fn cut(stretch: &Stretch, other: &Stretch) -> Vec<Stretch> {
         let mut ends = vec![stretch.from.clone()];
         for end in [&other.from, &other.to] {
@@ -145,7 +145,7 @@ impl<'a> Evaluator<'a> {
         self.arena.exprs.number(value)
     }
 
-    /// A point of a stretch, `share` of the way along it.
+    /// Returns the point of an interval at the fraction `share` of its length.
     fn along(&mut self, stretch: &Stretch, share: f64) -> Scalar {
         let share = self.number(share);
         let exprs = &mut self.arena.exprs;
@@ -157,7 +157,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The share that a part has of a stretch.
+    /// Returns the length of a part as a fraction of an interval.
     fn share(&mut self, part: &Stretch, whole: &Stretch) -> ExprId {
         let exprs = &mut self.arena.exprs;
         if whole.is_point() {
@@ -168,7 +168,7 @@ impl<'a> Evaluator<'a> {
         exprs.div(own, all)
     }
 
-    /// Pairs of positions with weights whose sum is the mean over two stretches.
+    /// Returns pairs of positions with weights whose weighted sum is the mean over two intervals.
     fn samples(&mut self, a: &Stretch, b: &Stretch) -> Vec<(Scalar, Scalar, ExprId)> {
         let mut list = Vec::new();
         for x in Self::cut(a, b) {
@@ -182,8 +182,8 @@ impl<'a> Evaluator<'a> {
                 };
                 for (s, weight_s) in points(&x) {
                     for (t, weight_t) in points(&y) {
-                        // Over a square the function has its edge along the diagonal and is the same on both sides: twice
-                        // the triangle below, from a corner s of the way up, t of the way across.
+                        // Over a square the function has a kink along the diagonal and is symmetric: twice the lower triangle, parametrised
+                        // from a corner by s along and t across.
                         let (along_x, along_y, weight) = match is_square {
                             true => (s, s * t, 2.0 * s * weight_s * weight_t),
                             false => (s, t, weight_s * weight_t),

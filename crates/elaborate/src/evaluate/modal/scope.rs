@@ -1,7 +1,7 @@
 //! Evaluation in the body of a modal block: its parameters, its modes, its functions of the position.
 
 use crate::context::Place;
-use crate::context::modal::{Block, Position};
+use crate::context::modal::{ModalBlock, Position};
 use crate::context::values::{Agreement, Scalar, Value};
 use crate::evaluate::law_scope::{LawScope, TableScope};
 use crate::evaluate::{Claim, Evaluator};
@@ -39,7 +39,7 @@ impl<'a> Evaluator<'a> {
         result
     }
 
-    /// The table of an instance at the row of a mode, which stands in the scope that is opened.
+    /// Returns the table of an instance at the row of the mode in the given scope.
     fn table_scope(&self, instance: &'a Instance, scope: &[(&'a str, Value)]) -> Option<TableScope<'a>> {
         let table = self.table_of(instance)??;
         let definition = self
@@ -59,17 +59,17 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The table of an instance: none where its modes are counted, `Some(None)` where the table is at fault.
+    /// Returns the table of an instance: none if its modes are counted, `Some(None)` if the table has errors.
     pub(crate) fn table_of(&self, instance: &'a Instance) -> Option<Option<&'a ModeTable>> {
         let used = table_use(instance)?;
         let program = self.program;
         Some(used.path.and_then(|(_, span)| program.table(span)))
     }
 
-    /// The values of one mode's shape at positions, as constants; over a span, its mean.
+    /// Returns the values of one mode's shape at positions, as constants; over a span, its mean.
     pub(crate) fn shapes_at(
         &mut self,
-        block: &Block<'a>,
+        block: &ModalBlock<'a>,
         (mode, scope): (u32, &[(&'a str, Value)]),
         positions: &[Position],
     ) -> Option<Vec<Scalar>> {
@@ -85,7 +85,7 @@ impl<'a> Evaluator<'a> {
 
     fn shape_formulas(
         &mut self,
-        block: &Block<'a>,
+        block: &ModalBlock<'a>,
         scope: &[(&'a str, Value)],
         positions: &[Position],
     ) -> Option<Vec<Scalar>> {
@@ -115,7 +115,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// A function of the position at one, in the scope that is open.
+    /// Returns the value of a function of the position at a position, in the current scope.
     pub(in crate::evaluate) fn shape_at(&mut self, shape: &Shape<'a>, at: &[Scalar]) -> Option<Scalar> {
         let law = self.law.as_mut()?;
         let mark = law.formals.len();
@@ -130,7 +130,7 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// Whether a position lies in the block.
+    /// Checks that a position is in the block.
     pub(crate) fn check_position(&mut self, span: Span, coordinates: &[Scalar], sides: &[Scalar]) -> Option<()> {
         for (at, coordinate) in coordinates.iter().enumerate() {
             // Both ends of a span are measured along the only side.
@@ -156,9 +156,9 @@ impl<'a> Evaluator<'a> {
             }
             let values = self.exact(&[coordinate.expr, side.expr], span)?;
             let (x, length) = (to_f64(&values[0]), to_f64(&values[1]));
-            // A position that is computed, such as three thirds of pi, may miss the end by a rounding.
+            // A computed position, such as three thirds of pi, may miss the end by round-off.
             if values[0].is_negative() || (values[0] > values[1] && x > length * (1.0 + 1e-12)) {
-                let diagnostic = Diagnostic::error(Code::LGM0444, "this position lies outside of the modal block")
+                let diagnostic = Diagnostic::error(Code::LGM0444, "this position is outside the modal block")
                     .label(span, format!("this is {x}"))
                     .help(format!("positions count from one end: write one from 0 to {length}"));
                 self.report(diagnostic);

@@ -1,9 +1,8 @@
-//! Modes from a table: a measurement or a finite-element run, one row a mode.
+//! Modes from a table: a measurement or a finite-element run, one row per mode.
 //!
-//! `modes = table("modes.csv")` takes as many modes as the table has rows. A column is named after a parameter of the
-//! block, `frequency [Hz]`, whose value for each mode it gives, or after a function of the position at one, `shape(0.4)`,
-//! which the block defines as `shape(x) = table(x)`. Texts are read, and faults of their contents reported, when a program is
-//! loaded; what a block needs of them is known when it is expanded.
+//! `modes = table("modes.csv")` uses all modes of the table. A column contains a parameter of the block, `frequency [Hz]`, for each mode,
+//! or a function at a position, `shape(0.4)`, which the block defines as `shape(x) = table(x)`. Texts are read, and errors in their
+//! contents reported, when a program is loaded; the required columns are known when a block is expanded.
 
 use crate::context::Place;
 use crate::context::values::{Scalar, Value};
@@ -25,7 +24,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The column that a tabulated function has at a position, which is written at a place.
+    /// Returns the column of a tabulated function at a position; errors are reported at the given location.
     pub(crate) fn table_column(
         &mut self,
         span: Span,
@@ -65,7 +64,7 @@ impl<'a> Evaluator<'a> {
             .label(table.heading, "these are its columns")
             .help(match near.is_empty() {
                 true => format!("add a column for each position, as `{function}({})`", wanted.join(", ")),
-                false => format!("a table has no values between its points; nearby: {}", near.join(", ")),
+                false => format!("a table is not interpolated; nearest positions: {}", near.join(", ")),
             });
             self.report(diagnostic);
             return None;
@@ -88,7 +87,7 @@ impl<'a> Evaluator<'a> {
         Some(column)
     }
 
-    /// `table(x)` in the body of a block: the value of the function that it defines for the mode.
+    /// Evaluates `table(x)` in the body of a block: the tabulated value of the current function for the mode.
     pub(in crate::evaluate) fn tabulated(
         &mut self,
         name: &'a Name,
@@ -105,7 +104,7 @@ impl<'a> Evaluator<'a> {
         }
         let scope = self.law.as_ref().and_then(|law| law.table);
         let Some(scope) = scope.filter(|scope| !scope.function.is_empty()) else {
-            // Static checks allow it in functions of the position alone, and a block has a table before these are asked.
+            // Static checks allow it only in functions of the position, and a block has its table before these are evaluated.
             return Value::Error;
         };
         let mut coordinates = Vec::with_capacity(arguments.len());

@@ -1,6 +1,6 @@
-//! From an instance of a modal block to the values of its modes and the positions of its ports.
+//! The values of the modes of a modal block, and the positions of its ports.
 
-use crate::context::modal::{Block, Owner, Position};
+use crate::context::modal::{ModalBlock, Owner, Position};
 use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::context::{GraphPart, Indices, Place};
 use crate::evaluate::Claim;
@@ -19,7 +19,7 @@ use lgm_syntax::ast::{self, Expr, ExprKind, Instance};
 use num_traits::{Signed, Zero};
 use std::rc::Rc;
 
-/// The most parts of a mode.
+/// The maximum number of parts of a mode.
 const PARTS: usize = 4;
 
 impl<'a> Expansion<'_, 'a> {
@@ -47,7 +47,7 @@ impl<'a> Expansion<'_, 'a> {
         let rules = match self.modal_rules.get(&at) {
             Some(known) => known.clone()?,
             None => {
-                // `names` has reported what is wrong with it.
+                // `names` has reported its errors.
                 let rules = Rules::read(modal, &mut |_| {}).map(Rc::new);
                 self.modal_rules.insert(at, rules.clone());
                 rules?
@@ -55,7 +55,7 @@ impl<'a> Expansion<'_, 'a> {
         };
         let domain = self.domain(modal.domain.as_ref()?)?;
         let table = match table_use(instance) {
-            // What is wrong with a table was said when it was read, and what with its name is said here.
+            // Errors in a table are reported when it is read; errors in its name are reported here.
             Some(used) => match self.table_of(instance).flatten() {
                 Some(table) => Some(table),
                 None => return self.table_count(&used, None, place).and(None),
@@ -72,7 +72,7 @@ impl<'a> Expansion<'_, 'a> {
         self.check_columns(instance, modal, &rules, table)?;
         let mut formals = self.formal_values(instance, modal, place, table)?;
         self.fixed_arguments(instance, modal, &formals)?;
-        // What the table gives has a value for each mode.
+        // Values from the table are per mode.
         formals.retain(|formal| !in_table(formal.0));
         let ports = self.positions(instance, &rules, place)?;
         if instance.branches.len() != ports.len() {
@@ -96,7 +96,7 @@ impl<'a> Expansion<'_, 'a> {
         let owner = self.owner(path, instance.kind.span, &sides, values);
         let mut values = self.mode_values((instance, modal), &rules, &formals, (count, table), &owner)?;
         self.name_values(&owner, &rules, domain, &mut values);
-        let block = Block {
+        let block = ModalBlock {
             owner,
             instance,
             modal,
@@ -122,7 +122,7 @@ impl<'a> Expansion<'_, 'a> {
         let Some(expr) = argument(instance, "modes") else {
             let diagnostic = Diagnostic::error(
                 Code::LGM0442,
-                format!("`{}` needs its number of modes", instance.declared.name.text),
+                format!("`{}` requires its number of modes", instance.declared.name.text),
             )
             .label(instance.kind.span, "`modes` is missing")
             .help(format!("write `{}(.., modes = 5, at = [..])`", modal.name.text));
@@ -139,14 +139,14 @@ impl<'a> Expansion<'_, 'a> {
             _ => {
                 let diagnostic = Diagnostic::error(Code::LGM0442, "a modal block has at least one mode")
                     .label(expr.span, format!("this is {count}"))
-                    .help("write a whole number from 1 on; `lgm modes --converge` shows how many are enough");
+                    .help("write a whole number of at least 1; `lgm modes --converge` shows how many are enough");
                 self.report(diagnostic);
                 None
             }
         }
     }
 
-    /// The values of the parameters; those that a table gives have none here.
+    /// Returns the values of the parameters, except those in a table.
     fn formal_values(
         &mut self,
         instance: &'a Instance,
@@ -158,7 +158,7 @@ impl<'a> Expansion<'_, 'a> {
         let in_table = |name: &str| table.is_some_and(|table| table.gives(name));
         let values = self.argument_values(instance, &modal.formals, place, &in_table);
         if values.is_none() && self.reports.errors == before {
-            let diagnostic = Diagnostic::error(Code::LGM0448, "a default follows a parameter that the table gives")
+            let diagnostic = Diagnostic::error(Code::LGM0448, "a default depends on a parameter from the table")
                 .label(instance.kind.span, "of this block")
                 .label(modal.name.span, "declared here")
                 .help("give the parameter in the model, or as a column of its own");
@@ -168,7 +168,7 @@ impl<'a> Expansion<'_, 'a> {
         Some(names.zip(values?).collect())
     }
 
-    /// Values of a block depend on parameters only: its frequencies do not change with time.
+    /// Checks that the arguments of a block depend only on parameters: its frequencies are constant.
     fn fixed_arguments(
         &mut self,
         instance: &'a Instance,
@@ -191,11 +191,14 @@ impl<'a> Expansion<'_, 'a> {
             format!("`{what}` of a modal block may depend on parameters only"),
         )
         .label(span, "this changes with time")
-        .help("a block is linear and does not change; what moves or changes is an element of its own at a port");
+        .help(
+            "a modal block is linear and time-invariant; model what moves or changes as a separate element at a \
+            port",
+        );
         self.report(diagnostic);
     }
 
-    /// The positions of `at`, then the spans of `over`.
+    /// Returns the positions of `at`, then the spans of `over`.
     fn positions(&mut self, instance: &'a Instance, rules: &Rules<'a>, place: Place) -> Option<Vec<Position>> {
         let (points, spans) = (argument(instance, "at"), argument(instance, "over"));
         let dimensions = rules.dimensions();
@@ -224,7 +227,7 @@ impl<'a> Expansion<'_, 'a> {
         if ports.is_empty() {
             let diagnostic = Diagnostic::error(
                 Code::LGM0442,
-                format!("`{}` needs the positions of its ports", instance.declared.name.text),
+                format!("`{}` requires the positions of its ports", instance.declared.name.text),
             )
             .label(instance.kind.span, "`at` is missing")
             .help("write `at = [x1, x2]` with one position for each branch");
@@ -234,8 +237,8 @@ impl<'a> Expansion<'_, 'a> {
         Some(ports)
     }
 
-    /// The entries of a list of positions: a list of scalars is one position each, or, where `width` is more, one position;
-    /// a list of lists is one each.
+    /// Returns the entries of a list of positions. A list of scalars contains one position per entry or, if `width` is larger than 1, it is
+    /// one position; a list of lists contains one position per list.
     fn rows_of(
         &mut self,
         expr: &'a Expr,
@@ -265,7 +268,7 @@ impl<'a> Expansion<'_, 'a> {
             let diagnostic = Diagnostic::error(
                 Code::LGM0444,
                 format!(
-                    "`{name}` takes positions of {width} {}",
+                    "`{name}` requires positions with {width} {}",
                     if width == 1 { "number" } else { "numbers" }
                 ),
             )
@@ -304,13 +307,13 @@ impl<'a> Expansion<'_, 'a> {
         }
         let example: Vec<String> = (1..=ports.min(3)).map(|at| format!("x{at} -> gnd")).collect();
         let diagnostic = diagnostic.help(format!(
-            "write one branch for each position, in their order: `{}`",
+            "write one branch for each position, in the same order: `{}`",
             example.join(", ")
         ));
         self.report(diagnostic);
     }
 
-    /// What positions must lie within: `length`, or else the parameter `L`.
+    /// Returns the bounds of positions: `length`, or else the parameter `L`.
     fn sides(
         &mut self,
         instance: &'a Instance,
@@ -394,7 +397,7 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// The values of all modes.
+    /// Returns the values of all modes.
     fn mode_values(
         &mut self,
         (instance, modal): (&'a Instance, &'a ast::Modal),
@@ -457,7 +460,7 @@ impl<'a> Expansion<'_, 'a> {
                         .iter()
                         .find(|entry| entry.0 == *name)
                         .map_or(instance.kind.span, |entry| entry.1.span);
-                    let diagnostic = Diagnostic::error(Code::LGM0206, "a scalar is needed here")
+                    let diagnostic = Diagnostic::error(Code::LGM0206, "a scalar is required here")
                         .label(expr, format!("this is {}", value.shape_text()))
                         .help(format!("`{name}` is one number for each mode"));
                     self.report(diagnostic);
@@ -476,8 +479,8 @@ impl<'a> Expansion<'_, 'a> {
         })
     }
 
-    /// Checks signs and dimensions of the values of the modes, and leaves out what is zero: rigid-body modes have no
-    /// spring. A dissipator that is zero only for the parameters given stays, since it may be set later.
+    /// Checks signs and dimensions of the values of the modes, and omits zeros: rigid-body modes have no spring. A dissipator that is zero
+    /// only for the given parameters is kept, because the parameters may change later.
     fn check_modes(&mut self, instance: &'a Instance, rules: &Rules<'a>, modes: &mut [ModeValues<'a>]) -> Option<()> {
         let roles = rules.roles();
         let span_of = |names: &[&str]| {
@@ -507,16 +510,16 @@ impl<'a> Expansion<'_, 'a> {
                         instance.kind.span,
                         format!("for `{}` here", instance.declared.name.text),
                     )
-                    .help("look for a wrong sign or a parameter that is zero");
+                    .help("check for a wrong sign or a zero parameter");
                 self.report(diagnostic);
                 return None;
             }
-            // Stiffness over mass is the square of an angular frequency, whatever the shapes are measured in.
+            // Stiffness divided by mass is the square of an angular frequency, in any units of the shapes.
             let ratio = self.dims.over(restoring.dim, mode.primary.dim);
             let square = self.dims.times_power(DimId::NONE, per_second, 2, 1);
             if ratio.agreement(square) != Agreement::Yes && !values[1].is_zero() {
                 let shown = self.dims.text(ratio);
-                let diagnostic = Diagnostic::error(Code::LGM0203, "the values of a mode do not give a frequency")
+                let diagnostic = Diagnostic::error(Code::LGM0203, "the values of a mode do not define a frequency")
                     .label(
                         span_of(&roles.restoring),
                         format!("this over `{}` is in {shown}", roles.primary[0]),

@@ -8,17 +8,17 @@ use crate::modal_rules::Rules;
 use lgm_model::DomainId;
 
 /// A value of the modes' parts.
-type Part<'a> = for<'m> fn(&'m mut ModeValues<'a>) -> Option<&'m mut Scalar>;
+type ModeField<'a> = for<'m> fn(&'m mut ModeValues<'a>) -> Option<&'m mut Scalar>;
 
-/// The name of a value, or of its inverse: a line's restoring T-type is given by the inverse of its
-/// inertance, and people write the inertance.
+/// The name of a value, or of its inverse: a line's restoring T-type is defined by the inverse of its inertance, but the inertance is the
+/// usual parameter.
 struct Word {
     stem: &'static str,
     is_inverse: bool,
 }
 
 impl<'a> Expansion<'_, 'a> {
-    /// Makes constants of the values of the modes' parts. What all modes share is one constant.
+    /// Makes constants of the values of the modes' parts. A value shared by all modes is one constant.
     pub(crate) fn name_values(
         &mut self,
         owner: &Owner,
@@ -29,11 +29,11 @@ impl<'a> Expansion<'_, 'a> {
         let domain = self.graph.model.graph.domains[domain.index()].name.to_string();
         let roles = rules.roles();
         let loss = [roles.loss];
-        let parts: [(&[&str], Part<'a>); 4] = [
+        let parts: [(&[&str], ModeField<'a>); 4] = [
             (&roles.primary, |mode| Some(&mut mode.primary)),
             (&roles.restoring, |mode| mode.restoring.as_mut()),
             (&roles.dissipation, |mode| mode.dissipation.as_mut()),
-            // The loss of a rigid mode is nowhere.
+            // A rigid mode has no loss.
             (&loss, |mode| mode.loss.as_mut().filter(|_| mode.restoring.is_some())),
         ];
         for (names, part) in parts {
@@ -75,7 +75,7 @@ impl<'a> Expansion<'_, 'a> {
     }
 }
 
-/// The letter that people use for a value of a domain's parts; `across` is that of the dual.
+/// Returns the usual letter for a value of a domain's parts; `across` selects the dual.
 fn word(name: &str, across: bool, domain: &str) -> Option<Word> {
     let inertance = if domain == "fluid" { "I" } else { "L" };
     let (stem, is_inverse) = match (name, across) {

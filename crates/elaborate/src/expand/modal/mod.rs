@@ -1,10 +1,10 @@
-//! Modal blocks: a distributed-parameter element as its modes, each an ordinary storage, and one coupler between the
-//! modes and the ports.
+//! Modal blocks: a distributed-parameter element represented by its modes, each an ordinary storage, and one coupler between the modes and
+//! the ports.
 //!
-//! In the flat graph nothing is special about them: with n modes and p ports there are n nodes, n A-types, up to n
-//! T-types and dissipators, and one p-by-n transformer whose entries are the values of the shapes at the ports
-//! (Pourazadi, sec. 4.5: `v_port = R' v`, `M v' = -f + R f_port`). So every causality at the ports works through
-//! reduction. The dual (`drive across;`) has the modes' T-types where the A-types were, in series with the rest.
+//! In the flat graph they are ordinary parts. With n modes and p ports there are n nodes, n A-types, up to n T-types and dissipators, and
+//! one p-by-n transformer. Its entries are the values of the shapes at the ports
+//! (Pourazadi, sec. 4.5: `v_port = R' v`, `M v' = -f + R f_port`). Reduction therefore supports every causality at the ports. In the dual
+//! (`drive across;`) the modes' T-types replace the A-types, in series with the rest.
 
 mod block;
 mod constants;

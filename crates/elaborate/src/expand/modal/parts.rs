@@ -1,6 +1,6 @@
-//! The nodes and elements that a modal block becomes.
+//! The nodes and elements of an expanded modal block.
 
-use crate::context::modal::{Block, Mode};
+use crate::context::modal::{ModalBlock, Mode};
 use crate::context::{GraphPart, Place, Progress, Record};
 use crate::expand::Expansion;
 use crate::expand::modal::starts::Starts;
@@ -17,7 +17,7 @@ use lgm_source::diagnostic::Diagnostic;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What all parts of a block have in common.
+/// The common data of all parts of a block.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts {
     pub domain: DomainId,
@@ -34,7 +34,7 @@ impl<'a> Expansion<'_, 'a> {
     /// Makes the coupler, then the parts of each mode, then the residual.
     pub(crate) fn make_parts(
         &mut self,
-        mut block: Block<'a>,
+        mut block: ModalBlock<'a>,
         values: Vec<ModeValues<'a>>,
         parts: Parts,
         starts: Starts,
@@ -50,8 +50,8 @@ impl<'a> Expansion<'_, 'a> {
             .take(values.len())
             .map(|k| self.inner_node(parts, "mode", k))
             .collect();
-        // The residual of a block that is driven by through variables stands in series with the coupler, its parts in series
-        // with each other; of the dual all are in parallel.
+        // The residual of a block that is driven by through variables is in series with the coupler, and its parts are in series with each
+        // other; in the dual all are in parallel.
         let across = block.rules.across;
         let mut coupled = external.clone();
         let mut laws: Vec<(&str, Law, Vec<Ends>)> = Vec::new();
@@ -101,8 +101,8 @@ impl<'a> Expansion<'_, 'a> {
         Some(GraphPart::Modal(first, at))
     }
 
-    /// The values of the shapes, ports by modes.
-    fn shape_values(&mut self, block: &Block<'a>, values: &[ModeValues<'a>]) -> Option<Matrix> {
+    /// Returns the values of the shapes, ports by modes.
+    fn shape_values(&mut self, block: &ModalBlock<'a>, values: &[ModeValues<'a>]) -> Option<Matrix> {
         let (rows, columns) = (block.ports.len(), values.len());
         let mut entries = vec![self.arena.exprs.zero(); rows * columns];
         for (column, mode) in values.iter().enumerate() {
@@ -114,8 +114,8 @@ impl<'a> Expansion<'_, 'a> {
         Some(Matrix { rows, columns, entries })
     }
 
-    /// The branches as they are drawn, checked; the ports that checking makes are taken back.
-    fn external_ends(&mut self, block: &Block<'a>, parts: Parts) -> Option<Vec<Ends>> {
+    /// Returns the checked branches; ports created for checking are removed.
+    fn external_ends(&mut self, block: &ModalBlock<'a>, parts: Parts) -> Option<Vec<Ends>> {
         let name = block.modal.domain.as_ref()?;
         let mut list = Vec::with_capacity(block.ports.len());
         let mut good = true;
@@ -126,7 +126,7 @@ impl<'a> Expansion<'_, 'a> {
                 continue;
             };
             if tail.is_vector() || head.is_vector() {
-                let diagnostic = Diagnostic::error(Code::LGM0202, "a port of a modal block is a scalar")
+                let diagnostic = Diagnostic::error(Code::LGM0202, "a port of a modal block must be scalar")
                     .label(from.span.to(to.span), "this is a vector node")
                     .help("write one entry of it: `q[1]`");
                 self.report(diagnostic);
@@ -134,7 +134,7 @@ impl<'a> Expansion<'_, 'a> {
                 continue;
             }
             let first = self.graph.model.graph.ports.len();
-            // No element has these ports yet; they are made again, in order, with the coupler.
+            // No element has these ports yet; they are created again, in order, with the coupler.
             let id = ElementId(self.graph.model.graph.elements.len() as u32);
             good &= self.branch(id, block.instance, None, Some((parts.domain, name)), tail, head);
             for port in self.graph.model.graph.ports.drain(first..) {
@@ -192,8 +192,15 @@ impl<'a> Expansion<'_, 'a> {
         });
     }
 
-    /// Adds an element over the ports that were made for it, from the one given on.
-    fn element_over(&mut self, block: &Block<'a>, parts: Parts, first: u32, element: (PathId, Arc<str>), law: Law) {
+    /// Adds an element over its ports, from the given first port on.
+    fn element_over(
+        &mut self,
+        block: &ModalBlock<'a>,
+        parts: Parts,
+        first: u32,
+        element: (PathId, Arc<str>),
+        law: Law,
+    ) {
         let (path, kind) = element;
         let model = &mut self.graph.model;
         model.graph.elements.push(Element {
@@ -216,10 +223,10 @@ impl<'a> Expansion<'_, 'a> {
         });
     }
 
-    /// Adds a named part over branches: of a mode, or of the whole block with a port for each of its ports.
+    /// Adds a named part over branches: a part of a mode, or of the whole block with one port for each of its ports.
     fn part(
         &mut self,
-        block: &Block<'a>,
+        block: &ModalBlock<'a>,
         parts: Parts,
         name: (&str, Option<u32>),
         law: Law,
@@ -238,7 +245,7 @@ impl<'a> Expansion<'_, 'a> {
         id
     }
 
-    /// The across or the through variable of the block's domain.
+    /// Returns the across or the through variable of the block's domain.
     fn variable_of(&self, parts: Parts, across: bool) -> Variable {
         let effort_is_across = self.graph.model.graph.domains[parts.domain.index()].effort_is_across;
         if effort_is_across == across {
@@ -248,8 +255,8 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// `port.across = S*mode.across`, or of the dual `mode.across = S'*port.across`.
-    fn coupler(&mut self, block: &Block<'a>, parts: Parts, shapes: Matrix, modal: &[NodeId], coupled: &[Ends]) {
+    /// Adds the coupler `port.across = S*mode.across`, or `mode.across = S'*port.across` for the dual.
+    fn coupler(&mut self, block: &ModalBlock<'a>, parts: Parts, shapes: Matrix, modal: &[NodeId], coupled: &[Ends]) {
         let first = self.graph.model.graph.ports.len() as u32;
         let span = block.instance.kind.span;
         let (mode_name, port_name): (Arc<str>, Arc<str>) = ("mode".into(), "port".into());
@@ -287,7 +294,7 @@ impl<'a> Expansion<'_, 'a> {
         self.element_over(block, parts, first, (parts.path, block.modal.name.text.clone()), law);
     }
 
-    /// A storage whose co-energy variable is the across variable, or, `through`, the through variable.
+    /// Returns a storage whose co-energy variable is the across variable or, with `through`, the through variable.
     fn storage(&self, parts: Parts, through: bool, value: Matrix, form: StorageForm) -> Law {
         Law::Storage {
             co_energy: self.variable_of(parts, !through),
@@ -296,7 +303,7 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// A resistance (`across = value*through`) or a conductance.
+    /// Returns a resistance (`across = value*through`) or a conductance.
     fn dissipator(&self, parts: Parts, resistance: bool, value: Matrix) -> Law {
         let effort_is_across = self.graph.model.graph.domains[parts.domain.index()].effort_is_across;
         Law::Dissipator(match resistance == effort_is_across {
@@ -305,7 +312,7 @@ impl<'a> Expansion<'_, 'a> {
         })
     }
 
-    fn mode(&mut self, block: &Block<'a>, parts: Parts, value: ModeValues<'a>, node: NodeId, k: u32) -> Mode<'a> {
+    fn mode(&mut self, block: &ModalBlock<'a>, parts: Parts, value: ModeValues<'a>, node: NodeId, k: u32) -> Mode<'a> {
         let primary = self.storage(
             parts,
             block.rules.across,
@@ -324,7 +331,7 @@ impl<'a> Expansion<'_, 'a> {
         let joint = |this: &mut Self, name: &str| this.inner_node(parts, name, i64::from(k));
         let (storage, drawn_back);
         if block.rules.across {
-            // In series: from the node of the mode to the reference, with a joint behind each part but the last.
+            // In series: from the node of the mode to the reference, with a joint after each part except the last.
             let mut from = node;
             let mut next = |this: &mut Self, last: bool, name: &str| {
                 let to = (!last).then(|| joint(this, name));

@@ -1,10 +1,10 @@
-//! What the modes left out add at rest: a static compliance, and for blocks with losses a resistance.
+//! The static contribution of the omitted modes: a compliance, and for blocks with losses a resistance.
 //!
-//! The whole of it is a function of two positions that the block defines, `compliance(x, y)` and `resistance(x, y)`
-//! (`conductance(x, y)` of the dual); the part of the modes that are kept is taken away. Of a port over a span the mean counts,
-//! by Gauss's rule, which is exact for polynomials up to the seventh degree on either side of x = y.
+//! The total is a function of two positions that the block defines, `compliance(x, y)` and `resistance(x, y)` (`conductance(x, y)` for the
+//! dual); the contribution of the kept modes is removed. For a port over a span the mean
+//! is used, by Gauss quadrature, which is exact for polynomials up to degree 7 on both sides of x = y.
 
-use crate::context::modal::Block;
+use crate::context::modal::ModalBlock;
 use crate::context::values::Scalar;
 use crate::evaluate::modal::residual::{Kept, kept_compliance, kept_resistance};
 use crate::expand::Expansion;
@@ -17,10 +17,10 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
 impl<'a> Expansion<'_, 'a> {
-    /// The values of the residual that `residual = true` asks for at all pairs of ports.
+    /// Returns the values of the residual, requested by `residual = true`, at all pairs of ports.
     pub(crate) fn residual_values(
         &mut self,
-        block: &Block<'a>,
+        block: &ModalBlock<'a>,
         values: &[ModeValues<'a>],
         shapes: &Matrix,
     ) -> Option<ResidualValues> {
@@ -29,9 +29,12 @@ impl<'a> Expansion<'_, 'a> {
         let (compliance, resistance) = (rules.shape("compliance"), rules.shape(rules.resistance()));
         if compliance.is_none() && resistance.is_none() {
             let diagnostic = Diagnostic::error(Code::LGM0446, "this modal block has no static compliance")
-                .label(span, "it is needed here")
+                .label(span, "it is used here")
                 .label(block.modal.name.span, "no `compliance(x, y)` in this block")
-                .help("define `compliance(x, y) = ..;`: the displacement at x by a force of 1 at y, rigid-body motion aside");
+                .help(
+                    "define `compliance(x, y) = ..;`: the displacement at x under a unit force at y, without \
+                    rigid-body motion",
+                );
             self.report(diagnostic);
             return None;
         }
@@ -72,7 +75,7 @@ impl<'a> Expansion<'_, 'a> {
         let exprs = &self.arena.exprs;
         Some(ResidualValues {
             compliance,
-            // A block without losses has none left out.
+            // A block without losses has no omitted losses.
             resistance: resistance.filter(|matrix| !matrix.entries.iter().all(|entry| exprs.is_zero(*entry))),
         })
     }

@@ -1,7 +1,7 @@
-//! Starts of modal blocks: `start = [..]` for what moves, `displacement = [..]` for what is drawn back, a value each mode.
+//! Initial values of modal blocks: `start = [..]` for moving modes, `displacement = [..]` for displaced modes, one value per mode.
 
 use crate::context::Place;
-use crate::context::modal::Block;
+use crate::context::modal::ModalBlock;
 use crate::expand::Expansion;
 use crate::modal_rules::Rules;
 use lgm_algebra::expr::ExprId;
@@ -11,7 +11,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::Instance;
 
-/// The starts of the modes, each with its place; none where it was not given.
+/// The initial values of the modes, each with its location; none if not given.
 #[derive(Debug, Default)]
 pub(crate) struct Starts {
     moving: Option<(Vec<Option<ExprId>>, Span)>,
@@ -35,7 +35,7 @@ impl<'a> Expansion<'_, 'a> {
                 "start" => (moving, &mut starts.moving),
                 "displacement" => (self.dims.times_seconds(moving, 1), &mut starts.displaced),
                 other => {
-                    let diagnostic = Diagnostic::error(Code::LGM0136, format!("a modal block takes no `{other}`"))
+                    let diagnostic = Diagnostic::error(Code::LGM0136, format!("a modal block has no `{other}`"))
                         .label(attribute.name.span, "neither `start` nor `displacement`")
                         .help("write `start = [..]` or `displacement = [..]`, a value for each mode");
                     self.report(diagnostic);
@@ -48,8 +48,8 @@ impl<'a> Expansion<'_, 'a> {
         Some(starts)
     }
 
-    /// Gives the parts of the modes their starts; elements of the block count from `first`.
-    pub(crate) fn give_starts(&mut self, block: &Block<'a>, first: ElementId, starts: Starts) -> Option<()> {
+    /// Sets the initial values of the parts of the modes; elements of the block count from `first`.
+    pub(crate) fn give_starts(&mut self, block: &ModalBlock<'a>, first: ElementId, starts: Starts) -> Option<()> {
         let give = |this: &mut Self, part: ElementId, value: ExprId, span: Span| {
             let element = &mut this.graph.model.graph.elements[(first.0 + part.0) as usize];
             element.start = vec![Some(value)];
@@ -77,7 +77,10 @@ impl<'a> Expansion<'_, 'a> {
                     let diagnostic = Diagnostic::error(Code::LGM0136, "a mode without stiffness has no displacement")
                         .label(span, format!("mode {k} is given one"))
                         .label(block.instance.kind.span, "this is not a state of the block")
-                        .help("write 0 for the rigid motions; an output `displacement(..)` counts from the start");
+                        .help(
+                            "write 0 for the rigid-body modes; an output `displacement(..)` is relative to the \
+                            initial position",
+                        );
                     self.report(diagnostic);
                     return None;
                 }

@@ -1,4 +1,4 @@
-//! What the table of a modal block gives: the number of its modes, and the values of each.
+//! The contents of a modal block's table: the number of its modes, and the values of each mode.
 
 use crate::context::Place;
 use crate::context::values::Value;
@@ -12,7 +12,7 @@ use lgm_source::nearest::did_you_mean;
 use lgm_syntax::ast::{self, Instance};
 
 impl<'a> Expansion<'_, 'a> {
-    /// The number of modes that `table("modes.csv")`, or the first `n` of `table("modes.csv", n)`, has.
+    /// Returns the number of modes: all of `table("modes.csv")`, or the first `n` of `table("modes.csv", n)`.
     pub(crate) fn table_count(
         &mut self,
         used: &TableUse<'a>,
@@ -20,12 +20,9 @@ impl<'a> Expansion<'_, 'a> {
         place: Place,
     ) -> Option<u32> {
         let (Some(_), 1 | 2) = (used.path, used.arguments.len()) else {
-            let diagnostic = Diagnostic::error(
-                Code::LGM0448,
-                "a table of modes is a file, and how many of its modes are taken",
-            )
-            .label(used.call.span, "no file in quotes, or too many arguments")
-            .help("write `modes = table(\"modes.csv\")`, or `table(\"modes.csv\", 6)` for the first six");
+            let diagnostic = Diagnostic::error(Code::LGM0448, "a table of modes needs a file and the number of modes")
+                .label(used.call.span, "no file in quotes, or too many arguments")
+                .help("write `modes = table(\"modes.csv\")`, or `table(\"modes.csv\", 6)` for the first six");
             self.report(diagnostic);
             return None;
         };
@@ -39,7 +36,7 @@ impl<'a> Expansion<'_, 'a> {
             Ok(count) if (1..=rows).contains(&count) => u32::try_from(count).ok(),
             _ => {
                 let diagnostic = Diagnostic::error(Code::LGM0448, format!("`{}` has {rows} modes", table.title))
-                    .label(wanted.value.span, format!("{count} of them are wanted"))
+                    .label(wanted.value.span, format!("{count} of them are requested"))
                     .label(table.row_span(rows - 1), "the last one")
                     .help(format!("write a number from 1 to {rows}"));
                 self.report(diagnostic);
@@ -48,7 +45,7 @@ impl<'a> Expansion<'_, 'a> {
         }
     }
 
-    /// Whether a block and its table fit: each column means something in the block, and is given once.
+    /// Checks that a block and its table match: each column has a meaning in the block, and is given once.
     pub(crate) fn check_columns(
         &mut self,
         instance: &'a Instance,
@@ -62,7 +59,7 @@ impl<'a> Expansion<'_, 'a> {
             };
             let diagnostic = Diagnostic::error(
                 Code::LGM0448,
-                format!("`{}` needs a table of its modes", instance.declared.name.text),
+                format!("`{}` requires a table of its modes", instance.declared.name.text),
             )
             .label(instance.kind.span, format!("its `{name}` is a table"))
             .help("write `modes = table(\"modes.csv\")`");
@@ -75,7 +72,7 @@ impl<'a> Expansion<'_, 'a> {
             let mut refuse = |label: &str, help: String| {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0448,
-                    format!("`{}` cannot take the column `{}`", modal.name.text, column.title()),
+                    format!("`{}` has no use for the column `{}`", modal.name.text, column.title()),
                 )
                 .label(column.span, label.to_string())
                 .label(instance.kind.span, "of this block")
@@ -87,7 +84,7 @@ impl<'a> Expansion<'_, 'a> {
             if !column.at.is_empty() {
                 if !rules.tabulated.contains(&name) {
                     refuse(
-                        "no function that the block reads from a table",
+                        "not a function that the block reads from a table",
                         format!("delete the column, or define `{name}(x) = table(x);` in the block"),
                     );
                 } else if column.at.len() != dimensions {
@@ -101,7 +98,7 @@ impl<'a> Expansion<'_, 'a> {
             let Some(formal) = modal.formals.iter().find(|formal| &*formal.name.text == name) else {
                 let names = modal.formals.iter().map(|formal| &*formal.name.text);
                 refuse(
-                    "no parameter of the block",
+                    "not a parameter of the block",
                     did_you_mean(name, names).unwrap_or_else(|| "delete the column, or rename it".to_string()),
                 );
                 continue;
@@ -118,15 +115,15 @@ impl<'a> Expansion<'_, 'a> {
                 );
             } else if argument_for(instance, formal, at).is_some() {
                 refuse(
-                    "given in the model already",
-                    format!("delete the column, or leave `{name}` out in the model"),
+                    "already given in the model",
+                    format!("delete the column, or remove `{name}` from the model"),
                 );
             }
         }
         good.then_some(())
     }
 
-    /// The values of parameters for one mode, counted from 0.
+    /// Returns the values of parameters for one mode, counted from 0.
     pub(crate) fn table_row(
         &mut self,
         modal: &'a ast::Modal,

@@ -1,39 +1,16 @@
-//! Models with events in C: what depends on the combination of modes, and the tables of changes.
+//! Models with events in C: the data that depends on the combination of modes, and the tables of changes.
 
-use super::common::Common;
 use super::dialect::{C, string};
 use super::hooks::Hooks;
 use super::text::{integers, list};
 use crate::code::dialect::Dialect;
-use crate::code::events::{ChangeKernels, ConditionWords, Gathered, chosen, only_margin};
+use crate::code::events::{ChangeKernels, ConditionWords, Gathered, chosen};
 use crate::code::template::values;
 use lgm_algebra::expr::Relation;
 use lgm_equations::switching::Condition;
 use lgm_kernels::Kernel;
 use lgm_kernels::program::Program;
 use std::fmt::Write;
-
-values! {
-    /// The sizes of all that has to do with events.
-    pub(super) struct ChangeCounts {
-        combination_count: usize,
-        first_combination: String,
-        element_count: String,
-        port_count: String,
-        mode_count: String,
-        given_count: String,
-        change_count: String,
-        set_count: String,
-        margin_count: String,
-        block_count: String,
-        assignment_count: String,
-        discrete_count: String,
-        read_count: String,
-        temporary_count: String,
-        first_offset: String,
-        knows_energy: String,
-    }
-}
 
 values! {
     /// The tables of changes.
@@ -54,9 +31,11 @@ values! {
         first_change: String,
         change_to: String,
         change_is_free: String,
-        change_asks_ports: String,
         change_margins: String,
+        change_is_positive: String,
         change_is_above: String,
+        change_far: String,
+        redundant: String,
         first_set: String,
         set_ports: String,
         set_variables: String,
@@ -71,56 +50,34 @@ values! {
     }
 }
 
-values! {
-    /// The functions of changes.
-    pub(super) struct ChangeFunctions {
-        ..common: Common;
-        helpers: String,
-        programs: String,
-        hooks: String,
-        conditions: String,
-        indicators: String,
-    }
-}
-
-impl ChangeKernels {
-    /// Adds the right sides and the outputs.
-    pub(super) fn add<'p>(
-        &'p self,
-        hooks: &mut Hooks<'p>,
-        states: &dyn Fn(u32) -> Option<String>,
-        outputs: &dyn Fn(u32) -> Option<String>,
-    ) {
-        hooks.add_modal("derivatives", &chosen(&self.derivatives), states);
-        hooks.add_modal("outputs", &chosen(&self.outputs), outputs);
-    }
-}
-
-/// All sizes.
-pub(super) fn change_counts(gathered: &Gathered) -> ChangeCounts {
+/// Returns the sizes of all event tables, with their names in the sources.
+pub(super) fn change_numbers(gathered: &Gathered) -> Vec<(&'static str, usize)> {
     let (modes, changes) = (|| gathered.modes(), || gathered.changes());
-    let text = |count: usize| count.to_string();
-    ChangeCounts {
-        combination_count: gathered.rows.len(),
-        first_combination: text(gathered.first),
-        element_count: text(gathered.elements.len()),
-        port_count: text(gathered.ports()),
-        mode_count: text(modes().count()),
-        given_count: text(modes().map(|mode| mode.given.len()).sum()),
-        change_count: text(changes().count()),
-        set_count: text(gathered.sets()),
-        margin_count: text(gathered.margins),
-        block_count: text(gathered.blocks.len()),
-        assignment_count: text(gathered.blocks.iter().map(|block| block.assignments.len()).sum()),
-        discrete_count: text(gathered.discretes.len()),
-        read_count: text(gathered.held.len()),
-        temporary_count: text(gathered.temporaries.len()),
-        first_offset: text(gathered.first_offset),
-        knows_energy: text(usize::from(gathered.knows_energy)),
-    }
+    let assignments = gathered.blocks.iter().map(|block| block.assignments.len());
+    vec![
+        ("LGM_COMBINATIONS", gathered.rows.len()),
+        ("LGM_FIRST_COMBINATION", gathered.first),
+        ("LGM_ELEMENTS", gathered.elements.len()),
+        ("LGM_PORTS", gathered.ports()),
+        ("LGM_BOUNDS", gathered.bounds()),
+        ("LGM_MODES", modes().count()),
+        ("LGM_GIVENS", modes().map(|mode| mode.given.len()).sum()),
+        ("LGM_CHANGES", changes().count()),
+        ("LGM_SETS", gathered.sets()),
+        ("LGM_MARGINS", gathered.margins),
+        ("LGM_TURNS", gathered.turns),
+        ("LGM_WATCHED_PHASES", gathered.phases),
+        ("LGM_BLOCKS", gathered.blocks.len()),
+        ("LGM_ASSIGNMENTS", assignments.sum()),
+        ("LGM_DISCRETES", gathered.discretes.len()),
+        ("LGM_READ", gathered.held.len()),
+        ("LGM_TEMPORARIES", gathered.temporaries.len()),
+        ("LGM_FIRST_OFFSET", gathered.first_offset),
+        ("LGM_KNOWS_ENERGY", usize::from(gathered.knows_energy)),
+    ]
 }
 
-/// The beginning of each of several lists in all of them, one behind the other, and the end of the last one.
+/// Returns the start index of each list in the concatenation of several lists, followed by the end index of the last list.
 fn starts(lengths: impl Iterator<Item = usize>) -> String {
     let mut all = vec![0];
     for length in lengths {
@@ -146,27 +103,30 @@ fn flags(entries: impl Iterator<Item = bool>) -> String {
     list(entries.map(|entry| u8::from(entry).to_string()), "0".to_string())
 }
 
-/// The tables.
-pub(super) fn change_tables(gathered: &Gathered, c: &C) -> ChangeTables {
+/// Builds the tables of changes.
+pub(super) fn change_tables(gathered: &Gathered, c: &C<'_>) -> ChangeTables {
     let elements = || gathered.elements.iter();
     let (modes, changes) = (|| gathered.modes(), || gathered.changes());
     let sets = || changes().flat_map(|change| &change.sets);
     let numbers = |entries: &mut dyn Iterator<Item = usize>| integers(&entries.collect::<Vec<_>>());
     let blocks = || gathered.blocks.iter();
     let assignments = || blocks().flat_map(|block| &block.assignments);
-    let margins = || gathered.conditions.iter().take(changes().count()).map(only_margin);
+    let bounds = || changes().map(|change| change.bound);
+    let redundant = |row: &crate::code::events::Row| match &row.equations {
+        Ok(equations) if !equations.redundant.is_empty() => equations.redundant.clone(),
+        _ => vec![false; gathered.elements.len().max(1)],
+    };
     let rows = || gathered.rows.iter();
     let (states, inputs) = (gathered.system.states.len(), gathered.system.inputs.len());
-    // Each table has a place at least in every row.
+    // Each table has at least one entry per row.
     let known = |row: &crate::code::events::Row| match &row.equations {
         Ok(equations) if states > 0 => equations.known.clone(),
         _ => vec![0; states.max(1)],
     };
     let watches = |row: &crate::code::events::Row| match &row.equations {
-        Ok(equations) if gathered.margins > 0 => equations
-            .margins
-            .iter()
-            .map(|margin| usize::from(margin.is_some()))
+        // 2 for margins without round-off.
+        Ok(equations) if gathered.margins > 0 => (equations.watches(gathered).zip(equations.timed(gathered)))
+            .map(|(is_watched, is_timed)| usize::from(is_watched) << usize::from(is_timed))
             .collect(),
         _ => vec![0; gathered.margins.max(1)],
     };
@@ -175,7 +135,7 @@ pub(super) fn change_tables(gathered: &Gathered, c: &C) -> ChangeTables {
         false => row.modes.clone(),
     };
     let offsets = gathered.offsets();
-    let times = |of: &dyn Fn(&crate::code::events::Block) -> f64| {
+    let times = |of: &dyn Fn(&crate::code::events::EmittedBlock) -> f64| {
         list(blocks().map(|block| c.literal(of(block))), c.literal(0.0))
     };
     ChangeTables {
@@ -195,9 +155,11 @@ pub(super) fn change_tables(gathered: &Gathered, c: &C) -> ChangeTables {
         first_change: starts(modes().map(|mode| mode.changes.len())),
         change_to: numbers(&mut changes().map(|change| change.to)),
         change_is_free: flags(changes().map(|change| change.is_free)),
-        change_asks_ports: flags(changes().map(|change| change.asks_ports)),
-        change_margins: signed(margins().map(|margin| margin.map(|margin| margin.0))),
-        change_is_above: flags(margins().map(|margin| margin.is_some_and(|margin| margin.1))),
+        change_margins: signed(bounds().map(|bound| bound.map(|bound| bound.margin))),
+        change_is_positive: flags(bounds().map(|bound| bound.is_some_and(|bound| bound.is_positive))),
+        change_is_above: flags(bounds().map(|bound| bound.is_some_and(|bound| bound.is_above))),
+        change_far: signed(bounds().map(|bound| bound.and_then(|bound| bound.far))),
+        redundant: flags(rows().flat_map(redundant)),
         first_set: starts(changes().map(|change| change.sets.len())),
         set_ports: numbers(&mut sets().map(|set| set.port)),
         set_variables: numbers(&mut sets().map(|set| set.variable)),
@@ -212,7 +174,7 @@ pub(super) fn change_tables(gathered: &Gathered, c: &C) -> ChangeTables {
     }
 }
 
-/// The words for conditions in C.
+/// The syntax of conditions in C.
 const CONDITIONS: ConditionWords = ConditionWords {
     zero: "0.0",
     decided: ["0", "1"],
@@ -222,8 +184,8 @@ const CONDITIONS: ConditionWords = ConditionWords {
     choice: |condition, a, b| format!("({condition}) ? ({a}) : ({b})"),
 };
 
-/// A condition in C as a number that is below 0 where it holds, or where it does not if `is_denied`.
-fn indicator_text(condition: &Condition, is_denied: bool, c: &C) -> String {
+/// Prints a condition as a number that is negative if the condition holds or, with `is_denied`, if it does not hold.
+fn indicator_text(condition: &Condition, is_denied: bool, c: &C<'_>) -> String {
     let of = |inner: &Condition, is_denied: bool| indicator_text(inner, is_denied, c);
     let joined =
         |a: String, b: String, is_both: bool| format!("{}({a}, {b})", if is_both { "higher" } else { "lower" });
@@ -243,7 +205,7 @@ fn indicator_text(condition: &Condition, is_denied: bool, c: &C) -> String {
             }
         }
         Condition::Not(inner) => of(inner, !is_denied),
-        // Both hold where the higher one is below 0.
+        // A conjunction holds if the larger number is negative.
         Condition::And(a, b) => joined(of(a, is_denied), of(b, is_denied), !is_denied),
         Condition::Or(a, b) => joined(of(a, is_denied), of(b, is_denied), is_denied),
         Condition::Choice(condition, a, b) => joined(
@@ -254,40 +216,29 @@ fn indicator_text(condition: &Condition, is_denied: bool, c: &C) -> String {
     }
 }
 
-/// The functions.
-pub(super) fn change_functions(
-    gathered: &Gathered,
-    kernels: &ChangeKernels,
-    c: &C,
-    common: &Common,
-) -> ChangeFunctions {
+/// Prints the functions of changes, a header for `lgm_events.c`.
+pub(super) fn change_functions(gathered: &Gathered, kernels: &ChangeKernels, c: &C<'_>, model: &str) -> String {
     let mut hooks = Hooks::new(c);
     hooks.add_modal("watched", &chosen(&kernels.watched), &|_| None);
     hooks.add_modal("margins", &chosen(&kernels.margins), &|_| None);
     let assigned: Vec<&Program> = kernels.assigned.iter().map(Kernel::program).collect();
     hooks.add_numbered(("assigned", "number"), &assigned);
-    let (helpers, programs, hooks) = hooks.finish(c);
+    let [helpers, programs, hooks] = hooks.finish(true);
     let (mut conditions, mut indicators) = (String::new(), String::new());
     for (at, condition) in gathered.conditions.iter().enumerate() {
         if *condition != Condition::Decided(false) {
-            let _ = write!(
-                conditions,
-                "    case {at}:\n        return {};\n",
-                CONDITIONS.text(condition)
-            );
-            let _ = write!(
-                indicators,
-                "    case {at}:\n        return {};\n",
-                indicator_text(condition, false, c)
-            );
+            let text = CONDITIONS.text(condition);
+            let _ = write!(conditions, "    case {at}:\n        return {text};\n");
+            let text = indicator_text(condition, false, c);
+            let _ = write!(indicators, "    case {at}:\n        return {text};\n");
         }
     }
-    ChangeFunctions {
-        common: common.clone(),
-        helpers,
-        programs,
-        hooks,
-        conditions,
-        indicators,
-    }
+    format!(
+        "/* The changes of {model} at events. */\n{helpers}{programs}{hooks}/* Evaluates conditions over margins: those of changes, then \
+         those of blocks. */\nstatic int system_condition(int condition, const real m[]) {{\n    (void)m;\n    switch (condition) \
+         {{\n{conditions}    default:\n        return 0;\n    }}\n}}\n\n/* Returns a number that is negative if a condition \
+         holds; margins within `least` of 0 are 0. */\nstatic real system_indicator(int condition, const real m[], const real \
+         least[]) {{\n    (void)m; (void)least;\n    switch (condition) {{\n{indicators}    default:\n        return \
+         (real)1.0;\n    }}\n}}\n"
+    )
 }

@@ -1,4 +1,4 @@
-//! What all files of C know.
+//! Values shared by all C templates.
 
 use super::dialect::{C, RULES};
 use super::text::comment;
@@ -14,12 +14,9 @@ values! {
         title: String,
         origin: String,
         origin_markdown: String,
-        description: String,
         model: String,
         name: String,
-        guard: String,
         program: String,
-        real: &'static str,
         changing: bool,
         several: bool,
         run_arguments: &'static str,
@@ -27,8 +24,15 @@ values! {
     }
 }
 
-/// What all files know.
-pub(super) fn common(subject: &Subject<'_>, c: &C) -> Common {
+impl Common {
+    /// True if a run begins at 0 s.
+    pub(super) fn plans_from_zero(&self) -> bool {
+        self.planned.plan_start.trim_end_matches('F') == "0.0"
+    }
+}
+
+/// Returns the values shared by all templates.
+pub(super) fn common(subject: &Subject<'_>, c: &C<'_>) -> Common {
     let system = subject.system;
     let name = legal(&system.model, RULES);
     let (rtol, atol) = subject.tolerances();
@@ -37,16 +41,17 @@ pub(super) fn common(subject: &Subject<'_>, c: &C) -> Common {
         true => (rtol.max(1e-5), atol.map(|atol| atol.max(1e-6))),
         false => (rtol, atol),
     };
+    let title = match subject.description.as_str() {
+        "" => format!("{}: state equations.", system.model),
+        text => format!("{}: {text}", system.model),
+    };
     Common {
         planned: planned_within(subject, (rtol, atol), |value| c.literal(value), &c.literal(0.0)),
-        title: format!("{}: state equations.", system.model),
+        title: comment(&title),
         origin: comment(&subject.origin.sentence()),
         origin_markdown: subject.origin.sentence(),
-        description: comment(&subject.description),
         model: comment(&system.model),
-        guard: name.to_ascii_uppercase(),
         program: name.to_ascii_lowercase(),
-        real: if c.float { "float" } else { "double" },
         changing: subject.held.is_some(),
         several: subject.held.as_ref().is_some_and(|held| held.combinations > 1),
         run_arguments: if subject.plan().1.is_some() { "" } else { "--stop 10 " },

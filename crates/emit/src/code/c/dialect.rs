@@ -1,13 +1,14 @@
-//! How C writes expressions and functions.
+//! Expressions and functions in C.
 
-use super::super::dialect::{Array, Binding, Dialect, Operation, Text, function_name, function_name_of_two};
-use super::super::functions::{Functions, Language, Signature, wrapped};
+use super::super::dialect::{Array, Binding, Dialect, Lane, Operation, Text, function_name, function_name_of_two};
+use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
 use super::super::scripts::double;
-use lgm_kernels::operation::Space;
-use lgm_kernels::operation::{Binary, Unary};
+use super::super::subject::{Parameter, Subject};
+use lgm_kernels::operation::{Binary, Space, Unary};
+use lgm_kernels::program::{Index, Instruction, Program};
 
-/// Names that C, C++ or the templates take.
+/// Names that C, C++ or the templates reserve.
 pub(super) const RULES: Rules = Rules {
     reserved: &[
         "alignas",
@@ -120,13 +121,70 @@ pub(super) const RULES: Rules = Rules {
     snake: false,
 };
 
-/// C99 with one kind of numbers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct C {
+/// C99 with one floating-point type.
+#[derive(Clone, Copy)]
+pub(super) struct C<'c> {
     pub(super) float: bool,
+    /// The members of the parameter struct, if functions read parameters from it.
+    pub(super) members: Option<&'c Members>,
 }
 
-/// A string of C: what is beyond ASCII as bytes, each in three octal digits.
+/// The members of the parameter struct.
+pub(super) struct Members {
+    /// For each member, the index of its first entry in the list of all entries, the number of entries, and the name.
+    list: Vec<(usize, usize, String)>,
+    /// The expression that accesses each entry.
+    entries: Vec<String>,
+}
+
+impl Members {
+    /// Creates the members with these names.
+    pub(super) fn new(subject: &Subject<'_>, names: &[String]) -> Members {
+        let named = || subject.parameters.iter().zip(names);
+        let entries = named().flat_map(|(parameter, name)| {
+            let places = 0..parameter.entries.len();
+            places.map(move |at| format!("p->{}", entry_place(parameter, name, at)))
+        });
+        let list = named().map(|(parameter, name)| (parameter.first, parameter.entries.len(), name.clone()));
+        Members {
+            list: list.collect(),
+            entries: entries.collect(),
+        }
+    }
+
+    /// Returns the member that contains an entry.
+    fn of(&self, entry: usize) -> Option<&(usize, usize, String)> {
+        let mut list = self.list.iter();
+        list.find(|member| (member.0..member.0 + member.1).contains(&entry))
+    }
+
+    /// Returns true if every loop of a program reads the entries of one member at a time.
+    pub(super) fn suffice(&self, program: &Program) -> bool {
+        let loads = program.loops.iter().flat_map(|entry| {
+            let count = entry.count;
+            entry.body.iter().map(move |instruction| (count, *instruction))
+        });
+        loads.into_iter().all(|(count, instruction)| match instruction {
+            Instruction::Load(Space::Parameters, index @ Index::Affine { .. }) => {
+                let [first, last] = [0, count - 1].map(|lane| index.of_lane(lane, &[]) as usize);
+                let member = self.of(first);
+                member.is_some_and(|member| (member.0..member.0 + member.1).contains(&last))
+            }
+            Instruction::Load(Space::Parameters, Index::Table { .. }) => false,
+            _ => true,
+        })
+    }
+}
+
+/// Returns the expression that accesses a parameter entry in the struct.
+pub(super) fn entry_place(parameter: &Parameter, member: &str, at: usize) -> String {
+    match parameter.shape.is_empty() {
+        true => member.to_string(),
+        false => format!("{member}[{at}]"),
+    }
+}
+
+/// Prints a C string literal: each byte of non-ASCII text becomes three octal digits.
 pub(super) fn string(text: &str) -> String {
     let mut literal = "\"".to_string();
     for byte in text.bytes() {
@@ -135,7 +193,7 @@ pub(super) fn string(text: &str) -> String {
                 literal.push('\\');
                 literal.push(char::from(byte));
             }
-            // No three characters become another one.
+            // Avoid trigraphs.
             b'?' => literal.push_str("\\?"),
             b' '..=b'~' => literal.push(char::from(byte)),
             _ => literal.push_str(&format!("\\{byte:03o}")),
@@ -144,8 +202,8 @@ pub(super) fn string(text: &str) -> String {
     literal + "\""
 }
 
-impl C {
-    /// The distance from 1 to the next number.
+impl C<'_> {
+    /// Returns the machine epsilon: the distance from 1 to the next larger floating-point number.
     pub(super) fn epsilon(self) -> f64 {
         if self.float {
             f64::from(f32::EPSILON)
@@ -154,7 +212,7 @@ impl C {
         }
     }
 
-    /// A function of the mathematical library.
+    /// Returns the name of a mathematics library function.
     pub(super) fn function(self, name: &str) -> String {
         if self.float {
             format!("{name}f")
@@ -164,7 +222,11 @@ impl C {
     }
 }
 
-impl Dialect for C {
+impl Dialect for C<'_> {
+    fn shares_reciprocals(&self) -> bool {
+        true
+    }
+
     fn literal(&self, value: f64) -> String {
         let single = value as f32;
         match self.float {
@@ -172,6 +234,22 @@ impl Dialect for C {
             true => double(f64::from(single), "NAN", "INFINITY"),
             false => double(value, "NAN", "INFINITY"),
         }
+    }
+
+    fn parameter(&self, index: Index, lane: Lane) -> Option<Text> {
+        let members = self.members?;
+        let Index::Affine { first, stride } = index else {
+            return None;
+        };
+        let Lane::Of(count) = lane else {
+            return Some(Text::atom(&members.entries[first as usize]));
+        };
+        if stride == 0 {
+            return Some(Text::atom(&members.entries[first as usize]));
+        }
+        let (begin, _, name) = members.of(first as usize)?;
+        let place = self.lane_index(first - *begin as u32, stride, count);
+        Some(Text::atom(format!("p->{name}[{place}]")))
     }
 
     fn name_of_one(&self, operation: Unary) -> String {
@@ -212,11 +290,12 @@ impl Dialect for C {
     }
 }
 
-/// What `Unary::Sign`, `Binary::Minimum`, `Binary::Maximum` and `Binary::Power` mean, where C has no function of the meaning.
+/// Definitions of `Unary::Sign`, `Binary::Minimum`, `Binary::Maximum` and `Binary::Power`, for which C has no
+/// equivalent function.
 const HELPERS: [(Operation, &str); 4] = [
     (
         Operation::One(Unary::Sign),
-        "/* -1, 0 or 1; not a number of what is none. */
+        "/* Returns -1, 0 or 1, or NaN if a is NaN. */
 static real sign_of(real a) {
     return (a > @zero@) ? @one@ : ((a < @zero@) ? -@one@ : @fabs@(a));
 }
@@ -224,7 +303,7 @@ static real sign_of(real a) {
     ),
     (
         Operation::Two(Binary::Minimum),
-        "/* The smaller; not a number where either is none; -0 is below 0. */
+        "/* Returns the smaller value, or NaN if either is NaN; -0 counts as below 0. */
 static real minimum(real a, real b) {
     if (a < b) {
         return a;
@@ -241,7 +320,7 @@ static real minimum(real a, real b) {
     ),
     (
         Operation::Two(Binary::Maximum),
-        "/* The greater; not a number where either is none; 0 is above -0. */
+        "/* Returns the larger value, or NaN if either is NaN; 0 counts as above -0. */
 static real maximum(real a, real b) {
     if (a > b) {
         return a;
@@ -258,7 +337,7 @@ static real maximum(real a, real b) {
     ),
     (
         Operation::Two(Binary::Power),
-        "/* a^b, by multiplications where b is an integer below 1024 in size. */
+        "/* Returns a^b, by multiplication if b is an integer below 1024 in magnitude. */
 static real power(real a, real b) {
     if (@fabs@(b) < @most@ && b == @trunc@(b)) {
         int left = (int)@fabs@(b);
@@ -282,19 +361,20 @@ static real power(real a, real b) {
     ),
 ];
 
-impl C {
-    /// The helpers that functions call, each guarded: several headers may have one, and all files may be compiled as one.
-    pub(super) fn helpers(self, functions: &Functions<'_>) -> String {
+impl C<'_> {
+    /// Returns the definitions of operations for which C has no function.
+    pub(super) fn helpers(self, operations: &[Operation], is_guarded: bool) -> String {
         let mut helpers = String::new();
-        for helper in functions.helpers(&HELPERS) {
+        for (_, helper) in HELPERS.iter().filter(|helper| operations.contains(&helper.0)) {
             let name = helper
                 .split_once("static real ")
                 .and_then(|(_, rest)| rest.split_once('('));
-            let name = name
-                .expect("invariant: a helper is a function of numbers")
-                .0
-                .to_uppercase();
-            helpers.push_str(&format!("#ifndef LGM_HAS_{name}\n#define LGM_HAS_{name}\n"));
+            let name = name.expect("invariant: a helper is a function of numbers").0;
+            let guard = format!("LGM_HAS_{}", name.to_uppercase());
+            if is_guarded {
+                // Several headers may contain this definition.
+                helpers.push_str(&format!("#ifndef {guard}\n#define {guard}\n"));
+            }
             let helper = helper
                 .replace("@zero@", &self.literal(0.0))
                 .replace("@one@", &self.literal(1.0))
@@ -303,13 +383,13 @@ impl C {
             helpers.push_str(&functions.iter().fold(helper, |helper, function| {
                 helper.replace(&format!("@{function}@"), &self.function(function))
             }));
-            helpers.push_str("#endif\n\n");
+            helpers.push_str(if is_guarded { "#endif\n\n" } else { "\n" });
         }
         helpers
     }
 }
 
-impl Language for C {
+impl Language for C<'_> {
     fn constant(&self, name: String) -> String {
         name
     }
@@ -327,6 +407,7 @@ impl Language for C {
         let one = |array: Array| match array {
             Array::Read(Space::Time) => "real t".to_string(),
             Array::Read(Space::Temporaries) | Array::Output => format!("real *RESTRICT {}", array.name()),
+            Array::Read(Space::Parameters) if self.members.is_some() => "const lgm_parameters *RESTRICT p".to_string(),
             _ => format!("const real *RESTRICT {}", array.name()),
         };
         let list = if signature.arrays.is_empty() {
@@ -344,7 +425,8 @@ mod tests {
 
     #[test]
     fn numbers_are_exact_and_strings_safe() {
-        let (double, single) = (C { float: false }, C { float: true });
+        let of = |float: bool| C { float, members: None };
+        let (double, single) = (of(false), of(true));
         assert_eq!(double.literal(0.1), "0.1");
         assert_eq!(double.literal(1e300), "1e300");
         assert_eq!(single.literal(0.1), "0.1F");

@@ -1,63 +1,48 @@
-//! Algebraic loops in C: where the entries of their matrix are, and how they enter the rates.
+//! Algebraic loops in C: the positions of the entries of their matrices.
 
 use crate::code::c::text::integers;
-use crate::code::subject::Subject;
-use crate::code::template::values;
 use lgm_kernels::SparseKernel;
 
-values! {
-    /// What solves the algebraic loops.
-    pub(super) struct LoopSolver {
-        loop_rows: String,
-        loop_columns: String,
-        loop_room: usize,
-        direct_rows: String,
-        direct_columns: String,
-        direct_room: usize,
-        by_loop_rows: String,
-        by_loop_columns: String,
-        by_loop_room: usize,
-        by_state_rows: String,
-        by_state_columns: String,
-        by_state_room: usize,
-        loop_iterations: String,
-    }
-}
-
-/// Where the entries of a sparse matrix stand, and the room that they take.
+/// The positions of the entries of a sparse matrix.
 pub(super) struct Pattern {
-    pub(super) rows: String,
-    pub(super) columns: String,
-    pub(super) room: usize,
+    pub(super) rows: Vec<usize>,
+    pub(super) columns: Vec<usize>,
 }
 
 impl Pattern {
     pub(super) fn of(kernel: &SparseKernel) -> Pattern {
         Pattern {
-            rows: integers(&kernel.row_starts),
-            columns: integers(&kernel.columns_of),
-            // C has no empty arrays.
-            room: kernel.stored().max(1),
+            rows: kernel.row_starts.clone(),
+            columns: kernel.columns_of.clone(),
         }
     }
-}
 
-/// The patterns of the algebraic loops, and how often they are iterated.
-pub(super) fn loop_solver(subject: &Subject<'_>, iterations: u64) -> LoopSolver {
-    let [loops, direct, by_loop, by_state] = subject.matrices().map(Pattern::of);
-    LoopSolver {
-        loop_rows: loops.rows,
-        loop_columns: loops.columns,
-        loop_room: loops.room,
-        direct_rows: direct.rows,
-        direct_columns: direct.columns,
-        direct_room: direct.room,
-        by_loop_rows: by_loop.rows,
-        by_loop_columns: by_loop.columns,
-        by_loop_room: by_loop.room,
-        by_state_rows: by_state.rows,
-        by_state_columns: by_state.columns,
-        by_state_room: by_state.room,
-        loop_iterations: iterations.to_string(),
+    /// Creates a pattern from the rows and columns of entries, sorted by row.
+    pub(super) fn of_entries(count: usize, entries: impl Iterator<Item = (usize, usize)>) -> Pattern {
+        let (mut rows, mut columns) = (vec![0; count + 1], Vec::new());
+        for (row, column) in entries {
+            rows[row + 1] += 1;
+            columns.push(column);
+        }
+        for row in 0..count {
+            rows[row + 1] += rows[row];
+        }
+        Pattern { rows, columns }
+    }
+
+    /// Returns the number of entries, at least one because C has no empty arrays.
+    pub(super) fn room(&self) -> usize {
+        self.columns.len().max(1)
+    }
+
+    /// Prints the two tables of the pattern.
+    pub(super) fn tables(&self, name: &str) -> String {
+        format!(
+            "static const int {name}_rows[{}] = {{{}}};\nstatic const int {name}_columns[{}] = {{{}}};\n",
+            self.rows.len(),
+            integers(&self.rows),
+            self.room(),
+            integers(&self.columns)
+        )
     }
 }

@@ -1,50 +1,34 @@
-//! C99: the model, steppers, a program that runs it.
+//! C99: the model in one header and one source, and a separate program that runs the model.
 
 mod changes;
 mod common;
 mod dialect;
+mod engine;
 mod hooks;
 mod loops;
+mod model;
 mod operations;
+mod run;
 mod stability;
 mod text;
 
-use super::dialect::Dialect;
-use super::events::{ChangeKernels, Changing};
-use super::subject::{Named, Parameter, ReadmeTables, Subject, labels, names, parameter_remark, readme_tables};
+use super::events::Changing;
+use super::subject::{ReadmeTables, Subject, readme_tables};
 use super::template::{Template, template, values};
+use super::unfollowed::unfollowed;
 use super::{CodeOptions, Package};
-use crate::code::c::text::{comment, indices, integers, list};
 use crate::shortest;
-use changes::{ChangeCounts, ChangeFunctions, ChangeTables, change_counts, change_functions, change_tables};
 pub(super) use common::Common;
 use common::common;
-use dialect::{C, RULES, string};
-use hooks::{Given, Hooks};
-use lgm_kernels::{Kernel, KernelOptions, Sensitivities};
-use loops::{LoopSolver, Pattern, loop_solver};
+use dialect::{C, Members};
+use engine::{Engine, File, names_in, reachable};
+use lgm_kernels::program::Program;
+use lgm_kernels::{KernelOptions, Sensitivities};
+use model::{Model, Names, Written};
 use operations::operations;
-use std::fmt::Write;
+use run::Run;
+use text::wrapped_heads;
 
-/// The model: its interface, and its functions for the sources of `lgm_runtime`.
-const MODEL: [Template<Model>; 2] = [
-    template!("@name@.h", "model.h"),
-    template!("lgm_equations.h", "equations.h"),
-];
-
-/// Its signals, corners and conditions.
-const CORNERS: Template<Signals> = template!("lgm_corners.h", "corners.h");
-
-/// Its names and tables.
-const TABLES: Template<Listed> = template!("@name@_tables.c", "tables.c");
-
-/// Its interface to the sources of `lgm_runtime`.
-const BRIDGE: Template<Bridge> = template!("lgm_model.h", "bridge.h");
-
-/// Its changes at events.
-const CHANGES: Template<ChangeFunctions> = template!("lgm_changes.h", "changes.h");
-
-/// How they are built.
 const MAKEFILE: Template<Build> = template!("Makefile", "Makefile");
 
 const README: Template<Readme> = template!("README.md", "README.md");
@@ -53,6 +37,11 @@ values! {
     struct Build {
         ..common: Common;
         fixed: bool,
+        sampled: bool,
+        cvode: bool,
+        programs: String,
+        run_sources: String,
+        run_headers: String,
     }
 }
 
@@ -68,115 +57,197 @@ values! {
         ..common: Common;
         ..tables: ReadmeTables;
         ?fixed: FixedSteps;
+        run_files: String,
+        has_run: bool,
+        sampled: bool,
+        cvode: bool,
+        reads_du: bool,
     }
 }
 
-values! {
-    struct Bridge {
-        ..common: Common;
-        ?fixed: FixedSteps;
-        ?change_counts: ChangeCounts;
-        float: String,
-        has_branches: String,
-        has_totals: String,
-        has_moves: String,
-        is_linear: String,
-        has_jumps: String,
-        has_bounds: String,
-        is_directional: String,
-        instants: usize,
-        switches: usize,
-        phases: usize,
-        crossings: usize,
-        constraint_count: usize,
-        loop_entries: usize,
+/// The model functions that other programs call.
+const INTERFACE: [&str; 8] = [
+    "defaults", "init", "rhs", "outputs", "jacobian", "begin", "step", "STEP",
+];
+
+/// All C files of one model.
+struct Files {
+    header: File,
+    source: File,
+    /// The sources of the run.
+    run: Vec<File>,
+    /// The sources of a program that calls the run.
+    callers: Vec<File>,
+    /// The names of the members of the struct of parameters.
+    members: Vec<String>,
+    /// True if fixed steps are exact.
+    is_exact: bool,
+    /// True if functions take time derivatives of inputs as an argument.
+    reads_du: bool,
+}
+
+/// The code around the functions of a model.
+enum Around<'p> {
+    Nothing,
+    /// Programs with a `main`.
+    Run,
+    /// A library for other callers.
+    Callers(Callers<'p>),
+}
+
+/// The purpose of the files of a model.
+struct Purpose<'p> {
+    options: &'p CodeOptions,
+    sensitivities: Option<&'p Sensitivities>,
+    /// Further sources.
+    further: &'p [(&'static str, &'static str)],
+    around: Around<'p>,
+    /// The path to the folder of the model header, relative to the sources of the run.
+    above: &'static str,
+}
+
+fn files(subject: &Subject<'_>, common: &Common, purpose: &Purpose<'_>, changing: Changing<'_>) -> Files {
+    let options = purpose.options;
+    let of_partials = purpose.sensitivities.map(|partials| {
+        [&partials.rates, &partials.outputs, &partials.residuals].map(|kernel| kernel.values.program())
+    });
+    let programs = || {
+        run_programs(subject, changing)
+            .into_iter()
+            .chain(of_partials.into_iter().flatten())
+    };
+    let in_arrays = |members: &Members| repeats(subject) || programs().any(|program| !members.suffice(program));
+    let names = Names::new(subject, in_arrays);
+    let has_names = names.formulas.is_some();
+    let c = C {
+        float: options.float,
+        members: Some(&names.table).filter(|_| has_names),
+    };
+    let written = Model {
+        subject,
+        c,
+        names: &names,
+        common,
+        changing,
+        iterations: options.iterations(),
+        step: options.fixed_step,
+        further: programs().collect(),
+        has_run: !matches!(purpose.around, Around::Nothing),
+    }
+    .write();
+    let run = Run {
+        subject,
+        c,
+        names: &names,
+        common,
+        changing,
+        sensitivities: purpose.sensitivities,
+        header: format!("{}{}.h", purpose.above, common.name),
+    };
+    let numbers = run.numbers(Some(&written));
+    let mut engine = Engine {
+        name: &common.name,
+        float: options.float,
+        numbers: numbers.iter().copied().collect(),
+    };
+    let mut callers = Vec::new();
+    let roots: Vec<String> = match purpose.around {
+        Around::Nothing => Vec::new(),
+        Around::Run => vec!["main".to_string()],
+        Around::Callers(of) => {
+            let texts = of(common, !has_names).into_iter();
+            callers = texts.map(|(name, text)| (name, engine.source(&text))).collect();
+            callers.iter().flat_map(|file| names_in(&file.1)).collect()
+        }
+    };
+    let kept = match purpose.around {
+        Around::Nothing => {
+            engine.numbers.insert("LGM_BRANCHES", 0);
+            Vec::new()
+        }
+        _ => {
+            let all = run.files(&engine, &numbers, purpose.further);
+            reachable(all, roots.iter().map(String::as_str))
+        }
+    };
+    let is_exact = written.is_exact;
+    let [header, source] = model_files(written, &engine, &kept, &roots);
+    Files {
+        header,
+        source,
+        run: kept,
+        callers,
+        members: names.members.clone(),
+        is_exact,
+        reads_du: engine.numbers.get("LGM_DU").is_some_and(|reads| *reads != 0),
     }
 }
 
-values! {
-    struct Model {
-        ..common: Common;
-        ?loop_solver: LoopSolver;
-        ?directional: Partials;
-        state_indices: String,
-        input_indices: String,
-        output_indices: String,
-        parameter_members: String,
-        default_lines: String,
-        parameter_lines: String,
-        entries: usize,
-        conditions: usize,
-        bend_count: usize,
-        state_columns: usize,
-        scratch: usize,
-        helpers: String,
-        programs: String,
-        hooks: String,
+/// Returns the files of the model, with the functions that the run or a surrounding program calls.
+fn model_files(written: Written, engine: &Engine<'_>, run: &[File], roots: &[String]) -> [File; 2] {
+    let name = engine.name;
+    let files = [(".h", written.header), (".c", written.source)];
+    let files = files.map(|(ending, text)| (format!("{name}{ending}"), engine.source(&text)));
+    let mut used: Vec<String> = INTERFACE.map(|function| format!("{name}_{function}")).to_vec();
+    used.extend(["STATES", "INPUTS", "OUTPUTS", "DISCRETES"].map(|number| format!("{name}_{number}")));
+    for letter in ["x", "u", "y", "d"] {
+        let prefix = format!("{name}_{letter}_");
+        used.extend(names_in(&files[0].1).filter(|found| found.starts_with(&prefix)));
     }
+    used.extend(run.iter().flat_map(|file| names_in(&file.1).collect::<Vec<_>>()));
+    used.extend(roots.iter().cloned());
+    let mut found = reachable(files.to_vec(), used.iter().map(String::as_str)).into_iter();
+    let mut next = || {
+        let (name, text) = found.next().expect("invariant: a model has functions");
+        (name, wrapped_heads(&text))
+    };
+    [next(), next()]
 }
 
-values! {
-    /// The partial derivatives by everything.
-    struct Partials {
-        partials_room: usize,
-        rates_partials_rows: String,
-        rates_partials_columns: String,
-        rates_partials_room: usize,
-        outputs_partials_rows: String,
-        outputs_partials_columns: String,
-        outputs_partials_room: usize,
-        residuals_partials_rows: String,
-        residuals_partials_columns: String,
-        residuals_partials_room: usize,
-    }
+/// Equations with at least this number of repetitions become a loop over arrays.
+const LEAST_REPEATED: u32 = 4;
+
+/// Returns true if equations are printed as loops.
+fn repeats(subject: &Subject<'_>) -> bool {
+    let loops = &subject.kernels.derivatives.program().loops;
+    loops.iter().any(|each| each.count >= LEAST_REPEATED)
 }
 
-values! {
-    struct Signals {
-        ..common: Common;
-        helpers: String,
-        programs: String,
-        hooks: String,
-    }
+/// Returns the programs that a run evaluates in addition to the equations.
+fn run_programs<'p>(subject: &'p Subject<'_>, changing: Changing<'p>) -> Vec<&'p Program> {
+    let corners = &subject.corners;
+    let mut kernels = vec![subject.signals()];
+    kernels.extend([
+        corners.instants(),
+        corners.switches(),
+        corners.phases(),
+        corners.crossings(),
+    ]);
+    let mut programs: Vec<&Program> = kernels.into_iter().map(|kernel| kernel.program()).collect();
+    programs.extend(changing.iter().flat_map(|changing| changing.1.programs()));
+    programs
 }
 
-values! {
-    struct Listed {
-        ..common: Common;
-        ?change_tables: ChangeTables;
-        column_names: String,
-        column_states: String,
-        parameter_names: String,
-        state_names: String,
-        output_names: String,
-        loop_names: String,
-        parameter_cases: String,
-        start_given: String,
-        state_kinds: String,
-        state_scales: String,
-        settled_unknowns: String,
-        stored_unknowns: String,
-        guesses: String,
-        jumping: String,
-        bending: String,
-        jacobian_rows: String,
-        jacobian_columns: String,
-    }
-}
-
-/// The files of the model and of its runs with their names: what a program that runs it is made of.
-pub(super) struct Library {
+/// The named files of the model and of its runs, from which a program that runs the model is built.
+pub(super) struct CodeFiles {
     pub(super) files: Vec<(String, String)>,
-    /// The partial derivatives in these files; of a model with events, those of each combination of modes, which no file holds.
+    /// The partial derivatives in these files. For a model with events: those of each combination of modes, which no file contains.
     pub(super) sensitivities: Vec<Sensitivities>,
-    /// What templates of such a program know.
+    /// The template values of such a program.
     pub(super) common: Common,
 }
 
-/// The library in double precision; with derivatives along any direction, unless the model has events.
-pub(super) fn library(subject: &Subject<'_>, changing: Changing<'_>) -> Library {
-    let c = C { float: false };
-    let common = common(subject, &c);
+/// Returns the files of a program around a model. The arguments are the template values, and whether parameters are in an array.
+type Callers<'c> = &'c dyn Fn(&Common, bool) -> Vec<File>;
+
+/// Returns the library in double precision. Models without events include derivatives along any direction. The library contains the
+/// files of `callers` and the functions that these files call.
+pub(super) fn library(subject: &Subject<'_>, changing: Changing<'_>, callers: Callers<'_>) -> CodeFiles {
+    let plain = C {
+        float: false,
+        members: None,
+    };
+    let common = common(subject, &plain);
     let interpreted = KernelOptions { native: false };
     let sensitivities = match changing {
         None => vec![Sensitivities::new(subject.system, &interpreted)],
@@ -185,380 +256,120 @@ pub(super) fn library(subject: &Subject<'_>, changing: Changing<'_>) -> Library 
             .map(|system| Sensitivities::new(&system, &interpreted))
             .collect(),
     };
-    let iterations = CodeOptions::default().iterations();
-    let directional = sensitivities.first().filter(|_| changing.is_none());
-    let mut files = library_files(subject, &c, &common, (directional, changing), iterations);
-    files.push(BRIDGE.file(&bridge(subject, &c, &common, directional.is_some(), (None, changing))));
-    Library {
-        files,
+    let purpose = Purpose {
+        options: &CodeOptions::default(),
+        sensitivities: sensitivities.first().filter(|_| changing.is_none()),
+        further: &[],
+        around: Around::Callers(callers),
+        above: "",
+    };
+    let files = files(subject, &common, &purpose, changing);
+    let mut all = vec![files.header, files.source];
+    all.extend(files.run);
+    all.extend(files.callers);
+    CodeFiles {
+        files: all,
         sensitivities,
         common,
     }
 }
 
-fn library_files(
-    subject: &Subject<'_>,
-    c: &C,
-    common: &Common,
-    (sensitivities, changing): (Option<&Sensitivities>, Changing<'_>),
-    iterations: u64,
-) -> Vec<(String, String)> {
-    let model = model_values(subject, c, common, (sensitivities, changing), iterations);
-    let mut files: Vec<(String, String)> = MODEL.iter().map(|template| template.file(&model)).collect();
-    files.push(CORNERS.file(&signal_values(subject, c, common)));
-    files.push(TABLES.file(&table_values(subject, c, common, changing)));
-    if let Some((gathered, kernels)) = changing {
-        files.push(CHANGES.file(&change_functions(gathered, kernels, c, common)));
-    }
-    let of_events = lgm_runtime::C_EVENTS.iter().filter(|_| changing.is_some());
-    let sources = lgm_runtime::C_SOURCES.iter().chain(of_events);
-    files.extend(sources.map(|(name, text)| (name.to_string(), text.to_string())));
-    files
-}
-
-/// The interface of the model to the sources of `lgm_runtime`.
-fn bridge(
-    subject: &Subject<'_>,
-    c: &C,
-    common: &Common,
-    is_directional: bool,
-    (fixed, changing): (Option<FixedSteps>, Changing<'_>),
-) -> Bridge {
-    let flag = |flag: bool| u8::from(flag).to_string();
-    let corners = &subject.corners;
-    Bridge {
-        fixed,
-        change_counts: changing.map(|changing| change_counts(changing.0)),
-        float: flag(c.float),
-        has_branches: flag(subject.has_branches()),
-        has_totals: flag(subject.has_totals()),
-        has_moves: flag(subject.moves),
-        is_linear: flag(subject.system.equations.linear),
-        has_jumps: flag(subject.jumps()),
-        has_bounds: flag(subject.bounds_steps()),
-        is_directional: flag(is_directional),
-        instants: corners.instants().outputs(),
-        switches: corners.switches().outputs(),
-        phases: if subject.needs_fastest() {
-            corners.phases().outputs()
-        } else {
-            0
-        },
-        crossings: corners.crossings().outputs(),
-        constraint_count: subject.system.starts.constraints.len(),
-        loop_entries: subject.jacobians().residuals_by_unknowns.stored(),
-        common: common.clone(),
-    }
-}
-
-/// All files.
+/// Returns all files of the package.
 pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions, changing: Changing<'_>) -> Package {
-    let c = C { float: options.float };
-    let mut package = Package::default();
-    let common = common(subject, &c);
-    for file in library_files(subject, &c, &common, (None, changing), options.iterations()) {
-        package.add(file.0, file.1);
-    }
-    let fixed_program = options.fixed_step.map(|_| lgm_runtime::C_FIXED);
-    for (name, text) in lgm_runtime::C_PROGRAMS.into_iter().chain(fixed_program) {
-        // CVODE has the right sides alone.
-        if changing.is_none() || name == "main.c" {
-            package.add(name, text);
-        }
-    }
-    let build = Build {
-        common: common.clone(),
-        fixed: options.fixed_step.is_some(),
+    let plain = C {
+        float: options.float,
+        members: None,
     };
-    package.add(MAKEFILE.path(&build), MAKEFILE.text(&build));
-    let steps = options.fixed_step.map(|step| FixedSteps {
-        fixed_step: shortest(step),
-        operations: operations(subject, step, options.iterations()),
-    });
-    if let (Some(step), Some(steps)) = (options.fixed_step, &steps) {
-        package.warnings.extend(stability::warning(subject, step));
-        package.remarks.push(steps.operations.clone());
-    }
-    let literal = options.fixed_step.map(|step| c.literal(step));
-    let fixed = steps
-        .clone()
-        .zip(literal)
-        .map(|(steps, fixed_step)| FixedSteps { fixed_step, ..steps });
-    let bridge = bridge(subject, &c, &common, false, (fixed, changing));
-    package.add(BRIDGE.path(&bridge), BRIDGE.text(&bridge));
+    let mut package = Package::default();
+    let common = common(subject, &plain);
+    let is_sampled = subject.sampled.is_some();
+    // CVODE needs only the right-hand sides.
+    let has_cvode = changing.is_none() && !is_sampled && !options.functions && stability::is_stiff(subject);
+    let programs = [
+        (!is_sampled, "", lgm_runtime::C_MAIN),
+        (has_cvode, "_cvode", lgm_runtime::C_CVODE),
+        (options.fixed_step.is_some(), "_fixed", lgm_runtime::C_FIXED),
+    ];
+    let programs: Vec<_> = programs.into_iter().filter(|program| program.0).collect();
+    let further: Vec<_> = programs.iter().map(|program| program.2).collect();
+    let purpose = Purpose {
+        options,
+        sensitivities: None,
+        further: &further,
+        around: match options.functions {
+            true => Around::Nothing,
+            false => Around::Run,
+        },
+        above: "../",
+    };
+    let Files {
+        header,
+        source,
+        run,
+        members,
+        is_exact,
+        reads_du,
+        ..
+    } = files(subject, &common, &purpose, changing);
+    let listed = |ending: &str, skipped: &[&str]| {
+        let names = run.iter().map(|file| file.0.as_str());
+        let names = names.filter(|name| name.ends_with(ending) && !skipped.contains(name));
+        names.map(|name| format!("run/{name}")).collect::<Vec<_>>().join(" ")
+    };
+    let programs = programs
+        .iter()
+        .map(|program| format!("{}{}", common.program, program.1));
+    let build = Build {
+        fixed: options.fixed_step.is_some(),
+        sampled: is_sampled,
+        cvode: has_cvode,
+        programs: programs.collect::<Vec<_>>().join(" "),
+        run_sources: listed(".c", &["main.c", "lgm_cvode.c", "lgm_fixed.c"]),
+        run_headers: listed(".h", &[]),
+        common: common.clone(),
+    };
+    let steps = fixed_steps(subject, options, is_exact, &mut package);
     let readme = Readme {
         common,
-        tables: readme_tables(subject, &members(subject)),
+        tables: readme_tables(subject, &members),
         fixed: steps,
+        run_files: listed(".c", &[if is_sampled { "lgm_fixed.c" } else { "main.c" }]).replace(' ', "`, `"),
+        reads_du,
+        sampled: is_sampled,
+        cvode: has_cvode,
+        has_run: !options.functions,
     };
+    if !options.functions {
+        package.add(MAKEFILE.path(&build), MAKEFILE.text(&build));
+    }
     package.add(README.path(&readme), README.text(&readme));
+    for (name, text) in [header, source] {
+        package.add(name, text);
+    }
+    for (name, text) in run {
+        package.add(format!("run/{name}"), text);
+    }
     package
 }
 
-/// The members of the parameter struct with their names.
-fn members(subject: &Subject<'_>) -> Vec<String> {
-    let users = subject.parameters.iter().map(|parameter| parameter.name.as_str());
-    names(users, RULES, &[])
-}
-
-/// How an entry of a parameter is reached in the struct.
-fn entry_place(parameter: &Parameter, member: &str, at: usize) -> String {
-    match parameter.shape.is_empty() {
-        true => member.to_string(),
-        false => format!("{member}[{at}]"),
-    }
-}
-
-/// The members of the struct of parameters, and the lines that give them their values.
-fn declare_parameters(subject: &Subject<'_>, c: &C, name: &str, members: &[String]) -> [String; 2] {
-    let mut struct_members = String::new();
-    let mut defaults = String::new();
-    for (parameter, member) in subject.parameters.iter().zip(members) {
-        let size = match parameter.shape.as_slice() {
-            [] => String::new(),
-            _ => format!("[{}]", parameter.entries.len()),
-        };
-        let _ = writeln!(
-            struct_members,
-            "    {name}_real {member}{size}; /* {} */",
-            comment(&parameter_remark(parameter))
-        );
-        for (at, entry) in parameter.entries.iter().enumerate() {
-            let value = match entry.derived {
-                Some(_) => "NAN".to_string(),
-                None => c.literal(entry.value),
-            };
-            let place = entry_place(parameter, member, at);
-            let _ = writeln!(defaults, "    parameters->{place} = {value};");
-        }
-    }
-    if members.is_empty() {
-        let _ = writeln!(struct_members, "    {name}_real none; /* There is none. */");
-        let _ = writeln!(defaults, "    parameters->none = {};", c.literal(0.0));
-    }
-    [struct_members, defaults]
-}
-
-/// The partial derivatives by everything, with the memory that the largest of them takes.
-fn partial_values<'p>(partials: &'p Sensitivities, hooks: &mut Hooks<'p>) -> Partials {
-    let kernels = [&partials.rates, &partials.outputs, &partials.residuals];
-    let room = kernels.iter().map(|kernel| kernel.stored()).max();
-    let names = ["rates_partials", "outputs_partials", "residuals_partials"];
-    for (name, kernel) in names.into_iter().zip(kernels) {
-        // Without loops nothing asks for the last of them.
-        if kernel.rows > 0 || name != "residuals_partials" {
-            hooks.add(name, Given::Point, kernel.values.program());
-        }
-    }
-    let [rates, outputs, residuals] = kernels.map(Pattern::of);
-    Partials {
-        partials_room: room.unwrap_or(0).max(1),
-        rates_partials_rows: rates.rows,
-        rates_partials_columns: rates.columns,
-        rates_partials_room: rates.room,
-        outputs_partials_rows: outputs.rows,
-        outputs_partials_columns: outputs.columns,
-        outputs_partials_room: outputs.room,
-        residuals_partials_rows: residuals.rows,
-        residuals_partials_columns: residuals.columns,
-        residuals_partials_room: residuals.room,
-    }
-}
-
-/// The lines that copy parameters, and compute those that follow from others and are not given.
-fn parameter_lines<'p>(subject: &'p Subject<'_>, members: &[String], hooks: &mut Hooks<'p>) -> String {
-    let mut lines = String::new();
-    for (parameter, member) in subject.parameters.iter().zip(members) {
-        for at in 0..parameter.entries.len() {
-            let place = entry_place(parameter, member, at);
-            let _ = writeln!(lines, "    p[{}] = parameters->{place};", parameter.first + at);
-        }
-    }
-    for (order, (position, kernel)) in subject.kernels.derived().iter().enumerate() {
-        let function = format!("derived_{}", order + 1);
-        let remark = subject.entries().nth(*position).map(|entry| comment(&entry.name));
-        let out = format!("&p[{position}]");
-        let call = hooks.plain(&function, kernel.program(), &out, &|_| remark.clone());
-        let _ = writeln!(lines, "    if (isnan(p[{position}])) {{\n        {call}\n    }}");
-    }
-    if subject.parameters.is_empty() {
-        lines.push_str("    (void)parameters;\n    (void)p;\n");
-    }
-    lines
-}
-
-/// Adds the functions of right sides, outputs, starts, loops and their derivatives.
-fn add_kernels<'p>(subject: &'p Subject<'_>, hooks: &mut Hooks<'p>, changing: Option<&'p ChangeKernels>) {
-    let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
-    let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, comment);
-    let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
-    if let Some(changing) = changing {
-        changing.add(hooks, &states, &outputs);
-    } else {
-        hooks.add_with(("derivatives", Given::Point), kernels.derivatives.program(), &states);
-        hooks.add_with(("outputs", Given::Point), kernels.outputs.program(), &outputs);
-    }
-    let starts = labels("", &subject.states);
-    hooks.add_with(("starts", Given::Time), kernels.starts.program(), &starts);
-    if let Some(kernel) = &subject.constraints {
-        hooks.add("constraints", Given::Time, kernel.program());
-    }
-    if subject.held.as_ref().is_some_and(|held| held.combinations > 1) {
-        return;
-    }
-    if subject.unknowns() == 0 {
-        hooks.add("jacobian", Given::Point, jacobians.rates_by_states.values.program());
-        return;
-    }
-    for (name, kernel) in [
-        ("residuals", &kernels.residuals),
-        ("loop_matrix", &jacobians.residuals_by_unknowns.values),
-        ("direct", &jacobians.rates_by_states.values),
-        ("by_unknowns", &jacobians.rates_by_unknowns.values),
-        ("by_states", &jacobians.residuals_by_states.values),
-    ] {
-        hooks.add(name, Given::Point, kernel.program());
-    }
-}
-
-fn model_values(
+/// Describes steps of fixed length, with warnings and a remark on them.
+fn fixed_steps(
     subject: &Subject<'_>,
-    c: &C,
-    common: &Common,
-    (sensitivities, changing): (Option<&Sensitivities>, Changing<'_>),
-    iterations: u64,
-) -> Model {
-    let members = members(subject);
-    let mut hooks = Hooks::new(c);
-    add_kernels(subject, &mut hooks, changing.map(|changing| changing.1));
-    let directional = sensitivities.map(|partials| partial_values(partials, &mut hooks));
-    let parameter_lines = parameter_lines(subject, &members, &mut hooks);
-    let mut programs = hooks.programs().to_vec();
-    let corners = &subject.corners;
-    programs.push(subject.kernels.inputs.program());
-    let corners = [
-        corners.instants(),
-        corners.switches(),
-        corners.phases(),
-        corners.crossings(),
-    ];
-    programs.extend(corners.map(Kernel::program));
-    programs.extend(changing.iter().flat_map(|changing| changing.1.programs()));
-    let scratch = Subject::scratch(&programs).max(1);
-    let [parameter_members, default_lines] = declare_parameters(subject, c, &common.name, &members);
-    let (helpers, programs, hooks) = hooks.finish(c);
-    Model {
-        loop_solver: (subject.unknowns() > 0).then(|| loop_solver(subject, iterations)),
-        directional,
-        state_indices: indices(&common.name, "x", &subject.states),
-        input_indices: indices(&common.name, "u", &subject.inputs),
-        output_indices: indices(&common.name, "y", &subject.outputs),
-        parameter_members,
-        default_lines,
-        parameter_lines,
-        entries: subject.jacobian_pattern().1.len(),
-        conditions: subject.jumping.len(),
-        bend_count: subject.bending.len(),
-        state_columns: subject.columns.states.len(),
-        scratch,
-        helpers,
-        programs,
-        hooks,
-        common: common.clone(),
-    }
-}
-
-fn signal_values(subject: &Subject<'_>, c: &C, common: &Common) -> Signals {
-    let mut hooks = Hooks::new(c);
-    let corners = &subject.corners;
-    let has_phases = subject.needs_fastest() && corners.phases().outputs() > 0;
-    let has_crossings = !(subject.jumping.is_empty() && subject.bending.is_empty());
-    for (name, given, kernel, is_there) in [
-        ("inputs", Given::Time, &subject.kernels.inputs, true),
-        (
-            "instants",
-            Given::Time,
-            corners.instants(),
-            corners.instants().outputs() > 0,
-        ),
-        (
-            "switches",
-            Given::Time,
-            corners.switches(),
-            corners.switches().outputs() > 0,
-        ),
-        ("phases", Given::Time, corners.phases(), has_phases),
-        ("crossings", Given::Point, corners.crossings(), has_crossings),
-    ] {
-        if is_there {
-            hooks.add(name, given, kernel.program());
-        }
-    }
-    let (helpers, programs, hooks) = hooks.finish(c);
-    Signals {
-        helpers,
-        programs,
-        hooks,
-        common: common.clone(),
-    }
-}
-
-fn table_values(subject: &Subject<'_>, c: &C, common: &Common, changing: Changing<'_>) -> Listed {
-    let columns = subject.columns.table();
-    let lines = |list: &mut dyn Iterator<Item = &str>| -> String {
-        let lines: Vec<String> = list.map(|name| format!("    {}", string(name))).collect();
-        lines.join(",\n")
+    options: &CodeOptions,
+    is_exact: bool,
+    package: &mut Package,
+) -> Option<FixedSteps> {
+    let step = options.fixed_step?;
+    let steps = FixedSteps {
+        fixed_step: shortest(step),
+        operations: operations(subject, step, options.iterations(), is_exact),
     };
-    let fields: Vec<String> = columns
-        .iter()
-        .map(|column| crate::rows::csv_field(&column.name))
-        .collect();
-    let states: Vec<usize> = subject.columns.states.iter().map(|entry| entry.0).collect();
-    let mut cases = String::new();
-    for (parameter, member) in subject.parameters.iter().zip(members(subject)) {
-        for at in 0..parameter.entries.len() {
-            let place = entry_place(parameter, &member, at);
-            let _ = writeln!(
-                cases,
-                "    case {}:\n        return &parameters->{place};",
-                parameter.first + at
-            );
-        }
+    if !is_exact {
+        package.warnings.extend(stability::warning(subject, step));
     }
-    if cases.is_empty() {
-        cases.push_str("    case -1:\n        return &parameters->none;\n");
+    if subject.has_branches() {
+        package.warnings.push(unfollowed(subject));
     }
-    // C has no empty arrays.
-    let names = |list: &mut dyn Iterator<Item = &str>| match lines(list) {
-        none if none.is_empty() => "    \"\"".to_string(),
-        some => some,
-    };
-    let (rows, columns_of) = subject.jacobian_pattern();
-    let flags = |flags: &mut dyn Iterator<Item = bool>| list(flags.map(|flag| u8::from(flag).to_string()), "0".into());
-    // Single precision has fewer powers of ten.
-    let least = if c.float { 1e-18 } else { 0.0 };
-    let scales = subject.scales().iter();
-    let scales = scales.map(|scale| c.literal(if *scale < 0.0 { *scale } else { scale.max(least) }));
-    let guesses = subject.guesses();
-    Listed {
-        change_tables: changing.map(|changing| change_tables(changing.0, c)),
-        start_given: flags(&mut subject.system.states.iter().map(|state| state.start_given)),
-        state_kinds: integers(&subject.kinds()),
-        state_scales: list(scales, c.literal(1.0)),
-        settled_unknowns: flags(&mut subject.settled_unknowns()),
-        stored_unknowns: flags(&mut subject.stored_unknowns()),
-        guesses: list(guesses.iter().flatten().map(|value| c.literal(*value)), String::new()),
-        jumping: integers(&subject.jumping),
-        bending: integers(&subject.bending),
-        jacobian_rows: integers(&rows),
-        jacobian_columns: integers(&columns_of),
-        column_names: lines(&mut fields.iter().map(String::as_str)),
-        column_states: integers(&states),
-        parameter_names: names(&mut subject.entries().map(|entry| entry.name.as_str())),
-        state_names: names(&mut subject.states.iter().map(|state| state.name.as_str())),
-        output_names: names(&mut subject.outputs.iter().map(|output| output.name.as_str())),
-        loop_names: names(&mut subject.loop_elements()),
-        parameter_cases: cases,
-        common: common.clone(),
-    }
+    package.remarks.push(steps.operations.clone());
+    Some(steps)
 }

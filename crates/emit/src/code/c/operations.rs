@@ -1,18 +1,33 @@
-//! What a step of fixed length takes.
+//! The computational cost of a fixed step.
 
 use crate::code::functions;
-use crate::code::subject::{JUMP_PARTS, Subject};
+use crate::code::subject::Subject;
 use crate::shortest;
 use lgm_runtime::loops::HALVINGS;
 use std::fmt::Write;
 
-/// How many operations a step of fixed length takes at most.
-pub(super) fn operations(subject: &Subject<'_>, step: f64, iterations: u64) -> String {
+/// Describes the maximum number of operations in a fixed step.
+pub(super) fn operations(subject: &Subject<'_>, step: f64, iterations: u64, is_exact: bool) -> String {
     let kernels = &subject.kernels;
     let of = functions::operations;
     let states = subject.states.len() as u64;
+    let blocks = subject.sampled.as_ref().map_or(0, |sampled| {
+        let assigned = sampled.kernels.assigned.iter();
+        let assigned = assigned.map(|kernel| of(kernel.program())).sum::<u64>();
+        of(sampled.kernels.read.program()) + assigned + 2 * sampled.clocks().len() as u64
+    });
+    let with_blocks = if blocks > 0 { "the blocks, " } else { "" };
+    if is_exact {
+        let columns = states + (subject.inputs.len() + subject.discretes.len()) as u64;
+        let total = blocks + of(kernels.outputs.program()) + states * (2 * columns + 1);
+        return format!(
+            "A step of {} s takes at most {total} arithmetic operations: {with_blocks}the outputs, and a product of a matrix with states and \
+             inputs, which is exact while the inputs are held. The matrix is computed when the run begins.",
+            shortest(step)
+        );
+    }
     let k = subject.unknowns() as u64;
-    let plain = of(kernels.derivatives.program()) + of(kernels.inputs.program());
+    let plain = of(kernels.derivatives.program());
     let mut loops = 0;
     if k > 0 {
         let factors = k * k * k + k * k;
@@ -24,31 +39,19 @@ pub(super) fn operations(subject: &Subject<'_>, step: f64, iterations: u64) -> S
         loops = iterations * iteration;
     }
     let slope = plain + loops;
-    let total = 4 * (slope + 4 * states) + 8 * states + of(kernels.outputs.program());
+    let total = blocks + 4 * (slope + 4 * states) + 8 * states + of(kernels.outputs.program());
     let mut sentence = format!(
-        "A step of {} s takes at most {total} operations on numbers: four right-hand sides of {slope}, the outputs, and {} for \
-         the step itself. A call of a mathematical function counts as one.",
+        "A step of {} s takes at most {total} arithmetic operations: {with_blocks}four right-hand sides of {slope}, the outputs, \
+         and {} for the step itself. A call of a mathematical function counts as one operation.",
         shortest(step),
         24 * states
     );
-    if subject.jumps() {
-        let _ = write!(
-            sentence,
-            " Where an input steps, the states are brought along on two ways of at most {JUMP_PARTS} parts each, of {} operations a part; \
-             a `-D` of the compiler for the parts allows fewer. A way that does not come to its end ends the run with its cause.",
-            19 * slope + 60 * states
-        );
-    }
     if k > 0 {
         let _ = write!(
             sentence,
-            " Of each right-hand side {loops} are those of {iterations} iterations on the algebraic loops, which are hardly ever made; \
-             `--loop-iterations` allows fewer. The first solution is looked for from five guesses, with so many iterations each."
-        );
-    }
-    if subject.has_branches() {
-        sentence.push_str(
-            " What it takes to follow a solution of the loops along a step, and to leave it where it ends, is not in these numbers.",
+            " Of each right-hand side, {loops} operations belong to {iterations} iterations on the algebraic loops, \
+             which are rarely all needed; `--loop-iterations` allows fewer. The first solution is searched from five \
+             guesses, with the same number of iterations each."
         );
     }
     sentence

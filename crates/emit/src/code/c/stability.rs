@@ -1,6 +1,7 @@
-//! Whether steps of fixed length are short enough for the poles of a model.
+//! Checks whether fixed steps are short enough for the poles of a model.
 
 use crate::code::subject::Subject;
+use crate::code::trials::UNKNOWN_SPAN;
 use lgm_analysis::poles;
 use lgm_kernels::Arguments;
 use lgm_model::system::SparseMatrix;
@@ -8,44 +9,61 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use num_complex::Complex;
 
-/// The poles of more states than this are not computed.
+/// For models with more states than this, the poles are not computed.
 const MOST: usize = 400;
 
-/// The region in which the method of Runge and Kutta of order 4 is stable lies within this distance of zero.
+/// The stability region of the classical Runge-Kutta method of order 4 lies within this distance of zero (exactly
+/// 2.83 at most).
 const REACH: f64 = 4.0;
 
-/// Points at which the way out of it is looked for.
+/// The number of sample points in the search for the edge of the stability region.
 const POINTS: u32 = 400;
 
-/// A pole is no growth where its real part is above zero by less than this share of its size.
-const ROUNDING: f64 = 1e-9;
+/// A positive real part below this fraction of the pole's magnitude is round-off, not growth.
+const GROWTH_NOISE: f64 = 1e-9;
 
-/// The warning that something grows in steps of this length that does not grow in the model; none where nothing does, or the poles are
-/// not known: those of large models, and of models with algebraic loops.
+/// Returns a warning if a fixed step amplifies a mode that does not grow in the model; none if no mode is affected or
+/// the poles are unknown, which is the case for large models and models with algebraic loops.
 pub(super) fn warning(subject: &Subject<'_>, step: f64) -> Option<Diagnostic> {
     let found = poles_at_start(subject)?.into_iter();
-    let steady = found.filter(|pole| pole.norm() > 0.0 && pole.re <= ROUNDING * pole.norm());
+    let steady = found.filter(|pole| pole.norm() > 0.0 && pole.re <= GROWTH_NOISE * pole.norm());
     let bounds = steady.map(|pole| (longest_step(pole), pole));
     let (longest, pole) = bounds.min_by(|a, b| a.0.total_cmp(&b.0))?;
     if step <= longest {
         return None;
     }
     let message = format!(
-        "fixed steps of {} s are too long for the pole at {} 1/s: what decays in the model grows in them",
+        "fixed steps of {} s are too long for the pole at {} 1/s: a decaying mode would grow",
         six_digits(step),
         in_words(pole)
     );
     let mut warning = Diagnostic::warning(Code::LGM0935, message);
     if !subject.system.equations.linear {
-        warning = warning.note("the pole is that of small motions about the start");
+        warning = warning.note("the pole belongs to the linearisation at the initial values");
     }
     Some(warning.help(format!(
-        "let steps be at most {} s long, or leave out of the model what is so fast",
+        "use steps of at most {} s, or remove the fast dynamics from the model",
         six_digits(longest)
     )))
 }
 
-/// The eigenvalues of the rates by the states, where the states are at their starts and the inputs at zero.
+/// An explicit method that needs more steps than this for its stability takes noticeable time.
+const MANY_STEPS: f64 = 10_000.0;
+
+/// True if decaying modes limit the steps of an explicit method so much that a run takes many steps. Models with unknown poles count
+/// as stiff.
+pub(super) fn is_stiff(subject: &Subject<'_>) -> bool {
+    let Some(found) = poles_at_start(subject) else {
+        return !subject.states.is_empty();
+    };
+    let (start, stop, _) = subject.plan();
+    let span = stop.map_or(UNKNOWN_SPAN, |stop| stop - start);
+    let decaying = found.into_iter().filter(|pole| pole.re < -GROWTH_NOISE * pole.norm());
+    let shortest = decaying.map(longest_step).fold(f64::INFINITY, f64::min);
+    span / shortest > MANY_STEPS
+}
+
+/// Returns the eigenvalues of the Jacobian of the rates, with the states at their initial values and all inputs zero.
 fn poles_at_start(subject: &Subject<'_>) -> Option<Vec<Complex<f64>>> {
     let system = subject.system;
     let size = system.states.len();
@@ -75,15 +93,15 @@ fn poles_at_start(subject: &Subject<'_>) -> Option<Vec<Complex<f64>>> {
     poles(&matrix)
 }
 
-/// How much a step makes of what belongs to a pole: the polynomial of the method at the pole times the step.
+/// Returns the amplification of a mode in one step: the method's stability polynomial at the pole times the step.
 fn growth(z: Complex<f64>) -> f64 {
     (z * (z * (z * (z / 24.0 + 1.0 / 6.0) + 0.5) + 1.0) + 1.0).norm()
 }
 
-/// The longest step in which what belongs to a pole does not grow.
+/// Returns the longest step that does not amplify the mode of a pole.
 fn longest_step(pole: Complex<f64>) -> f64 {
     let size = pole.norm();
-    let grows = |reach: f64| growth(pole / size * reach) > 1.0 + ROUNDING;
+    let grows = |reach: f64| growth(pole / size * reach) > 1.0 + GROWTH_NOISE;
     let point = |at: u32| REACH * f64::from(at) / f64::from(POINTS);
     let Some(first) = (1..=POINTS).find(|at| grows(point(*at))) else {
         return REACH / size;
@@ -99,7 +117,7 @@ fn longest_step(pole: Complex<f64>) -> f64 {
     inside / size
 }
 
-/// `-1000`, `-2 + 30i`
+/// Prints a pole: `-1000`, `-2 + 30i`.
 fn in_words(pole: Complex<f64>) -> String {
     match pole.im == 0.0 {
         true => six_digits(pole.re),
@@ -113,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_region_ends_where_the_books_say() {
-        // 2.785 on the real axis, 2 sqrt 2 on the imaginary one.
+        // The limit is 2.785 on the real axis and 2 sqrt 2 on the imaginary axis.
         assert!((longest_step(Complex::new(-1000.0, 0.0)) - 2.785_293_6e-3).abs() < 1e-9);
         assert!((longest_step(Complex::new(0.0, 10.0)) - 0.08_f64.sqrt()).abs() < 1e-3);
     }

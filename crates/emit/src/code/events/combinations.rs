@@ -1,4 +1,4 @@
-//! The combinations of modes that a program holds.
+//! The combinations of modes that a program contains.
 
 use super::{Changes, refused};
 use lgm_equations::switching::{Condition, InModes, near};
@@ -6,13 +6,13 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// A program holds so many combinations of modes at most.
+/// The maximum number of combinations of modes in a program.
 const MOST_COMBINATIONS: usize = 256;
 
-/// A combination with its equations, or the reason that it has none.
+/// A combination with its equations, or the reason why it has no equations.
 pub(super) type Made = (Vec<usize>, Result<InModes, String>);
 
-/// The combinations that are made, in the order in which they were met.
+/// The combinations formulated so far, in order of discovery.
 struct Table<'c, 'a> {
     changes: &'c Changes<'a>,
     made: Vec<Made>,
@@ -20,7 +20,7 @@ struct Table<'c, 'a> {
 }
 
 impl Table<'_, '_> {
-    /// The place of a combination, which is formulated when it is first asked for.
+    /// Returns the index of a combination, which is formulated on first request.
     fn place(&mut self, modes: &[usize]) -> usize {
         if let Some(place) = self.places.get(modes) {
             return *place;
@@ -35,7 +35,7 @@ impl Table<'_, '_> {
         self.made.len() - 1
     }
 
-    /// The combinations that a run may come to from one: by a change, or, where it has no equations, the nearest ones that are tried then.
+    /// Returns the combinations reachable from this one: by a change or, if it has no equations, the nearest alternatives.
     fn next(&mut self, place: usize, counts: &[usize]) -> Vec<Vec<usize>> {
         let modes = self.made[place].0.clone();
         if let Ok(made) = &self.made[place].1 {
@@ -66,7 +66,7 @@ impl Table<'_, '_> {
     }
 }
 
-/// All combinations of the modes of a model if they are not too many, and else those that can be reached; an error where these are too many.
+/// Returns all combinations of a model's modes or, if there are too many, the reachable ones; an error if these exceed the limit.
 pub(super) fn combinations(changes: &Changes<'_>) -> Result<Vec<Made>, Diagnostic> {
     let model = changes.events.model();
     let elements = &model.switching.elements;
@@ -119,6 +119,7 @@ fn too_many(changes: &Changes<'_>) -> Diagnostic {
         "the modes of {}, .. can be combined in more than {MOST_COMBINATIONS} ways",
         names.join(", ")
     );
-    let help = "run it with `lgm simulate`, which makes the equations of a combination when it meets it; or emit a part of the model with fewer elements with modes";
+    let help = "run it with `lgm simulate`, which derives the equations of a combination on demand; or emit a part \
+        of the model with fewer elements with modes";
     refused(&model.heading.name, &reason, help)
 }

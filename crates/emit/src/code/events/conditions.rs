@@ -1,26 +1,26 @@
-//! Conditions over margins as texts of a language.
+//! Conditions over margins, printed in a target language.
 
 use lgm_algebra::expr::Relation;
 use lgm_equations::switching::Condition;
 
-/// The words of a language for conditions.
+/// The syntax of a language for conditions.
 pub(crate) struct ConditionWords {
     /// The number that margins are compared with.
     pub(crate) zero: &'static str,
-    /// A condition that never holds, and one that always does.
+    /// The condition that never holds, and the condition that always holds.
     pub(crate) decided: [&'static str; 2],
-    /// The word in front of a condition that must not hold.
+    /// The operator that negates a condition.
     pub(crate) not: &'static str,
-    /// The word between conditions that must both hold.
+    /// The operator of a conjunction.
     pub(crate) and: &'static str,
-    /// The word between conditions of which one must hold.
+    /// The operator of a disjunction.
     pub(crate) or: &'static str,
-    /// One of two conditions, as a first one says.
+    /// Selects one of two conditions, depending on a first condition.
     pub(crate) choice: fn(&str, &str, &str) -> String,
 }
 
 impl ConditionWords {
-    /// A condition over the margins `m`.
+    /// Prints a condition over the margins `m`.
     pub(crate) fn text(&self, condition: &Condition) -> String {
         let of = |inner: &Condition| self.text(inner);
         match condition {

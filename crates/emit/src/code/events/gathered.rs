@@ -3,7 +3,7 @@
 use super::combinations::combinations;
 use super::merged::Merged;
 use super::row::{Margins, enter_conditions, row};
-use super::table::{Block, Change, Element, Gathered, Mode, Row, Set};
+use super::table::{Change, Element, EmittedBlock, Gathered, Mode, Row, Set};
 use super::{Changes, refused};
 use crate::code::mass::with_rates_as_unknowns;
 use crate::code::trials::TrialRuns;
@@ -22,7 +22,7 @@ fn number_of(variable: Variable) -> usize {
     }
 }
 
-/// Gathers the equations of all combinations; an error where a program cannot hold them.
+/// Gathers the equations of all combinations; returns an error if a program cannot contain them.
 pub(crate) fn gather(
     changes: &Changes<'_>,
     first: &StateSystem,
@@ -70,7 +70,12 @@ pub(crate) fn gather(
     let mut conditions = all_conditions(&elements, model.switching.blocks.len());
     for (modes, found) in &made {
         if let Ok(found) = found {
-            enter_conditions(&mut margins, &mut conditions, (&elements, modes), &found.combination);
+            enter_conditions(
+                &mut margins,
+                &mut conditions,
+                (&mut elements, modes),
+                &found.combination,
+            );
         }
     }
     let mut rows = Vec::with_capacity(made.len());
@@ -89,11 +94,16 @@ pub(crate) fn gather(
     let place = rows.iter().position(|row| row.modes == first_modes);
     let place = place.expect("invariant: the combination of the start is the first that is made");
     finish(&mut merged, &rows);
+    let equations = || rows.iter().filter_map(|row| row.equations.as_ref().ok());
+    let turns = equations().map(|row| row.inside.turns.len()).max().unwrap_or(0);
+    let phases = equations().map(|row| row.inside.phases.len()).max().unwrap_or(0);
     let temporaries = temporaries(changes);
     Ok(Gathered {
         columns,
         first: place,
-        margins: margins.places.len(),
+        margins: margins.places.len() + turns + phases,
+        turns,
+        phases,
         conditions,
         blocks: blocks(changes, &merged, &temporaries)?,
         discretes: model.switching.discretes.iter().map(|each| each.input).collect(),
@@ -108,7 +118,7 @@ pub(crate) fn gather(
     })
 }
 
-/// Refuses what no program holds in several combinations.
+/// Rejects features that no program supports in several combinations.
 fn refuse_foreign(first: &StateSystem, made: &[super::combinations::Made]) -> Result<(), Diagnostic> {
     let found = || made.iter().filter_map(|made| made.1.as_ref().ok());
     let model = &*first.model;
@@ -125,19 +135,19 @@ fn refuse_foreign(first: &StateSystem, made: &[super::combinations::Made]) -> Re
             .flatten()
             .next();
         let name = owner.map_or_else(|| "its storage".to_string(), |owner| format!("`{}`", owner.0));
-        let reason = format!("the algebraic loop of {name} would have to be solved in several combinations of modes");
-        let help = "run it with `lgm simulate`; or give the loop storage of its own, so that its variables are states";
+        let reason = format!("the algebraic loop of {name} occurs in several combinations of modes");
+        let help = "run it with `lgm simulate`; or add storage to the loop, so that its variables are states";
         return Err(refused(model, &reason, help));
     }
     if first.starts.search.is_some() {
-        let reason = "its starts are found by an iteration";
-        let help = "run it with `lgm simulate`; or give the starts of the states themselves";
+        let reason = "its initial values require an iteration";
+        let help = "run it with `lgm simulate`; or give the initial values of the states themselves";
         return Err(refused(model, reason, help));
     }
     Ok(())
 }
 
-/// The equations of a combination as programs have them.
+/// Transforms the equations of a combination into the form that programs use.
 fn prepare(system: &mut StateSystem, trials: &dyn TrialRuns) {
     if system.equations.mass_matrix.is_some() {
         *system = with_rates_as_unknowns(system);
@@ -147,7 +157,7 @@ fn prepare(system: &mut StateSystem, trials: &dyn TrialRuns) {
     }
 }
 
-/// The elements with their modes, without names.
+/// Returns the elements with their modes, without names.
 fn elements(changes: &Changes<'_>) -> Vec<Element> {
     let model = changes.events.model();
     let (mut first_port, mut first_mode) = (0, 0);
@@ -170,6 +180,7 @@ fn elements(changes: &Changes<'_>) -> Vec<Element> {
                     to: change.to,
                     is_free: change.is_free,
                     asks_ports: change.asks_ports,
+                    bound: None,
                     sets: (change.sets.iter().zip(&mut places))
                         .map(|(set, place)| Set {
                             place,
@@ -196,14 +207,14 @@ fn elements(changes: &Changes<'_>) -> Vec<Element> {
     elements
 }
 
-/// Conditions that never hold, one a change and one a block.
+/// Returns conditions that never hold, one per change and one per block.
 fn all_conditions(elements: &[Element], blocks: usize) -> Vec<Condition> {
     let modes = elements.iter().flat_map(|element| &element.modes);
     let changes: usize = modes.map(|mode| mode.changes.len()).sum();
     vec![Condition::Decided(false); changes + blocks]
 }
 
-/// The equations of the first combination stand for those of all where only one is asked for.
+/// Copies the equations of the first combination to the merged system, for callers that need only one combination.
 fn finish(merged: &mut Merged, rows: &[Row]) {
     let first = rows.iter().find_map(|row| row.equations.as_ref().ok());
     let first = first.expect("invariant: a combination has equations");
@@ -211,7 +222,7 @@ fn finish(merged: &mut Merged, rows: &[Row]) {
     merged.system.equations.output_values.clone_from(&first.outputs);
 }
 
-/// The temporaries of all blocks.
+/// Returns the temporaries of all blocks.
 fn temporaries(changes: &Changes<'_>) -> Vec<SymbolId> {
     let assignments = changes.events.blocks().iter().flat_map(|block| &block.assignments);
     let mut found = Vec::new();
@@ -225,7 +236,7 @@ fn temporaries(changes: &Changes<'_>) -> Vec<SymbolId> {
     found
 }
 
-/// The name of the state that an assignment sets, if it sets one.
+/// Returns the name of the state that an assignment sets; none if its target is no state.
 fn assigned_state(changes: &Changes<'_>, target: Target) -> Option<Arc<str>> {
     let model = changes.events.model();
     match target {
@@ -245,7 +256,7 @@ fn assigned_states(changes: &Changes<'_>) -> Vec<Arc<str>> {
     names.collect()
 }
 
-fn blocks(changes: &Changes<'_>, merged: &Merged, temporaries: &[SymbolId]) -> Result<Vec<Block>, Diagnostic> {
+fn blocks(changes: &Changes<'_>, merged: &Merged, temporaries: &[SymbolId]) -> Result<Vec<EmittedBlock>, Diagnostic> {
     let events = changes.events;
     let place = |target: Target| match target {
         Target::Discrete(discrete) => Ok((0, discrete)),
@@ -258,16 +269,16 @@ fn blocks(changes: &Changes<'_>, merged: &Merged, temporaries: &[SymbolId]) -> R
             let state = name.as_ref().and_then(|name| merged.state(name));
             state.map(|state| (2, state)).ok_or_else(|| {
                 let name = name.map_or_else(String::new, |name| format!(" `{name}`"));
-                let reason = format!("a block sets{name}, which is a state in no combination of modes");
+                let reason = format!("a block sets{name}, which is not a state in any combination of modes");
                 refused(
                     &merged.system.model,
                     &reason,
-                    "run it with `lgm simulate`; or leave the assignment out",
+                    "run it with `lgm simulate`; or remove the assignment",
                 )
             })
         }
     };
-    let block = |(at, block): (usize, &lgm_model::switching::Block)| {
+    let block = |(at, block): (usize, &lgm_model::switching::EventBlock)| {
         let (kind, period, first) = match block.trigger {
             Trigger::Every { period, first } => ("every", period, first),
             Trigger::Becomes(_) => ("when", 0.0, 0.0),
@@ -277,7 +288,7 @@ fn blocks(changes: &Changes<'_>, merged: &Merged, temporaries: &[SymbolId]) -> R
             let (kind, place) = place(assignment.target)?;
             Ok((kind, place, assignment.value))
         });
-        Ok(Block {
+        Ok(EmittedBlock {
             name: format!("{kind}:{}", changes.lines[at]),
             period,
             first,

@@ -1,4 +1,4 @@
-//! The functions of a model with events, compiled.
+//! The compiled functions of a model with events.
 
 use super::table::{Gathered, InCombination};
 use lgm_algebra::expr::ExprId;
@@ -6,10 +6,10 @@ use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
 use lgm_kernels::{Kernel, KernelOptions, Layout, expression};
 
-/// Kernels of which the combination in force chooses one.
+/// Kernels selected by the active combination.
 pub(crate) type Modal = Vec<(usize, Kernel)>;
 
-/// The functions of a model with events.
+/// The compiled functions of a model with events.
 pub(crate) struct ChangeKernels {
     pub(crate) derivatives: Modal,
     pub(crate) outputs: Modal,
@@ -18,10 +18,10 @@ pub(crate) struct ChangeKernels {
     pub(crate) assigned: Vec<Kernel>,
 }
 
-/// All that a program with events holds, and its functions; none of a model without events.
+/// All data of a program with events, and its functions; none for a model without events.
 pub(crate) type Changing<'c> = Option<(&'c Gathered, &'c ChangeKernels)>;
 
-/// The programs of kernels of which the combination in force chooses one.
+/// Returns the programs of kernels selected by the active combination.
 pub(crate) fn chosen(modal: &Modal) -> Vec<(usize, &Program)> {
     modal.iter().map(|(at, kernel)| (*at, kernel.program())).collect()
 }
@@ -39,7 +39,18 @@ impl ChangeKernels {
             with.map(|(at, row)| (at, expression(&exprs, &roots(row), &layout, &options)))
                 .collect()
         };
-        let margins = |row: &InCombination| row.margins.iter().map(|margin| margin.unwrap_or(zero)).collect();
+        let margins = |row: &InCombination| {
+            let margins = row.margins.iter().map(|margin| margin.unwrap_or(zero));
+            let padded = |parts: &[ExprId], count: usize| {
+                let parts = parts.iter().copied().chain(std::iter::repeat(zero));
+                parts.take(count).collect::<Vec<_>>()
+            };
+            let turns = padded(&row.inside.turns, gathered.turns);
+            margins
+                .chain(turns)
+                .chain(padded(&row.inside.phases, gathered.phases))
+                .collect()
+        };
         let values = gathered.blocks.iter().flat_map(|block| &block.assignments);
         let own = Layout::new(system)
             .placing(Space::States, gathered.held.iter().copied())
@@ -55,7 +66,7 @@ impl ChangeKernels {
         }
     }
 
-    /// All programs, whose working memory is that of the model.
+    /// Returns all programs that use the working memory of the model.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
         let modal = [&self.derivatives, &self.outputs, &self.watched, &self.margins];
         let modal = modal.into_iter().flatten().map(|entry| &entry.1);

@@ -1,4 +1,4 @@
-//! Equations of several systems in one arena: their states by their names, their inputs by what they are.
+//! Equations of several systems in one arena: states are matched by name, inputs by kind.
 
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};
 use lgm_model::system::{Assignment, Equations, Matrices, Starts, State, StateSystem};
@@ -6,21 +6,21 @@ use lgm_model::{Input, Model};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A system over the states and the inputs of several others.
+/// A system over the states and the inputs of several other systems.
 pub(super) struct Merged {
     pub(super) system: StateSystem,
-    /// The places of the states by their names.
+    /// The indices of the states by name.
     states: FxHashMap<Arc<str>, usize>,
-    /// Inputs up to here are the same in all systems, and those behind them belong to the ports of elements with modes.
+    /// Inputs before this index are the same in all systems; the remaining inputs belong to the ports of elements with modes.
     declared: usize,
     ports: usize,
 }
 
-/// The stand-ins of another system's expressions.
+/// The replacements of another system's expressions.
 pub(super) type Copied = FxHashMap<ExprId, ExprId>;
 
 impl Merged {
-    /// Begins with the states of a system over the symbols of a model, and an input for each port of elements with modes.
+    /// Starts with the states of a system over the symbols of a model, and one input for each port of elements with modes.
     pub(super) fn new(model: &Model, first: &StateSystem, ports: usize) -> Merged {
         let mut system = StateSystem {
             exprs: model.exprs.clone(),
@@ -96,12 +96,12 @@ impl Merged {
         self.system.states.push(own);
     }
 
-    /// The place of a state by its name.
+    /// Returns the index of the state with this name.
     pub(super) fn state(&self, name: &str) -> Option<usize> {
         self.states.get(name).copied()
     }
 
-    /// Adds the states of another system that are not there yet.
+    /// Adds the missing states of another system.
     pub(super) fn add_states(&mut self, other: &StateSystem) {
         let mut copied = self.known(other, &FxHashMap::default());
         for state in &other.states {
@@ -109,7 +109,7 @@ impl Merged {
         }
     }
 
-    /// A state that stands still in every system.
+    /// Adds a state that is constant in every system.
     pub(super) fn add_still_state(&mut self, name: &Arc<str>, like: Option<&State>) {
         if self.states.contains_key(name) {
             return;
@@ -129,7 +129,7 @@ impl Merged {
         self.system.states.push(own);
     }
 
-    /// The stand-ins of another system's symbols, whose offsets belong to these ports.
+    /// Returns the replacements of another system's symbols, whose offsets belong to these ports.
     fn known(&mut self, other: &StateSystem, offsets: &FxHashMap<SymbolId, usize>) -> Copied {
         let mut symbols: FxHashMap<SymbolId, SymbolId> = FxHashMap::default();
         symbols.insert(other.time, self.system.time);
@@ -168,7 +168,7 @@ impl Merged {
         copied
     }
 
-    /// The input of a function of time, which several systems may have.
+    /// Returns the index of the input for a function of time, which several systems may share.
     fn timed(&mut self, input: &Input, from: &Exprs, copied: &mut Copied) -> usize {
         let signal = input.signal.map(|signal| self.import(from, signal, copied));
         let first = self.declared + self.ports;
@@ -188,8 +188,8 @@ impl Merged {
         self.system.inputs.len() - 1
     }
 
-    /// The stand-ins of another system's expressions, with its assignments and its loops taken over; it has no states that are not
-    /// here.
+    /// Returns the replacements of another system's expressions, and copies the assignments and loops of that system. All of its
+    /// states must exist here.
     pub(super) fn take_over(&mut self, other: &StateSystem, offsets: &FxHashMap<SymbolId, usize>) -> Copied {
         let mut copied = self.known(other, offsets);
         let mut places = FxHashMap::default();

@@ -1,12 +1,12 @@
-//! The equations of one combination of modes over the symbols of all, with its conditions and what is watched.
+//! The equations of one combination of modes over the symbols of all combinations, with its conditions and watched values.
 
 use super::merged::{Copied, Merged};
-use super::table::{Change, Element, InCombination};
-use lgm_algebra::expr::{ExprId, SymbolId};
-use lgm_equations::switching::{Combination, Condition, InModes};
+use super::table::{Bound, Element, InCombination};
+use lgm_algebra::expr::{ExprId, Relation, SymbolId};
+use lgm_equations::switching::{Combination, Condition, InModes, Inside};
 use rustc_hash::FxHashMap;
 
-/// Places of margins, by the two sides that they are differences of.
+/// Indices of margins, by the two sides whose difference each margin is.
 #[derive(Default)]
 pub(super) struct Margins {
     pub(super) places: FxHashMap<(ExprId, ExprId), usize>,
@@ -18,42 +18,34 @@ impl Margins {
         *self.places.entry(combination.sides[&output]).or_insert(next)
     }
 
-    /// A condition over these places.
+    /// Returns a condition over these indices.
     fn enter(&mut self, combination: &Combination, condition: &Condition) -> Condition {
-        condition.margins(&mut |output| _ = self.place(combination, output));
+        condition.margins(&mut |output, _| _ = self.place(combination, output));
         condition.in_places(&|output| self.places[&combination.sides[&output]])
     }
 }
 
-/// Calls `visit` for each change of the modes in force, with its number among all changes.
-fn changes_in_force<'e>(
-    elements: &'e [Element],
-    modes: &[usize],
-    visit: &mut dyn FnMut(usize, usize, usize, &'e Change),
-) {
-    let mut number = 0;
-    for (at, element) in elements.iter().enumerate() {
-        for (mode, each) in element.modes.iter().enumerate() {
-            for (own, change) in each.changes.iter().enumerate() {
-                if mode == modes[at] {
-                    visit(number, at, own, change);
-                }
-                number += 1;
-            }
-        }
-    }
-}
-
-/// Enters the conditions of a combination.
+/// Enters the conditions and the bounds of a combination.
 pub(super) fn enter_conditions(
     margins: &mut Margins,
     conditions: &mut [Condition],
-    (elements, modes): (&[Element], &[usize]),
+    (elements, modes): (&mut [Element], &[usize]),
     combination: &Combination,
 ) {
-    changes_in_force(elements, modes, &mut |number, at, own, _| {
-        conditions[number] = margins.enter(combination, &combination.changes[at][own].condition);
-    });
+    for (at, element) in elements.iter_mut().enumerate() {
+        let changes = element.modes[modes[at]].changes.iter_mut();
+        for (change, watched) in changes.zip(&combination.changes[at]) {
+            conditions[change.condition] = margins.enter(combination, &watched.condition);
+            if let Some(bound) = watched.bound {
+                change.bound = Some(Bound {
+                    margin: margins.place(combination, bound.margin),
+                    is_positive: bound.is_positive,
+                    is_above: bound.is_above,
+                    far: bound.far,
+                });
+            }
+        }
+    }
     let first = conditions.len() - combination.blocks.len();
     for (at, block) in combination.blocks.iter().enumerate() {
         if let Some(condition) = block {
@@ -62,7 +54,7 @@ pub(super) fn enter_conditions(
     }
 }
 
-/// The equations of one combination over the symbols of all.
+/// Returns the equations of one combination over the symbols of all combinations.
 pub(super) fn row(
     merged: &mut Merged,
     margins: &Margins,
@@ -113,11 +105,20 @@ pub(super) fn row(
     watched.energy();
     let values = watched.values;
     let mut own = vec![None; margins.places.len()];
+    let mut timed = vec![false; margins.places.len()];
+    let (mut crossings, mut untimed) = (Vec::new(), Vec::new());
     let mut enter = |condition: &Condition| {
-        condition.margins(&mut |output| {
+        condition.margins(&mut |output, _| {
             let value = found.watched[output - combination.shown];
             let value = merged.system.exprs.import(&found.system.exprs, value, &mut copied);
-            own[margins.places[&combination.sides[&output]]] = Some(value);
+            let place = margins.places[&combination.sides[&output]];
+            own[place] = Some(value);
+            if combination.free.contains(&output) {
+                timed[place] = true;
+                crossings.push(merged.system.exprs.relation(Relation::GreaterEqual, value, zero));
+            } else {
+                untimed.push(value);
+            }
         });
     };
     combination
@@ -126,16 +127,21 @@ pub(super) fn row(
         .flatten()
         .for_each(|change| enter(&change.condition));
     combination.blocks.iter().flatten().for_each(enter);
+    let inside = Inside::of(&mut merged.system.exprs, &untimed);
     InCombination {
         derivatives,
         outputs,
         watched: values,
         margins: own,
+        timed,
+        inside,
+        crossings,
         known,
+        redundant: combination.is_redundant().collect(),
     }
 }
 
-/// Watched values of a combination, one after the other.
+/// The watched values of a combination, in sequence.
 struct Watched<'w> {
     merged: &'w mut Merged,
     found: &'w InModes,
@@ -160,7 +166,7 @@ impl Watched<'_> {
         self.values.push(value);
     }
 
-    /// States by their names, those that follow included.
+    /// Adds states by name, including those that follow from others.
     fn states(&mut self, known: &mut [usize]) {
         let storage = self
             .found
@@ -183,7 +189,8 @@ impl Watched<'_> {
         }
     }
 
-    /// Effort and flow of ports, what modes in force give there, what the law of each mode gives, and what changes set.
+    /// Adds efforts and flows of ports, the values that active modes impose there, the value of each mode's law, and the values that
+    /// changes set.
     fn elements(&mut self, elements: &[Element], modes: &[usize], firsts: &[usize]) {
         let combination = &self.found.combination;
         for (effort, flow) in combination.ports.iter().flatten() {
@@ -213,7 +220,7 @@ impl Watched<'_> {
         sets.into_iter().for_each(|output| self.push(output));
     }
 
-    /// Half of the products of co-energy and energy variables; 0 where the energy is not known.
+    /// Adds half of the products of co-energy and energy variables; 0 if the energy is unknown.
     fn energy(&mut self) {
         let pairs = self.found.combination.energy.clone().unwrap_or_default();
         let terms: Vec<ExprId> = pairs

@@ -1,69 +1,80 @@
-//! All that a program with events holds, as data.
+//! All data of a program with events.
 
 use crate::code::subject::{Further, HeldBetween};
-use lgm_algebra::expr::{ExprId, Relation, SymbolId};
-use lgm_equations::switching::Condition;
+use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_equations::switching::{Condition, Inside};
 use lgm_model::system::StateSystem;
 use std::ops::Range;
 
-/// All that a program with events holds.
+/// All data of a program with events.
 pub(crate) struct Gathered {
-    /// The equations of the first combination over the states and the inputs of all.
+    /// The equations of the first combination over the states and inputs of all combinations.
     pub(crate) system: StateSystem,
-    /// The number of states with a column: those of the equations at the start.
+    /// The number of states with a column: those of the initial equations.
     pub(crate) columns: usize,
     /// The combinations.
     pub(crate) rows: Vec<Row>,
-    /// The place of the one in which the search at the start begins.
+    /// The index of the combination from which the initial search starts.
     pub(crate) first: usize,
-    /// The number of margins.
+    /// The number of margins, with turns and phases.
     pub(crate) margins: usize,
-    /// The conditions of all changes, then those of all blocks, over margins.
+    /// The maximum numbers of turns and of phases in a combination, which follow the margins of conditions.
+    pub(crate) turns: usize,
+    pub(crate) phases: usize,
+    /// The conditions over margins of all changes, followed by those of all blocks.
     pub(crate) conditions: Vec<Condition>,
     /// The elements with modes.
     pub(crate) elements: Vec<Element>,
-    /// The blocks in the order of the text.
-    pub(crate) blocks: Vec<Block>,
+    /// The blocks in source order.
+    pub(crate) blocks: Vec<EmittedBlock>,
     /// The inputs of discrete variables.
     pub(crate) discretes: Vec<usize>,
     /// The first input that is an offset.
     pub(crate) first_offset: usize,
-    /// Symbols that hold what blocks read, and what their assignments hold meanwhile.
+    /// Symbols for the values that blocks read, and for the intermediate values of their assignments.
     pub(crate) held: Vec<SymbolId>,
     pub(crate) temporaries: Vec<SymbolId>,
-    /// Of each state, whether its start is known.
+    /// For each state, true if its initial value is known.
     pub(crate) start_known: Vec<bool>,
-    /// True if the energy of storage is known in all modes.
+    /// True if the stored energy is known in all modes.
     pub(crate) knows_energy: bool,
 }
 
 impl Gathered {
-    /// The number of ports of elements with modes.
+    /// Returns the number of ports of elements with modes.
     pub(crate) fn ports(&self) -> usize {
         self.elements.iter().map(|element| element.ports).sum()
     }
 
-    /// The inputs that are offsets of ports.
+    /// Returns the inputs that are offsets of ports.
     pub(crate) fn offsets(&self) -> Range<usize> {
         self.first_offset..self.first_offset + self.ports()
     }
 
-    /// The modes of all elements.
+    /// Returns the modes of all elements.
     pub(crate) fn modes(&self) -> impl Iterator<Item = &Mode> {
         self.elements.iter().flat_map(|element| &element.modes)
     }
 
-    /// The changes of all modes.
+    /// Returns the changes of all modes.
     pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
         self.modes().flat_map(|mode| &mode.changes)
     }
 
-    /// The number of values that changes set.
+    /// Returns the maximum total number of bounds over all elements; a change with a far bound counts as two.
+    pub(crate) fn bounds(&self) -> usize {
+        let rows = |change: &Change| 1 + usize::from(change.bound.is_some_and(|bound| bound.far.is_some()));
+        let of_mode = |mode: &Mode| mode.changes.iter().map(rows).sum::<usize>().max(2);
+        let most = |element: &Element| element.modes.iter().map(of_mode).max().unwrap_or(0);
+        self.elements.iter().map(most).sum()
+    }
+
+    /// Returns the number of values that changes set.
     pub(crate) fn sets(&self) -> usize {
         self.changes().map(|change| change.sets.len()).sum()
     }
 
-    /// The equations of each combination that has some.
+    /// Returns the equations of each combination that has equations.
     pub(crate) fn systems(&self) -> impl Iterator<Item = StateSystem> + '_ {
         let with = self.rows.iter().filter_map(|row| row.equations.as_ref().ok());
         with.map(|row| {
@@ -74,10 +85,16 @@ impl Gathered {
         })
     }
 
-    /// The results beside the equations of the first combination.
+    /// Returns the results in addition to the equations of the first combination.
     pub(crate) fn further(&self) -> Further {
         let with = || self.rows.iter().filter_map(|row| row.equations.as_ref().ok());
-        let margins = with().flat_map(|row| row.margins.iter().flatten());
+        let margins = with().flat_map(|row| {
+            row.margins
+                .iter()
+                .flatten()
+                .chain(&row.inside.turns)
+                .chain(&row.inside.phases)
+        });
         Further {
             roots: with()
                 .flat_map(|row| &row.derivatives)
@@ -85,6 +102,7 @@ impl Gathered {
                 .copied()
                 .collect(),
             shown: with().flat_map(|row| &row.outputs).copied().collect(),
+            crossings: with().flat_map(|row| &row.crossings).copied().collect(),
             columns: Some(self.columns),
             held: Some(HeldBetween {
                 combinations: self.rows.len(),
@@ -92,6 +110,7 @@ impl Gathered {
                 offsets: self.offsets(),
                 indicators: self.elements.len() + self.blocks.len(),
             }),
+            sampled: None,
         }
     }
 }
@@ -99,35 +118,57 @@ impl Gathered {
 /// A combination of modes.
 pub(crate) struct Row {
     pub(crate) modes: Vec<usize>,
-    /// Its equations, or the reason that it has none.
+    /// The equations, or the reason why the combination has none.
     pub(crate) equations: Result<InCombination, String>,
 }
 
-/// The equations of a combination over the symbols of all.
+/// The equations of a combination over the symbols of all combinations.
 pub(crate) struct InCombination {
-    /// Right sides of all states; 0 where a state is none here.
+    /// Right-hand sides for all states; 0 for entries that are not states in this combination.
     pub(crate) derivatives: Vec<ExprId>,
     pub(crate) outputs: Vec<ExprId>,
     /// Watched values, in the order of `lgm_run.h`.
     pub(crate) watched: Vec<ExprId>,
-    /// Margins, where conditions read them here.
+    /// The margins that conditions read in this combination.
     pub(crate) margins: Vec<Option<ExprId>>,
-    /// Of each state, 1 where it is one, 2 where its value follows, 0 where it has none.
+    /// True for margins that depend only on time, parameters and discrete variables; their signs have no round-off.
+    pub(crate) timed: Vec<bool>,
+    /// Parts of the margins.
+    pub(crate) inside: Inside,
+    /// For each margin, 1 if it is nonnegative and 0 otherwise.
+    pub(crate) crossings: Vec<ExprId>,
+    /// For each state, 1 if it is a state here, 2 if its value follows from others, 0 if it has no value.
     pub(crate) known: Vec<usize>,
+    /// True for each element whose mode is redundant.
+    pub(crate) redundant: Vec<bool>,
+}
+
+impl InCombination {
+    /// Returns for each margin true if a condition reads it in this combination; no condition reads turns and phases.
+    pub(crate) fn watches(&self, gathered: &Gathered) -> impl Iterator<Item = bool> {
+        let read = self.margins.iter().map(Option::is_some);
+        read.chain(std::iter::repeat_n(false, gathered.turns + gathered.phases))
+    }
+
+    /// Returns for each margin true if it depends only on time, parameters and discrete variables.
+    pub(crate) fn timed(&self, gathered: &Gathered) -> impl Iterator<Item = bool> {
+        let timed = self.timed.iter().copied();
+        timed.chain(std::iter::repeat_n(false, gathered.turns + gathered.phases))
+    }
 }
 
 /// An element with modes.
 pub(crate) struct Element {
     pub(crate) name: String,
     pub(crate) is_junction: bool,
-    /// Its first port and its first mode among those of all elements.
+    /// The indices of the first port and the first mode, counted over all elements.
     pub(crate) first_port: usize,
     pub(crate) first_mode: usize,
     pub(crate) ports: usize,
     pub(crate) modes: Vec<Mode>,
 }
 
-/// A mode: its name, the variable that it gives at each port, 0 for effort and 1 for flow, and its changes.
+/// A mode: its name, the variable that it imposes at each port (0 for effort, 1 for flow), and its changes.
 pub(crate) struct Mode {
     pub(crate) name: String,
     pub(crate) given: Vec<Option<usize>>,
@@ -136,42 +177,44 @@ pub(crate) struct Mode {
 
 /// A change of the mode.
 pub(crate) struct Change {
-    /// The number of its condition.
+    /// The index of the condition.
     pub(crate) condition: usize,
-    /// The mode that follows.
+    /// The next mode.
     pub(crate) to: usize,
     /// True if the mode may be tried without the condition.
     pub(crate) is_free: bool,
     /// True if the condition does not hold without variables of the element's ports.
     pub(crate) asks_ports: bool,
+    /// The comparison of the condition that bounds the free variable of the element's port.
+    pub(crate) bound: Option<Bound>,
     pub(crate) sets: Vec<Set>,
+}
+
+/// A bound on a free variable, given by its margin: see [`lgm_equations::switching::WatchedBound`].
+#[derive(Clone, Copy)]
+pub(crate) struct Bound {
+    pub(crate) margin: usize,
+    pub(crate) is_positive: bool,
+    pub(crate) is_above: bool,
+    pub(crate) far: Option<usize>,
 }
 
 /// A value that a change sets.
 pub(crate) struct Set {
-    /// Its place among the values that all changes set.
+    /// The index in the list of values that all changes set.
     pub(crate) place: usize,
-    /// The port among those of all elements, and its variable.
+    /// The index of the port, counted over all elements, and its variable.
     pub(crate) port: usize,
     pub(crate) variable: usize,
 }
 
 /// A block.
-pub(crate) struct Block {
+pub(crate) struct EmittedBlock {
     /// `every:12`
     pub(crate) name: String,
-    /// Period and first instant of a sampled one; 0 of a `when` block, -1 of one that runs initially.
+    /// The period and first instant of a sampled block; 0 for a `when` block, -1 for a block that runs initially.
     pub(crate) period: f64,
     pub(crate) first: f64,
-    /// Targets, 0 for discrete variables, 1 for temporaries, 2 for states, with their places, and values.
+    /// For each assignment, the kind of target (0 discrete variable, 1 temporary, 2 state), its index, and the value.
     pub(crate) assignments: Vec<(usize, usize, ExprId)>,
-}
-
-/// The margin of a condition that is one comparison, and whether it holds above 0.
-pub(crate) fn only_margin(condition: &Condition) -> Option<(usize, bool)> {
-    match condition {
-        Condition::Margin(at, Relation::Greater | Relation::GreaterEqual) => Some((*at, true)),
-        Condition::Margin(at, Relation::Less | Relation::LessEqual) => Some((*at, false)),
-        _ => None,
-    }
 }

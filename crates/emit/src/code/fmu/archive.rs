@@ -1,12 +1,12 @@
-//! Files as one archive, the same bytes for the same files.
+//! Files in one archive; equal files produce identical bytes.
 
 use super::super::CodeFile;
 use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// A zip archive with the files in the order given. No entry has a time of its own, and all have the same rights; the comment
-/// stands at the end of the archive.
+/// Creates a zip archive with the files in the given order. All entries have the same fixed time and the same permissions; the
+/// comment is at the end of the archive.
 pub fn archive(files: &[CodeFile], comment: &str) -> Vec<u8> {
     const WHY: &str = "invariant: a vector takes all that is written";
     let options = SimpleFileOptions::default()

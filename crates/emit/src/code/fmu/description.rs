@@ -1,4 +1,4 @@
-//! `modelDescription.xml` for both versions.
+//! `modelDescription.xml` for both FMI versions.
 
 use super::super::subject::Subject;
 use super::Version;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What the description says besides its variables.
+/// The contents of the description other than its variables.
 pub(super) struct Facts<'a> {
     pub(super) identifier: &'a str,
     pub(super) token: &'a str,
@@ -17,7 +17,7 @@ pub(super) struct Facts<'a> {
     pub(super) sources: &'a [String],
 }
 
-/// Text inside an attribute.
+/// Escapes text for an attribute.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -33,12 +33,12 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// ` name="value"`.
+/// Prints ` name="value"`.
 fn attribute(name: &str, value: &str) -> String {
     format!(" {name}=\"{}\"", escaped(value))
 }
 
-/// The whole file.
+/// Prints the whole file.
 pub(super) fn description(subject: &Subject<'_>, variables: &Variables, version: Version, facts: &Facts<'_>) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription".to_string();
     let names_are_structured = variables.list.iter().all(|variable| is_structured(&variable.name));
@@ -73,7 +73,7 @@ pub(super) fn description(subject: &Subject<'_>, variables: &Variables, version:
     text + "</fmiModelDescription>\n"
 }
 
-/// What the FMU can do in its two modes.
+/// Prints the capabilities of the FMU in model exchange and co-simulation.
 fn interfaces(version: Version, facts: &Facts<'_>, is_directional: bool, text: &mut String) {
     let identifier = attribute("modelIdentifier", facts.identifier);
     let state = match version {
@@ -107,7 +107,7 @@ fn interfaces(version: Version, facts: &Facts<'_>, is_directional: bool, text: &
     }
 }
 
-/// Every unit with its exponents of SI base units, where they are whole.
+/// Prints every unit with its exponents of SI base units, if these are whole.
 fn units(variables: &Variables, text: &mut String) {
     let used: BTreeMap<&str, Dimension> = variables
         .list
@@ -140,7 +140,7 @@ fn units(variables: &Variables, text: &mut String) {
     text.push_str("  </UnitDefinitions>\n");
 }
 
-/// The power of radians in a unit, which are pure numbers to everything else.
+/// Returns the exponent of `rad` in a unit. In all other places, radians are pure numbers.
 fn radians(unit: &str) -> i16 {
     let (top, bottom) = unit.split_once('/').unwrap_or((unit, ""));
     let count = |text: &str| {
@@ -164,7 +164,7 @@ fn experiment(subject: &Subject<'_>, text: &mut String) {
     *text += "/>\n";
 }
 
-/// One variable.
+/// Prints one variable.
 fn scalar(variable: &Variable, variables: &Variables, version: Version, text: &mut String) {
     let (causality, variability) = match variable.causality {
         Causality::Independent => ("independent", "continuous"),
@@ -182,7 +182,7 @@ fn scalar(variable: &Variable, variables: &Variables, version: Version, text: &m
     head += &attribute("causality", causality);
     head += &attribute("variability", variability);
     match (variable.causality, variable.start) {
-        // Inputs and what is independent have none to choose.
+        // Inputs and independent values have no alternatives.
         (Causality::Independent | Causality::Input, _) => {}
         (_, Some(_)) => head += &attribute("initial", "exact"),
         (_, None) => head += &attribute("initial", "calculated"),
@@ -213,7 +213,7 @@ fn scalar(variable: &Variable, variables: &Variables, version: Version, text: &m
     };
 }
 
-/// What depends on what.
+/// Prints the dependencies.
 fn structure(variables: &Variables, version: Version, text: &mut String) {
     let place = |at: usize| match version {
         // Version 2 counts variables from 1.
@@ -280,7 +280,7 @@ fn structure(variables: &Variables, version: Version, text: &mut String) {
     }
 }
 
-/// Whether a name is one of the structured naming convention of FMI: `a.b[1,2].c`, `der(a.b)`.
+/// Returns true if a name follows the structured naming convention of FMI: `a.b[1,2].c`, `der(a.b)`.
 fn is_structured(name: &str) -> bool {
     let inner = name.strip_prefix("der(").and_then(|rest| rest.strip_suffix(')'));
     inner.unwrap_or(name).split('.').all(|part| {
@@ -300,7 +300,7 @@ fn is_structured(name: &str) -> bool {
     })
 }
 
-/// `buildDescription.xml` of version 3.
+/// Prints `buildDescription.xml` of version 3.
 pub(super) fn build_description(facts: &Facts<'_>) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiBuildDescription fmiVersion=\"3.0\">\n".to_string();
     let _ = writeln!(
@@ -314,7 +314,7 @@ pub(super) fn build_description(facts: &Facts<'_>) -> String {
     text + "    </SourceFileSet>\n    <Library name=\"m\" external=\"true\"/>\n  </BuildConfiguration>\n</fmiBuildDescription>\n"
 }
 
-/// A table of all variables in HTML.
+/// Prints an HTML table of all variables.
 pub(super) fn table(variables: &Variables) -> String {
     let mut text = String::new();
     for variable in variables.list.iter().take(500) {

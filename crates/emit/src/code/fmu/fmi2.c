@@ -23,7 +23,7 @@ static void tell(const component *c, fmi2Status status, const char *message) {
     }
 }
 
-/* The instance, where a function may be called in this phase. */
+/* Returns the instance if a function may be called in this phase. */
 static component *enter(fmi2Component c, int phases, const char *function) {
     component *const own = (component *)c;
     if (own != NULL && ((int)own->own.phase & phases) == 0) {
@@ -168,7 +168,7 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t nv
     return status;
 }
 
-/* All variables are real: nothing is got or set in any other type. */
+/* All variables are real: no other type can be read or set. */
 static fmi2Status nothing_of_this_type(fmi2Component c, size_t count) {
     component *const own = (component *)c;
     if (own == NULL || count > 0) {
@@ -403,7 +403,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c) {
-    /* No step is ever on its way when this can be called. */
+    /* No step is in progress when this can be called. */
     (void)c;
     return fmi2Error;
 }

@@ -23,7 +23,7 @@ static void tell(const component *c, fmi3Status status, const char *message) {
     }
 }
 
-/* The instance, where a function may be called in this phase. */
+/* Returns the instance if a function may be called in this phase. */
 static component *enter(fmi3Instance instance, int phases, const char *function) {
     component *const own = (component *)instance;
     if (own != NULL && ((int)own->own.phase & phases) == 0) {
@@ -184,7 +184,7 @@ fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference valueR
     return status;
 }
 
-/* All variables are of the type Float64: nothing is got or set in any other type, and there are no clocks. */
+/* All variables have the type Float64: no other type can be read or set, and there are no clocks. */
 static fmi3Status nothing_of_this_type(fmi3Instance instance, size_t count) {
     component *const own = (component *)instance;
     if (own == NULL || count > 0) {
@@ -289,7 +289,7 @@ fmi3Status fmi3SetShiftFraction(fmi3Instance instance, const fmi3ValueReference 
     return nothing_of_this_type(instance, nValueReferences);
 }
 
-/* What modelDescription.xml does not promise. */
+/* A capability that modelDescription.xml does not declare. */
 
 static fmi3Status not_supported(fmi3Instance instance, const char *function) {
     if (instance != NULL) {

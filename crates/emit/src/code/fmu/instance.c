@@ -1,4 +1,4 @@
-/* What the functions of FMI 2.0 and FMI 3.0 for @model@ share: one instance, its variables and its events.
+/* Code shared by the functions of FMI 2.0 and FMI 3.0 for @model@: one instance, its variables and its events.
  *
  * @origin@
  */
@@ -10,138 +10,148 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const @name@_instance_token = "@token@";
+const char *const lgm_instance_token = "{token}";
 
-/* Without a stop, corners are looked for so far ahead. */
+/* Without a stop time, corners are searched for this many seconds ahead. */
 static const double look_ahead = @look_ahead@;
 
-/* Which inputs have a default signal; the others are at zero until they are set. Those with a 2 always follow theirs. */
-static const int has_signal[@name@_ROOM(@name@_INPUTS)] = {@has_signal@};
+/* Marks inputs with a default signal; the others are zero until they are set. Those marked 2 always follow theirs. */
+static const int has_signal[LGM_ROOM(LGM_INPUTS)] = {@has_signal@};
 
-static void forget_values(@name@_instance *instance) {
+static void forget_values(lgm_instance *instance) {
     instance->has_dx = 0;
     instance->has_y = 0;
 }
 
-static @name@_result result_of(@name@_instance *instance, @name@_status status) {
+static lgm_result result_of(lgm_instance *instance, lgm_status status) {
     instance->status = status;
-    return (status == @name@_OK) ? RESULT_OK : RESULT_NO_VALUE;
+    return (status == LGM_OK) ? RESULT_OK : RESULT_NO_VALUE;
 }
 
-void @name@_instance_reset(@name@_instance *instance, int is_co_simulation) {
+void lgm_instance_reset(lgm_instance *instance, int is_co_simulation) {
     (void)memset(instance, 0, sizeof *instance);
-    @name@_defaults(&instance->parameters);
+    lgm_defaults(&instance->parameters);
     instance->is_co_simulation = is_co_simulation;
     instance->run.is_line = is_co_simulation;
 @if branches@
     instance->run.branch.is_exchanged = !is_co_simulation;
 @end@
     instance->phase = PHASE_INSTANTIATED;
-    for (int at = 0; at < @name@_INPUTS; at++) {
+    for (int at = 0; at < LGM_INPUTS; at++) {
         instance->run.is_set[at] = (has_signal[at] == 0);
     }
-    @name@_instance_plan(instance, @plan_start@, HUGE_VAL, 0.0);
+    lgm_instance_plan(instance, @plan_start@, HUGE_VAL, 0.0);
 }
 
-void @name@_instance_plan(@name@_instance *instance, double start, double stop, double tolerance) {
+void lgm_instance_plan(lgm_instance *instance, double start, double stop, double tolerance) {
     instance->start_time = start;
     instance->stop_time = (stop > start) ? stop : HUGE_VAL;
     instance->run.solver.rtol = @plan_rtol@;
     instance->run.solver.atol = @plan_atol@;
     if (tolerance > 0.0) {
-        /* What is allowed of states near zero grows and shrinks with it. */
+        /* The allowed error of states near zero is proportional to it. */
         instance->run.solver.rtol = tolerance;
         instance->run.solver.atol = @plan_atol@ * (tolerance / @plan_rtol@);
     }
     instance->is_begun = 0;
 }
 
-/* Takes over parameters that were set; x gets the starts that follow from them. */
-static @name@_result take_parameters(@name@_instance *instance, double x[]) {
-    const @name@_status status = @name@_init(&instance->run.model, &instance->parameters, x);
+/* Applies parameters that were set; x receives the resulting initial values. */
+static lgm_result take_parameters(lgm_instance *instance, double x[]) {
+    lgm_model *const model = &instance->run.model;
+#if LGM_EVENTS
+    /* Modes stay unchanged when parameters change during a run. */
+    const int combination = model->combination;
+#endif
+    const lgm_status status = lgm_prepare(model, &instance->parameters, x);
+#if LGM_EVENTS
+    model->combination = combination;
+#endif
     forget_values(instance);
     return result_of(instance, status);
 }
 
-@name@_result @name@_instance_begin(@name@_instance *instance) {
-    @name@_run *const run = &instance->run;
+lgm_result lgm_instance_begin(lgm_instance *instance) {
+    lgm_run *const run = &instance->run;
     const double stop = (instance->stop_time < HUGE_VAL) ? instance->stop_time : instance->start_time + look_ahead;
-    @name@_result result = take_parameters(instance, run->x);
+    lgm_result result = take_parameters(instance, run->x);
     if (result != RESULT_OK) {
         return result;
     }
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         if (instance->is_start_set[at] != 0) {
             run->x[at] = instance->starts[at];
         }
     }
-    for (int at = 0; at < @name@_INPUTS; at++) {
+    for (int at = 0; at < LGM_INPUTS; at++) {
         run->since[at] = instance->start_time;
     }
-    result = result_of(instance, @name@_run_begin(run, instance->start_time, stop, instance->is_start_set));
-    @name@_run_hold(run);
+    result = result_of(instance, lgm_run_begin(run, instance->start_time, stop, instance->is_start_set));
+    lgm_run_hold(run);
     instance->is_begun = 1;
     instance->are_parameters_new = 0;
     instance->are_inputs_new = 0;
     return result;
 }
 
-/* Does what follows from a change of inputs or parameters in a run; at a corner, what happens there. */
-static @name@_result settle(@name@_instance *instance) {
-    @name@_run *const run = &instance->run;
+/* Applies the effects of changed inputs or parameters in a run and, at a corner, those of the corner. */
+static lgm_result settle(lgm_instance *instance) {
+    lgm_run *const run = &instance->run;
 @if changing@
-    /* A condition acts a little before its margin is 0: an instant that is known exactly comes first if it is this near. */
+    /* A condition acts slightly before its margin is 0; an instant known exactly takes precedence within this distance. */
     const double soon = run->t + 1e-10 * fabs(run->t);
 @else@
     const double soon = run->t + @rounding@ * fabs(run->t);
 @end@
-    @name@_status status = @name@_OK;
+    lgm_status status = LGM_OK;
 @if changing@
     if (instance->are_parameters_new != 0) {
         run->to = run->t;
     }
-    if (@name@_run_bound(run) > run->t && @name@_run_bound(run) <= soon) {
-        run->t = @name@_run_bound(run);
+    if (lgm_run_bound(run) > run->t && lgm_run_bound(run) <= soon) {
+        run->t = lgm_run_bound(run);
     }
 @end@
-    if (instance->are_parameters_new != 0 || @name@_run_bound(run) <= soon) {
+    if (instance->are_parameters_new != 0 || lgm_run_bound(run) <= soon) {
         /* Other parameters may have other corners. */
-        status = @name@_run_pass(run);
+        status = lgm_run_pass(run);
     } else if (instance->are_inputs_new != 0) {
 @if changing@
-        status = @name@_events_arrive(run);
+        status = lgm_events_arrive(run);
         run->from = run->t;
         run->is_fresh = 1;
-        status = (status == @name@_OK) ? @name@_events_corner(run) : status;
+        status = (status == LGM_OK) ? lgm_events_corner(run) : status;
 @else@
-        status = @name@_run_jump(run);
+        status = lgm_run_jump(run);
 @end@
     }
 @if changing@
-    if (status == @name@_OK && instance->is_co_simulation == 0) {
-        status = @name@_events_pass(run);
+    if (status == LGM_OK && instance->is_co_simulation == 0) {
+        status = lgm_events_pass(run);
     }
 @end@
     instance->are_parameters_new = 0;
     instance->are_inputs_new = 0;
     forget_values(instance);
-    @name@_run_hold(run);
+    lgm_run_hold(run);
     return result_of(instance, status);
 }
 
-/* Brings everything up to date before values are read. */
-static @name@_result refresh(@name@_instance *instance) {
-    @name@_result result = RESULT_OK;
+/* Updates everything before values are read. */
+static lgm_result refresh(lgm_instance *instance) {
+    lgm_result result = RESULT_OK;
     if ((instance->phase & PHASES_BEFORE) != 0) {
-        return (instance->is_begun != 0) ? RESULT_OK : @name@_instance_begin(instance);
+        return (instance->is_begun != 0) ? RESULT_OK : lgm_instance_begin(instance);
     }
     if (instance->are_parameters_new == 1) {
-        /* The states stay where they are; that starts contradict does not matter any more. */
+        /* The states stay unchanged; contradictory initial values no longer matter. */
         result = take_parameters(instance, instance->dx);
-        if (instance->status == @name@_STARTS_DISAGREE) {
+@if constrained@
+        if (instance->status == LGM_STARTS_DISAGREE) {
             result = RESULT_OK;
         }
-        /* Taken over; the corners are not looked for yet. */
+@end@
+        /* Applied; the corners have not been searched for yet. */
         instance->are_parameters_new = 2;
     }
     if (result == RESULT_OK && instance->phase == PHASE_STEP &&
@@ -151,41 +161,41 @@ static @name@_result refresh(@name@_instance *instance) {
     return result;
 }
 
-/* The event indicators where the run is. */
-static void indicators(@name@_run *run, double values[]) {
-    @name@_run_conditions(run, run->t, run->x, values);
+/* Computes the event indicators at the current point. */
+static void indicators(lgm_run *run, double values[]) {
+    lgm_run_conditions(run, run->t, run->x, values);
 @if branches@
-    values[@name@_CONDITIONS] = @name@_branch_sign(run);
+    values[LGM_CONDITIONS] = lgm_branch_sign(run);
 @end@
 @if changing@
-    @name@_events_indicators(run, values + INDICATORS_OF_STATES);
+    lgm_events_indicators(run, values + INDICATORS_OF_STATES);
 @end@
 }
 
-static @name@_result rates(@name@_instance *instance) {
-    @name@_run *const run = &instance->run;
-    @name@_result result = RESULT_OK;
+static lgm_result rates(lgm_instance *instance) {
+    lgm_run *const run = &instance->run;
+    lgm_result result = RESULT_OK;
     if (instance->has_dx == 0) {
-        result = result_of(instance, @name@_run_rates(run, run->t, run->x, instance->dx));
+        result = result_of(instance, lgm_run_rates(run, run->t, run->x, instance->dx));
         instance->has_dx = (result == RESULT_OK);
     }
     return result;
 }
 
-static @name@_result outputs(@name@_instance *instance) {
-    @name@_run *const run = &instance->run;
-    @name@_result result = RESULT_OK;
+static lgm_result outputs(lgm_instance *instance) {
+    lgm_run *const run = &instance->run;
+    lgm_result result = RESULT_OK;
     if (instance->has_y == 0) {
-        result = result_of(instance, @name@_run_outputs(run, run->t, run->x, instance->y));
+        result = result_of(instance, lgm_run_outputs(run, run->t, run->x, instance->y));
         instance->has_y = (result == RESULT_OK);
     }
     return result;
 }
 
-@name@_result @name@_instance_get(@name@_instance *instance, unsigned int reference, double *value) {
-    @name@_run *const run = &instance->run;
+lgm_result lgm_instance_get(lgm_instance *instance, unsigned int reference, double *value) {
+    lgm_run *const run = &instance->run;
     const int at = (reference < (unsigned int)REFERENCE_END) ? (int)reference : (int)REFERENCE_END;
-    @name@_result result = refresh(instance);
+    lgm_result result = refresh(instance);
     if (at >= REFERENCE_END) {
         return RESULT_NO_SUCH_VARIABLE;
     }
@@ -196,19 +206,23 @@ static @name@_result outputs(@name@_instance *instance) {
         indicators(run, instance->signs);
         *value = instance->signs[at - REFERENCE_CONDITIONS];
     } else if (at >= REFERENCE_PARAMETERS) {
+@if in_arrays@
         *value = run->model.p[at - REFERENCE_PARAMETERS];
+@else@
+        *value = *lgm_parameter(&run->model.p, at - REFERENCE_PARAMETERS);
+@end@
     } else if (at >= REFERENCE_OUTPUTS) {
         result = outputs(instance);
         *value = instance->y[at - REFERENCE_OUTPUTS];
     } else if (at >= REFERENCE_INPUTS) {
-        (void)@name@_run_inputs(run, run->t);
+        (void)lgm_run_inputs(run, run->t);
         *value = (at >= REFERENCE_INPUT_RATES) ? run->du[at - REFERENCE_INPUT_RATES] : run->u[at - REFERENCE_INPUTS];
     } else if (at >= REFERENCE_DERIVATIVES) {
         result = rates(instance);
         *value = instance->dx[at - REFERENCE_DERIVATIVES];
     } else if (at >= REFERENCE_STATES) {
 @if changing@
-        @name@_events_row(run, run->t, run->x, instance->dx_change);
+        lgm_events_row(run, run->t, run->x, instance->dx_change);
         *value = instance->dx_change[at - REFERENCE_STATES];
 @else@
         *value = run->x[at - REFERENCE_STATES];
@@ -219,50 +233,50 @@ static @name@_result outputs(@name@_instance *instance) {
     return result;
 }
 
-@name@_result @name@_instance_states(@name@_instance *instance, double x[]) {
-    const @name@_result result = refresh(instance);
-    for (int at = 0; at < @name@_STATES && result == RESULT_OK; at++) {
+lgm_result lgm_instance_states(lgm_instance *instance, double x[]) {
+    const lgm_result result = refresh(instance);
+    for (int at = 0; at < LGM_STATES && result == RESULT_OK; at++) {
         x[at] = instance->run.x[at];
     }
     return result;
 }
 
-@name@_result @name@_instance_rates(@name@_instance *instance, double dx[]) {
-    @name@_result result = refresh(instance);
+lgm_result lgm_instance_rates(lgm_instance *instance, double dx[]) {
+    lgm_result result = refresh(instance);
     if (result == RESULT_OK) {
         result = rates(instance);
     }
-    for (int at = 0; at < @name@_STATES && result == RESULT_OK; at++) {
+    for (int at = 0; at < LGM_STATES && result == RESULT_OK; at++) {
         dx[at] = instance->dx[at];
     }
     return result;
 }
 
-void @name@_instance_nominals(double nominals[]) {
-    static const double sizes[@name@_ROOM(@name@_STATES)] = {@nominals@};
-    for (int at = 0; at < @name@_STATES; at++) {
+void lgm_instance_nominals(double nominals[]) {
+    static const double sizes[LGM_ROOM(LGM_STATES)] = {@nominals@};
+    for (int at = 0; at < LGM_STATES; at++) {
         nominals[at] = sizes[at];
     }
 }
 
-@name@_result @name@_instance_set(@name@_instance *instance, unsigned int reference, double value) {
-    @name@_run *const run = &instance->run;
+lgm_result lgm_instance_set(lgm_instance *instance, unsigned int reference, double value) {
+    lgm_run *const run = &instance->run;
     const int at = (reference < (unsigned int)REFERENCE_END) ? (int)reference : (int)REFERENCE_END;
     const int is_before = (instance->phase & PHASES_BEFORE) != 0;
     if (at >= REFERENCE_CONDITIONS) {
         return RESULT_NO_SUCH_VARIABLE;
     }
     if (at >= REFERENCE_PARAMETERS) {
-        *@name@_parameter(&instance->parameters, at - REFERENCE_PARAMETERS) = value;
+        *lgm_parameter(&instance->parameters, at - REFERENCE_PARAMETERS) = value;
         instance->are_parameters_new = 1;
     } else if (at >= REFERENCE_INPUTS && at < REFERENCE_OUTPUTS) {
-        const int input = (at - REFERENCE_INPUTS) % @name@_ROOM(@name@_INPUTS);
+        const int input = (at - REFERENCE_INPUTS) % LGM_ROOM(LGM_INPUTS);
         if (has_signal[input] == 2) {
             return RESULT_NO_SUCH_VARIABLE;
         }
         if (at >= REFERENCE_INPUT_RATES) {
-            /* From where the input is now. */
-            (void)@name@_run_inputs(run, run->t);
+            /* From the current value of the input. */
+            (void)lgm_run_inputs(run, run->t);
             run->value[input] = (run->is_set[input] != 0) ? run->u[input] : run->value[input];
             run->rate[input] = value;
         } else {
@@ -282,59 +296,59 @@ void @name@_instance_nominals(double nominals[]) {
     return RESULT_OK;
 }
 
-@name@_result @name@_instance_conditions(@name@_instance *instance, double values[]) {
-    @name@_run *const run = &instance->run;
-    const @name@_result result = refresh(instance);
+lgm_result lgm_instance_conditions(lgm_instance *instance, double values[]) {
+    lgm_run *const run = &instance->run;
+    const lgm_result result = refresh(instance);
     if (result == RESULT_OK) {
         indicators(run, values);
     }
     return result;
 }
 
-void @name@_instance_move(@name@_instance *instance, double t) {
+void lgm_instance_move(lgm_instance *instance, double t) {
     instance->run.t = t;
     forget_values(instance);
 }
 
-void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
-    for (int at = 0; at < @name@_STATES; at++) {
+void lgm_instance_take_states(lgm_instance *instance, const double x[]) {
+    for (int at = 0; at < LGM_STATES; at++) {
         instance->run.x[at] = x[at];
     }
     forget_values(instance);
 }
 
-@name@_result @name@_instance_completed(@name@_instance *instance, int *has_event) {
-    const @name@_result result = refresh(instance);
+lgm_result lgm_instance_completed(lgm_instance *instance, int *has_event) {
+    const lgm_result result = refresh(instance);
     *has_event = 0;
 @if branches@
     if (result == RESULT_OK) {
-        *has_event = @name@_branch_sign(&instance->run) < 0.0;
+        *has_event = lgm_branch_sign(&instance->run) < 0.0;
     }
 @end@
     return result;
 }
 
-@name@_result @name@_instance_enter_event(@name@_instance *instance) {
-    @name@_status status = @name@_OK;
-    /* Inputs that moved in continuous time have not stepped. */
-    @name@_run_hold(&instance->run);
+lgm_result lgm_instance_enter_event(lgm_instance *instance) {
+    lgm_status status = LGM_OK;
+    /* Inputs that changed in continuous time have not stepped. */
+    lgm_run_hold(&instance->run);
     instance->are_inputs_new = 0;
     instance->phase = PHASE_EVENT;
 @if branches@
-    /* In co-simulation the run leaves a branch by itself. */
-    if (instance->is_co_simulation == 0 && @name@_branch_sign(&instance->run) < 0.0) {
-        status = @name@_branch_leave(&instance->run);
+    /* In co-simulation the run itself leaves a branch. */
+    if (instance->is_co_simulation == 0 && lgm_branch_sign(&instance->run) < 0.0) {
+        status = lgm_branch_leave(&instance->run);
         forget_values(instance);
     }
 @end@
     return result_of(instance, status);
 }
 
-@name@_result @name@_instance_update(@name@_instance *instance, int *has_moved) {
-    @name@_run *const run = &instance->run;
-    @name@_result result = refresh(instance);
+lgm_result lgm_instance_update(lgm_instance *instance, int *has_moved) {
+    lgm_run *const run = &instance->run;
+    lgm_result result = refresh(instance);
     *has_moved = 0;
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         instance->dx_change[at] = run->x[at];
     }
     if (result == RESULT_OK) {
@@ -342,10 +356,10 @@ void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
     }
 @if branches@
     if (result == RESULT_OK && instance->is_co_simulation == 0) {
-        result = result_of(instance, @name@_branch_begin(run));
+        result = result_of(instance, lgm_branch_begin(run));
     }
 @end@
-    for (int at = 0; at < @name@_STATES; at++) {
+    for (int at = 0; at < LGM_STATES; at++) {
         if (instance->dx_change[at] != run->x[at]) {
             *has_moved = 1;
         }
@@ -353,18 +367,18 @@ void @name@_instance_take_states(@name@_instance *instance, const double x[]) {
     return result;
 }
 
-double @name@_instance_next_event(const @name@_instance *instance) {
+double lgm_instance_next_event(const lgm_instance *instance) {
 @if corners@
-    const @name@_run *const run = &instance->run;
+    const lgm_run *const run = &instance->run;
 @if changing@
-    if (run->events.instant < HUGE_VAL && run->events.instant <= @name@_run_bound(run)) {
+    if (run->events.instant < HUGE_VAL && run->events.instant <= lgm_run_bound(run)) {
         return run->events.instant;
     }
 @end@
     if (run->to <= run->horizon) {
         return run->to;
     }
-    /* Nobody has looked further yet, unless the run stops there. */
+    /* Later times have not been searched yet, unless the run stops there. */
     return (run->horizon < instance->stop_time) ? run->horizon : HUGE_VAL;
 @else@
     (void)instance;
@@ -372,39 +386,39 @@ double @name@_instance_next_event(const @name@_instance *instance) {
 @end@
 }
 
-@name@_result @name@_instance_advance(@name@_instance *instance, double from, double length) {
-    @name@_run *const run = &instance->run;
+lgm_result lgm_instance_advance(lgm_instance *instance, double from, double length) {
+    lgm_run *const run = &instance->run;
     const double wanted = from + length;
-    @name@_result result = refresh(instance);
+    lgm_result result = refresh(instance);
     while (result == RESULT_OK && run->t < wanted) {
-        /* What happens within rounding of the end belongs to the step: at the instant of a corner the values after it hold. */
-        const double bound = @name@_run_bound(run);
+        /* Events within round-off of the end belong to the step: at the instant of a corner, the values after it apply. */
+        const double bound = lgm_run_bound(run);
         const double end = (bound <= wanted + @rounding@ * fabs(wanted)) ? bound : wanted;
-        result = result_of(instance, @name@_run_step(run, end));
+        result = result_of(instance, lgm_run_step(run, end));
         forget_values(instance);
-        if (result == RESULT_OK && (run->t >= bound || @name@_run_bound(run) <= run->t)) {
-            @name@_run_hold(run);
+        if (result == RESULT_OK && (run->t >= bound || lgm_run_bound(run) <= run->t)) {
+            lgm_run_hold(run);
             result = settle(instance);
         }
     }
-    @name@_run_hold(run);
+    lgm_run_hold(run);
     return result;
 }
 
-@name@_result @name@_instance_directional(@name@_instance *instance, const unsigned int unknowns[], size_t unknown_count,
+lgm_result lgm_instance_directional(lgm_instance *instance, const unsigned int unknowns[], size_t unknown_count,
     const unsigned int knowns[], size_t known_count, const double known_changes[], double unknown_changes[]) {
 @if changing@
     (void)instance; (void)unknowns; (void)unknown_count; (void)knowns; (void)known_count; (void)known_changes;
     (void)unknown_changes;
     return RESULT_NO_SUCH_VARIABLE;
 @else@
-    @name@_run *const run = &instance->run;
-    @name@_result result = refresh(instance);
+    lgm_run *const run = &instance->run;
+    lgm_result result = refresh(instance);
     double inside;
     if (result != RESULT_OK) {
         return result;
     }
-    for (int at = 0; at < @name@_STATES + 2 * @name@_INPUTS; at++) {
+    for (int at = 0; at < LGM_STATES + 2 * LGM_INPUTS; at++) {
         instance->seed[at] = 0.0;
     }
     for (size_t known = 0; known < known_count; known++) {
@@ -412,21 +426,21 @@ double @name@_instance_next_event(const @name@_instance *instance) {
         if (at >= REFERENCE_STATES && at < REFERENCE_DERIVATIVES) {
             instance->seed[at - REFERENCE_STATES] += known_changes[known];
         } else if (at >= REFERENCE_INPUTS && at < REFERENCE_OUTPUTS) {
-            instance->seed[@name@_STATES + at - REFERENCE_INPUTS] += known_changes[known];
+            instance->seed[LGM_STATES + at - REFERENCE_INPUTS] += known_changes[known];
         } else {
             return RESULT_NO_SUCH_VARIABLE;
         }
     }
 @if branches@
-    @name@_branch_recall(run, run->t);
+    lgm_branch_recall(run, run->t);
 @end@
-    inside = @name@_run_inputs(run, run->t);
-    result = result_of(instance, @name@_directional(&run->model, inside, run->x, run->u, run->du, instance->seed,
+    inside = lgm_run_inputs(run, run->t);
+    result = result_of(instance, lgm_directional(&run->model, &instance->directions, inside, run->x, run->u, run->du, instance->seed,
         instance->dx_change, instance->y_change));
     for (size_t unknown = 0; unknown < unknown_count && result == RESULT_OK; unknown++) {
         const int at = (unknowns[unknown] < (unsigned int)REFERENCE_END) ? (int)unknowns[unknown] : (int)REFERENCE_END;
         if (at >= REFERENCE_STATES && at < REFERENCE_DERIVATIVES) {
-            /* A state that is an output too. */
+            /* A state that is also an output. */
             unknown_changes[unknown] = instance->seed[at - REFERENCE_STATES];
         } else if (at >= REFERENCE_DERIVATIVES && at < REFERENCE_INPUTS) {
             unknown_changes[unknown] = instance->dx_change[at - REFERENCE_DERIVATIVES];
@@ -440,7 +454,7 @@ double @name@_instance_next_event(const @name@_instance *instance) {
 @end@
 }
 
-int @name@_instance_keep(const @name@_instance *instance, void **kept) {
+int lgm_instance_keep(const lgm_instance *instance, void **kept) {
     if (*kept == NULL) {
         *kept = malloc(sizeof *instance);
     }
@@ -451,36 +465,36 @@ int @name@_instance_keep(const @name@_instance *instance, void **kept) {
     return 1;
 }
 
-/* The token stands in front, so that the bytes of another model are refused. */
-size_t @name@_instance_size(void) {
-    return strlen(@name@_instance_token) + sizeof(@name@_instance);
+/* The token comes first, so that the bytes of another model are rejected. */
+size_t lgm_instance_size(void) {
+    return strlen(lgm_instance_token) + sizeof(lgm_instance);
 }
 
-void @name@_instance_write(const @name@_instance *kept, char bytes[]) {
-    const size_t length = strlen(@name@_instance_token);
-    (void)memcpy(bytes, @name@_instance_token, length);
+void lgm_instance_write(const lgm_instance *kept, char bytes[]) {
+    const size_t length = strlen(lgm_instance_token);
+    (void)memcpy(bytes, lgm_instance_token, length);
     (void)memcpy(bytes + length, kept, sizeof *kept);
 }
 
-int @name@_instance_read(const char bytes[], size_t size, void **kept) {
-    const size_t length = strlen(@name@_instance_token);
-    if (size != @name@_instance_size() || memcmp(bytes, @name@_instance_token, length) != 0) {
+int lgm_instance_read(const char bytes[], size_t size, void **kept) {
+    const size_t length = strlen(lgm_instance_token);
+    if (size != lgm_instance_size() || memcmp(bytes, lgm_instance_token, length) != 0) {
         return 0;
     }
     if (*kept == NULL) {
-        *kept = malloc(sizeof(@name@_instance));
+        *kept = malloc(sizeof(lgm_instance));
     }
     if (*kept == NULL) {
         return 0;
     }
-    (void)memcpy(*kept, bytes + length, sizeof(@name@_instance));
+    (void)memcpy(*kept, bytes + length, sizeof(lgm_instance));
     return 1;
 }
 
-const char *@name@_instance_words(@name@_instance *instance) {
-    @name@_run *const run = &instance->run;
+const char *lgm_instance_words(lgm_instance *instance) {
+    lgm_run *const run = &instance->run;
     char cause[sizeof instance->words - 32];
-    @name@_run_cause(run, instance->status, run->t, run->x, cause, sizeof cause);
+    lgm_run_cause(run, instance->status, run->t, run->x, cause, sizeof cause);
     (void)snprintf(instance->words, sizeof instance->words, "at %g s: %s", run->t, cause);
     return instance->words;
 }

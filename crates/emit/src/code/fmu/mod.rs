@@ -1,4 +1,4 @@
-//! Functional mock-up units: FMI 2.0 and 3.0, model exchange and co-simulation in one, built over the C of [`super::c`].
+//! Functional mock-up units for FMI 2.0 and 3.0, with both model exchange and co-simulation, based on the C code of [`super::c`].
 
 mod archive;
 mod description;
@@ -17,10 +17,10 @@ use variables::Variables;
 
 pub(super) use version::Version;
 
-/// Seconds that corners are looked for ahead, where nobody says when a run ends.
+/// Without a stop time, time events are searched this many seconds ahead.
 const LOOK_AHEAD: f64 = 10.0;
 
-const INSTANCE_HEADER: Template<c::Common> = template!("@name@_instance.h", "instance.h");
+const INSTANCE_HEADER: Template<Instance> = template!("@name@_instance.h", "instance.h");
 
 const INSTANCE: Template<Instance> = template!("@name@_instance.c", "instance.c");
 
@@ -33,7 +33,8 @@ values! {
         has_signal: String,
         nominals: String,
         corners: bool,
-        token: String,
+        in_arrays: bool,
+        constrained: bool,
     }
 }
 
@@ -49,8 +50,8 @@ values! {
     }
 }
 
-/// How long corners are looked for, which inputs have signals, and how large states are.
-fn instance(subject: &Subject<'_>, common: c::Common, token: String) -> Instance {
+/// Returns the look-ahead for derivative discontinuities, the inputs with signals, and the magnitudes of states.
+fn instance(subject: &Subject<'_>, common: c::Common, in_arrays: bool) -> Instance {
     let (start, stop, _) = subject.plan();
     let has_signal = subject.system.inputs.iter().map(|input| {
         let kind = u8::from(input.signal.is_some()) + u8::from(input.is_internal);
@@ -72,11 +73,15 @@ fn instance(subject: &Subject<'_>, common: c::Common, token: String) -> Instance
         },
         corners: subject.held.is_some()
             || subject.corners.instants().outputs() + subject.corners.switches().outputs() > 0,
-        token,
+        in_arrays,
+        constrained: !subject.system.starts.constraints.is_empty(),
     }
 }
 
-/// A token of the form of a GUID, of all that the texts hold.
+/// The placeholder for the token in the sources, before the token is known.
+const TOKEN: &str = "{token}";
+
+/// Computes a token in the form of a GUID from the contents of all texts.
 fn token_of<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut hash = Sha256::new();
     texts.for_each(|text| hash.update(text.as_bytes()));
@@ -91,33 +96,40 @@ fn token_of<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     )
 }
 
-/// What is reported of inputs without a signal.
+/// Returns the remarks about inputs without a signal.
 fn remarks(subject: &Subject<'_>) -> impl Iterator<Item = String> {
     let inputs = subject.system.inputs.iter().filter(|input| input.signal.is_none());
     inputs.map(|input| {
         format!(
-            "the input `{}` has no signal of its own: the FMU holds it at 0 until it is set",
+            "the input `{}` has no default signal: the FMU holds it at 0 until it is set",
             input.name
         )
     })
 }
 
-/// All files, and what is to be built of them.
+/// Returns all files, and the libraries to build from them.
 pub(super) fn package(subject: &Subject<'_>, version: Version, changing: Changing<'_>) -> Package {
-    let c::Library {
+    let functions = version.functions();
+    let callers = |common: &c::Common, in_arrays: bool| {
+        let instance = instance(subject, common.clone(), in_arrays);
+        vec![
+            INSTANCE.file(&instance),
+            INSTANCE_HEADER.file(&instance),
+            functions.file(&instance.common),
+        ]
+    };
+    let c::CodeFiles {
         mut files,
         sensitivities,
         common,
-    } = c::library(subject, changing);
+    } = c::library(subject, changing, &callers);
     let variables = Variables::new(subject, &sensitivities);
     let identifier = common.name.clone();
-    let functions = version.functions();
     let mut sources: Vec<String> = files
         .iter()
         .map(|file| file.0.clone())
         .filter(|name| name.ends_with(".c"))
         .collect();
-    sources.extend([format!("{identifier}_instance.c"), functions.path(&common)]);
     sources.sort();
 
     let describe = |token: &str| {
@@ -131,13 +143,12 @@ pub(super) fn package(subject: &Subject<'_>, version: Version, changing: Changin
             build_description(&facts),
         )
     };
-    // Whatever differs in what is described or in the equations has another token.
+    // A changed description or changed equations produce another token.
     let token = token_of(std::iter::once(describe("").0.as_str()).chain(files.iter().map(|file| file.1.as_str())));
     let (description, build) = describe(&token);
-    let instance = instance(subject, common, token);
-    files.push(INSTANCE.file(&instance));
-    files.push(INSTANCE_HEADER.file(&instance.common));
-    files.push(functions.file(&instance.common));
+    for (_, text) in &mut files {
+        *text = text.replace(TOKEN, &token);
+    }
     let headers = version.headers().into_iter();
     files.extend(headers.map(|(name, text)| (name.to_string(), text.to_string())));
 

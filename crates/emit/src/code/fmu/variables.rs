@@ -1,4 +1,4 @@
-//! The variables of an FMU: names, value references, starts, and what depends on what.
+//! The variables of an FMU: names, value references, start values and dependencies.
 
 use super::super::subject::{Named, Subject};
 use lgm_algebra::expr::print;
@@ -8,10 +8,10 @@ use lgm_model::system::{State, StateVariable};
 use lgm_runtime::dopri5::UNKNOWN_SCALE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The size of a state of which nothing is known, in SI units.
+/// The nominal magnitude of a state without any estimate, in SI units.
 const UNKNOWN: f64 = 1e-3;
 
-/// What a variable is to a user of the FMU.
+/// The role of a variable for the user of the FMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Causality {
     Independent,
@@ -19,7 +19,7 @@ pub(super) enum Causality {
     Output,
     Local,
     Parameter,
-    /// Follows from parameters.
+    /// Computed from parameters.
     Calculated,
 }
 
@@ -31,30 +31,30 @@ pub(super) struct Variable {
     pub(super) causality: Causality,
     pub(super) unit: Option<SiUnit>,
     pub(super) description: String,
-    /// The value that it begins with; none where that is computed.
+    /// The start value; none if it is computed.
     pub(super) start: Option<f64>,
-    /// The place of the state whose rate it is, among all variables.
+    /// The index of the state that is differentiated, in the list of all variables.
     pub(super) rate_of: Option<usize>,
-    /// Whether it is a state that steps of inputs move.
+    /// True for a state that changes when an input jumps.
     pub(super) jumps: bool,
-    /// The size of a state, see [`nominal`].
+    /// The magnitude of a state, see [`nominal`].
     pub(super) nominal: Option<f64>,
 }
 
-/// All variables, and places among them.
+/// All variables, and indices into their list.
 pub(super) struct Variables {
     pub(super) list: Vec<Variable>,
-    /// Rates of the states, in the order of the states.
+    /// The rates of the states, in the order of the states.
     pub(super) rates: Vec<usize>,
-    /// Outputs, with what each depends on.
+    /// The outputs with their dependencies.
     pub(super) outputs: Vec<(usize, Vec<usize>)>,
-    /// What each rate depends on.
+    /// The dependencies of each rate.
     pub(super) rate_dependencies: Vec<Vec<usize>>,
-    /// Functions that change their sign at events.
+    /// Functions that change sign at events.
     pub(super) conditions: Vec<usize>,
 }
 
-/// Where the blocks of value references begin, as the enumeration of `instance.h` has them.
+/// The start of each block of value references, as in the enumeration of `instance.h`.
 struct References {
     states: usize,
     derivatives: usize,
@@ -85,12 +85,12 @@ impl References {
     }
 }
 
-/// Which columns a row of partial derivatives has, loops followed.
+/// The columns of a row of partial derivatives, including dependencies through loops.
 struct Pattern<'a> {
     partials: &'a SparseKernel,
-    /// All that any residual reads.
+    /// All columns that any residual reads.
     through: &'a [usize],
-    /// Columns before those of the unknowns.
+    /// The number of columns before those of the unknowns.
     width: usize,
 }
 
@@ -109,20 +109,20 @@ impl Pattern<'_> {
 }
 
 impl Variable {
-    /// Whether derivatives may be asked for by it: a state, or an input that is set.
+    /// Returns true if the variable may be a known of a partial derivative: a state, or an input that is set.
     fn is_known(&self) -> bool {
         self.causality == Causality::Input || self.nominal.is_some()
     }
 }
 
-/// Hands out names, each once.
+/// Assigns unique names.
 #[derive(Default)]
 struct Names {
     taken: FxHashSet<String>,
 }
 
 impl Names {
-    /// The user's name without spaces inside brackets; where it is taken, with a remark on what it is behind it.
+    /// Returns the user's name without spaces inside brackets. If the name is taken, a remark on its kind follows.
     fn name(&mut self, users: &str, what: &str) -> String {
         let plain = users.replace(", ", ",");
         let mut name = plain.clone();
@@ -138,7 +138,7 @@ impl Names {
     }
 }
 
-/// What an importing tool shows beside the name of a state.
+/// Returns the description of a state for an importing tool.
 fn state_description(state: &State) -> String {
     match &state.written {
         Some(written) => written.to_string(),
@@ -159,7 +159,7 @@ fn state_description(state: &State) -> String {
     }
 }
 
-/// The columns that each rate and each output depends on, also through algebraic loops: states, inputs, rates of inputs.
+/// Returns the columns on which each rate and each output depends, also through algebraic loops: states, inputs, input derivatives.
 fn dependencies_in(subject: &Subject<'_>, sensitivities: &Sensitivities) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
     let (states, inputs) = (subject.states.len(), subject.inputs.len());
     let width = states + 2 * inputs;
@@ -177,7 +177,7 @@ fn dependencies_in(subject: &Subject<'_>, sensitivities: &Sensitivities) -> (Vec
     (rate_columns, output_columns.collect())
 }
 
-/// The same in all combinations of modes together.
+/// Returns the union of the dependencies in all combinations of modes.
 fn dependencies(subject: &Subject<'_>, sensitivities: &[Sensitivities]) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
     let mut rates = vec![Vec::new(); subject.states.len()];
     let mut outputs = vec![Vec::new(); subject.outputs.len()];
@@ -200,7 +200,7 @@ impl Variables {
     pub(super) fn new(subject: &Subject<'_>, sensitivities: &[Sensitivities]) -> Variables {
         let references = References::of(subject);
         let mut names = Names::default();
-        // What is set keeps its name.
+        // Variables that can be set keep their names.
         let inputs: Vec<String> = subject
             .inputs
             .iter()
@@ -226,7 +226,7 @@ impl Variables {
             rate_dependencies: Vec::new(),
             conditions: Vec::new(),
         };
-        // The order of the columns of a run: outputs, among them states that are shown as they are, then the other states.
+        // The columns of a run are ordered: outputs (including states that are output unchanged), then the remaining states.
         let mut places = vec![usize::MAX; width];
         let shown: FxHashSet<usize> = subject.columns.states.iter().map(|entry| entry.0).collect();
         let as_output: FxHashMap<&str, usize> = (0..states)
@@ -272,7 +272,7 @@ impl Variables {
         variables.add_inputs(subject, &inputs, &references, &mut names, &mut places, &read);
         variables.add_parameters(subject, &entries, references.parameters);
         variables.add_conditions(subject, &references, &mut names);
-        // What nobody sets is no known of a derivative.
+        // Inputs that are never set cannot be knowns of a partial derivative.
         let is_known = |place: &usize| variables.list.get(*place).is_some_and(|entry| entry.is_known());
         let placed = |columns: &[usize]| -> Vec<usize> {
             let mut list: Vec<usize> = columns.iter().map(|column| places[*column]).filter(is_known).collect();
@@ -287,12 +287,12 @@ impl Variables {
         variables
     }
 
-    /// The rates of the states.
+    /// Adds the rates of the states.
     fn add_rates(&mut self, subject: &Subject<'_>, references: &References, names: &mut Names, places: &[usize]) {
         for (at, state) in subject.states.iter().enumerate() {
             self.rates.push(self.list.len());
             let own = &self.list[places[at]].name;
-            // What is no plain name of a state has its plain name here too.
+            // A composite state name also appears here in its plain form.
             let own = if own.contains(' ') {
                 state.name.replace(", ", ",")
             } else {
@@ -306,17 +306,14 @@ impl Variables {
         }
     }
 
-    /// The signs of conditions where the equations jump or a solution ends.
+    /// Adds the signs of conditions at which the equations jump or a solution ends.
     fn add_conditions(&mut self, subject: &Subject<'_>, references: &References, names: &mut Names) {
-        let jumps = subject
-            .jumping
-            .iter()
-            .map(|_| "changes its sign where the equations jump");
+        let jumps = subject.jumping.iter().map(|_| "changes sign where the equations jump");
         let ends = subject
             .has_branches()
-            .then_some("changes its sign where the solution of a loop ends");
+            .then_some("changes sign where the solution of a loop ends");
         let events = subject.held.iter().map(|held| held.indicators);
-        let changes = events.flat_map(|count| (0..count).map(|_| "changes its sign where an event is"));
+        let changes = events.flat_map(|count| (0..count).map(|_| "changes sign at an event"));
         for (at, description) in jumps.chain(ends).chain(changes).enumerate() {
             self.conditions.push(self.list.len());
             let name = names.name(&format!("condition[{}]", at + 1), "sign");
@@ -361,7 +358,7 @@ impl Variables {
                 let signal = print::text(&subject.system.exprs, signal);
                 entry.description = match of.is_internal {
                     true if held.is_some_and(|held| held.discretes.contains(&at)) => {
-                        format!("a discrete variable, which begins with {signal}")
+                        format!("a discrete variable with the initial value {signal}")
                     }
                     true => format!("follows: {signal}"),
                     false => format!("until it is set: {signal}"),
@@ -379,7 +376,7 @@ impl Variables {
             let rate = names.name(&format!("der({name})"), "rate");
             let mut entry = variable(rate, references.input_rates + at, Causality::Input, unit);
             entry.start = finite(values[subject.inputs.len() + at]);
-            entry.description = format!("the time derivative of {name}, which the equations read");
+            entry.description = format!("the time derivative of {name}, which the equations use");
             self.list.push(entry);
         }
     }
@@ -418,11 +415,11 @@ fn variable(name: String, reference: usize, causality: Causality, unit: Option<S
     }
 }
 
-/// Of what size a state is: the absolute tolerance of an importing tool is its relative one times this.
+/// Returns the magnitude of each state. An importing tool multiplies its relative tolerance by the magnitude to get an absolute one.
 ///
-/// It is what the model says (`nominal = ..`), or as large as its start, and at least a thousandth of what is expected of it with
-/// the parameters, the signals and over the time of the model, or of what a short run shows: a tool sees no more of a run before it
-/// begins. Where the model has an absolute tolerance, it is at least what that says.
+/// A `nominal = ..` in the model overrides all estimates. Otherwise the magnitude is the maximum of three estimates: the absolute initial
+/// value, a thousandth of the expected magnitude, and the estimate from a short run. A tool has no other information
+/// before a run. If the model has an absolute tolerance, the magnitude is at least what that tolerance requires.
 pub(super) fn nominals(subject: &Subject<'_>) -> Vec<f64> {
     let (rtol, atol) = subject.tolerances();
     let least = atol.map_or(0.0, |atol| atol / rtol);
@@ -435,7 +432,7 @@ pub(super) fn nominals(subject: &Subject<'_>) -> Vec<f64> {
         match (*scale, start.max(*scale).max(*seen).max(least)) {
             (given, _) if given < 0.0 => -given,
             (_, known) if known > UNKNOWN_SCALE => known,
-            // Nothing is known of it.
+            // The magnitude is unknown.
             _ => UNKNOWN,
         }
     };
@@ -458,7 +455,7 @@ fn state_variable(
     entry.nominal = Some(nominal);
     let first_rate = subject.states.len() + subject.inputs.len();
     entry.jumps = subject.held.is_some() || columns.iter().any(|column| *column >= first_rate);
-    // A start that follows from parameters, or that a step of an input at the start moves, is computed.
+    // An initial value is computed if it follows from parameters, or if an input jump at the start changes it.
     let follows = !subject.system.exprs.symbols_of(&[state.start]).is_empty();
     if !follows && (state.start_given || !entry.jumps) {
         entry.start = Some(state.start_value);
@@ -466,7 +463,7 @@ fn state_variable(
     entry
 }
 
-/// The unit of a rate: `m/s` of `m`, where that is known.
+/// Returns the unit of a rate, if known: `m/s` for `m`.
 fn rate_unit(unit: &Option<SiUnit>) -> Option<SiUnit> {
     use lgm_algebra::units::Dimension;
     unit.as_ref()?.dimension.over(&Dimension::TIME).map(SiUnit::of)

@@ -25,7 +25,7 @@ impl Version {
         }
     }
 
-    /// The file of the standard's functions.
+    /// Returns the file with the functions of the standard.
     pub(super) const fn functions(self) -> Template<Common> {
         match self {
             Version::Two => template!("fmi2.c", "fmi2.c"),
@@ -33,7 +33,7 @@ impl Version {
         }
     }
 
-    /// The standard's own headers.
+    /// Returns the headers of the standard.
     pub(super) fn headers(self) -> [(&'static str, &'static str); 3] {
         match self {
             Version::Two => [
@@ -49,7 +49,7 @@ impl Version {
         }
     }
 
-    /// The folder of a machine's binaries.
+    /// Returns the folder for a machine's binaries.
     pub(super) fn platform(self) -> String {
         use std::env::consts::{ARCH, OS};
         let system = if OS == "macos" { "darwin" } else { OS };
@@ -59,7 +59,7 @@ impl Version {
             (Version::Two, "darwin", "x86_64") => "darwin64".into(),
             (Version::Two, "windows", "x86_64") => "win64".into(),
             (Version::Two, "windows", "x86") => "win32".into(),
-            // Version 2 names no others; tools take those of version 3.
+            // Version 2 defines no other names; tools use those of version 3.
             (_, system, machine) => format!("{machine}-{system}"),
         }
     }

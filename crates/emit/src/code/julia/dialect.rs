@@ -1,4 +1,4 @@
-//! How Julia writes expressions and functions: arrays are counted from 1, loops stay loops.
+//! Expressions and functions in Julia: arrays are counted from 1, loops stay loops.
 
 use super::super::dialect::{Dialect, Operation, Text, function_name, function_name_of_two};
 use super::super::functions::{Functions, Language, Signature, wrapped};
@@ -6,7 +6,7 @@ use super::super::names::{Rules, one_line, quoted};
 use super::super::scripts::double;
 use lgm_kernels::operation::{Binary, Unary};
 
-/// Words that are no names, and names that the module knows already.
+/// Words that are not names, and names already defined in the module.
 pub(super) const RULES: Rules = Rules {
     reserved: &[
         "abstract",
@@ -157,7 +157,7 @@ impl Dialect for Julia {
     }
 }
 
-/// What operations mean, where the language's own functions end the program outside their domains.
+/// Operations for which the language's own functions abort the program outside their domains.
 const HELPERS: [(Operation, &str); 8] = [
     (
         Operation::One(Unary::SquareRoot),

@@ -21,7 +21,7 @@ const RUN: Template<Common> = template!("run_@name@.jl", "run.jl");
 const README: Template<Readme> = template!("README.md", "README.md");
 
 values! {
-    /// What all files know.
+    /// Values shared by all templates.
     struct Common {
         ..plan: ScriptPlan;
         origin_comment: String,
@@ -67,7 +67,7 @@ values! {
     }
 }
 
-/// How Julia calls the programs.
+/// Calls of the programs in Julia.
 const SCRIPT: Script = Script {
     prefix: "program_",
     argument: |array, out| {

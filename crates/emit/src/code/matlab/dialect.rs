@@ -1,4 +1,4 @@
-//! How MATLAB and Octave write expressions and functions: one statement computes all lanes of a loop; arrays are columns that
+//! Expressions and functions in MATLAB and Octave: one statement computes all lanes of a loop; arrays are columns that
 //! are counted from 1.
 
 use super::super::dialect::{
@@ -10,7 +10,7 @@ use super::super::scripts::double;
 use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
 
-/// Words that are no names, and functions that the emitted files call.
+/// Words that are not names, and functions that the emitted files call.
 pub(super) const RULES: Rules = Rules {
     reserved: &[
         "break",
@@ -56,7 +56,7 @@ pub(super) const RULES: Rules = Rules {
         "while",
         "__FILE__",
         "__LINE__",
-        // What the files call, and what MATLAB's path and Octave's are full of.
+        // Functions that the files call, and names that are common on the paths of MATLAB and Octave.
         "abs",
         "acos",
         "all",
@@ -228,7 +228,7 @@ impl Dialect for Matlab {
     }
 }
 
-/// What operations mean, where the language has no function of the meaning.
+/// Operations for which the language has no equivalent function.
 const HELPERS: [(Operation, &str); 8] = [
     (
         Operation::One(Unary::SquareRoot),

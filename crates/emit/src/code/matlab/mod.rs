@@ -28,7 +28,7 @@ const RUNS: [Template<Common>; 2] = [
     template!("@name@_run.m", "run.m"),
 ];
 
-/// What steps of inputs do to states where that depends on the point.
+/// The effect of input steps on states if it depends on the point.
 const JUMP: Template<Common> = template!("@name@_jump.m", "jump.m");
 
 /// Linear models for the Control System Toolbox.
@@ -37,7 +37,7 @@ const SS: Template<Common> = template!("@name@_ss.m", "ss.m");
 const README: Template<Readme> = template!("README.md", "README.md");
 
 values! {
-    /// What all files know.
+    /// Values shared by all templates.
     struct Common {
         ..plan: ScriptPlan;
         origin: String,
@@ -84,7 +84,7 @@ values! {
     }
 }
 
-/// How MATLAB calls the programs, in the functions of the model's file.
+/// Calls of the programs in MATLAB, in the functions of the model's file.
 const SCRIPT: Script = Script {
     prefix: "program_",
     argument: |array, out| {

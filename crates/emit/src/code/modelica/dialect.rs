@@ -1,11 +1,11 @@
-//! How Modelica writes expressions and equations: every value has a name, and there are no loops.
+//! Expressions and equations in Modelica: every value has a name, and loops do not exist.
 
 use super::super::dialect::{Array, Binding, Dialect, Lane, Text, function_name_of_two};
 use super::super::names::Rules;
 use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
 
-/// Words that are no names, and functions and types of the language.
+/// Reserved words, and the names of functions and types of the language.
 pub(super) const RULES: Rules = Rules {
     reserved: &[
         "algorithm",
@@ -138,7 +138,7 @@ pub(super) const RULES: Rules = Rules {
     snake: false,
 };
 
-/// What stands for the numbers of one program.
+/// The names of the values of one program.
 pub(super) struct Names<'n> {
     pub(super) parameters: &'n [String],
     pub(super) states: &'n [String],
@@ -146,13 +146,13 @@ pub(super) struct Names<'n> {
     /// Time derivatives of the inputs.
     pub(super) rates: &'n [String],
     pub(super) unknowns: &'n [String],
-    /// What the names of the program's own values begin with.
+    /// The prefix of the program's intermediate values.
     pub(super) prefix: &'n str,
-    /// What the program's own values are: `Real`, or parameters.
+    /// The type of the program's intermediate values: `Real`, or parameters.
     pub(super) kind: &'n str,
 }
 
-/// A double as it stands alone. The language has neither infinity nor what is no number.
+/// Prints a double as a standalone literal. Modelica has neither infinity nor NaN.
 pub(super) fn literal(value: f64) -> String {
     match value {
         value if value.is_finite() => format!("{value:?}"),
@@ -187,7 +187,7 @@ impl Dialect for Names<'_> {
 
     fn unary(&self, operation: Unary, a: &Text) -> Text {
         match operation {
-            // The language has none. Each form is good to the rounding of 1 on its side of 0, where both are 0: no event is needed there.
+            // Modelica has no `asinh`. Each form is accurate to the rounding of 1 on its side of 0. Both are 0 at 0, so no event is needed.
             Unary::Asinh => {
                 let (power, term) = (a.within(Binding::Atom), a.within(Binding::Product));
                 let root = format!("sqrt({power}^2 + 1)");
@@ -197,7 +197,7 @@ impl Dialect for Names<'_> {
                     a.within(Binding::Sum)
                 ))
             }
-            // Nor this one: near 0 the difference is rounding, as it is where it stands in the model's text.
+            // Modelica has no `expm1` either: near 0 the difference has round-off, as in the model's text.
             Unary::ExpMinusOne => Text::new(Binding::Sum, format!("exp({}) - 1", a.text)),
             _ => Text::atom(format!("{}({})", self.name_of_one(operation), a.text)),
         }
@@ -209,7 +209,7 @@ impl Dialect for Names<'_> {
             Binary::Maximum => "max",
             Binary::Power => {
                 let text = format!("{}^{}", a.within(Binding::Atom), b.within(Binding::Atom));
-                // A power of a power needs parentheses.
+                // Nested powers need parentheses.
                 return Text::new(Binding::Sign, text);
             }
             _ => function_name_of_two(operation),
@@ -217,12 +217,12 @@ impl Dialect for Names<'_> {
         Text::atom(format!("{name}({}, {})", a.text, b.text))
     }
 
-    /// `a*-b` is no expression of the language.
+    /// Returns the precedence of `-a`: `a*-b` is not a valid expression.
     fn sign(&self) -> Binding {
         Binding::Sum
     }
 
-    /// Equations are read as they are: what is used once stays where it is used.
+    /// Returns the maximum length of an expression. The limit is high because inlined expressions keep equations readable.
     fn longest(&self) -> usize {
         1000
     }
@@ -236,7 +236,7 @@ impl Dialect for Names<'_> {
         Text::new(Binding::Loose, format!("if {} then {a} else {b}", condition.text))
     }
 
-    /// Numbers cannot be compared for equality.
+    /// Prints a condition; Modelica does not allow equality comparisons of real numbers.
     fn condition(&self, operation: Binary, a: &Text, b: &Text) -> Text {
         let (a, b) = (a.within(Binding::Sum), b.within(Binding::Sum));
         let text = match operation {
@@ -255,7 +255,7 @@ impl Dialect for Names<'_> {
         Text::new(Binding::Loose, format!("not ({})", a.text))
     }
 
-    /// Names say what equations are about.
+    /// Prints no remark: names identify the subject of equations.
     fn remark(&self, _remark: &str) -> String {
         String::new()
     }
@@ -264,7 +264,7 @@ impl Dialect for Names<'_> {
         format!("{} {name} = {value};", self.kind)
     }
 
-    /// Results are values: their left sides are not the program's.
+    /// Stores a result as a value: the left-hand sides of results do not belong to the program.
     fn store(&self, array: Array, place: &str, value: &str, _remark: Option<&str>) -> String {
         match array {
             Array::Output => value.to_string(),

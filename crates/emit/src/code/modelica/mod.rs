@@ -1,4 +1,4 @@
-//! One flat model in Modelica, under the user's names.
+//! A single flat model in Modelica that keeps the user's names.
 
 mod dialect;
 
@@ -23,7 +23,7 @@ const MODEL: Template<Model> = template!("@name@.mo", "model.mo");
 const README: Template<Readme> = template!("README.md", "README.md");
 
 values! {
-    /// What all files know.
+    /// Values shared by all templates.
     struct Common {
         name: String,
         model: String,
@@ -57,34 +57,34 @@ values! {
     }
 }
 
-/// The names of everything that has one.
+/// The names of all quantities.
 struct Book {
-    /// One a parameter.
+    /// One name per parameter.
     members: Vec<String>,
-    /// One an entry of a parameter: `K[1, 2]`.
+    /// One name per parameter entry: `K[1, 2]`.
     entries: Vec<String>,
     inputs: Vec<String>,
     rates: Vec<String>,
     outputs: Vec<String>,
     states: Vec<String>,
     unknowns: Vec<String>,
-    /// What the names of values in between begin with: no user's name does.
+    /// The prefix of intermediate values; user names never have this prefix.
     within: String,
 }
 
-/// The lines of the model by their sections.
+/// The lines of the model, by section.
 #[derive(Default)]
 struct Sections {
     parameters: String,
     variables: String,
-    /// Values in between.
+    /// Intermediate values.
     protected: String,
     initial: String,
     equations: String,
     count: usize,
 }
 
-/// All files.
+/// Returns all files of the package.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
     let system = subject.system;
     let name = legal(&system.model, RULES);
@@ -141,7 +141,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     package
 }
 
-/// A string of Modelica.
+/// Prints a Modelica string.
 fn string(text: &str) -> String {
     quoted(text, &['\\', '"'])
 }
@@ -193,7 +193,7 @@ impl Book {
     }
 }
 
-/// How an entry of a parameter is written.
+/// Prints the access to a parameter entry.
 fn place(parameter: &Parameter, member: &str, at: usize) -> String {
     match parameter.shape.as_slice() {
         [] => member.to_string(),
@@ -202,7 +202,7 @@ fn place(parameter: &Parameter, member: &str, at: usize) -> String {
     }
 }
 
-/// A program without loops: every lane is written out.
+/// Returns a program without loops: every lane is written out.
 fn written_out(program: &Program) -> Program {
     let mut loops = Vec::new();
     for entry in &program.loops {
@@ -233,7 +233,7 @@ fn written_out(program: &Program) -> Program {
 }
 
 impl Sections {
-    /// Adds what a program computes: values in between are declared; the results are given back.
+    /// Adds the computations of a program: declares intermediate values, and returns the results.
     fn values(&mut self, book: &Book, kernel: &Kernel, kind: &str) -> Vec<String> {
         self.count += 1;
         let prefix = format!("{}{}", book.within, self.count);
@@ -265,7 +265,7 @@ impl Sections {
     }
 }
 
-/// `unit="N.m/rad"`, in the way that Modelica writes units.
+/// Prints a unit in Modelica notation: `unit="N.m/rad"`.
 fn unit(unit: &Option<SiUnit>) -> Option<String> {
     let unit = unit.as_deref().filter(|unit| !unit.contains("^("))?;
     let factors = unit.replace('^', "");
@@ -288,7 +288,7 @@ fn unit(unit: &Option<SiUnit>) -> Option<String> {
     Some(format!("unit={}", string(&text)))
 }
 
-/// `(a, b)`, or nothing.
+/// Prints `(a, b)`, or nothing.
 fn attributes(list: &[Option<String>]) -> String {
     let list: Vec<&str> = list.iter().flatten().map(String::as_str).collect();
     match list.as_slice() {
@@ -297,7 +297,7 @@ fn attributes(list: &[Option<String>]) -> String {
     }
 }
 
-/// `{1, 2}` or `{{1, 2}, {3, 4}}` by the shape of the parameter.
+/// Prints the entries by the shape of the parameter: `{1, 2}` or `{{1, 2}, {3, 4}}`.
 fn shaped(parameter: &Parameter, entries: &[String]) -> String {
     match parameter.shape.as_slice() {
         [] => entries[0].clone(),
@@ -333,7 +333,7 @@ fn parameters(subject: &Subject<'_>, book: &Book, sections: &mut Sections) {
     }
 }
 
-/// The system without rates of inputs in its derivatives, and how much of each input every state holds instead.
+/// The system without input derivatives in its rates, and the contribution of each input to each state.
 struct Shifted {
     derivatives: Kernel,
     /// State, input and factor.
@@ -341,7 +341,7 @@ struct Shifted {
     values: Kernel,
 }
 
-/// States of linear equations are `z + E u`: z does not move when an input steps.
+/// Replaces the states of linear equations by z in `x = z + E u`: z does not change when an input jumps.
 fn shifted(system: &StateSystem) -> Shifted {
     let options = KernelOptions { native: false };
     let layout = Layout::new(system);
@@ -384,7 +384,7 @@ fn shifted(system: &StateSystem) -> Shifted {
     }
 }
 
-/// Inputs, outputs, states and unknowns with their equations; what is reported to the user about them.
+/// Prints inputs, outputs, states and unknowns with their equations; returns remarks for the user.
 fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> String {
     let system = subject.system;
     let kernels = &subject.kernels;
@@ -435,13 +435,13 @@ fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> Str
         }
         let own = attributes(&[unit(&state.unit)]);
         let still = format!("{}z{}", book.within, at + 1);
-        let quoted_still = string(&format!("{} without what inputs add to it at once", state.name));
+        let quoted_still = string(&format!("{} without its direct input terms", state.name));
         let _ = writeln!(
             sections.variables,
             "  Real {name}{own} {quoted};\n  Real {still}{own} {quoted_still};"
         );
         let _ = writeln!(sections.equations, "  {name} = {still} + {};", held[at].join(" + "));
-        // A start that is given holds after the first step, any other one before it.
+        // A given initial value holds after the first input jump; all other initial values hold before it.
         let started = if system.states[at].start_given { name } else { &still };
         let _ = writeln!(sections.initial, "  {started} = {};", starts[at]);
         lefts[at] = format!("der({still})");
@@ -474,13 +474,13 @@ fn variables(subject: &Subject<'_>, book: &Book, sections: &mut Sections) -> Str
         }
     }
     match subject.moves && shift.is_none() {
-        true => "States that move when an input steps do not do so in the Modelica text: the equations are not linear."
+        true => "The Modelica text omits the jumps of states at input steps, because the equations are nonlinear."
             .to_string(),
         false => String::new(),
     }
 }
 
-/// What every variable stands for.
+/// Prints a table with the meaning of every variable.
 fn variable_table(subject: &Subject<'_>, book: &Book) -> String {
     let mut table = "| variable | name | unit |\n| --- | --- | --- |\n".to_string();
     for (kind, list, names) in [

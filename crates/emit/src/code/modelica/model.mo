@@ -5,7 +5,7 @@ model @name@ @description@
 @parameter_lines@@variable_lines@
 @if protected_lines@
 protected
-  // Values in between.
+  // Intermediate values.
 @protected_lines@
 @end@
 @if initial_lines@

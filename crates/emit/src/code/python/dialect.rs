@@ -1,4 +1,4 @@
-//! How Python with NumPy writes expressions and functions: one statement computes all lanes of a loop.
+//! Expressions and functions in Python with NumPy: one statement computes all lanes of a loop.
 
 use super::super::dialect::{Dialect, Text, function_name, function_name_of_two, infix};
 use super::super::functions::{Language, Signature, wrapped};
@@ -6,7 +6,7 @@ use super::super::names::Rules;
 use super::super::scripts::double;
 use lgm_kernels::operation::{Binary, Unary};
 
-/// Words that are no names.
+/// Words that are not names.
 pub(super) const RULES: Rules = Rules {
     reserved: &[
         "and", "as", "assert", "async", "await", "break", "case", "class", "continue", "def", "del", "elif", "else",

@@ -76,7 +76,7 @@ fn combinations(gathered: &Gathered) -> String {
             Ok(equations) => (
                 "None".to_string(),
                 integers(&equations.known),
-                flags(equations.margins.iter().map(Option::is_some)),
+                flags(equations.watches(gathered)),
             ),
             Err(reason) => (string(reason), String::new(), String::new()),
         };
@@ -183,8 +183,8 @@ fn tables(subject: &Subject<'_>, gathered: &Gathered) -> Tables {
     }
 }
 
-/// The word for each array in a call of an assignment, which has what blocks read in the place of states, and temporaries in the place of
-/// unknowns.
+/// The word for each array in a call of an assignment, which has what blocks read instead of states, and temporaries
+/// instead of unknowns.
 fn assigned_argument(array: Array) -> String {
     match array {
         Array::Read(Space::Unknowns) => "temporaries".to_string(),
@@ -192,7 +192,7 @@ fn assigned_argument(array: Array) -> String {
     }
 }
 
-/// Statements of which the first whose condition holds is carried out, in the body of a method.
+/// Statements in the body of a method; the first with a true condition is executed.
 fn choice(cases: Vec<(String, String)>) -> String {
     let mut text = String::new();
     for (condition, call) in cases.into_iter().filter(|case| !case.1.is_empty()) {
@@ -205,7 +205,8 @@ fn choice(cases: Vec<(String, String)>) -> String {
     }
 }
 
-/// Adds functions of which the combination of modes in force chooses one; returns the statement that calls them with results to `out`.
+/// Adds functions selected by the active combination of modes; returns the statement that calls them with results to
+/// `out`.
 pub(super) fn modal(
     functions: &mut Functions<'_>,
     (name, out): (&str, &str),
@@ -250,7 +251,15 @@ pub(super) fn calls(
 
 /// Refuses what the emitted module does not do.
 pub(in crate::code) fn mind_events(subject: &Subject<'_>, gathered: &Gathered) -> Result<(), Diagnostic> {
-    let help = "write `--target rust` or `c`, which carry it, or run the model with `lgm simulate`";
+    let help = "write `--target rust` or `c`, which support it, or run the model with `lgm simulate`";
+    if let Some(block) = gathered.blocks.iter().find(|block| block.period == 0.0) {
+        let reason = format!(
+            "the block `{}` waits for a condition, which Python does not examine within each step",
+            block.name
+        );
+        let help = "write `--target c`, `rust`, `fmu2` or `fmu3`; or run it from Python with the package `lgm` (docs/python.md)";
+        return Err(refused(&subject.system.model, &reason, help));
+    }
     let has_sets = |element: &&Element| {
         let mut changes = element.modes.iter().flat_map(|mode| &mode.changes);
         changes.any(|change| !change.sets.is_empty())

@@ -24,7 +24,7 @@ const MODULE: Template<Module> = template!("@library@.py", "model.py.txt");
 const README: Template<Readme> = template!("README.md", "README.md");
 
 values! {
-    /// What all files know.
+    /// Values shared by all templates.
     struct Common {
         ..plan: ScriptPlan;
         description: String,

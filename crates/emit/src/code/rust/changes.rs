@@ -2,20 +2,23 @@
 
 use super::dialect::literal;
 use super::equations::Equations;
-use crate::code::events::{ConditionWords, Gathered, only_margin};
+use crate::code::events::{ConditionWords, Gathered};
 use crate::code::functions::{integers, wrapped};
 use crate::code::template::values;
 use lgm_equations::switching::Condition;
 use std::fmt::Write;
 
 values! {
-    /// The changes of a model.
+    /// The changes of a model, as text.
     pub(super) struct Changes {
         combination_count: usize,
         element_count: usize,
         port_count: usize,
+        bound_count: usize,
         set_count: usize,
         margin_count: usize,
+        turn_count: usize,
+        phase_count: usize,
         block_count: usize,
         discrete_count: usize,
         read_count: usize,
@@ -38,7 +41,7 @@ values! {
     }
 }
 
-/// The words for conditions.
+/// The syntax of conditions in Rust.
 const CONDITIONS: ConditionWords = ConditionWords {
     zero: "zero",
     decided: ["false", "true"],
@@ -53,11 +56,11 @@ fn flags(flags: impl Iterator<Item = bool>) -> String {
     wrapped(&flags)
 }
 
-/// The combinations of modes.
+/// Prints the combinations of modes.
 fn combinations(gathered: &Gathered) -> String {
     let mut text = String::new();
     for row in &gathered.rows {
-        let (conflict, known, watches) = match &row.equations {
+        let (conflict, known, watches, timed, redundant) = match &row.equations {
             Ok(equations) => {
                 let known = equations.known.iter().map(|known| match known {
                     1 => "Known::State".to_string(),
@@ -65,22 +68,27 @@ fn combinations(gathered: &Gathered) -> String {
                     _ => "Known::No".to_string(),
                 });
                 let known: Vec<String> = known.collect();
-                let watches = flags(equations.margins.iter().map(Option::is_some));
-                ("None".to_string(), wrapped(&known), watches)
+                let watches = flags(equations.watches(gathered));
+                let timed = flags(equations.timed(gathered));
+                let redundant = flags(equations.redundant.iter().copied());
+                ("None".to_string(), wrapped(&known), watches, timed, redundant)
             }
-            Err(reason) => (format!("Some({reason:?})"), String::new(), String::new()),
+            Err(reason) => {
+                let none = String::new;
+                (format!("Some({reason:?})"), none(), none(), none(), none())
+            }
         };
         let _ = write!(
             text,
             "        Combination {{\n            modes: &[{}],\n            conflict: {conflict},\n            known: &[{known}],\n            \
-             watches: &[{watches}],\n        }},\n",
+             watches: &[{watches}],\n            timed: &[{timed}],\n            redundant: &[{redundant}],\n        }},\n",
             integers(&row.modes)
         );
     }
     text
 }
 
-/// The elements with their modes and changes.
+/// Prints the elements with their modes and changes.
 fn elements(gathered: &Gathered) -> String {
     let mut text = String::new();
     for element in &gathered.elements {
@@ -96,11 +104,16 @@ fn elements(gathered: &Gathered) -> String {
                     )
                 });
                 let (condition, sets) = (change.condition, sets.collect::<Vec<String>>().join(", "));
-                let margin = only_margin(&gathered.conditions[condition]);
+                let bound = change.bound.map_or("None".to_string(), |bound| {
+                    format!(
+                        "Some(Bound {{ margin: {}, is_positive: {}, is_above: {}, far: {:?} }})",
+                        bound.margin, bound.is_positive, bound.is_above, bound.far
+                    )
+                });
                 let _ = writeln!(
                     changes,
-                    "                        Change {{ condition: {condition}, to: {}, is_free: {}, asks_ports: {}, sets: &[{}], margin: {margin:?} }},",
-                    change.to, change.is_free, change.asks_ports, sets
+                    "                        Change {{ condition: {condition}, to: {}, is_free: {}, sets: &[{}], bound: {bound} }},",
+                    change.to, change.is_free, sets
                 );
             }
             let given: Vec<String> = mode.given.iter().map(|given| format!("{given:?}")).collect();
@@ -122,7 +135,7 @@ fn elements(gathered: &Gathered) -> String {
     text
 }
 
-/// The blocks with the targets of their assignments.
+/// Prints the blocks with the targets of their assignments.
 fn blocks(gathered: &Gathered) -> String {
     let first = gathered.conditions.len() - gathered.blocks.len();
     let (mut text, mut assignment) = (String::new(), 0);
@@ -144,7 +157,7 @@ fn blocks(gathered: &Gathered) -> String {
         let targets: Vec<String> = targets.collect();
         let _ = write!(
             text,
-            "        Block {{\n            name: {:?},\n            trigger: {trigger},\n            condition: {},\n            \
+            "        AssignmentBlock {{\n            name: {:?},\n            trigger: {trigger},\n            condition: {},\n            \
              first_assignment: {assignment},\n            targets: &[{}],\n        }},\n",
             block.name,
             first + at,
@@ -164,25 +177,25 @@ fn conditions(gathered: &Gathered) -> String {
     text
 }
 
-/// The changes of a model, whose functions were added last.
+/// Prints the changes of a model whose functions were added last.
 pub(super) fn changes(gathered: &Gathered, equations: &mut Equations<'_>) -> Changes {
     let (changes_methods, reads_points) = equations.take_methods();
     let (combinations, elements, blocks) = (combinations(gathered), elements(gathered), blocks(gathered));
     let conditions = conditions(gathered);
-    // A name that no table uses is not imported.
+    // Names that no table uses are not imported.
     let used = |name: &&str| {
         let texts = [&combinations, &elements, &blocks];
         let is_read = |text: &&String| text.contains(&format!("{name} {{")) || text.contains(&format!("{name}::"));
-        texts.iter().any(is_read) || ["Change", "Pair", "Places", "Tables"].contains(name)
+        texts.iter().any(is_read) || ["Change", "Places", "Tables"].contains(name)
     };
     let names = [
-        "Block",
+        "AssignmentBlock",
+        "Bound",
         "Change",
         "Combination",
         "Element",
         "Known",
         "Mode",
-        "Pair",
         "Places",
         "Set",
         "Tables",
@@ -200,8 +213,11 @@ pub(super) fn changes(gathered: &Gathered, equations: &mut Equations<'_>) -> Cha
         combination_count: gathered.rows.len(),
         element_count: gathered.elements.len(),
         port_count: gathered.ports(),
+        bound_count: gathered.bounds(),
         set_count: gathered.sets(),
         margin_count: gathered.margins,
+        turn_count: gathered.turns,
+        phase_count: gathered.phases,
         block_count: gathered.blocks.len(),
         discrete_count: gathered.discretes.len(),
         read_count: gathered.held.len(),
@@ -217,8 +233,8 @@ pub(super) fn changes(gathered: &Gathered, equations: &mut Equations<'_>) -> Cha
         knows_energy: gathered.knows_energy,
         conditions,
         table_imports: imported.join(", "),
-        given_import: if changes_methods.contains("Given<") {
-            "Given, "
+        given_import: if changes_methods.contains("AssignmentReads<") {
+            "AssignmentReads, "
         } else {
             ""
         },

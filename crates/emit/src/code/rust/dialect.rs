@@ -1,4 +1,4 @@
-//! How Rust writes expressions and functions.
+//! Expressions and functions in Rust.
 
 use super::super::dialect::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
 use super::super::functions::{Language, Signature, wrapped};
@@ -6,7 +6,7 @@ use super::super::names::Rules;
 use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
 
-/// Words that are no names.
+/// The naming rules of Rust: reserved words cannot be used as names.
 pub(super) const RULES: Rules = Rules {
     reserved: &[
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
@@ -19,14 +19,14 @@ pub(super) const RULES: Rules = Rules {
     snake: false,
 };
 
-/// Rust over any numbers, with the names of the sizes of what stands for states and for unknowns.
+/// Rust over a generic number type, with the names of the array sizes for states and unknowns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rust {
     pub(super) states: &'static str,
     pub(super) unknowns: &'static str,
 }
 
-/// A double as it stands alone.
+/// Prints a double as a standalone literal.
 pub(super) fn literal(value: f64) -> String {
     if value.is_finite() {
         return format!("{value:?}");
@@ -72,7 +72,7 @@ impl Dialect for Rust {
     }
 
     fn select(&self, condition: &Text, a: &Text, b: &Text) -> Text {
-        // One of several numbers is a chain, not a nest.
+        // Nested selections are printed as an `else if` chain.
         let other = match b.binding {
             Binding::Loose => b.text.clone(),
             _ => format!("{{ {} }}", b.text),

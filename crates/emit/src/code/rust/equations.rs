@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// Working memory.
 const MEMORY: Array = Array::Read(Space::Temporaries);
 
-/// The parts of a point of evaluation, under the names of the arrays.
+/// The parts of an evaluation point, by array name.
 const POINT: [(Space, &str); 4] = [
     (Space::Time, "t"),
     (Space::States, "x"),
@@ -24,22 +24,22 @@ const POINT: [(Space, &str); 4] = [
 
 /// The arguments of a method of the model's trait.
 #[derive(Clone, Copy)]
-enum Given {
-    /// A point, and the unknowns of the loops.
+enum MethodArguments {
+    /// A point and the loop unknowns.
     Point,
-    /// The time.
+    /// Only the time.
     Time,
-    /// Nothing: it depends on parameters alone.
+    /// Nothing: the result depends only on parameters.
     Nothing,
 }
 
-/// Functions of the model.
+/// Functions of the model's equations.
 const OF_MODEL: Rust = Rust {
     states: "STATES",
     unknowns: "UNKNOWNS",
 };
 
-/// Assignments of blocks, which have what blocks read in the place of states, and their temporaries in the place of unknowns.
+/// Assignments of blocks. They read the values held for blocks instead of states, and their temporaries instead of unknowns.
 const OF_BLOCKS: Rust = Rust {
     states: "READ",
     unknowns: "TEMPORARIES",
@@ -52,11 +52,11 @@ pub(super) struct Equations<'p> {
     programs: Vec<&'p Program>,
     methods: String,
     reads_points: bool,
-    /// If what is held between events is written over the signals of inputs.
+    /// True if values held between events are written in terms of input signals.
     holds: bool,
 }
 
-/// The word for each array in a call.
+/// Returns the expression for an array in a call.
 fn argument(array: Array, own: &str, out: &str) -> String {
     match array {
         Array::Read(Space::Time) => "t".to_string(),
@@ -83,16 +83,21 @@ impl<'p> Equations<'p> {
         }
     }
 
-    /// Adds a function, and the method that calls it with an array of results; no method if the function computes nothing.
-    fn add(&mut self, head: (&str, Given, &str), kernel: &'p Kernel, remark: &dyn Fn(u32) -> Option<String>) {
+    /// Adds a function, and the method that calls the function with an array of results; adds no method if the function is empty.
+    fn add(&mut self, head: (&str, MethodArguments, &str), kernel: &'p Kernel, remark: &dyn Fn(u32) -> Option<String>) {
         let call = self.function(head.0, kernel, remark);
         if !call.is_empty() {
             self.method(head, &[head.0.to_string()], &call);
         }
     }
 
-    /// Adds functions of which the combination of modes in force chooses one, and the method that calls them.
-    fn add_modal(&mut self, head: (&str, Given, &str), modal: &'p Modal, remark: &dyn Fn(u32) -> Option<String>) {
+    /// Adds functions selected by the active combination of modes, and the method that calls these functions.
+    fn add_modal(
+        &mut self,
+        head: (&str, MethodArguments, &str),
+        modal: &'p Modal,
+        remark: &dyn Fn(u32) -> Option<String>,
+    ) {
         if let [(_, kernel)] = modal.as_slice() {
             return self.add(head, kernel, remark);
         }
@@ -112,15 +117,15 @@ impl<'p> Equations<'p> {
         }
     }
 
-    /// Adds a function; returns the statement that calls it.
+    /// Adds a function; returns the statement that calls the function.
     fn function(&mut self, name: &str, kernel: &'p Kernel, remark: &dyn Fn(u32) -> Option<String>) -> String {
         self.functions.add(name, kernel.program(), remark);
         self.programs.push(kernel.program());
         self.call(name, "self", "out")
     }
 
-    /// Adds a method of the model's trait, whose body calls these functions.
-    fn method(&mut self, (name, given, out): (&str, Given, &str), functions: &[String], body: &str) {
+    /// Adds a method of the model's trait whose body calls these functions.
+    fn method(&mut self, (name, given, out): (&str, MethodArguments, &str), functions: &[String], body: &str) {
         let takes = |space: Space| {
             let mut lists = functions.iter().map(|name| self.functions.takes(name));
             lists.any(|list| list.contains(&Array::Read(space)))
@@ -128,7 +133,7 @@ impl<'p> Equations<'p> {
         let unread = |space: Space| if takes(space) { "" } else { "_" };
         let read: Vec<&str> = POINT.iter().filter(|part| takes(part.0)).map(|part| part.1).collect();
         let (arguments, opened) = match given {
-            Given::Point => {
+            MethodArguments::Point => {
                 let unread_point = if read.is_empty() { "_" } else { "" };
                 let rest = if read.len() < POINT.len() { ", .." } else { "" };
                 (
@@ -142,10 +147,10 @@ impl<'p> Equations<'p> {
                     },
                 )
             }
-            Given::Time => (format!("{}t: T, ", unread(Space::Time)), String::new()),
-            Given::Nothing => (String::new(), String::new()),
+            MethodArguments::Time => (format!("{}t: T, ", unread(Space::Time)), String::new()),
+            MethodArguments::Nothing => (String::new(), String::new()),
         };
-        self.reads_points |= matches!(given, Given::Point);
+        self.reads_points |= matches!(given, MethodArguments::Point);
         let held = match self.holds && name == "inputs" {
             true => "        self.held.give(crate::changes::TABLES, out);\n",
             false => "",
@@ -164,21 +169,29 @@ impl<'p> Equations<'p> {
         }
     }
 
-    /// The functions of right sides and outputs in each combination of modes, and those that all have.
+    /// Adds the right-hand sides and outputs of each combination of modes, and the functions shared by all combinations.
     pub(super) fn add_in_modes(&mut self, subject: &'p Subject<'_>, kernels: &'p ChangeKernels) {
         let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
         let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
-        let at = Given::Point;
+        let at = MethodArguments::Point;
         self.add_modal(("derivatives", at, "[T; STATES]"), &kernels.derivatives, &states);
         self.add_modal(("outputs", at, "[T; OUTPUTS]"), &kernels.outputs, &outputs);
         self.add_common(subject, kernels.derivatives.len() == 1);
     }
 
-    /// The functions of changes: what is watched, margins, assignments.
+    /// Adds the functions of changes: watched values, margins, assignments.
     pub(super) fn add_changes(&mut self, kernels: &'p ChangeKernels) {
         let none = |_: u32| None;
-        self.add_modal(("watched", Given::Point, "[T; WATCHED]"), &kernels.watched, &none);
-        self.add_modal(("margins", Given::Point, "[T; MARGINS]"), &kernels.margins, &none);
+        self.add_modal(
+            ("watched", MethodArguments::Point, "[T; WATCHED]"),
+            &kernels.watched,
+            &none,
+        );
+        self.add_modal(
+            ("margins", MethodArguments::Point, "[T; MARGINS]"),
+            &kernels.margins,
+            &none,
+        );
         let word = |array| match array {
             Array::Read(Space::States) => "&x".to_string(),
             Array::Read(Space::Unknowns) => "given.temporaries".to_string(),
@@ -211,31 +224,43 @@ impl<'p> Equations<'p> {
         };
         let _ = write!(
             self.methods,
-            "\n    fn assigned(&mut self, assignment: usize, {given}: Given<'_, Self>, out: &mut [T; 1]) {{\n{x}        match assignment \
+            "\n    fn assigned(&mut self, assignment: usize, {given}: AssignmentReads<'_, Self>, out: &mut [T; 1]) {{\n{x}        match assignment \
              {{\n{cases}            _ => {{}}\n        }}\n    }}\n"
         );
     }
 
-    /// The functions of right sides, outputs, starts, signals and loops.
+    /// Adds the functions of right-hand sides, outputs, initial values, signals and loops.
     pub(super) fn add_kernels(&mut self, subject: &'p Subject<'_>) {
         let kernels = &subject.kernels;
         let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
         let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));
-        let at = Given::Point;
+        let at = MethodArguments::Point;
         self.add(("derivatives", at, "[T; STATES]"), &kernels.derivatives, &states);
         self.add(("outputs", at, "[T; OUTPUTS]"), &kernels.outputs, &outputs);
         self.add_common(subject, true);
     }
 
-    /// The functions that all combinations of modes have, and derivatives if there is one combination.
+    /// Adds the functions that all combinations of modes share, and the Jacobians if there is only one combination.
     fn add_common(&mut self, subject: &'p Subject<'_>, has_jacobian: bool) {
         let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
-        let (at, none) = (Given::Point, |_: u32| None);
-        self.add(("starts", Given::Nothing, "[T; STATES]"), &kernels.starts, &none);
+        let (at, none) = (MethodArguments::Point, |_: u32| None);
+        self.add(
+            ("starts", MethodArguments::Nothing, "[T; STATES]"),
+            &kernels.starts,
+            &none,
+        );
         if let Some(kernel) = &subject.constraints {
-            self.add(("constraints", Given::Nothing, "Self::Constraints"), kernel, &none);
+            self.add(
+                ("constraints", MethodArguments::Nothing, "Self::Constraints"),
+                kernel,
+                &none,
+            );
         }
-        self.add(("inputs", Given::Time, "[T; 2 * INPUTS]"), &kernels.inputs, &none);
+        self.add(
+            ("inputs", MethodArguments::Time, "[T; 2 * INPUTS]"),
+            &kernels.inputs,
+            &none,
+        );
         let direct = &jacobians.rates_by_states.values;
         if subject.unknowns() == 0 {
             if has_jacobian {
@@ -254,28 +279,36 @@ impl<'p> Equations<'p> {
         }
     }
 
-    /// The functions of corners, conditions and oscillations.
+    /// Adds the functions of derivative discontinuities, conditions and oscillations.
     pub(super) fn add_corners(&mut self, subject: &'p Subject<'_>) {
         let corners = &subject.corners;
         let none = |_: u32| None;
         self.add(
-            ("instants", Given::Nothing, "Self::Instants"),
+            ("instants", MethodArguments::Nothing, "Self::Instants"),
             corners.instants(),
             &none,
         );
-        self.add(("switches", Given::Time, "Self::Switches"), corners.switches(), &none);
-        // Unless something asks how fast anything oscillates.
+        self.add(
+            ("switches", MethodArguments::Time, "Self::Switches"),
+            corners.switches(),
+            &none,
+        );
+        // Unless the speed of oscillations is needed.
         if subject.needs_fastest() {
-            self.add(("phases", Given::Time, "Self::Phases"), corners.phases(), &none);
+            self.add(
+                ("phases", MethodArguments::Time, "Self::Phases"),
+                corners.phases(),
+                &none,
+            );
         }
         self.add(
-            ("crossings", Given::Point, "Self::Crossings"),
+            ("crossings", MethodArguments::Point, "Self::Crossings"),
             corners.crossings(),
             &none,
         );
     }
 
-    /// The lines for parameters that follow from others.
+    /// Prints the lines for derived parameters.
     pub(super) fn add_derived(&mut self, subject: &'p Subject<'_>) -> String {
         let mut lines = String::new();
         for (order, (position, kernel)) in subject.kernels.derived().iter().enumerate() {
@@ -293,7 +326,7 @@ impl<'p> Equations<'p> {
         lines
     }
 
-    /// The sizes of arrays that the functions name in their arguments.
+    /// Returns the array sizes that the functions name in their arguments.
     pub(super) fn sizes(&self) -> Vec<&'static str> {
         let read = Array::Read;
         let sizes: [(&'static str, &[Array]); 5] = [
@@ -311,7 +344,7 @@ impl<'p> Equations<'p> {
         named.map(|size| size.0).collect()
     }
 
-    /// The same of sizes that only assignments of blocks name.
+    /// Returns the array sizes that only the assignments of blocks name.
     pub(super) fn sizes_of_blocks(&self) -> Vec<&'static str> {
         let sizes = [("TEMPORARIES", Space::Unknowns), ("READ", Space::States)];
         let named = sizes
@@ -320,7 +353,7 @@ impl<'p> Equations<'p> {
         named.map(|size| size.0).collect()
     }
 
-    /// The methods that were added since these were taken last, and if one of them names a point.
+    /// Returns the methods added since the previous call, and whether any of them names a point.
     pub(super) fn take_methods(&mut self) -> (String, bool) {
         (
             std::mem::take(&mut self.methods),
@@ -328,7 +361,7 @@ impl<'p> Equations<'p> {
         )
     }
 
-    /// The most working memory that any function takes, and the functions.
+    /// Returns the maximum working memory of any function, and the functions.
     pub(super) fn finish(self) -> (usize, String) {
         let text = self.functions.finish() + &self.assignments.finish();
         (Subject::scratch(&self.programs), text)

@@ -1,4 +1,4 @@
-//! A Rust crate without the standard library, generic over its numbers.
+//! A Rust crate without the standard library, generic over its number type.
 
 mod changes;
 mod dialect;
@@ -18,14 +18,20 @@ use dialect::{RULES, literal};
 use equations::Equations;
 use std::fmt::Write;
 
-// Oscillations of time are sampled as closely in emitted code as here.
+// Emitted code samples oscillations in time as closely as this program does.
 const _: () = assert!(lgm_runtime::signals::LARGEST_TURN == lgm_kernels::LARGEST_TURN);
 
-/// The files that know no more than all do.
+/// The files that need only the shared values.
 const PLAIN: [Template<Common>; 3] = [
     template!("Cargo.toml", "Cargo.toml.txt"),
     template!("src/lib.rs", "lib.rs.txt"),
     template!("examples/simulate.rs", "simulate.rs.txt"),
+];
+
+/// The runtime files, which are the same for all models.
+const RUNTIME: [Template<Common>; 2] = [
+    template!("lgm-runtime/Cargo.toml", "runtime.toml.txt"),
+    template!("lgm-runtime/src/lib.rs", "runtime.rs.txt"),
 ];
 
 /// The files of the equations.
@@ -41,7 +47,7 @@ const NAMES: Template<Listed> = template!("src/names.rs", "names.rs.txt");
 const README: Template<Readme> = template!("README.md", "README.md");
 
 values! {
-    /// What all files know.
+    /// Values shared by all templates.
     struct Common {
         ..planned: Planned;
         title: String,
@@ -103,7 +109,7 @@ values! {
 }
 
 values! {
-    /// Where the entries of sparse matrices stand.
+    /// The positions of the entries of sparse matrices.
     struct Matrices {
         entries: usize,
         jacobian_rows: String,
@@ -146,7 +152,7 @@ values! {
     }
 }
 
-/// All files.
+/// Returns all files of the package.
 pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package {
     let common = common(subject, changing);
     let members = members(subject);
@@ -157,13 +163,16 @@ pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package 
     for template in &PLAIN {
         package.add(template.path(&common), template.text(&common));
     }
+    for template in &RUNTIME {
+        package.add(template.path(&common), template.text(&common));
+    }
     for (module, text) in lgm_runtime::SOURCES {
-        package.add(format!("src/runtime/{module}.rs"), text);
+        package.add(format!("lgm-runtime/src/{module}.rs"), text);
     }
     if let Some(changes) = &changes {
         package.add(CHANGES.path(changes), CHANGES.text(changes));
         for (module, text) in lgm_runtime::EVENTS {
-            package.add(format!("src/runtime/events/{module}.rs"), text);
+            package.add(format!("lgm-runtime/src/events/{module}.rs"), text);
         }
     }
     for template in &MODEL {
@@ -183,16 +192,16 @@ pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package 
     package
 }
 
-/// A text of the user's in documentation: it starts no example and no link.
+/// Escapes a user's text for documentation, so that the text starts no example and no link.
 fn documentation(text: &str) -> String {
     one_line(text).replace('`', "'").replace('[', "\\[").replace('<', "\\<")
 }
 
-/// The name of the crate.
+/// Returns the name of the crate.
 fn crate_name(model: &str) -> String {
     let name = legal(model, super::names::Rules { snake: true, ..RULES });
     match name.as_str() {
-        // Crates that every crate knows already.
+        // These crates are in the namespace of every crate.
         "std" | "core" | "alloc" | "test" | "libm" | "proc_macro" => format!("{name}_model"),
         _ => name,
     }
@@ -216,15 +225,12 @@ fn common(subject: &Subject<'_>, changing: Changing<'_>) -> Common {
     }
 }
 
-/// The declarations of the modules that run any model.
+/// Prints the declarations of the runtime modules.
 fn runtime_modules(has_events: bool) -> String {
     let mut modules: Vec<&str> = lgm_runtime::SOURCES.iter().map(|source| source.0).collect();
     modules.extend(has_events.then_some("events"));
     modules.sort_unstable();
-    modules
-        .iter()
-        .map(|module| format!("    pub mod {module};\n"))
-        .collect()
+    modules.iter().map(|module| format!("pub mod {module};\n")).collect()
 }
 
 fn tables(subject: &Subject<'_>) -> Tables {
@@ -260,7 +266,7 @@ fn tables(subject: &Subject<'_>) -> Tables {
     }
 }
 
-/// Constants that name places in an array.
+/// Prints constants that name indices of an array.
 fn indices(users: &[Named]) -> String {
     let legal = names(users.iter().map(|entry| entry.name.as_str()), RULES, &[]);
     let mut text = String::new();
@@ -284,16 +290,16 @@ fn members(subject: &Subject<'_>) -> Vec<String> {
     )
 }
 
-/// What is written for every parameter.
+/// The text for all parameters.
 #[derive(Default)]
 struct ParameterTexts {
     /// The members of the struct.
     members: String,
     /// Their defaults.
     defaults: String,
-    /// The lines that copy them.
+    /// The lines that copy the parameters.
     lines: String,
-    /// The cases that find one by its place.
+    /// The match arms that find a parameter by its index.
     cases: String,
 }
 
@@ -380,7 +386,7 @@ fn matrices(subject: &Subject<'_>, is_several: bool) -> Matrices {
     let [loop_rows, direct_rows, by_loop_rows, by_state_rows] = all.map(|kernel| integers(&kernel.row_starts));
     let [loop_columns, direct_columns, by_loop_columns, by_state_columns] =
         all.map(|kernel| integers(&kernel.columns_of));
-    // Without loops the derivatives by the states are the Jacobian itself.
+    // Without loops the derivatives with respect to the states are the Jacobian itself.
     let has_loops = subject.unknowns() > 0;
     let counts = all.map(|kernel| if has_loops { kernel.stored() } else { 0 });
     let [loop_count, direct_count, by_loop_count, by_state_count] = counts;
@@ -431,7 +437,7 @@ fn model(
         output_indices: indices(&subject.outputs),
         parameter_members: texts.members,
         default_lines: texts.defaults,
-        // A variable that nothing is written to is not mutable.
+        // A variable that is never written is not mutable.
         model_mut: if parameter_lines.is_empty() { "" } else { "mut " },
         parameter_lines,
         uses_scratch: sizes.contains(&"SCRATCH"),

@@ -1,4 +1,4 @@
-//! The variables that nonlinear laws give: in closed form where there is one, by residuals elsewhere.
+//! The variables that nonlinear laws give: in closed form if possible, otherwise by residuals.
 
 use super::ranges::{has_roots, is_defined_everywhere};
 use super::{Blame, Builder, Definition, Value};
@@ -10,7 +10,7 @@ use lgm_model::{ElementId, Integral, Law, PortId, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl<F: Present> Builder<'_, F> {
-    /// Defines the variables that nonlinear laws give: in closed form where there is one, by residuals elsewhere.
+    /// Defines the variables that nonlinear laws give: in closed form if possible, otherwise by residuals.
     pub(super) fn nonlinear_laws(&mut self, prepared: &Prepared) -> Result<(), Failure> {
         let model = self.model;
         let first = prepared.causality.sources.len();
@@ -51,7 +51,7 @@ impl<F: Present> Builder<'_, F> {
                     None => open.push((given, other, symbol)),
                 }
             }
-            // Each variable takes an equation that gives it in closed form; what is left over is solved by residuals.
+            // Each variable is matched with an equation that determines it in closed form; the others are solved numerically.
             let mut left = Vec::new();
             for (given, other, symbol) in open {
                 let found = (0..residuals.len()).find_map(|at| {
@@ -77,7 +77,7 @@ impl<F: Present> Builder<'_, F> {
             }
         }
         if !followed.is_empty() {
-            // Other uses of the energy variables mean the defined symbols.
+            // Other uses of the energy variables refer to the defined symbols.
             let mut known = FxHashMap::default();
             for definition in self.definitions.values_mut() {
                 let (Value::Explicit(id) | Value::Implicit(id)) = &mut definition.value;
@@ -91,8 +91,8 @@ impl<F: Present> Builder<'_, F> {
         Ok(())
     }
 
-    /// A storage whose co-energy is given: its energy variable follows from the law, and the conjugate from that one's rate.
-    /// Returns the energy variable as it is defined.
+    /// Defines a storage element whose co-energy is given: its energy variable follows from the law, and the conjugate
+    /// from the rate of the energy variable. Returns the defined energy variable.
     fn derivative_storage(
         &mut self,
         id: ElementId,
@@ -111,7 +111,7 @@ impl<F: Present> Builder<'_, F> {
             Some(value) => Value::Explicit(value),
             None => Value::Implicit(residual),
         };
-        // As a defined symbol, no state any more: a symbol of another kind with the same name.
+        // A defined symbol is no longer a state: it becomes a symbol of another kind with the same name.
         let name = self.exprs.symbol_info(integral.symbol).name.clone();
         let energy = self.exprs.new_symbol(name, SymbolKind::Assignment);
         let energy_expr = self.exprs.symbol(energy);
@@ -143,9 +143,10 @@ impl<F: Present> Builder<'_, F> {
         Ok(energy_expr)
     }
 
-    /// The residual by which a loop is better solved than by the value. A symbol is in the place of the variable that the law gives. It is
-    /// the law itself where it has values that the solved form lacks. Where the solved form is a root, it is the form of the law that bends
-    /// nowhere steeply. The flow of an orifice has an infinite slope at rest, its pressure has none.
+    /// Returns the residual by which a loop is better solved than by the value. A symbol replaces the variable that the
+    /// law gives. The residual is the law itself if the law has a larger domain than the solved form. If the solved
+    /// form is a root, this form of the law has no steep kink: the flow of an orifice has an infinite slope at rest,
+    /// its pressure does not.
     fn law_in_loops(
         &mut self,
         law: ExprId,

@@ -1,4 +1,4 @@
-//! Which storage the states of nonlinear equations are of, and which of them share momenta or charges.
+//! The storage of each state of nonlinear equations, and the storage elements that share momenta or charges.
 
 use crate::causality::Causality;
 use crate::causality::elimination::Row;
@@ -12,7 +12,7 @@ use lgm_model::system::StateSystem;
 use lgm_model::{Law, Model, PortId};
 use rustc_hash::FxHashSet;
 
-/// The energy variable of a storage port with a law of its own.
+/// Returns the energy variable of a storage port with its own nonlinear law.
 fn energy_of(model: &Model, port: PortId) -> Option<SymbolId> {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     match &element.law {
@@ -21,7 +21,7 @@ fn energy_of(model: &Model, port: PortId) -> Option<SymbolId> {
     }
 }
 
-/// Whether the junction structure gives the co-energy of such a port, so that it has no state.
+/// Returns true if the junction structure gives the co-energy of such a port, so that the port has no state.
 pub(super) fn follows(model: &Model, causality: &Causality, port: PortId) -> bool {
     let element = &model.graph.elements[model.graph.ports[port.index()].element.index()];
     let Law::Nonlinear(law) = &element.law else {
@@ -31,7 +31,7 @@ pub(super) fn follows(model: &Model, causality: &Causality, port: PortId) -> boo
     storage.is_some_and(|(co_energy, _)| causality.solved[port.index()] == Some(co_energy))
 }
 
-/// The columns of the co-energies of nonlinear storage that follow from others.
+/// Returns the columns of the co-energies of nonlinear storage that follow from others.
 pub(super) fn followers(prepared: &Prepared) -> Vec<u32> {
     let Prepared { model, causality, .. } = prepared;
     let ports = causality.nonlinear.iter().copied();
@@ -40,7 +40,7 @@ pub(super) fn followers(prepared: &Prepared) -> Vec<u32> {
     ports.map(|port| port_column(port, solved(port))).collect()
 }
 
-/// Those of some ports of sources whose value has a part that is switched on at the start.
+/// Returns the source ports whose value has a part that is switched on at the start.
 fn switched_sources(model: &Model, ports: impl Iterator<Item = PortId>) -> FxHashSet<PortId> {
     let ports: FxHashSet<PortId> = ports.collect();
     if ports.is_empty() {
@@ -59,8 +59,8 @@ fn switched_sources(model: &Model, ports: impl Iterator<Item = PortId>) -> FxHas
     ports.into_iter().filter(|port| is_switched(port)).collect()
 }
 
-/// What carries the states, and what ties them together; `followers` are the rows of the columns of the same name.
-/// The states of the places `totals` are tied to nothing: they hold all that their storage shares.
+/// Returns the storage with states, and its ties; `followers` are the rows of the columns of the same name. The states
+/// with the indices `totals` are not tied: they hold everything that their storage shares.
 pub(super) fn links<E>(
     prepared: &Prepared,
     system: &StateSystem,

@@ -8,7 +8,7 @@ use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 
 impl<F: Present> Builder<'_, F> {
-    /// An expression with the definitions of its symbols in their places, where these have a closed form.
+    /// Returns an expression with its symbols replaced by their definitions, if these have a closed form.
     fn written_out(&mut self, id: ExprId) -> ExprId {
         let definitions = &self.definitions;
         let value = |symbol: SymbolId| match definitions.get(&symbol)?.value {
@@ -18,8 +18,8 @@ impl<F: Present> Builder<'_, F> {
         self.exprs.substitute(&[id], value)[0]
     }
 
-    /// Defines the variables that the totals determine, and the rates of the totals. Returns what each total holds, over these
-    /// variables.
+    /// Defines the variables that the totals determine, and the rates of the totals. Returns the content of each total,
+    /// over these variables.
     pub(super) fn define_conserved(
         &mut self,
         system: &StateSystem,
@@ -41,7 +41,7 @@ impl<F: Present> Builder<'_, F> {
             for (energy, factor) in &quantity.held {
                 let held = self.followed[energy];
                 let held = self.written_out(held);
-                // What it holds is a law over measured variables: over the states, the loop is one of the variable itself.
+                // The law is in terms of measured variables; in terms of the states, the loop would contain the variable itself.
                 let held = self.written_out(held);
                 terms.push(self.exprs.mul(*factor, held));
             }

@@ -5,7 +5,8 @@ use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-/// Returns true if an expression has a value wherever its symbols have: no logarithm, root or quotient of what may be of either sign.
+/// Returns true if an expression has a value wherever its symbols have: without a logarithm, root or quotient of an
+/// expression of either sign.
 pub(in crate::nonlinear) fn is_defined_everywhere(exprs: &Exprs, id: ExprId) -> bool {
     exprs.reachable(&[id]).into_iter().all(|id| match exprs.node(id) {
         Node::Call(function, list) => match is_defined_for_all(*function) {
@@ -33,7 +34,7 @@ fn is_defined_for_all(function: Function) -> bool {
     }
 }
 
-/// Returns true if an expression holds the root of a size, whose slope is infinite where that is zero.
+/// Returns true if an expression contains the root of an absolute value, with an infinite slope at zero.
 pub(super) fn has_roots(exprs: &Exprs, id: ExprId) -> bool {
     exprs.reachable(&[id]).into_iter().any(|id| match exprs.node(id) {
         Node::Call(Function::Sqrt, list) => varies(exprs, list[0]) && is_size(exprs, list[0]),
@@ -47,7 +48,7 @@ pub(super) fn has_roots(exprs: &Exprs, id: ExprId) -> bool {
     })
 }
 
-/// Returns true if an expression is a size, or a multiple of one.
+/// Returns true if an expression is an absolute value, or a multiple of one.
 fn is_size(exprs: &Exprs, id: ExprId) -> bool {
     match exprs.node(id) {
         Node::Call(Function::Abs, _) => true,

@@ -1,8 +1,9 @@
-//! Rates: total time derivatives of whatever is defined, the drift of dependent storage, and `der(..)` and `int(..)` in expressions.
+//! Rates: total time derivatives of definitions, the drift of dependent storage, and `der(..)` and `int(..)` in
+//! expressions.
 //!
-//! A rate is a symbol as soon as it is asked for; it is written down later, when all definitions are there. So the rates of symbols
-//! that depend on each other need no order. Laws have no second rates, which would be further states; outputs may, as long as no second
-//! rate of an input is in them.
+//! A rate is a symbol when it is requested; its expression is written later, when all definitions exist. The rates of
+//! coupled symbols therefore need no order. Laws have no second rates, which would be further states; outputs may, as
+//! long as no second rate of an input is in them.
 
 use super::{Blame, Builder, Value, Waiting};
 use crate::diagnosis::refusal::Failure;
@@ -11,7 +12,7 @@ use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
 use rustc_hash::FxHashMap;
 
 impl<F: Present> Builder<'_, F> {
-    /// Writes a rate or a drift that was asked for.
+    /// Writes a rate or a drift that was requested.
     pub(super) fn write(&mut self, waiting: Waiting) -> Result<(), Failure> {
         match waiting {
             Waiting::Drift(symbol, k) => {
@@ -29,7 +30,7 @@ impl<F: Present> Builder<'_, F> {
             }
             Waiting::Rate(symbol, of) => {
                 let Some(definition) = self.definitions.get(&of).copied() else {
-                    // A rate itself, which is written first.
+                    // This is a rate itself, which is written first.
                     self.waiting.insert(0, waiting);
                     return Ok(());
                 };
@@ -37,7 +38,7 @@ impl<F: Present> Builder<'_, F> {
                 let value = match definition.value {
                     Value::Explicit(value) => self.rate(value, blame)?,
                     Value::Implicit(residual) => {
-                        // The residual stays zero: its partial derivative times the rate takes back what the others do.
+                        // The residual stays zero: its partial derivative times the rate cancels the other contributions.
                         let partial = self.partial(residual, of, blame)?;
                         let zero = self.exprs.zero();
                         let rate = self.rates.insert(of, zero);
@@ -60,7 +61,7 @@ impl<F: Present> Builder<'_, F> {
         self.exprs.differentiate(id, symbol).ok_or_else(|| blame.no_rate(false))
     }
 
-    /// The total time derivative of an expression.
+    /// Returns the total time derivative of an expression.
     pub(super) fn rate(&mut self, id: ExprId, blame: Blame) -> Result<ExprId, Failure> {
         let mut terms = vec![self.partial(id, self.time, blame)?];
         for symbol in self.exprs.symbols_of(&[id]) {
@@ -78,7 +79,7 @@ impl<F: Present> Builder<'_, F> {
         Ok(self.exprs.sum(terms))
     }
 
-    /// The rate of a symbol: known for states and inputs, asked for elsewhere.
+    /// Returns the rate of a symbol: known for states and inputs, requested for others.
     pub(super) fn rate_of(&mut self, symbol: SymbolId, blame: Blame) -> Result<ExprId, Failure> {
         if self.asking.is_none() {
             self.rated.insert(symbol);
@@ -87,7 +88,7 @@ impl<F: Present> Builder<'_, F> {
             return Ok(*rate);
         }
         let is_rate = self.exprs.symbol_info(symbol).kind == SymbolKind::InputRate;
-        // An output shows what holds in the run; a law would need what a second rate does at the start.
+        // An output shows values during the run; a law would need the effect of a second rate at the start.
         if self.asking.is_some() && self.switched.contains(&symbol) {
             return Ok(self.exprs.zero());
         }
@@ -103,7 +104,7 @@ impl<F: Present> Builder<'_, F> {
         Ok(expr)
     }
 
-    /// An expression with `der(..)` replaced by rates, and `int(..)` by the states that hold these less their starts.
+    /// Returns an expression with `der(..)` replaced by rates, and `int(..)` by the corresponding states minus their initial values.
     pub(super) fn without_calls(
         &mut self,
         root: ExprId,

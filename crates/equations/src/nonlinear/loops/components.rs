@@ -1,6 +1,6 @@
 //! The order of definitions that depend on each other.
 
-/// Strongly connected components of a graph given by what each node depends on, what is depended on first (Tarjan 1972).
+/// Returns the strongly connected components of a graph given by the dependencies of each node, dependencies first (Tarjan 1972).
 pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let count = edges.len();

@@ -1,13 +1,13 @@
-//! Linear cycles: one equation an unknown.
+//! Linear cycles: one equation per unknown.
 
 use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::{Field, FromExpression};
 
-/// One equation of a linear cycle: places of members with their coefficients, and the right side.
+/// One equation of a linear cycle: indices of members with their coefficients, and the right side.
 pub(super) type Form = (Vec<(usize, ExprId)>, ExprId);
 
-/// Solves `sum of coefficient * x_j = rest`, one equation an unknown; the error is the row without a pivot, or a value that cannot be computed.
-/// With `factorise`, pivots are taken on the diagonal where that goes.
+/// Solves `sum of coefficient * x_j = rest`, one equation per unknown; the error is the row without a pivot, or a value
+/// that cannot be computed. With `factorise`, pivots are taken on the diagonal if possible.
 #[allow(clippy::type_complexity)]
 pub(super) fn solve_forms<F: Field + FromExpression>(
     exprs: &mut Exprs,
@@ -33,7 +33,7 @@ pub(super) fn solve_forms<F: Field + FromExpression>(
             vec![(0, value)]
         });
     }
-    // Every equation gives a member of its own, and those of a mass matrix have no other pivots that are safe everywhere.
+    // Every equation determines a different member, and equations of a mass matrix have no other pivots that are safe everywhere.
     let factorised = match factorise {
         true => lgm_algebra::solve_on_diagonal(field, matrix.clone(), right.clone()),
         false => None,

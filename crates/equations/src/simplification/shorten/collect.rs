@@ -1,12 +1,13 @@
-//! Sums with common factors taken out, where that is shorter: `m*l*g*s + m*l*h*s` is `m*l*s*(g + h)`.
+//! Sums with common factors extracted, if that is shorter: `m*l*g*s + m*l*h*s` is `m*l*s*(g + h)`.
 //!
-//! A term is a number times powers of factors, negative ones below the line. Factors of all terms stand in front of the sum. Within it, the
-//! factors that most terms of a part share are taken out of that part, as long as it saves operations.
+//! A term is a number times powers of factors; negative powers are in the denominator. Factors of all terms precede the
+//! sum. Within it, the factors that most terms of a part have in common are extracted from that part, as long as this
+//! saves operations.
 
 use super::length::{Length, Saved};
 use super::names::name_of;
 use super::numbers::common_number;
-use super::terms::{Part, Term, joined, places, shared_powers};
+use super::terms::{FactoredSum, Term, joined, places, shared_powers};
 use crate::simplification::factor::{Factor, Powers, as_written, multiply};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_bigint::BigInt;
@@ -15,16 +16,16 @@ use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
-/// Sums of more terms than this stay as they are.
+/// Longer sums than this stay unchanged.
 pub(super) const LONGEST: usize = 500;
 
 /// Sums of at most this many terms are tried with and without a common denominator.
 const TRIED_APART: usize = 16;
 
-/// Squares of sums are looked for in sums of at most this many terms.
+/// Squares of sums are searched for in sums of at most this many terms.
 const SQUARED: usize = 16;
 
-/// Products of two sums are looked for in sums of at most this many terms.
+/// Products of two sums are searched for in sums of at most this many terms.
 const PAIRED: usize = 40;
 
 /// The writer of terms in few operations.
@@ -34,9 +35,9 @@ pub(super) struct Collector<'e> {
     pub(super) lengths: FxHashMap<ExprId, Saved>,
     /// Sums by their names.
     sums: FxHashMap<String, ExprId>,
-    /// True if parts are chosen by what they save together with others.
+    /// True if parts are chosen by their combined savings with others.
     pub(super) looks_ahead: bool,
-    /// True if that has made a difference.
+    /// True if the look-ahead has made a difference.
     pub(super) looking_ahead_matters: bool,
 }
 
@@ -51,7 +52,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The expression of a term: sines times cosines of an angle as sines of twice the angle, sines over cosines as tangents.
+    /// Writes a term as an expression: sines times cosines of an angle as sines of twice the angle, sines over cosines as tangents.
     pub(super) fn product(&mut self, term: &Term) -> ExprId {
         let mut number = term.number.clone();
         let mut powers = term.powers.clone();
@@ -94,7 +95,7 @@ impl Collector<'_> {
         self.exprs.product(factors)
     }
 
-    /// `b^2/a^2` as `(b/a)^2`: the factors of this exponent above the line over those below.
+    /// Writes `b^2/a^2` as `(b/a)^2`: the factors with this exponent in the numerator over those in the denominator.
     fn ratio(&mut self, powers: &[(Factor, i32)], exponent: i32) -> ExprId {
         let mut of = |sign: i32| {
             let list = powers.iter().filter(|each| each.1 == sign * exponent);
@@ -107,7 +108,7 @@ impl Collector<'_> {
         self.exprs.power(ratio, exponent)
     }
 
-    /// The whole of an expression: `-(a - b)` is `b - a`.
+    /// Writes a complete expression: `-(a - b)` is `b - a`.
     pub(super) fn whole(&mut self, term: &Term) -> ExprId {
         let mut term = term.clone();
         if term.number.is_negative() {
@@ -130,7 +131,7 @@ impl Collector<'_> {
         self.product(&term)
     }
 
-    /// A sum with the opposite sign, positive terms first.
+    /// Returns a sum with the opposite sign, positive terms first.
     fn reversed(&mut self, sum: ExprId) -> ExprId {
         let terms = terms_of(self.exprs, sum);
         let has_minus = terms.iter().any(|term| is_negative(self.exprs, *term));
@@ -147,7 +148,7 @@ impl Collector<'_> {
         self.exprs.sum(all)
     }
 
-    /// A product with the opposite sign, which one of its factors takes if it can.
+    /// Returns a product with the opposite sign, which one of its factors absorbs if possible.
     fn reversed_product(&mut self, term: ExprId) -> ExprId {
         let Some(sum) = sum_with_minus(self.exprs, term) else {
             return self.exprs.neg(term);
@@ -162,13 +163,13 @@ impl Collector<'_> {
         self.exprs.product(factors)
     }
 
-    /// Twice an angle, the number inside a product of it.
+    /// Returns twice an angle, with the number inside its product.
     fn twice(&mut self, angle: ExprId) -> ExprId {
         let two = self.exprs.integer(2);
         self.exprs.mul(two, angle)
     }
 
-    /// True if a sum is written with the opposite sign: most terms are positive or, of as many, the one that comes first by its names.
+    /// Returns true if a sum is written with the opposite sign: most terms are positive or, in a tie, the first one by name is positive.
     fn is_reversed(&self, terms: &[Term]) -> bool {
         let negative = terms.iter().filter(|term| term.number.is_negative()).count();
         let first = || terms.iter().min_by_key(|term| self.words(&term.powers));
@@ -179,7 +180,7 @@ impl Collector<'_> {
         }
     }
 
-    /// An expression as a factor. A sum is one factor in whatever order its terms are.
+    /// Returns an expression as a factor. A sum is the same factor for any order of its terms.
     pub(super) fn factor(&mut self, id: ExprId) -> Factor {
         let known = match self.exprs.node(id) {
             Node::Sum(_) => *self.sums.entry(name_of(self.exprs, id)).or_insert(id),
@@ -188,10 +189,10 @@ impl Collector<'_> {
         Factor::new(self.exprs, known)
     }
 
-    /// The terms added up: those that are known to be positive first.
+    /// Adds up the terms; those that are known to be positive come first.
     fn plain_sum(&mut self, terms: &[Term]) -> ExprId {
         let mut terms: Vec<&Term> = terms.iter().collect();
-        // Division by a denominator of all turns the order of its factors round.
+        // Division by a common denominator reverses the order of its factors.
         if terms.iter().any(|term| term.powers.values().any(|power| *power < 0)) {
             let exprs = &*self.exprs;
             let of_sign = |term: &Term, sign: i32| {
@@ -209,7 +210,7 @@ impl Collector<'_> {
         self.exprs.sum(all)
     }
 
-    /// The shortest form found for a sum of terms, as one term with a sum among its factors where it takes one.
+    /// Returns the shortest form found for a sum of terms, as one term that may have a sum as a factor.
     pub(super) fn as_term(&mut self, terms: Vec<Term>) -> Term {
         let terms = joined(terms);
         match terms.len() {
@@ -228,7 +229,7 @@ impl Collector<'_> {
         if above.len() == common.powers.len() || terms.len() > TRIED_APART {
             return whole;
         }
-        // With a denominator of its own for each term, which may cancel more there.
+        // With a separate denominator for each term, which may cancel more there.
         let common = Term {
             number: common.number,
             powers: above,
@@ -241,13 +242,13 @@ impl Collector<'_> {
         }
     }
 
-    /// The length of a term.
+    /// Returns the length of a term.
     pub(super) fn written(&mut self, term: &Term) -> Length {
         let id = self.whole(term);
         Length::of(self.exprs, id)
     }
 
-    /// The common factor times what is left of the sum, with partly common factors taken out.
+    /// Returns the common factor times the rest of the sum, with partial common factors extracted.
     fn apart(&mut self, terms: &[Term], common: &Term) -> Term {
         let inverse: Powers = common.powers.iter().map(|each| (*each.0, -each.1)).collect();
         let number = BigRational::one() / &common.number;
@@ -280,7 +281,7 @@ impl Collector<'_> {
         if let [only] = &rest[..] {
             return only.times(&common.number, &common.powers);
         }
-        // A sum that has been collected may be in all terms by now.
+        // A collected sum may now be in all terms.
         if rest.len() < terms.len() && shared_powers(&rest).keys().any(|factor| factor.is_sum()) {
             return self.as_term(rest).times(&common.number, &common.powers);
         }
@@ -295,7 +296,7 @@ impl Collector<'_> {
         product
     }
 
-    /// The factor of all terms.
+    /// Returns the factor of all terms.
     fn common(&mut self, terms: &[Term]) -> Term {
         let powers = shared_powers(terms);
         let numbers: Vec<&BigRational> = terms.iter().map(|term| &term.number).collect();
@@ -305,7 +306,7 @@ impl Collector<'_> {
         }
     }
 
-    /// `a^2 - 2*a*b + b^2` as `(a - b)^2`, among other terms too.
+    /// Writes `a^2 - 2*a*b + b^2` as `(a - b)^2`, even if other terms are present.
     fn square_of_sum(&mut self, terms: &[Term]) -> Option<Vec<Term>> {
         if !(3..=SQUARED).contains(&terms.len()) {
             return None;
@@ -321,7 +322,7 @@ impl Collector<'_> {
                 let Some(third) = terms.iter().position(is_mixed) else {
                     continue;
                 };
-                // The squares may be subtracted, both of them.
+                // Both squares may be subtracted.
                 let sign = terms[*first].number.signum();
                 if sign != terms[*second].number.signum() {
                     continue;
@@ -340,15 +341,15 @@ impl Collector<'_> {
         None
     }
 
-    /// `a*g + a*h - b*g - b*h` as `(a - b)*(g + h)`: two parts of a sum that are the same but for what each of them shares.
+    /// Writes `a*g + a*h - b*g - b*h` as `(a - b)*(g + h)`: two parts of a sum that differ only in their common factors.
     fn product_of_sums(&mut self, terms: &[Term]) -> Option<Vec<Term>> {
         if !(4..=PAIRED).contains(&terms.len()) {
             return None;
         }
-        let mut parts: Vec<Part> = places(terms)
+        let mut parts: Vec<FactoredSum> = places(terms)
             .into_values()
             .filter(|list| list.len() >= 2)
-            .map(|list| Part::new(terms, list))
+            .map(|list| FactoredSum::new(terms, list))
             .collect();
         parts.sort_by_cached_key(|part| self.words(&part.shared.powers));
         for (k, one) in parts.iter().enumerate() {
@@ -369,7 +370,7 @@ impl Collector<'_> {
     }
 }
 
-/// True if a term of an expression has a minus sign.
+/// Returns true if a term of an expression has a minus sign.
 fn is_negative(exprs: &Exprs, id: ExprId) -> bool {
     let number = match exprs.node(id) {
         Node::Product(list) => exprs.as_number(list[0]),
@@ -385,14 +386,14 @@ fn terms_of(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
     }
 }
 
-/// True if a sum is as short with the opposite sign: one of its terms is negative, or a sum in one of them has such a term.
+/// Returns true if a sum is as short with the opposite sign: one of its terms is negative, or a sum in one of them has a negative term.
 fn takes_minus(exprs: &Exprs, id: ExprId) -> bool {
     let terms = terms_of(exprs, id);
     let is_open = |term: &ExprId| is_negative(exprs, *term) || sum_with_minus(exprs, *term).is_some();
     terms.iter().any(is_open)
 }
 
-/// The factor of a product that is a sum with no more positive terms than negative ones; the first one by its names.
+/// Returns the factor of a product that is a sum with no more positive terms than negative ones; the first one by name.
 fn sum_with_minus(exprs: &Exprs, term: ExprId) -> Option<ExprId> {
     let Node::Product(list) = exprs.node(term) else {
         return None;

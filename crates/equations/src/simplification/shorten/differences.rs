@@ -1,7 +1,7 @@
 //! Sums over states and inputs whose coefficients are shorter for differences: the equations of networks of resistances.
 //!
-//! `f*x + g*y` is `f*(x - y) + (f + g)*y`. A flow through a resistance has one coefficient for both of its ends, and a coefficient that sums
-//! several flows is shorter without one of them.
+//! `f*x + g*y` is `f*(x - y) + (f + g)*y`. A flow through a resistance has one coefficient for both of its ends, and a
+//! coefficient that is a sum of several flows is shorter without one of them.
 
 use super::collect::Collector;
 use super::length::Length;
@@ -14,25 +14,25 @@ use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};
 use num_rational::BigRational;
 use num_traits::Signed;
 
-/// Sums over more variables than this stay as they are.
+/// Sums over more variables than this stay unchanged.
 const VARIABLES: usize = 8;
 
-/// Longer expressions stay as they are.
+/// Longer expressions stay unchanged.
 const LARGEST: u64 = 600;
 
-/// Term operations for one sum.
+/// The maximum number of term operations for one sum.
 const OPERATIONS: u64 = 100_000;
 
 /// A coefficient, and the variable that it multiplies or the difference from another one.
 struct Flow {
     coefficient: RationalFunction,
     variable: ExprId,
-    /// The other end, and true for a difference and not a sum.
+    /// The other end, and true for a difference, false for a sum.
     against: Option<(ExprId, bool)>,
 }
 
 impl Flow {
-    /// The term of a sum as a number and factors with their exponents; the number is positive if a difference takes the sign.
+    /// Returns the term of a sum as a number and factors with their exponents; the number is positive if a difference absorbs the sign.
     fn term(&self, exprs: &mut Exprs, field: &RationalFunctions) -> Option<(BigRational, Vec<(ExprId, i32)>)> {
         let coefficient = field.to_expression(exprs, &self.coefficient);
         let coefficient = by_hand(exprs, coefficient).unwrap_or(coefficient);
@@ -51,9 +51,9 @@ impl Flow {
     }
 }
 
-/// An expression in lowest terms as a sum of flows; none where no difference makes a coefficient shorter.
+/// Writes an expression in lowest terms as a sum of flows; returns `None` if no difference makes a coefficient shorter.
 pub(super) fn of_differences(exprs: &mut Exprs, lowest: ExprId) -> Option<ExprId> {
-    // Collecting finds those over a product.
+    // Differences over a product are found when terms are collected.
     let is_sum = |base: ExprId| matches!(exprs.node(base), Node::Sum(_));
     let has_sum_below = factors_of(exprs, lowest)
         .iter()
@@ -100,7 +100,8 @@ pub(super) fn of_differences(exprs: &mut Exprs, lowest: ExprId) -> Option<ExprId
     }
 }
 
-/// A sum of flows with the differences that make its coefficients shorter; none where no coefficient is shorter for one or is a sum.
+/// Writes a sum of flows with the differences that make its coefficients shorter; returns `None` if no coefficient
+/// becomes shorter or is a sum.
 fn written(exprs: &mut Exprs, field: &mut RationalFunctions, mut flows: Vec<Flow>) -> Option<ExprId> {
     let mut is_shorter = flows.windows(2).any(|pair| pair[0].variable == pair[1].variable);
     while let Some((end, flow, sum, is_opposite)) = best_difference(field, &flows) {
@@ -127,8 +128,8 @@ fn written(exprs: &mut Exprs, field: &mut RationalFunctions, mut flows: Vec<Flow
     Some(collector.whole(&whole))
 }
 
-/// A coefficient as a sum in which the losses to ground that have a resistance of their own stand apart: `(R1 + R2 + R3)/(R3*(R1 + R2))` is
-/// `1/R3 + 1/(R1 + R2)`.
+/// Writes a coefficient as a sum in which losses to ground with their own resistances are separate:
+/// `(R1 + R2 + R3)/(R3*(R1 + R2))` is `1/R3 + 1/(R1 + R2)`.
 fn with_own_denominators(
     exprs: &mut Exprs,
     field: &mut RationalFunctions,
@@ -143,7 +144,7 @@ fn with_own_denominators(
         let Node::Symbol(symbol) = *exprs.node(base) else {
             continue;
         };
-        // The part of the product with it that does not vanish with it.
+        // The part of its product that does not vanish with it.
         let whole = field.to_expression(exprs, &rest);
         let times = exprs.mul(whole, base);
         let Ok(times) = field.from_expression(exprs, times) else {
@@ -171,8 +172,8 @@ fn size(f: &RationalFunction) -> usize {
     f.numerator().term_count() + f.denominator().term_count()
 }
 
-/// The difference that makes a coefficient shorter by most: the end whose coefficient that is, the flow, the new coefficient, and true for a
-/// difference and not a sum of both variables.
+/// Returns the difference that shortens a coefficient most: the end with this coefficient, the flow, the new
+/// coefficient, and true for a difference, false for a sum of both variables.
 fn best_difference(field: &mut RationalFunctions, flows: &[Flow]) -> Option<(usize, usize, RationalFunction, bool)> {
     let mut best: Option<(usize, (usize, usize, RationalFunction, bool))> = None;
     for (end, of_end) in flows.iter().enumerate().filter(|each| each.1.against.is_none()) {

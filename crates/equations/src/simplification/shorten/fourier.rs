@@ -1,8 +1,8 @@
-//! Trigonometric polynomials as Fourier sums, where all identities of sine and cosine hold by themselves.
+//! Trigonometric polynomials as Fourier sums, in which all identities of sine and cosine hold automatically.
 //!
-//! A product of sines and cosines of angles is a sum of exponentials `exp(i*f)` of whole combinations f of these angles, with exact
-//! coefficients, and there is one such sum for each function. Whether sin(u) or cos(u) divides it shows on lines of frequencies:
-//! 1 - cos(2*u) is twice the square of sin(u), sin(a)*cos(b) - cos(a)*sin(b) is sin(a - b).
+//! A product of sines and cosines of angles is a unique sum of exponentials `exp(i*f)` of integer combinations f of
+//! these angles, with exact coefficients. Divisibility by sin(u) or cos(u) is visible along lines of frequencies: 1 -
+//! cos(2*u) is twice the square of sin(u), sin(a)*cos(b) - cos(a)*sin(b) is sin(a - b).
 
 use super::terms::Term;
 use crate::simplification::factor::{Factor, multiply};
@@ -14,19 +14,19 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::collections::BTreeMap;
 
-/// The most exponentials of a sum.
+/// The maximum number of exponentials of a sum.
 const LONGEST: usize = 1_000;
 
-/// The highest frequency that is looked at.
+/// The highest examined frequency.
 const HIGHEST: i32 = 16;
 
-/// Pairs are looked for among at most this many waves.
+/// The maximum number of waves in which pairs are searched for.
 const PAIRED: usize = 5;
 
-/// The most sines and cosines in a product.
+/// The maximum number of sines and cosines in a product.
 const HALVINGS: u32 = 24;
 
-/// How often each angle is in a sum of angles.
+/// The multiplicity of each angle in a sum of angles.
 pub(super) type Frequency = Vec<i32>;
 
 /// Exponentials with their coefficients, none of them zero. The function is real: opposite frequencies have conjugate
@@ -62,11 +62,11 @@ fn add(sum: &mut Series, frequency: Frequency, value: Complex<BigRational>) {
     }
 }
 
-/// The sum divided by sin(u) or cos(u), where that leaves no rest.
+/// Returns the sum divided by sin(u) or cos(u), if no remainder is left.
 ///
-/// `exp(i*u) +- exp(-i*u)` is taken off from the highest frequency down.
+/// `exp(i*u) +- exp(-i*u)` is divided out from the highest frequency down.
 pub(super) fn quotient(series: &Series, function: Function, u: &Frequency) -> Option<Series> {
-    // No exponential of a product lies beyond those of the sum it is, in the direction of any angle.
+    // In the direction of any angle, no exponential of a product is beyond those of the sum that it forms.
     let mut bounds = vec![0; u.len()];
     for frequency in series.keys() {
         bounds
@@ -97,8 +97,8 @@ pub(super) fn quotient(series: &Series, function: Function, u: &Frequency) -> Op
     Some(found)
 }
 
-/// The angles u for which sin(u) or cos(u) may divide the sum: half the distance of its highest frequency from others, or a whole
-/// part of that; shorter ones first.
+/// Returns the angles u for which sin(u) or cos(u) may divide the sum: half the distance of its highest frequency from
+/// others, or an integer fraction of that; shorter ones first.
 pub(super) fn candidates(series: &Series) -> Vec<Frequency> {
     let Some(highest) = series.keys().next_back() else {
         return Vec::new();
@@ -122,16 +122,16 @@ pub(super) fn candidates(series: &Series) -> Vec<Frequency> {
     found
 }
 
-/// The angles that sines and cosines are taken of, as whole combinations of few.
+/// The angles in sines and cosines, as integer combinations of a few basic ones.
 pub(super) struct Angles {
-    /// What is added up, with the number that one of it stands for.
+    /// The summands, with the value of one of them.
     atoms: Vec<(ExprId, BigRational)>,
-    /// Arguments as they were written.
+    /// Arguments as written.
     known: Vec<(ExprId, Frequency)>,
 }
 
 impl Angles {
-    /// The combinations of these arguments.
+    /// Finds the combinations of these arguments.
     pub(super) fn new(exprs: &mut Exprs, arguments: &[ExprId]) -> Option<Angles> {
         // The first of two angles is the positive one.
         let mut atoms: BTreeMap<Factor, BigInt> = BTreeMap::new();
@@ -162,12 +162,12 @@ impl Angles {
         })
     }
 
-    /// How many angles there are.
+    /// Returns the number of angles.
     pub(super) fn count(&self) -> usize {
         self.atoms.len()
     }
 
-    /// The frequency of an argument.
+    /// Returns the frequency of an argument.
     pub(super) fn frequency(&self, argument: ExprId) -> Option<&Frequency> {
         self.known
             .iter()
@@ -175,7 +175,8 @@ impl Angles {
             .map(|known| &known.1)
     }
 
-    /// The argument of a frequency, and whether it has the opposite sign: written as it was, or the first angle positive.
+    /// Returns the argument of a frequency, and true if it has the opposite sign: as originally written, or with the
+    /// first angle positive.
     fn argument(&self, exprs: &mut Exprs, frequency: &Frequency) -> (ExprId, bool) {
         let minus: Frequency = frequency.iter().map(|k| -k).collect();
         for (id, known) in &self.known {
@@ -183,7 +184,7 @@ impl Angles {
                 return (*id, *known == minus);
             }
         }
-        // Twice a difference is written so, not as a difference of doubles.
+        // Twice a difference is written as such, not as a difference of doubled terms.
         let common = frequency.iter().fold(0, |gcd, k| gcd.gcd(k)).max(1);
         let number = exprs.number(whole(common));
         for (id, known) in &self.known {
@@ -210,7 +211,7 @@ impl Angles {
         (exprs.mul(number, sum), is_reversed)
     }
 
-    /// sin(f) or cos(f) as a sign and a function.
+    /// Returns sin(f) or cos(f) as a sign and a function.
     pub(super) fn call(&self, exprs: &mut Exprs, function: Function, frequency: &Frequency) -> (BigRational, ExprId) {
         let (argument, is_reversed) = self.argument(exprs, frequency);
         let sign = if is_reversed && function == Function::Sin {
@@ -221,7 +222,7 @@ impl Angles {
         (whole(sign), exprs.call(function, [argument]))
     }
 
-    /// The same as a power of a term.
+    /// Multiplies a term by a power of sin(f) or cos(f).
     pub(super) fn times_power(
         &self,
         exprs: &mut Exprs,
@@ -240,7 +241,7 @@ impl Angles {
         }
     }
 
-    /// The sum as sines and cosines of sums of angles.
+    /// Writes the sum as sines and cosines of sums of angles.
     pub(super) fn waves(&self, exprs: &mut Exprs, series: &Series) -> Vec<Term> {
         let zero = vec![0; self.count()];
         let mut terms = Vec::new();
@@ -263,7 +264,7 @@ impl Angles {
         terms
     }
 
-    /// The same with cosines of doubled angles as squares: all of them, or the one that takes the constant with it, as
+    /// Writes the sum with cosines of doubled angles as squares: all of them, or the one that absorbs the constant, as
     /// `1 + cos(2*u)` is `2*cos(u)^2`.
     pub(super) fn squares(&self, exprs: &mut Exprs, series: &Series) -> Vec<Vec<Term>> {
         let zero = vec![0; self.count()];
@@ -304,7 +305,7 @@ impl Angles {
         found
     }
 
-    /// Two waves of a sum, as much of them as has one amplitude, with what is left: `cos(x + y) + 3*cos(x - y)` is twice
+    /// Finds pairs of waves in a sum, up to a common amplitude, with the rest: `cos(x + y) + 3*cos(x - y)` is twice
     /// `cos(x)*cos(y)`, and `2*cos(x - y)`.
     pub(super) fn pairs(&self, series: &Series) -> Vec<(Series, Series)> {
         let zero = vec![0; self.count()];
@@ -337,7 +338,7 @@ impl Angles {
         found
     }
 
-    /// The sum as products of sines and cosines of the single angles, each sine (or each cosine) with a power of at most one.
+    /// Writes the sum as products of sines and cosines of the individual angles, each sine (or each cosine) with a power of at most one.
     pub(super) fn powers(&self, exprs: &mut Exprs, series: &Series, squares_of: Function) -> Option<Vec<Term>> {
         // Powers of the cosine and of the sine of each angle.
         type Exponents = Vec<(i32, i32)>;
@@ -384,7 +385,7 @@ impl Angles {
     }
 }
 
-/// `exp(i*k*x)` in powers of cos(x) and sin(x); with `Cos`, squares of sines are replaced, with `Sin` those of cosines.
+/// Expands `exp(i*k*x)` in powers of cos(x) and sin(x); with `Cos`, squares of sines are replaced, with `Sin` those of cosines.
 fn binomial(k: i32, squares_of: Function) -> Vec<((i32, i32), Complex<BigRational>)> {
     let mut found: BTreeMap<(i32, i32), Complex<BigRational>> = BTreeMap::from([((0, 0), Complex::one())]);
     let i = Complex::new(BigRational::zero(), whole(k.signum()));
@@ -413,7 +414,7 @@ fn binomial(k: i32, squares_of: Function) -> Vec<((i32, i32), Complex<BigRationa
     found.into_iter().filter(|each| !each.1.is_zero()).collect()
 }
 
-/// An angle as numbers times parts.
+/// Writes an angle as numbers times parts.
 fn linear(exprs: &mut Exprs, root: ExprId) -> Vec<(ExprId, BigRational)> {
     let mut found: BTreeMap<ExprId, BigRational> = BTreeMap::new();
     let mut stack = vec![(root, BigRational::one())];
@@ -435,14 +436,14 @@ fn linear(exprs: &mut Exprs, root: ExprId) -> Vec<(ExprId, BigRational)> {
     found.into_iter().filter(|each| !each.1.is_zero()).collect()
 }
 
-/// A product of powers of sines and cosines: exponentials with their whole coefficients, over a power of two.
+/// A product of powers of sines and cosines: exponentials with integer coefficients, over a power of two.
 pub(super) struct Waves {
     exponentials: BTreeMap<Frequency, Complex<i64>>,
     halvings: u32,
 }
 
 impl Waves {
-    /// The product; none where it is too long.
+    /// Returns the product; `None` if it is too long.
     pub(super) fn new(factors: &[(Function, &Frequency, i32)], angles: usize) -> Option<Waves> {
         let one = Complex::new(1, 0);
         let mut found = Waves {
@@ -472,7 +473,7 @@ impl Waves {
         Some(found)
     }
 
-    /// Adds so many times the product to a sum.
+    /// Adds a multiple of the product to a sum.
     pub(super) fn add_to(&self, sum: &mut Series, number: &BigRational) {
         let number = number / BigRational::from_integer(BigInt::one() << self.halvings);
         for (frequency, value) in &self.exponentials {

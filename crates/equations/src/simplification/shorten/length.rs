@@ -5,8 +5,8 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
-/// Operations, and digits of long numbers; then how unevenly the symbols are used, so that what is symmetric in them stays so; then characters. No more is counted
-/// than a comparison takes.
+/// Operations, and digits of long numbers; then the unevenness of symbol uses, which preserves symmetry; then
+/// characters. Only as much is counted as a comparison needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Length {
     operations: u64,
@@ -29,7 +29,7 @@ impl Length {
         self.id != than.id && self.plainness(exprs, than).then_with(by_characters).is_lt()
     }
 
-    /// True if it is less, whatever the characters are.
+    /// Returns true if it is smaller, regardless of the number of characters.
     pub(super) fn is_plainer(self, exprs: &Exprs, than: Length) -> bool {
         self.id != than.id && self.plainness(exprs, than).is_lt()
     }
@@ -40,18 +40,18 @@ impl Length {
     }
 }
 
-/// The savings of another form: operations, and characters among forms of as many.
+/// The savings of another form: operations and, for equal numbers of operations, characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Saved {
     pub(super) operations: i64,
     pub(super) characters: i64,
 }
 
-/// Numbers of no more significant digits than this count as they are; each further digit counts as an operation. A person leaves decimals
-/// apart whose common denominator would make long integers of them.
+/// Numbers up to this number of significant digits count as one; each further digit counts as an operation. A person
+/// keeps decimals separate if their common denominator would turn them into long integers.
 const DIGITS: u64 = 4;
 
-/// The digits of numbers beyond those of short ones.
+/// Returns the number of digits beyond those of short numbers.
 fn long_digits(exprs: &Exprs, root: ExprId) -> u64 {
     let significant = |value: &BigInt| value.magnitude().to_string().trim_end_matches('0').len() as u64;
     let beyond = |id: ExprId| match exprs.node(id) {
@@ -65,7 +65,7 @@ fn long_digits(exprs: &Exprs, root: ExprId) -> u64 {
     exprs.reachable(&[root]).into_iter().map(beyond).sum()
 }
 
-/// The difference between the uses of the symbol that is written most often and of the one that is written least often.
+/// Returns the difference between the uses of the most and of the least frequent symbol.
 fn unevenness(exprs: &Exprs, root: ExprId) -> u64 {
     // From the whole down: how often each part is written.
     let mut written: FxHashMap<ExprId, u64> = FxHashMap::default();

@@ -1,9 +1,9 @@
-//! Names of expressions, by which the order of declarations decides nothing.
+//! Names of expressions, which make results independent of the order of declarations.
 
 use lgm_algebra::expr::{ExprId, Exprs, Node, text};
 
-/// A name of an expression that does not depend on the order of its terms. Numbers in names are equally long, so that elements of arrays stand
-/// in the order of their indices.
+/// Returns a name of an expression that does not depend on the order of its terms. Numbers in names are padded to equal
+/// length, so that elements of arrays are in the order of their indices.
 pub(super) fn name_of(exprs: &Exprs, id: ExprId) -> String {
     let node = exprs.node(id);
     let mut parts: Vec<String> = node.children().map(|child| name_of(exprs, child)).collect();
@@ -19,10 +19,10 @@ pub(super) fn name_of(exprs: &Exprs, id: ExprId) -> String {
     format!("({})", parts.join(sign))
 }
 
-/// Numbers in names have so many digits.
+/// The number of digits of numbers in names.
 const DIGITS: usize = 12;
 
-/// A name whose numbers have zeros in front of them.
+/// Returns a name with zero-padded numbers.
 fn in_order(name: &str) -> String {
     let mut written = String::with_capacity(name.len() + DIGITS);
     let mut rest = name;

@@ -1,14 +1,14 @@
-//! The numbers of a sum: what to take out of it, and its scale.
+//! The numbers of a sum: the common number to extract, and its scale.
 
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
-/// So many numbers of a sum are tried as its scale.
+/// The number of a sum's numbers that are tried as its scale.
 const SCALES: usize = 8;
 
-/// The number to take out of a sum: a sign that all share, and a factor that makes the numbers shorter.
+/// Returns the number to extract from a sum: a common sign, and a factor that makes the numbers shorter.
 pub(super) fn common_number(numbers: &[&BigRational]) -> BigRational {
     let is_negative = numbers.iter().all(|number| number.is_negative());
     let sign = BigRational::from_integer(BigInt::from(if is_negative { -1 } else { 1 }));
@@ -41,9 +41,12 @@ pub(super) fn common_number(numbers: &[&BigRational]) -> BigRational {
     sign * best
 }
 
-/// The positive number that a sum is to be divided by so that its numbers are few and short, whatever its scale was.
+/// Returns the positive number by which to divide a sum, so that its numbers are few and short, independent of its original scale.
 pub(super) fn scale(numbers: &[&BigRational]) -> BigRational {
     let content = content(numbers);
+    if content.is_zero() {
+        return BigRational::one();
+    }
     let whole: Vec<BigRational> = numbers.iter().map(|number| (*number / &content).abs()).collect();
     let length = |scale: &BigRational| {
         let lengths = whole.iter().map(|number| number_length(&(number / scale)));
@@ -63,7 +66,7 @@ pub(super) fn scale(numbers: &[&BigRational]) -> BigRational {
     content * best
 }
 
-/// The greatest number that leaves whole numbers when it is taken out of all.
+/// Returns the largest number that leaves integers when all numbers are divided by it.
 fn content(numbers: &[&BigRational]) -> BigRational {
     let above = numbers
         .iter()
@@ -74,7 +77,7 @@ fn content(numbers: &[&BigRational]) -> BigRational {
     BigRational::new(above, below)
 }
 
-/// About how many characters a positive number takes as a factor; none where it is 1.
+/// Returns the approximate number of characters of a positive number as a factor; 0 if it is 1.
 pub(super) fn number_length(number: &BigRational) -> usize {
     match number.is_one() {
         true => 0,

@@ -1,4 +1,4 @@
-//! The choice of what is taken out of a sum next.
+//! The choice of the next factor to extract from a sum.
 
 use super::collect::Collector;
 use super::length::Saved;
@@ -10,20 +10,20 @@ use lgm_algebra::expr::{Node, operations, text};
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-/// Among so many parts at most, those that can be taken out as well count.
+/// Up to this number of parts, the combined savings with other parts are considered.
 const AHEAD: usize = 24;
 
-/// Terms out of which something can be taken.
+/// Terms with extractable factors.
 struct Candidate {
     gain: Saved,
-    /// The names in what they share.
+    /// The names in their common factors.
     words: Vec<String>,
-    /// The places of the terms.
+    /// The indices of the terms.
     list: Vec<usize>,
 }
 
 impl Candidate {
-    /// The savings together with those of others that lie beside it, the best ones first: `a*x - a*y + b*z - b*y` is
+    /// Returns the savings combined with those of adjacent candidates, the best ones first: `a*x - a*y + b*z - b*y` is
     /// `a*(x - y) + b*(z - y)`, and not `a*x + b*z - y*(a + b)`.
     fn with_others(&self, all: &[Candidate]) -> Saved {
         let (mut total, mut taken) = (self.gain, self.list.clone());
@@ -39,12 +39,12 @@ impl Candidate {
 }
 
 impl Collector<'_> {
-    /// The places of the terms, not all, out of which it saves most to take what they share. Each has the same power of some
-    /// factor: a polynomial in a velocity stays one.
+    /// Returns the proper subset of terms whose common factor saves most. Each term has the same power of some factor,
+    /// so a polynomial in a velocity stays together.
     pub(super) fn best_part(&mut self, terms: &[Term]) -> Option<Vec<usize>> {
         let mut found: Vec<Candidate> = Vec::new();
         for list in places(terms).into_values() {
-            // Factors of all terms that still stand here are to stay with the terms.
+            // Factors common to all terms stay with the terms.
             if list.len() < 2 || list.len() == terms.len() {
                 continue;
             }
@@ -56,12 +56,12 @@ impl Collector<'_> {
                 found.push(Candidate { gain, words, list });
             }
         }
-        // The order of declarations decides nothing: names do.
+        // The order is by name, independent of the order of declarations.
         found.sort_by(|a, b| b.gain.cmp(&a.gain).then_with(|| a.words.cmp(&b.words)));
         let mut chosen = 0;
         if found.len() <= AHEAD {
             let totals: Vec<Saved> = found.iter().map(|first| first.with_others(&found)).collect();
-            // The first one of the largest total.
+            // The first one with the largest total.
             let best = (0..found.len()).rev().max_by_key(|at| totals[*at])?;
             self.looking_ahead_matters |= best != 0;
             chosen = if self.looks_ahead { best } else { 0 };
@@ -69,7 +69,7 @@ impl Collector<'_> {
         (chosen < found.len()).then(|| found.swap_remove(chosen).list)
     }
 
-    /// The savings if powers are taken out of terms that share them.
+    /// Returns the savings if powers are extracted from the terms that contain them.
     fn gain(&mut self, part: &[Term], shared: &Powers) -> Saved {
         let others = part.len() as i64 - 1;
         let numbers: Vec<&BigRational> = part.iter().map(|term| &term.number).collect();
@@ -83,7 +83,7 @@ impl Collector<'_> {
             gain.operations += others * length.operations;
             gain.characters += others * length.characters;
         }
-        // `x/a` without x is `1/a`, of as many operations. A 1 is left of the common factor itself, and there are parentheses.
+        // `x/a` without x is `1/a`, with the same number of operations. The common factor itself leaves a 1, and parentheses are added.
         let is_above = number > 0 || shared.values().any(|exponent| *exponent > 0);
         let is_empty = |term: &&Term| {
             let above = term.powers.iter().filter(|each| *each.1 > 0);
@@ -96,7 +96,7 @@ impl Collector<'_> {
         gain
     }
 
-    /// Powers by the names in them.
+    /// Returns the names in powers.
     pub(super) fn words(&self, powers: &Powers) -> Vec<String> {
         let exprs = &*self.exprs;
         let word = |(factor, exponent): (&Factor, &i32)| format!("{}^{exponent}", name_of(exprs, factor.id));
@@ -105,7 +105,7 @@ impl Collector<'_> {
         words
     }
 
-    /// A power with the sign of the product beside it.
+    /// Returns the length of a power with the adjacent product sign.
     fn length(&mut self, (factor, exponent): (&Factor, &i32)) -> Saved {
         let exprs = &*self.exprs;
         let own = *self.lengths.entry(factor.id).or_insert_with(|| {

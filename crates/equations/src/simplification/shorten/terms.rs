@@ -20,7 +20,7 @@ impl Term {
         }
     }
 
-    /// The product with other powers.
+    /// Returns the product with other powers.
     pub(super) fn times(&self, number: &BigRational, powers: &Powers) -> Term {
         let mut product = self.clone();
         product.number *= number;
@@ -30,7 +30,7 @@ impl Term {
         product
     }
 
-    /// The root of the term or of the opposite one.
+    /// Returns the root of the term or of the opposite one.
     pub(super) fn root(&self) -> Option<Term> {
         let number = self.number.abs();
         let root = BigRational::new(number.numer().sqrt(), number.denom().sqrt());
@@ -42,14 +42,14 @@ impl Term {
         })
     }
 
-    /// The product with a power of another term.
+    /// Returns the product with a power of another term.
     pub(super) fn times_power(&self, other: &Term, exponent: i32) -> Term {
         let powers = other.powers.iter().map(|each| (*each.0, each.1 * exponent)).collect();
         self.times(&other.number.pow(exponent), &powers)
     }
 }
 
-/// The places of the terms that have the same power of a factor.
+/// Returns the indices of the terms with the same power of a factor.
 pub(super) fn places(terms: &[Term]) -> BTreeMap<(Factor, i32), Vec<usize>> {
     let mut places: BTreeMap<(Factor, i32), Vec<usize>> = BTreeMap::new();
     for (k, term) in terms.iter().enumerate() {
@@ -60,15 +60,15 @@ pub(super) fn places(terms: &[Term]) -> BTreeMap<(Factor, i32), Vec<usize>> {
     places
 }
 
-/// Some terms of a sum as what they share times a rest, whose first term has no number.
-pub(super) struct Part {
+/// Some terms of a sum as their common factor times a rest, whose first term has no number.
+pub(super) struct FactoredSum {
     pub(super) places: Vec<usize>,
     pub(super) shared: Term,
     pub(super) rest: Vec<Term>,
 }
 
-impl Part {
-    pub(super) fn new(terms: &[Term], places: Vec<usize>) -> Part {
+impl FactoredSum {
+    pub(super) fn new(terms: &[Term], places: Vec<usize>) -> FactoredSum {
         let own: Vec<Term> = places.iter().map(|k| terms[*k].clone()).collect();
         let powers = shared_powers(&own);
         let inverse: Powers = powers.iter().map(|each| (*each.0, -each.1)).collect();
@@ -77,7 +77,7 @@ impl Part {
         rest.sort_by(|a, b| a.powers.cmp(&b.powers));
         let number = rest[0].number.clone();
         rest.iter_mut().for_each(|term| term.number /= &number);
-        Part {
+        FactoredSum {
             places,
             shared: Term { number, powers },
             rest,
@@ -85,7 +85,7 @@ impl Part {
     }
 }
 
-/// Equal powers added up, zeros left out; in the order of their first places.
+/// Adds up terms with equal powers and omits zeros; the order is that of first occurrence.
 pub(super) fn joined(terms: Vec<Term>) -> Vec<Term> {
     let mut places: BTreeMap<Powers, usize> = BTreeMap::new();
     let mut list: Vec<Term> = Vec::with_capacity(terms.len());
@@ -102,7 +102,7 @@ pub(super) fn joined(terms: Vec<Term>) -> Vec<Term> {
     list
 }
 
-/// The powers that all terms share: the lesser of positive ones, and of negative ones.
+/// Returns the powers common to all terms: the smaller of positive ones, and of negative ones.
 pub(super) fn shared_powers(terms: &[Term]) -> Powers {
     let Some((first, others)) = terms.split_first() else {
         return Powers::new();

@@ -1,9 +1,10 @@
-//! Fractions in lowest terms as a person would write them: trigonometric identities where they shorten, common factors taken out.
+//! Fractions in lowest terms as a person would write them: trigonometric identities are applied if they shorten, common
+//! factors are extracted.
 //!
-//! Numerator and denominator are read as sums of products of parameters and variables, each times a trigonometric polynomial
-//! ([`super::fourier`]). What divides all of a sum, sines and cosines of any of its angles among that, stands in front, and cancels
-//! across the line; each polynomial is written in the shortest of several forms; then common factors are collected
-//! ([`super::collect`]). Every step is an identity of exact numbers.
+//! Numerator and denominator are treated as sums of products of parameters and variables, each times a trigonometric
+//! polynomial ([`super::fourier`]). Common factors of a sum, including sines and cosines of any of its angles, are
+//! extracted and cancelled. Each polynomial is written in the shortest of several forms; then common factors are
+//! collected ([`super::collect`]). Every step is an identity of exact numbers.
 
 use super::collect::{self, Collector};
 use super::fourier::{self, Angles, Frequency, Series, Waves};
@@ -17,13 +18,13 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 
-/// Parts of expressions of so few nodes are chosen with a look ahead too.
+/// Parts of expressions up to this number of nodes are also chosen with a look-ahead.
 const AHEAD: u64 = 300;
 
-/// Trigonometric polynomials with what they are multiplied by, in the order of writing.
+/// Trigonometric polynomials with their factors, in writing order.
 type Groups = IndexMap<Powers, Series>;
 
-/// An expression in lowest terms, rewritten; none where it is too long for that.
+/// Rewrites an expression in lowest terms; returns `None` if it is too long.
 pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     let is_short = exprs.written_size(&[id]) <= AHEAD;
     let factors = factors_of(exprs, id);
@@ -50,7 +51,7 @@ pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
         parts.push((writer.part(base)?, exponent));
     }
     let mut best: Option<(Length, Term)> = None;
-    // A sine that divides all may be the sine of a multiple, which is shorter as it is.
+    // A common sine may be the sine of a multiple, which is shorter unchanged.
     let attempts: &[bool] = if arguments.is_empty() { &[true] } else { &[true, false] };
     for looks_ahead in [false, true] {
         if looks_ahead && !(is_short && writer.collector.looking_ahead_matters) {
@@ -69,7 +70,7 @@ pub(super) fn by_hand(exprs: &mut Exprs, id: ExprId) -> Option<ExprId> {
     best.map(|(_, term)| writer.collector.whole(&term))
 }
 
-/// The bases of a product with their whole exponents; numbers are bases as well.
+/// Returns the bases of a product with their integer exponents; numbers are bases as well.
 pub(super) fn factors_of(exprs: &Exprs, id: ExprId) -> Vec<(ExprId, i32)> {
     let list = match exprs.node(id) {
         Node::Product(list) => list.to_vec(),
@@ -93,7 +94,7 @@ fn terms_of(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
     }
 }
 
-/// The numbers among factors, multiplied, and the other factors.
+/// Returns the product of the numbers in a list of factors, and the other factors.
 pub(super) fn number_apart(exprs: &Exprs, factors: Vec<(ExprId, i32)>) -> Option<(BigRational, Vec<(ExprId, i32)>)> {
     let mut number = BigRational::one();
     let mut others = Vec::with_capacity(factors.len());
@@ -108,7 +109,7 @@ pub(super) fn number_apart(exprs: &Exprs, factors: Vec<(ExprId, i32)>) -> Option
 }
 
 /// A factor of a fraction.
-enum Part {
+enum FractionFactor {
     Sum(Groups),
     /// A sine or cosine.
     Turning(Function, Frequency),
@@ -121,25 +122,25 @@ struct Writer<'e> {
 }
 
 impl Writer<'_> {
-    /// A factor as it is worked on.
-    fn part(&self, base: ExprId) -> Option<Part> {
+    /// Classifies a factor.
+    fn part(&self, base: ExprId) -> Option<FractionFactor> {
         Some(match self.collector.exprs.node(base) {
-            Node::Sum(list) => Part::Sum(self.groups(list)?),
+            Node::Sum(list) => FractionFactor::Sum(self.groups(list)?),
             Node::Call(function @ (Function::Sin | Function::Cos), list) => {
-                Part::Turning(*function, self.angles.frequency(list[0])?.clone())
+                FractionFactor::Turning(*function, self.angles.frequency(list[0])?.clone())
             }
-            _ => Part::Plain(Factor::new(self.collector.exprs, base)),
+            _ => FractionFactor::Plain(Factor::new(self.collector.exprs, base)),
         })
     }
 
-    /// The product of the factors; sines and cosines that divide a whole sum are taken out of it if asked for.
-    fn fraction(&mut self, number: &BigRational, factors: &[(Part, i32)], divides: bool) -> Option<Term> {
+    /// Returns the product of the factors; sines and cosines that divide a whole sum are extracted if requested.
+    fn fraction(&mut self, number: &BigRational, factors: &[(FractionFactor, i32)], divides: bool) -> Option<Term> {
         let mut front = Term::number(number.clone());
         let opened = opened(factors);
         let mut open: Option<Vec<Term>> = None;
         for (k, (base, exponent)) in factors.iter().enumerate() {
             match base {
-                Part::Sum(groups) => {
+                FractionFactor::Sum(groups) => {
                     if groups.is_empty() {
                         return (*exponent > 0).then(|| Term::number(BigRational::zero()));
                     }
@@ -158,12 +159,12 @@ impl Writer<'_> {
                         front = front.times_power(&sum, *exponent);
                     }
                 }
-                Part::Turning(function, frequency) => {
+                FractionFactor::Turning(function, frequency) => {
                     let exprs = &mut *self.collector.exprs;
                     self.angles
                         .times_power(exprs, &mut front, *function, frequency, *exponent);
                 }
-                Part::Plain(factor) => multiply(&mut front.powers, *factor, *exponent),
+                FractionFactor::Plain(factor) => multiply(&mut front.powers, *factor, *exponent),
             }
         }
         let Some(open) = open else { return Some(front) };
@@ -174,7 +175,7 @@ impl Writer<'_> {
         Some(self.collector.as_term(terms))
     }
 
-    /// A sum by what its trigonometric polynomials are multiplied by.
+    /// Groups a sum by the factors of its trigonometric polynomials.
     fn groups(&self, list: &[ExprId]) -> Option<Groups> {
         let exprs = &*self.collector.exprs;
         let mut groups = Groups::new();
@@ -199,7 +200,7 @@ impl Writer<'_> {
         (groups.len() <= collect::LONGEST).then_some(groups)
     }
 
-    /// A product of powers of sines and cosines as a sum.
+    /// Expands a product of powers of sines and cosines to a sum.
     fn waves(&self, turning: &[(ExprId, i32)]) -> Option<Waves> {
         let mut factors = Vec::with_capacity(turning.len());
         for (id, exponent) in turning {
@@ -210,7 +211,7 @@ impl Writer<'_> {
         Waves::new(&factors, self.angles.count())
     }
 
-    /// Takes out of a sum what all of it shares.
+    /// Extracts the common factor of a sum.
     fn common(&mut self, groups: &mut Groups, divides: bool) -> Term {
         let list: Vec<Term> = groups
             .keys()
@@ -245,7 +246,7 @@ impl Writer<'_> {
         common
     }
 
-    /// The terms of a sum, each trigonometric polynomial in its shortest form.
+    /// Returns the terms of a sum, each trigonometric polynomial in its shortest form.
     fn terms(&mut self, groups: Groups) -> Option<Vec<Term>> {
         let mut all = Vec::with_capacity(groups.len());
         for (powers, series) in groups {
@@ -259,7 +260,7 @@ impl Writer<'_> {
         Some(all)
     }
 
-    /// A trigonometric polynomial as terms: as a product, or as a sum in one of several forms.
+    /// Returns a trigonometric polynomial as terms: as a product, or as a sum in one of several forms.
     fn shortest(&mut self, series: &Series) -> Vec<Term> {
         let mut forms: Vec<Vec<Term>> = self.product(series).map(|product| vec![product]).into_iter().collect();
         forms.extend(self.sums(series));
@@ -273,7 +274,7 @@ impl Writer<'_> {
         self.least(forms)
     }
 
-    /// A trigonometric polynomial as sines and cosines times a rest, if any divides it.
+    /// Returns a trigonometric polynomial as sines and cosines times a rest, if any of them divides it.
     fn product(&mut self, series: &Series) -> Option<Term> {
         let mut rest = [series.clone()];
         let factors = divide(&mut rest);
@@ -290,7 +291,7 @@ impl Writer<'_> {
         Some(product)
     }
 
-    /// The forms of a trigonometric polynomial that are sums.
+    /// Returns the forms of a trigonometric polynomial that are sums.
     fn sums(&mut self, series: &Series) -> Vec<Vec<Term>> {
         let exprs = &mut *self.collector.exprs;
         let mut forms = vec![self.angles.waves(exprs, series)];
@@ -302,7 +303,7 @@ impl Writer<'_> {
         forms
     }
 
-    /// The shortest of some forms.
+    /// Returns the shortest of some forms.
     fn least(&mut self, forms: Vec<Vec<Term>>) -> Vec<Term> {
         let mut best: Option<(Length, Vec<Term>)> = None;
         for form in forms {
@@ -317,10 +318,10 @@ impl Writer<'_> {
     }
 }
 
-/// The place of the sum above the line whose terms take the other factors: the longest one.
-fn opened(factors: &[(Part, i32)]) -> Option<usize> {
+/// Returns the index of the sum in the numerator whose terms absorb the other factors: the longest one.
+fn opened(factors: &[(FractionFactor, i32)]) -> Option<usize> {
     let sums = factors.iter().enumerate().filter_map(|(k, factor)| match factor {
-        (Part::Sum(groups), 1) => {
+        (FractionFactor::Sum(groups), 1) => {
             let mut powers: Vec<&Powers> = groups.keys().collect();
             powers.sort_unstable();
             Some((k, powers))

@@ -1,36 +1,36 @@
-//! Numbers with a bound of their error.
+//! Numbers with error bounds.
 
 use lgm_algebra::expr::{Function, Relation, doubles};
 use std::f64::consts::PI;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// The rounding of one operation, relative to its result.
+/// The relative round-off of one operation.
 const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// The rounding of a function of the library of mathematics.
+/// The relative round-off of a function of the mathematics library, a generous bound for usual implementations.
 const LIBRARY: f64 = 8.0 * UNIT;
 
-/// A double and how far it may be from the number that it stands for.
+/// A double and the maximum distance from the number that it represents.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Ball {
-    /// What was computed.
+    /// The results.
     pub(crate) value: f64,
-    /// A bound of the error of it; infinite where nothing is known.
+    /// A bound on its error; infinite if it is unknown.
     pub(crate) error: f64,
 }
 
 impl Ball {
-    /// A number without error.
+    /// Returns a number without error.
     pub(crate) fn exact(value: f64) -> Ball {
         Ball { value, error: 0.0 }
     }
 
-    /// A number that was rounded once.
+    /// Returns a number that was rounded once.
     pub(crate) fn rounded(value: f64) -> Ball {
         Ball::new(value, UNIT * value.abs())
     }
 
-    /// Any number.
+    /// Returns an unknown number.
     pub(crate) fn unknown() -> Ball {
         Ball {
             value: 0.0,
@@ -38,7 +38,7 @@ impl Ball {
         }
     }
 
-    /// A number with a bound; a bound that is no number is none. A number smaller than the smallest normal one has no digits.
+    /// Returns a number with a bound; a NaN bound becomes infinite. A number below the smallest normal one has no digits.
     pub(crate) fn new(value: f64, error: f64) -> Ball {
         let error = if error.is_nan() { f64::INFINITY } else { error };
         let error = if value.is_subnormal() {
@@ -49,7 +49,7 @@ impl Ball {
         Ball { value, error }
     }
 
-    /// Whether it is without doubt zero.
+    /// Returns true if it is certainly zero.
     pub(crate) fn is_zero(self) -> bool {
         self.value == 0.0 && self.error == 0.0
     }
@@ -62,11 +62,11 @@ impl Ball {
         self.value + self.error
     }
 
-    /// A function that grows or falls throughout, from its values at the ends.
+    /// Applies a monotone function, using its values at the ends.
     fn monotone(self, function: impl Fn(f64) -> f64, slope: f64) -> Ball {
         let value = function(self.value);
         let ends = [self.least(), self.most()].map(|end| (function(end) - value).abs());
-        // Ends may be too near to be distinguished; there the slope says more.
+        // The ends may be too close to be distinguished; the slope is then more accurate.
         let spread = if self.error == 0.0 {
             0.0
         } else {
@@ -75,13 +75,13 @@ impl Ball {
         Ball::new(value, spread + LIBRARY * value.abs())
     }
 
-    /// The larger of two bounds about this value, for what may be either.
+    /// Returns this value with the larger of two bounds, for a result that may be either.
     pub(crate) fn or(self, other: Ball) -> Ball {
         let reach = (self.value - other.value).abs() + other.error;
         Ball::new(self.value, self.error.max(reach))
     }
 
-    /// `self^exponent`
+    /// Returns `self^exponent`.
     pub(crate) fn power(self, exponent: Ball) -> Ball {
         let value = doubles::power(self.value, exponent.value);
         let n = exponent.value;
@@ -110,18 +110,18 @@ impl Ball {
         Ball::new(value, error)
     }
 
-    /// 1 over it.
+    /// Returns the reciprocal.
     pub(crate) fn invert(self) -> Ball {
         self.power(Ball::exact(-1.0))
     }
 
-    /// -1, 0 or 1; either where the sign is in doubt.
+    /// Returns -1, 0 or 1, or a range if the sign is in doubt.
     pub(crate) fn sign(self) -> Ball {
         let is_sure = self.value.abs() > self.error || self.is_zero();
         Ball::new(doubles::sign(self.value), if is_sure { 0.0 } else { 2.0 })
     }
 
-    /// Whether a relation holds, as 0 or 1; either where it is in doubt.
+    /// Returns 1 if a relation is true, 0 if it is false, or a range if it is in doubt.
     pub(crate) fn holds(relation: Relation, a: Ball, b: Ball) -> Ball {
         let value = f64::from(doubles::holds(relation, a.value, b.value));
         let doubt = match relation {
@@ -138,14 +138,14 @@ impl Ball {
         Ball::new(value, if doubt { 1.0 } else { 0.0 })
     }
 
-    /// Whether a condition does not hold.
+    /// Returns the negation of a condition.
     pub(crate) fn negation(self) -> Ball {
         Ball::new(f64::from(self.value == 0.0), self.error)
     }
 
-    /// A function of the language.
+    /// Applies a function of the language.
     pub(crate) fn call(function: Function, arguments: &[Ball]) -> Ball {
-        // Of functions of time.
+        // Functions of time.
         let time = arguments.last().map_or(f64::NAN, |last| last.value);
         let x = arguments.first().copied().unwrap_or(Ball::exact(f64::NAN));
         let plain = |value: f64, spread: f64| Ball::new(value, spread + LIBRARY * value.abs());
@@ -210,19 +210,19 @@ impl Ball {
         }
     }
 
-    /// A function that has values between -1 and 1 alone.
+    /// Applies a function with values only between -1 and 1.
     fn within(self, function: impl Fn(f64) -> f64) -> Ball {
         let value = function(self.value);
         let ends = [self.least().max(-1.0), self.most().min(1.0)].map(|end| (function(end) - value).abs());
         Ball::new(value, ends[0].max(ends[1]) + LIBRARY * (value.abs() + 1.0))
     }
 
-    /// The angle of a point, this being the opposite side.
+    /// Returns the angle of a point, of which this is the opposite side.
     fn angle(self, beside: Ball) -> Ball {
         let value = self.value.atan2(beside.value);
         let size = self.value.hypot(beside.value);
         let moved = self.error.hypot(beside.error);
-        // The angle jumps by a whole turn where the opposite side changes its sign on the far side of the origin.
+        // The angle jumps by a full turn if the opposite side changes its sign on the far side of the origin.
         let jumps = self.error >= self.value.abs() && beside.least() < 0.0;
         let spread = if moved == 0.0 {
             0.0
@@ -234,7 +234,7 @@ impl Ball {
         Ball::new(value, spread + LIBRARY * value.abs())
     }
 
-    /// The least or the greatest of some.
+    /// Returns the minimum or maximum of the arguments.
     fn extreme(function: Function, arguments: &[Ball]) -> Ball {
         let values: Vec<f64> = arguments.iter().map(|argument| argument.value).collect();
         let value = doubles::call(function, &values);
@@ -243,14 +243,14 @@ impl Ball {
         Ball::new(value, error)
     }
 
-    /// Whether this argument may be the least or greatest one, of this value.
+    /// Returns true if this argument may be the minimum or maximum with this value.
     pub(crate) fn may_be(self, value: f64, arguments: &[Ball]) -> bool {
         let widest = arguments.iter().filter(|other| other.value == value);
         let widest = widest.fold(0.0, |most: f64, other| most.max(other.error));
         (self.value - value).abs() <= self.error + widest
     }
 
-    /// 1 where it is in doubt whether a time lies before or after; equal doubles are no doubt.
+    /// Returns 1 if the order of two times is in doubt; equal doubles are not in doubt.
     pub(crate) fn is_at(self, time: f64) -> f64 {
         let apart = (time - self.value).abs();
         f64::from(apart > 0.0 && apart <= self.error)
@@ -294,7 +294,7 @@ impl Mul for Ball {
     type Output = Ball;
 
     fn mul(self, other: Ball) -> Ball {
-        // Nothing times what is not known is nothing.
+        // Zero times an unknown value is zero.
         if self.is_zero() && other.value.is_finite() || other.is_zero() && self.value.is_finite() {
             return Ball::exact(0.0);
         }
@@ -316,7 +316,7 @@ impl Mul for Ball {
 mod tests {
     use super::*;
 
-    /// A number that looks random between -1 and 1.
+    /// Returns a pseudo-random number between -1 and 1.
     fn scattered(seed: u64) -> f64 {
         let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

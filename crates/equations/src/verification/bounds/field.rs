@@ -6,7 +6,7 @@ use lgm_algebra::expr::{Evaluated, ExprId, Exprs};
 use lgm_algebra::{Field, FromExpression};
 use rustc_hash::FxHashMap;
 
-/// Doubles with bounds of their error, each symbol having a value.
+/// Doubles with error bounds, with a value for each symbol.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BallValues {
     places: Places,
@@ -14,7 +14,7 @@ pub(crate) struct BallValues {
 }
 
 impl BallValues {
-    /// The field with these values.
+    /// Creates the field with these values.
     pub(crate) fn new(places: Places) -> BallValues {
         BallValues {
             places,
@@ -32,7 +32,7 @@ impl Field for BallValues {
     fn one(&self) -> Ball {
         Ball::exact(1.0)
     }
-    /// As of doubles: what only may be zero keeps its bound.
+    /// As for doubles, a value that may be zero keeps its bound.
     fn is_zero(&self, a: &Ball) -> bool {
         a.value == 0.0
     }

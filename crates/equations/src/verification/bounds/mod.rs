@@ -1,8 +1,9 @@
-//! Values with bounds of their rounding: they distinguish a fault of the equations from a loss of digits.
+//! Values with bounds on their round-off, which distinguish an error in the equations from a loss of digits.
 //!
-//! A residual is judged by how large rounding alone could make it. Every operation adds its own rounding and passes on that of its
-//! arguments, enlarged by its slope: a gain of 15000 before a clamp, a difference of nearly equal terms and the division by a term
-//! that nearly vanishes all say for themselves how many digits are left.
+//! A residual is compared with the largest possible round-off. Every operation adds its own round-off and propagates
+//! that of its arguments, amplified by its slope. The bounds therefore reveal the number of remaining digits, for
+//! example after a large gain before a clamp, a difference of nearly equal terms, or a division by a nearly vanishing
+//! term.
 
 mod ball;
 mod field;

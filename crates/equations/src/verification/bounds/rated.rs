@@ -12,7 +12,7 @@ pub(crate) struct Rated {
 }
 
 impl Rated {
-    /// What does not change.
+    /// Returns a value with rate zero.
     pub(crate) fn still(value: Ball) -> Rated {
         Rated {
             value,
@@ -45,12 +45,13 @@ impl Rated {
 /// Values and rates of symbols.
 pub(crate) type Places = FxHashMap<SymbolId, Rated>;
 
-/// The value of an expression; none where a symbol has none.
+/// Returns the value of an expression; `None` if a symbol has none.
 pub(crate) fn value_of(exprs: &Exprs, id: ExprId, places: &Places) -> Option<Ball> {
     Some(rated(exprs, &[id], places)?[0].value)
 }
 
-/// The size of what an expression sums: its value with all terms of its sums, and of the sums in its factors, counted as positive.
+/// Returns the magnitude of the terms of an expression: its value with all terms of its sums, and of the sums in its
+/// factors, counted as positive.
 pub(crate) fn size_of(exprs: &Exprs, id: ExprId, places: &Places) -> Option<f64> {
     let all = exprs.reachable(&[id]);
     let values = rated(exprs, &all, places)?;
@@ -71,8 +72,8 @@ pub(crate) fn size_of(exprs: &Exprs, id: ExprId, places: &Places) -> Option<f64>
     found.ok().map(|list| list[0])
 }
 
-/// Values and rates of expressions; none where a symbol has none. `der(e)` is the rate of e, and has no rate here; `int(e)` has e for
-/// its rate, and any value.
+/// Returns values and rates of expressions; `None` if a symbol has none. `der(e)` is the rate of e, and has no rate
+/// here; `int(e)` has e as its rate, and an arbitrary value.
 pub(crate) fn rated(exprs: &Exprs, roots: &[ExprId], places: &Places) -> Option<Vec<Rated>> {
     let found: Result<Vec<Rated>, ()> = exprs.fold(roots, |_, node, get: &dyn Fn(ExprId) -> Rated| {
         Ok(match node {
@@ -184,7 +185,7 @@ fn call(function: Function, arguments: &[Rated]) -> Option<Rated> {
     Some(Rated { value, rate })
 }
 
-/// The rate of the argument in force; any that may be in force where that is in doubt.
+/// Returns the rate of the argument in force; if that is in doubt, any rate that may be in force.
 fn extreme(value: Ball, arguments: &[Rated], values: &[Ball]) -> Rated {
     let in_force = arguments.iter().find(|argument| argument.value.value == value.value);
     let Some(first) = in_force else {

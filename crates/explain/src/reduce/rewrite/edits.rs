@@ -1,15 +1,15 @@
-//! Changes of a text, place by place.
+//! Edits of a text, location by location.
 
 use super::graph::Remains;
 use super::statements::{base, range};
 use lgm_syntax::ast::{Declared, Expr, Instance, JunctionDecl, Statement, StatementKind};
 use std::ops::Range;
 
-/// Changes that do not overlap.
+/// Nonoverlapping edits.
 #[derive(Default)]
 pub(crate) struct Edits {
     list: Vec<(Range<usize>, String)>,
-    /// Statements that are written anew as a whole.
+    /// Statements that are completely rewritten.
     done: Vec<Range<usize>>,
 }
 
@@ -28,7 +28,7 @@ impl Edits {
         self.list.push((range, new));
     }
 
-    /// A source of zero in the place of an element.
+    /// Replaces an element by a source of zero.
     pub(super) fn source_of_zero(&mut self, text: &str, statement: &Statement, instance: &Instance, kind: &str) {
         let name = &instance.declared.name.text;
         let slice = |expr: &Expr| &text[range(expr.span)];
@@ -41,7 +41,7 @@ impl Edits {
         self.whole(text, statement, new);
     }
 
-    /// Another argument of an element, and where it takes none such, another kind.
+    /// Sets the argument of an element, and its kind if the present kind does not accept such an argument.
     pub(super) fn parameter(&mut self, instance: &Instance, kind: Option<&str>, value: &str) {
         match (kind, &instance.arguments[..]) {
             (None, [only]) => self.replace(range(only.value.span), value.to_string()),
@@ -57,7 +57,7 @@ impl Edits {
         }
     }
 
-    /// A start that is multiplied.
+    /// Multiplies an initial value by a ratio.
     pub(super) fn scale_start(&mut self, text: &str, instance: &Instance, ratio: &str) {
         for start in instance
             .attributes
@@ -70,7 +70,7 @@ impl Edits {
         }
     }
 
-    /// Takes the names that are gone out of a statement that declares or connects them. Returns true if it was written anew as a whole.
+    /// Removes deleted names from a statement that declares or connects them. Returns true if the statement was completely rewritten.
     pub(super) fn structure(&mut self, text: &str, statement: &Statement, remains: &Remains<'_>) -> bool {
         let range = range(statement.span);
         if self.done.contains(&range) {
@@ -128,7 +128,7 @@ impl Edits {
         true
     }
 
-    /// The text with all changes.
+    /// Returns the text with all edits applied.
     pub(crate) fn apply(mut self, text: &str) -> String {
         self.list.sort_by_key(|(range, _)| range.start);
         let mut out = String::with_capacity(text.len());
@@ -146,7 +146,7 @@ impl Edits {
     }
 }
 
-/// A statement with the lines of documentation above it, and with its own line if nothing else stands there.
+/// Extends a statement by the documentation lines above it, and by its whole line if nothing else is on it.
 fn with_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let begin = |at: usize| text[..at].rfind('\n').map_or(0, |end| end + 1);
     let mut start = begin(range.start);

@@ -1,10 +1,10 @@
-//! The rest of a graph once elements are taken out: junctions and couplers that no power reaches any more go as well.
+//! The rest of a graph after elements are removed: junctions and couplers that no longer transmit power are removed as well.
 
 use super::statements::{Incident, Names, ends_at};
 use lgm_model::{BondEnd, Connection, ElementId, JunctionKind, Law, Model, NodeId, PortId, Variable};
 use rustc_hash::FxHashSet;
 
-/// A model with what is gone from it.
+/// A model with its removed parts.
 pub(super) struct Remains<'a> {
     model: &'a Model,
     names: &'a Names<'a>,
@@ -24,24 +24,24 @@ impl<'a> Remains<'a> {
         }
     }
 
-    /// Returns true if a name of the text is gone.
+    /// Returns true if a name of the text was removed.
     pub(super) fn is_gone(&self, name: &str) -> bool {
         let element = |id: &ElementId| self.model.element_name(*id) == name;
         let node = |id: &NodeId| self.model.path_name(self.model.graph.nodes[id.index()].path) == name;
         self.elements.iter().any(element) || self.nodes.iter().any(node)
     }
 
-    /// Returns true if an element is gone.
+    /// Returns true if an element was removed.
     pub(super) fn has_lost(&self, id: ElementId) -> bool {
         self.elements.contains(&id)
     }
 
-    /// Returns true if a node is gone.
+    /// Returns true if a node was removed.
     pub(super) fn has_lost_node(&self, id: NodeId) -> bool {
         self.nodes.contains(&id)
     }
 
-    /// Takes out an element of one port with a variable that is zero. False where something must give the zero in its place.
+    /// Removes a single-port element with a variable that is zero. Returns false if the zero must be set by another element.
     pub(super) fn remove(&mut self, port: PortId, zero: Variable) -> bool {
         if !self.is_neutral(port, zero) {
             return false;
@@ -51,7 +51,7 @@ impl<'a> Remains<'a> {
         true
     }
 
-    /// Returns true if a port with a zero can be taken off its connection, without more.
+    /// Returns true if a port with a zero can simply be disconnected.
     pub(super) fn is_neutral(&self, port: PortId, zero: Variable) -> bool {
         match &self.model.graph.ports[port.index()].connection {
             Connection::Branch { .. } => !self.is_across(port, zero),
@@ -74,12 +74,12 @@ impl<'a> Remains<'a> {
         })
     }
 
-    /// Returns true if a zero on one bond changes nothing for the others: an effort at a 1-junction, a flow at a 0-junction.
+    /// Returns true if a zero on one bond does not affect the others: an effort at a 1-junction, a flow at a 0-junction.
     fn absorbs(&self, node: NodeId, zero: Variable) -> bool {
         self.model.graph.nodes[node.index()].kind.common() != zero
     }
 
-    /// The zero at the other port of a coupler of two ports that may be taken out.
+    /// Returns the zero at the other port of a two-port coupler that may be removed.
     fn behind(&self, port: PortId, zero: Variable) -> Option<(ElementId, PortId, Variable)> {
         let id = self.model.graph.ports[port.index()].element;
         let element = &self.model.graph.elements[id.index()];
@@ -96,18 +96,18 @@ impl<'a> Remains<'a> {
         } else {
             (output, first, input)
         };
-        // A zero that is multiplied is one, and the conjugates are multiplied the other way.
+        // A multiplied zero stays zero, and the conjugates are multiplied in the other direction.
         let zero = if zero == own { far } else { far.conjugate() };
         Some((id, other, zero))
     }
 
-    /// Returns true if a coupler with a zero at one port can be taken out.
+    /// Returns true if a coupler with a zero at one port can be removed.
     fn opens(&self, port: PortId, zero: Variable) -> bool {
         let behind = self.behind(port, zero);
         behind.is_some_and(|(_, other, zero)| self.is_neutral(other, zero))
     }
 
-    /// Removes the connection of a port that was taken out, and looks at the graph around it.
+    /// Removes the connection of a removed port, and examines the graph around it.
     fn cut(&mut self, port: PortId, zero: Variable) {
         match self.model.graph.ports[port.index()].connection.clone() {
             Connection::Branch { from, to, .. } => {
@@ -130,7 +130,7 @@ impl<'a> Remains<'a> {
         }
     }
 
-    /// A bond with a zero is gone from a junction; with one bond left, that one has the zero too.
+    /// Removes a bond with a zero from a junction; if only one bond is left, it has the zero too.
     fn cut_bond(&mut self, node: NodeId, bond: u32, zero: Variable) {
         self.at[node.index()].retain(|incident| !matches!(incident, Incident::Bond(at, _) if *at == bond));
         let is_known = self
@@ -153,7 +153,7 @@ impl<'a> Remains<'a> {
         }
     }
 
-    /// A node of a linear graph with nothing on it is gone; with the port of a coupler alone, nothing flows there.
+    /// Removes a node of a linear graph without connections; if only the port of a coupler is left, the through variable there is zero.
     fn look_at_node(&mut self, node: NodeId) {
         let info = &self.model.graph.nodes[node.index()];
         if !info.is_graph_node || !self.names.has_junction(&self.model.path_name(info.path)) {
@@ -178,7 +178,7 @@ impl<'a> Remains<'a> {
         }
     }
 
-    /// The other node of a branch that is gone with its coupler.
+    /// Detaches a branch, removed with its coupler, from its other node, and examines that node.
     fn close(&mut self, port: PortId, gone: NodeId) {
         if let Connection::Branch { from, to, .. } = self.model.graph.ports[port.index()].connection.clone() {
             for node in [from, to].into_iter().flatten().filter(|node| *node != gone) {

@@ -1,4 +1,4 @@
-//! Measures of a reduced model: what they were before, over what is left.
+//! Measurements of a reduced model, expressed in terms of the remaining elements.
 
 use super::super::parameters::{inverse, shortest, shown, times};
 use super::super::report::{MergeKind, Reduction};
@@ -13,18 +13,18 @@ use lgm_syntax::ast::{Expr, ExprKind, Statement, StatementKind};
 use lgm_syntax::visit::{child_expressions, statement_expressions};
 use rustc_hash::FxHashMap;
 
-/// Texts for measures, by the measure as the text writes it without blanks.
+/// Replacement texts, by the measurement as written in the text without spaces.
 pub(super) type Replacements = FxHashMap<String, String>;
 
 /// The value of a port before the merges: a factor times a text.
 struct Before {
     factor: ExprId,
     text: String,
-    /// The factor of the same text that the rest of the graph gives.
+    /// The factor of the same text in the rest of the graph.
     left: ExprId,
 }
 
-/// The text for each measure whose value or carrier the merges change.
+/// Returns the replacement text of each measurement whose value or owner the merges change.
 pub(super) fn replacements(reduction: &Reduction<'_>, exprs: &mut Exprs, remains: &Remains<'_>) -> Replacements {
     let assigned = &reduction.assigned;
     let model = &*assigned.model;
@@ -63,7 +63,7 @@ pub(super) fn replacements(reduction: &Reduction<'_>, exprs: &mut Exprs, remains
     found
 }
 
-/// The value of a port before the merges, over the rest of the graph.
+/// Returns the value of a port before the merges, in terms of the remaining graph.
 fn before(reduction: &Reduction<'_>, exprs: &mut Exprs, port: PortId) -> Before {
     let (zero, one) = (exprs.zero(), exprs.one());
     let merges = &reduction.merges;
@@ -108,7 +108,7 @@ fn before(reduction: &Reduction<'_>, exprs: &mut Exprs, port: PortId) -> Before 
     }
 }
 
-/// Returns true if the measure of a port has the other sign. A source gives away the flow that its bond carries.
+/// Returns true if the measurement of a port has the opposite sign. A source delivers the flow of its bond.
 fn is_reversed(model: &Model, port: PortId, variable: Variable) -> bool {
     match model.graph.ports[port.index()].connection {
         Connection::Bond(bond) => {
@@ -133,7 +133,7 @@ fn co_energy(reduction: &Reduction<'_>, port: PortId) -> String {
     names(reduction).measure(port, variable)
 }
 
-/// The co-energy of a kept element before the merges over that after them.
+/// Returns the ratio of a kept element's co-energy before and after the merges.
 fn scale(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> ExprId {
     let mut of = reduction.merges.iter();
     let mut of = of
@@ -147,7 +147,7 @@ fn scale(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> ExprId {
     shortest(exprs, ratio)
 }
 
-/// Returns true if the carrier of a measure is gone.
+/// Returns true if the owner of a measurement was removed.
 fn is_gone(model: &Model, measure: Measure, remains: &Remains<'_>) -> bool {
     let of_port = |port: PortId| remains.has_lost(model.graph.ports[port.index()].element);
     match measure {
@@ -163,7 +163,7 @@ fn is_gone(model: &Model, measure: Measure, remains: &Remains<'_>) -> bool {
     }
 }
 
-/// The ways in which a text may write a measure.
+/// Returns the possible notations of a measurement in a text.
 fn keys(model: &Model, measure: Measure) -> Vec<String> {
     let named = |port: PortId| {
         let info = &model.graph.ports[port.index()];
@@ -235,7 +235,7 @@ fn keys(model: &Model, measure: Measure) -> Vec<String> {
     keys.collect()
 }
 
-/// True if effort is across in the domain of a port or a node.
+/// Returns true if effort is the across variable in the domain of a port or a node.
 fn domain(model: &Model, measure: Measure) -> Option<bool> {
     let domain = match measure {
         Measure::PortEffort(port) | Measure::PortFlow(port) => model.graph.ports[port.index()].domain,
@@ -245,7 +245,7 @@ fn domain(model: &Model, measure: Measure) -> Option<bool> {
     Some(model.graph.domains[domain?.index()].effort_is_across)
 }
 
-/// `own + factor*text - ..`
+/// Formats `own + factor*text - ..`.
 fn sum(exprs: &Exprs, own: Option<String>, terms: &[(ExprId, String)]) -> String {
     let mut out = own.unwrap_or_default();
     for (factor, text) in terms {
@@ -259,7 +259,7 @@ fn sum(exprs: &Exprs, own: Option<String>, terms: &[(ExprId, String)]) -> String
     if out.is_empty() { "0".to_string() } else { out }
 }
 
-/// Powers of elements whose variables are written anew, and energies of the elements that are merged.
+/// Adds the powers of elements whose variables are rewritten, and the energies of the merged elements.
 fn add_powers(reduction: &Reduction<'_>, exprs: &mut Exprs, found: &mut Replacements) {
     let model = &*reduction.assigned.model;
     for element in &model.graph.elements {
@@ -300,7 +300,7 @@ fn add_powers(reduction: &Reduction<'_>, exprs: &mut Exprs, found: &mut Replacem
     }
 }
 
-/// Writes the replacements into the expressions of a statement.
+/// Inserts the replacements into the expressions of a statement.
 pub(super) fn replace(text: &str, statement: &Statement, replaced: &Replacements, edits: &mut Edits) {
     let whole = match &statement.kind {
         StatementKind::Output(indexed) | StatementKind::Signal(indexed) => Some(indexed.value.span),

@@ -1,5 +1,4 @@
-//! The text of a reduced model: the author's own text, in which one element stands for each field that could be merged, and what is of
-//! no use any more is gone.
+//! The text of a reduced model: the original text with one element instead of each field that could be merged, without superfluous parts.
 
 pub(crate) mod edits;
 mod graph;
@@ -17,19 +16,19 @@ use lgm_syntax::ast;
 use lgm_syntax::visit::statements;
 use statements::Names;
 
-/// A text with what could not be written into it.
+/// A rewritten text, with the changes that were impossible.
 #[derive(Clone, Debug)]
 pub struct Rewritten {
     /// The text of the whole file.
     pub text: String,
-    /// Elements that one other element does for and that stay in the text all the same, with the reason.
+    /// Elements that could be replaced but remain in the text, with the reason.
     pub left: Vec<(String, String)>,
-    /// Elements that others were merged into, and whose own statements have no start: the text says nothing yet of what the others
-    /// began with.
+    /// Elements that others were merged into, and whose own statements set no initial value: the text does not yet contain the initial
+    /// values of the others.
     pub without_start: Vec<String>,
 }
 
-/// Writes the merges into the text that the model stands in; `declared` is the model in the tree of that text.
+/// Applies the merges to the text that contains the model; `declared` is the model in the syntax tree of that text.
 pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, declared: &ast::Model) -> Rewritten {
     let model = &*reduction.assigned.model;
     let mut exprs = reduction.exprs.clone();
@@ -50,9 +49,9 @@ pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, dec
             without_start: Vec::new(),
         };
     }
-    // Without those that are left.
+    // Without the merges that cannot be written.
     super::merging::total(&mut exprs, &mut merges);
-    // The compiler merges the elements that stay in the text, as before.
+    // The compiler still merges the elements that remain in the text.
     let written = Reduction {
         merges,
         ..reduction.clone()
@@ -94,7 +93,7 @@ pub fn reduced_text(reduction: &Reduction<'_>, source: SourceId, text: &str, dec
     }
 }
 
-/// Says in the report of the elements that stay in the text that they do; `declared` is the model in the tree of its text.
+/// Notes in the report which elements remain in the text; `declared` is the model in the syntax tree of its text.
 pub fn report_what_stays(reduction: &mut Reduction<'_>, declared: &ast::Model) {
     let model = &*reduction.assigned.model;
     let names = Names::of(model, declared);
@@ -103,7 +102,7 @@ pub fn report_what_stays(reduction: &mut Reduction<'_>, declared: &ast::Model) {
     for merge in &reduction.merges {
         if let Some(reason) = obstacle(reduction, &names, &remains, merge) {
             let names = [merge.removed, merge.kept].map(|port| element_name(model, port));
-            let done = format!("stays in the text: {} alone would do the same, but {reason}", names[1]);
+            let done = format!("stays in the text: {} could represent both, but {reason}", names[1]);
             let [removed, kept] = names;
             said.push((removed, kept, done));
         }
@@ -122,15 +121,13 @@ fn element_name(model: &Model, port: PortId) -> String {
     model.element_name(model.graph.ports[port.index()].element)
 }
 
-/// The reason why a merge cannot be written into the text.
+/// Returns the reason why a merge cannot be written into the text.
 fn obstacle(reduction: &Reduction<'_>, names: &Names<'_>, remains: &Remains<'_>, merge: &Merge) -> Option<String> {
     let model = &*reduction.assigned.model;
     for port in [merge.removed, merge.kept] {
         let name = element_name(model, port);
         if !names.has_instance(&name) {
-            return Some(format!(
-                "`{name}` is not declared by a statement of its own in the model"
-            ));
+            return Some(format!("`{name}` is not declared by a separate statement in the model"));
         }
     }
     let is_bond = matches!(model.graph.ports[merge.removed.index()].connection, Connection::Bond(_));
@@ -141,17 +138,17 @@ fn obstacle(reduction: &Reduction<'_>, names: &Names<'_>, remains: &Remains<'_>,
     None
 }
 
-/// The variable of the removed element that is zero once its part has gone into the other one.
+/// Returns the variable of the removed element that is zero after its share has moved to the other one.
 fn zero_variable(reduction: &Reduction<'_>, merge: &Merge) -> Variable {
     let solved = reduction.assigned.causality.solved[merge.removed.index()];
     solved.expect("invariant: causality assigns storage").conjugate()
 }
 
-/// The kept elements with their parameters, each once.
+/// Returns the kept elements with their parameters, each once.
 fn parameters(reduction: &Reduction<'_>) -> Vec<(PortId, ExprId)> {
     let mut found: Vec<(PortId, ExprId)> = Vec::new();
     for merge in &reduction.merges {
-        // The last merge of an element holds those before it.
+        // The last merge of an element includes all earlier ones.
         let all = reduction.merges.iter().rev().find(|other| other.kept == merge.kept);
         let after = all.map_or(merge.after, |other| other.after);
         if !found.iter().any(|known| known.0 == merge.kept) {
@@ -178,7 +175,7 @@ const PLAIN: [&str; 13] = [
     "C",
 ];
 
-/// The argument of an element with another value, and the kind that takes it where its own kind does not.
+/// Returns the new argument of an element, and a new kind if its own kind does not accept the argument.
 fn written_parameter(model: &Model, exprs: &mut Exprs, port: PortId, value: ExprId) -> (Option<&'static str>, String) {
     let info = &model.graph.ports[port.index()];
     let element = &model.graph.elements[info.element.index()];
@@ -207,14 +204,14 @@ fn written_parameter(model: &Model, exprs: &mut Exprs, port: PortId, value: Expr
     (kind, shown(exprs, value))
 }
 
-/// The factor of the start of a kept element, if it is not 1: of the energy variable in a bond graph, and of the co-energy variable in a
-/// linear graph. Beside dependent storage the co-energy variable stays as it is, and the energy variable grows with the parameter; in a
-/// field of storage that takes up the same it is the other way round.
+/// Returns the factor of the initial value of a kept element, if it is not 1: of the energy variable in a bond graph, and of the co-energy
+/// variable in a linear graph. For dependent storage the co-energy variable is unchanged, and the energy variable grows with the parameter.
+/// For storage with a common energy variable, the opposite holds.
 fn start(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> Option<String> {
     let model = &*reduction.assigned.model;
     let is_energy = matches!(model.graph.ports[kept.index()].connection, Connection::Bond(_));
     let of = |kind| move |merge: &&Merge| merge.kept == kept && merge.kind == kind;
-    // Every merge of dependent storage holds the sum of all of them.
+    // Every merge of dependent storage includes the sum of all of them.
     let ratio = match is_energy {
         true => {
             let merge = reduction.merges.iter().find(of(MergeKind::Dependent))?;
@@ -231,7 +228,7 @@ fn start(reduction: &Reduction<'_>, exprs: &mut Exprs, kept: PortId) -> Option<S
     Some(shown(exprs, ratio))
 }
 
-/// The source that gives a zero in the place of an element.
+/// Returns the kind of the source that sets a zero instead of an element.
 fn kind_of_zero(model: &Model, port: PortId, zero: Variable) -> &'static str {
     let info = &model.graph.ports[port.index()];
     let across = info

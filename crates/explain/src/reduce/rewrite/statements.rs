@@ -6,7 +6,7 @@ use lgm_syntax::ast::{self, Expr, ExprKind, Instance, Statement, StatementKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// The statements of a model that declare elements and junctions by themselves: no loop, no component and no vector is around them.
+/// The statements of a model that declare elements and junctions directly, not within a loop, a component or a vector.
 pub(super) struct Names<'t> {
     instances: FxHashMap<String, (&'t Statement, &'t Instance)>,
     junctions: FxHashSet<String>,
@@ -31,7 +31,7 @@ impl<'t> Names<'t> {
                 _ => {}
             }
         }
-        // A name in loops and bindings stays.
+        // A name that occurs in loops and bindings must stay.
         let mut held: FxHashSet<String> = FxHashSet::default();
         for statement in &declared.body {
             match &statement.kind {
@@ -67,7 +67,7 @@ impl<'t> Names<'t> {
         self.instances[name]
     }
 
-    /// Returns true if a junction may be taken out of the text.
+    /// Returns true if a junction may be removed from the text.
     pub(super) fn has_junction(&self, name: &str) -> bool {
         self.junctions.contains(name)
     }
@@ -79,7 +79,7 @@ fn names_in(body: &[Statement], held: &mut FxHashSet<String>) {
     });
 }
 
-/// All names in an expression.
+/// Collects all names in an expression.
 fn mentioned(expr: &Expr, held: &mut FxHashSet<String>) {
     if let ExprKind::Name(name) = &expr.kind {
         held.insert(name.text.to_string());
@@ -87,7 +87,7 @@ fn mentioned(expr: &Expr, held: &mut FxHashSet<String>) {
     lgm_syntax::visit::child_expressions(expr, &mut |child| mentioned(child, held));
 }
 
-/// The name that an end of a bond or a branch begins with: `T` of `T.in`.
+/// Returns the name at the beginning of a bond's or branch's end: `T` of `T.in`.
 pub(crate) fn base(expr: &Expr) -> Option<&str> {
     match &expr.kind {
         ExprKind::Name(name) => Some(&name.text),
@@ -96,12 +96,12 @@ pub(crate) fn base(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// The bytes of a span.
+/// Returns the byte range of a span.
 pub(crate) fn range(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize
 }
 
-/// The bonds and branches that end at each node.
+/// Returns the bonds and branches that end at each node.
 pub(super) fn ends_at(model: &Model) -> Vec<Vec<Incident>> {
     let mut found = vec![Vec::new(); model.graph.nodes.len()];
     let mut add = |node: NodeId, incident: Incident| found[node.index()].push(incident);

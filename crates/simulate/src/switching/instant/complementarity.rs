@@ -1,139 +1,132 @@
-//! Modes of elements that are complementary, found at once: of two variables of a port one is given in each of two modes, and the other
-//! one has the right sign. Diodes, walls and valves are of this kind.
+//! The modes after an instant, found for all elements at once.
 //!
-//! The combination in force says how the free variables answer to offsets of the given ones over a short step (J. J. Moreau's time
-//! stepping). That is a linear complementarity problem; the elements whose offsets are not 0 in its solution change their mode.
+//! The combination in force determines the response of the free variables of ports to offsets of the given ones over a
+//! short step (J. J. Moreau's time stepping). With the bounds of all modes this is one linear complementarity problem,
+//! see [`take_bounded`].
 
 use crate::failure::Failure;
 use crate::inputs::signals::Corner;
 use crate::reinitialisation::jump::move_states;
+use crate::switching::instant::entering::two_steps;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;
-use crate::switching::prepared::Prepared;
-use lgm_algebra::expr::Relation;
-use lgm_equations::switching::Condition;
 use lgm_model::Variable;
-use lgm_runtime::events::complementarity::{Answers, Memory};
+use lgm_runtime::events::complementarity::{Bounded, Memory, Problem, Quantity, take_bounded};
 use lgm_runtime::events::lemke::SHORT;
 
-/// An element that is complementary in the mode in force.
-struct Pair {
-    element: usize,
-    /// Its offset.
-    offset: usize,
-    /// The mode that it would change to.
-    to: usize,
-    /// The outputs with the variable that is free, and with the value that the other mode gives it.
-    free: usize,
-    other: usize,
-    /// The margin of the change, and whether it is taken above 0.
-    margin: usize,
-    is_above: bool,
-}
+/// Watched outputs and margins.
+type Answer = (Vec<f64>, Vec<f64>);
 
-/// The complementary elements of a combination.
-fn pairs(prepared: &Prepared) -> Vec<Pair> {
+/// Collects the bounds of an element in the mode in force, with the port whose variable the mode sets. Returns `None`
+/// if a change occurs that no bound describes.
+fn bounds_of(standing: &Standing, offset: usize, out: &mut Vec<Bounded>) -> Option<()> {
+    let prepared = &standing.prepared;
     let combination = &prepared.combination;
-    let offsets = combination.offsets.iter().enumerate();
-    offsets
-        .filter_map(|(offset, found)| {
-            let (element, port) = found.port;
-            let [change] = &prepared.changes[element][..] else {
-                return None;
-            };
-            let ports = &combination.ports[element];
-            let (given, other) = combination.laws[element].get(change.to).copied().flatten()?;
-            if ports.len() != 1 || given == found.given || !change.is_free || !change.sets.is_empty() {
+    let (element, _) = combination.offsets[offset].port;
+    let ([ports], given) = (&combination.ports[element][..], combination.offsets[offset].given) else {
+        return Some(());
+    };
+    let first = out.len();
+    for change in prepared.changes[element].iter().filter(|change| change.sets.is_empty()) {
+        let Some(bound) = change.bound else {
+            if !standing.holds(&change.condition) {
+                continue;
+            }
+            let (gives, wanted) = combination.laws[element][change.to]?;
+            let free = if given == Variable::Effort { ports.1 } else { ports.0 };
+            if gives == given {
                 return None;
             }
-            let (margin, relation) = only_margin(&change.condition)?;
-            Some(Pair {
+            out.truncate(first);
+            out.extend(Bounded::decided(element, change.to, offset, (free, wanted)));
+            return Some(());
+        };
+        let reached = if bound.is_positive { 1.0 } else { -1.0 };
+        let sign = |at: usize| {
+            if at == bound.margin {
+                reached
+            } else {
+                standing.signs[at]
+            }
+        };
+        if change.condition.holds(&sign) {
+            out.push(Bounded {
                 element,
-                offset,
                 to: change.to,
-                free: if given == Variable::Effort {
-                    ports[port].0
-                } else {
-                    ports[port].1
-                },
-                other,
-                margin,
-                is_above: match relation {
-                    Relation::Greater | Relation::GreaterEqual => true,
-                    Relation::Less | Relation::LessEqual => false,
-                    _ => return None,
-                },
-            })
-        })
-        .collect()
-}
-
-/// The margin of a condition that is one comparison.
-fn only_margin(condition: &Condition) -> Option<(usize, Relation)> {
-    match condition {
-        Condition::Margin(at, relation) => Some((*at, *relation)),
-        _ => None,
+                port: offset,
+                quantity: Quantity::Margin(bound.margin),
+                is_upper: bound.is_positive,
+                is_above: bound.is_above,
+                is_decided: false,
+                far: bound.far.and_then(|far| {
+                    let laws = &combination.laws[element];
+                    Some((far, laws[far]?.1, laws[prepared.modes[element]]?.1))
+                }),
+            });
+        }
     }
+    Some(())
 }
 
 impl Instant<'_, '_> {
-    /// The modes in which all complementary elements agree, as far as the combination in force tells; none where they are less than two,
-    /// or where the problem has no solution.
+    /// Returns the modes in which no bound is exceeded, according to the combination in force. Returns `None` if fewer than two
+    /// elements are bounded, or if the problem has no solution.
     pub(super) fn complementary_modes(
         &mut self,
         from: &Before,
         standing: &Standing,
     ) -> Result<Option<Vec<usize>>, Failure> {
         let prepared = &standing.prepared;
-        let pairs = pairs(prepared);
-        let count = pairs.len();
+        let mut bounds = Vec::new();
+        for offset in 0..prepared.offsets.len() {
+            if bounds_of(standing, offset, &mut bounds).is_none() {
+                return Ok(None);
+            }
+        }
+        let count = bounds.len();
         if count < 2 {
             return Ok(None);
         }
-        let (base, base_margins) = self.answer(from, standing, None)?;
-        let value = |pair: &Pair, values: &[f64]| {
-            prepared.of_output(pair.free, values) - prepared.of_output(pair.other, values)
-        };
-        let mut free: Vec<f64> = pairs.iter().map(|pair| value(pair, &base)).collect();
-        let mut answers = Answers {
-            matrix: &mut vec![0.0; count * count],
-            margins: &mut vec![0.0; count * count],
-            free: &mut free,
-            signs: &mut vec![0.0; count],
-        };
-        for (column, of) in pairs.iter().enumerate() {
-            let (values, margins) = self.answer(from, standing, Some(of.offset))?;
-            for (row, pair) in pairs.iter().enumerate() {
-                let moved = margins[pair.margin] - base_margins[pair.margin];
-                answers.take((row, column), value(pair, &values), moved);
+        let short = (SHORT * (self.plan.stop - self.plan.start)).max(1e3 * f64::EPSILON * self.time.abs());
+        let mut fault = None;
+        let answer = |offset: Option<usize>| match self.answer(from, standing, short, offset) {
+            Ok(found) => Some(found),
+            Err(found) => {
+                fault = Some(found);
+                None
             }
-        }
-        let mut solution = vec![0.0; count];
-        let mut memory = Memory {
-            table: &mut vec![0.0; count * (2 * count + 2)],
-            basis: &mut vec![0; count],
-            z: &mut solution,
         };
-        if !answers.solve(|row| pairs[row].is_above, &mut memory) {
-            return Ok(None);
-        }
+        let value = |(watched, margins): &Answer, quantity: Quantity| match quantity {
+            Quantity::Margin(at) => margins[at],
+            Quantity::Difference(free, wanted) => {
+                prepared.of_output(free, watched) - prepared.of_output(wanted, watched)
+            }
+        };
         let mut modes = prepared.modes.clone();
-        for (pair, value) in pairs.iter().zip(solution) {
-            if value > 0.0 {
-                modes[pair.element] = pair.to;
-            }
-        }
-        Ok(Some(modes))
+        let rows = Bounded::rows(&bounds);
+        let (mut matrix, mut distances) = (vec![0.0; rows * rows], vec![0.0; rows]);
+        let problem = Problem {
+            matrix: &mut matrix,
+            distances: &mut distances,
+            memory: Memory {
+                table: &mut vec![0.0; rows * (2 * rows + 2)],
+                basis: &mut vec![0; rows],
+                z: &mut vec![0.0; rows],
+            },
+        };
+        let is_solved = take_bounded(&bounds, answer, value, problem, &mut modes);
+        fault.map_or(Ok(is_solved.then_some(modes)), Err)
     }
 
-    /// The watched outputs and the margins a short time behind this instant, where one offset is 1 from now on. Impulses count as values
-    /// that last as long.
+    /// Returns the watched outputs and the margins a short time after this instant, with one offset equal to 1 from then
+    /// on. Impulses count as values of that duration.
     fn answer(
         &mut self,
         from: &Before,
         standing: &Standing,
+        short: f64,
         offset: Option<usize>,
-    ) -> Result<(Vec<f64>, Vec<f64>), Failure> {
+    ) -> Result<Answer, Failure> {
         let prepared = &standing.prepared;
         let zeros = vec![0.0; prepared.offsets.len()];
         let mut after = zeros.clone();
@@ -151,19 +144,22 @@ impl Instant<'_, '_> {
         };
         let read = (&prepared.traits.rates_read, self.plan.rtol);
         move_states(&motion, &signals, read, &corner, &mut states, false)?;
-        let short = (SHORT * (self.plan.stop - self.plan.start)).max(1e3 * f64::EPSILON * self.time.abs());
-        let mut slopes = vec![0.0; states.len()];
-        motion.rates(self.time, &states, &mut slopes);
-        for (state, slope) in states.iter_mut().zip(&slopes) {
-            *state += short * slope;
-        }
+        let states = two_steps(&motion, (self.time, &states), 0.5 * short).unwrap_or(states);
         let mut rates = vec![0.0; prepared.system.inputs.len()];
         for (input, step) in steps {
             rates[input] = step / short;
         }
         let at = (self.time + short, &states[..]);
-        let values = prepared.call(&motion, &prepared.watched, at, Some(&rates));
+        let watched = prepared.call(&motion, &prepared.watched, at, Some(&rates));
         let margins = prepared.call(&motion, &prepared.margins, at, Some(&rates));
-        Ok((values, margins))
+        let impulses = standing.margin_impulses.iter().map(|impulse| impulse / short);
+        Ok((
+            watched,
+            margins
+                .iter()
+                .zip(impulses)
+                .map(|(margin, impulse)| margin + impulse)
+                .collect(),
+        ))
     }
 }

@@ -1,5 +1,6 @@
-//! Variables that changes set at one instant. Contacts that close together obey what they set together, each by the values just before
-//! the instant: of three balls that touch, the one that is hit and the one behind it move off at once.
+//! Variables set by changes at one instant. Contacts that close simultaneously satisfy their set values together, each with
+//! the values just before the instant. Of three touching balls, the one that is hit and its neighbour thus start to move
+//! immediately.
 
 use crate::switching::instant::standing::{Before, Closing, PortValue, Standing};
 use rustc_hash::FxHashMap;
@@ -7,17 +8,17 @@ use rustc_hash::FxHashMap;
 /// The contacts of one instant.
 #[derive(Default)]
 pub(crate) struct Contacts {
-    /// The values that each change would set by those just before the instant: by the element and the mode that follows.
+    /// The values that each change would set, computed just before the instant, by element and next mode.
     offered: FxHashMap<(usize, usize), Vec<PortValue>>,
-    /// Those that have closed, and what was known before the first of them did.
+    /// The contacts that have closed, and the values before the first one closed.
     closed: Vec<Closing>,
     base: Option<Before>,
-    /// All that have closed at this instant.
+    /// All contacts that have closed at this instant.
     all: Vec<(usize, usize)>,
 }
 
 impl Contacts {
-    /// Before anything has changed.
+    /// Creates the contacts before any change.
     pub fn at(standing: &Standing) -> Contacts {
         let prepared = &standing.prepared;
         let mut offered = FxHashMap::default();
@@ -33,12 +34,12 @@ impl Contacts {
         }
     }
 
-    /// Closes contacts that act now, together with those that closed at this instant before: from where they are to be entered, and all
-    /// that they set.
+    /// Closes the contacts that act now, together with those that closed earlier at this instant. Returns the point from
+    /// which the modes are entered, and all set values.
     pub fn close(&mut self, from: &Before, acting: Vec<Closing>, modes: &mut [usize]) -> (Before, Vec<PortValue>) {
         let is_closed = |change: &Closing| self.closed.iter().any(|known| known.element == change.element);
         if acting.iter().any(is_closed) {
-            // One of them closes again: what it sets now comes after what was set before.
+            // A contact closes again: its new values follow those set before.
             self.closed.clear();
             self.base = None;
             self.offered.clear();
@@ -58,7 +59,7 @@ impl Contacts {
         (base.clone(), sets.collect())
     }
 
-    /// The modes in which an element has closed at this instant.
+    /// Returns the mode in which an element first closed at this instant, if any.
     pub fn closed_by(&self, element: usize) -> impl Iterator<Item = usize> + '_ {
         let own = self.all.iter().filter(move |closed| closed.0 == element);
         own.map(|closed| closed.1).take(1)

@@ -1,20 +1,23 @@
-//! The run in a combination of modes behind an instant: what the modes give steps from what was before, and moves the states.
+//! Entering a combination of modes after an instant: the variables set by the modes step from their previous
+//! values, and move the states.
 
 use crate::failure::Failure;
 use crate::inputs::signals::{Corner, Side, Signals};
 use crate::motion::Motion;
 use crate::reinitialisation::jump::{move_states, step_vector};
 use crate::switching::held::{Held, HeldInput};
+use crate::switching::instant::faults::cannot_be_set;
 use crate::switching::instant::standing::{Before, PortValue, Standing};
 use crate::switching::instant::transition::Instant;
 use crate::switching::prepared::Prepared;
 use lgm_model::Variable;
-use lgm_runtime::events::enter::{AHEAD, FAINT, FINEST, IMPULSE};
+use lgm_runtime::events::enter::{AHEAD, COUNTS, FAINT, FINEST, IMPULSE, RESOLVED};
 use nalgebra::{DMatrix, DVector};
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Instant<'_, '_> {
-    /// The signals of a combination behind this instant.
+    /// Returns the signals of a combination after this instant.
     pub(crate) fn signals<'p>(
         &self,
         prepared: &'p Prepared,
@@ -35,8 +38,8 @@ impl Instant<'_, '_> {
         }
     }
 
-    /// The run in a combination behind this instant: states by their names, discrete variables, and variables of ports before it.
-    /// Variables that the modes give step from there, and move the states.
+    /// Enters a combination after this instant, with the states by name, the discrete variables and the port variables before
+    /// it. Variables set by the modes step from these values, and move the states.
     pub fn enter(&mut self, from: &Before, prepared: Rc<Prepared>, sets: &[PortValue]) -> Result<Standing, Failure> {
         let mut states = Vec::with_capacity(prepared.system.states.len());
         for state in &prepared.system.states {
@@ -49,8 +52,8 @@ impl Instant<'_, '_> {
             prepared.call(&motion, &prepared.watched, (self.time, &states), None)
         };
         let (mut before, mut after) = (zeros.clone(), zeros);
-        if from.ports.is_empty() {
-            before = self.offsets_at_start(from, &prepared, &states)?;
+        if from.ports.is_empty() || !from.set_at.is_empty() {
+            before = self.offsets_of_values(from, &prepared, &states)?;
         }
         for (at, offset) in prepared.combination.offsets.iter().enumerate() {
             let (element, port) = offset.port;
@@ -81,43 +84,39 @@ impl Instant<'_, '_> {
         let impulses = self.impulses(&prepared, &motion, &corner, &states);
         let supplied = self.supplied(&prepared, &motion, &corner, &states);
         let watched = prepared.call(&motion, &prepared.watched, (self.time, &states), None);
-        let (margins, least) = prepared.margins_at(&motion, self.time, &states);
-        let signs = self.signs(
-            &prepared,
-            &motion,
-            (&margins, &least),
-            (
-                &states,
-                &prepared.margin_impulses(&impulses, FAINT * self.plan.rtol.max(FINEST)),
-            ),
-        );
+        let (margins, mut least) = prepared.margins_at(&motion, self.time, &states);
+        let margin_impulses = prepared.margin_impulses(&impulses, FAINT * self.plan.rtol.max(FINEST));
+        let signs = self.signs(&prepared, &motion, (&margins, &mut least), (&states, &margin_impulses));
+        let mut rates = vec![0.0; states.len()];
         Ok(Standing {
+            has_rates: states.is_empty() || motion.rates(self.time, &states, &mut rates),
             states,
             discretes: from.discretes.clone(),
             offsets: after,
             watched,
             signs,
             margins,
+            margin_impulses,
             least,
             supplied,
-            wanted: from.wanted.clone(),
             prepared: prepared.clone(),
         })
     }
 
-    /// At the start of a run, the offsets with which dependent storage has its starts, as far as elements with modes join it to other
-    /// storage; without a start given it is at rest.
-    fn offsets_at_start(&self, from: &Before, prepared: &Prepared, states: &[f64]) -> Result<Vec<f64>, Failure> {
+    /// Returns the offsets with which dependent storage reaches its own values, if elements with modes connect it to other
+    /// storage. These are its initial values or, if a block has set storage, its previous or set values.
+    fn offsets_of_values(&self, from: &Before, prepared: &Prepared, states: &[f64]) -> Result<Vec<f64>, Failure> {
         let count = prepared.offsets.len();
-        let given: Vec<(usize, f64)> = (prepared.dependent())
-            .filter_map(|(name, output)| Some((output, from.state(name)?)))
-            .collect();
+        let given = prepared
+            .dependent()
+            .filter_map(|(name, output)| Some((name, output, from.state(name)?)));
+        let given: Vec<(&Arc<str>, usize, f64)> = given.collect();
         let mut offsets = vec![0.0; count];
-        if given.is_empty() || count == 0 {
+        if given.is_empty() {
             return Ok(offsets);
         }
         let mut matrix = DMatrix::zeros(given.len(), count);
-        // Just before the start, where all inputs are 0.
+        // Just before the start, all inputs are 0.
         let watched = |offsets: &[f64]| -> Result<Vec<f64>, Failure> {
             let signals = self.signals(prepared, (&from.discretes, offsets), (&from.discretes, offsets));
             let motion = self.motion(prepared, &signals)?;
@@ -130,17 +129,33 @@ impl Instant<'_, '_> {
         for at in 0..count {
             offsets[at] = 1.0;
             let moved = watched(&offsets)?;
-            for (row, (output, _)) in given.iter().enumerate() {
+            for (row, (_, output, _)) in given.iter().enumerate() {
                 matrix[(row, at)] = prepared.of_output(*output, &moved) - prepared.of_output(*output, &level);
             }
             offsets[at] = 0.0;
         }
         let wanted = given
             .iter()
-            .map(|(output, start)| start - prepared.of_output(*output, &level));
+            .map(|(_, output, value)| value - prepared.of_output(*output, &level));
         let wanted = DVector::from_vec(wanted.collect());
-        let solved = matrix.svd(true, true).solve(&wanted, 1e-12);
-        Ok(solved.map_or(vec![0.0; count], |found| found.iter().copied().collect()))
+        let found = match count {
+            0 => DVector::zeros(0),
+            _ => matrix
+                .clone()
+                .svd(true, true)
+                .solve(&wanted, 1e-12)
+                .unwrap_or_else(|_| DVector::zeros(count)),
+        };
+        let left = &matrix * &found - &wanted;
+        // Values set by a block must be reached exactly; other storage may adjust.
+        let is_tied = |name: &Arc<str>| {
+            let row = given.iter().position(|known| known.0 == name);
+            row.is_some_and(|row| left[row].abs() > COUNTS.sqrt() * wanted[row].abs())
+        };
+        match from.set_at.iter().find(|set| is_tied(&set.0)) {
+            Some((name, span)) => Err(self.failure(cannot_be_set(self.time, name, *span))),
+            None => Ok(found.iter().copied().collect()),
+        }
     }
 
     pub(crate) fn motion<'p>(&'p self, prepared: &'p Prepared, signals: &'p Held<'p>) -> Result<Motion<'p>, Failure> {
@@ -149,7 +164,7 @@ impl Instant<'_, '_> {
         Ok(motion)
     }
 
-    /// The steps of all inputs at this instant: of those that are held, and of the others where they are to be counted.
+    /// Returns the steps of all held inputs at this instant, and those of the other inputs if requested.
     fn steps(&self, signals: &Held<'_>, others: bool) -> Vec<(usize, f64)> {
         let mut steps: Vec<(usize, f64)> = (signals.held.iter())
             .map(|held| (held.input, held.after - held.before))
@@ -166,7 +181,8 @@ impl Instant<'_, '_> {
         steps
     }
 
-    /// The energy that sources supply by impulses, at what they give behind the instant: a source steps first, and then storage follows.
+    /// Returns the energy that sources supply by impulses, computed with their values after the instant: a source steps first,
+    /// and then storage follows.
     fn supplied(&self, prepared: &Prepared, motion: &Motion<'_>, corner: &Corner, states: &[f64]) -> f64 {
         let Some(powers) = prepared.powers.as_ref().filter(|_| !corner.steps.is_empty()) else {
             return 0.0;
@@ -184,7 +200,7 @@ impl Instant<'_, '_> {
         -(0..powers.counts.0).map(absorbed).sum::<f64>()
     }
 
-    /// The impulses of the watched outputs; 0 where there is none.
+    /// Returns the impulses of the watched outputs; 0 for outputs without one.
     fn impulses(&self, prepared: &Prepared, motion: &Motion<'_>, corner: &Corner, states: &[f64]) -> Vec<f64> {
         let count = prepared.watched.outputs();
         if corner.steps.is_empty() {
@@ -202,42 +218,69 @@ impl Instant<'_, '_> {
         with.iter().zip(&without).map(impulse).collect()
     }
 
-    /// The signs of the margins: an impulse decides first, then the value, and of a value of 0 where it is going.
+    /// Returns the signs of the margins: an impulse decides first, then the value, and for a value of 0 its direction.
+    /// The magnitude below which a margin counts as 0 is increased if it crosses 0 near this point.
     fn signs(
         &self,
         prepared: &Prepared,
         motion: &Motion<'_>,
-        (margins, least): (&[f64], &[f64]),
+        (margins, least): (&[f64], &mut [f64]),
         (states, impulses): (&[f64], &[f64]),
     ) -> Vec<f64> {
-        let undecided = |at: usize| impulses[at] == 0.0 && margins[at].abs() <= least[at];
-        let mut going = vec![0.0; margins.len()];
-        let mut rates = vec![0.0; states.len()];
-        if (0..margins.len()).any(undecided) && motion.rates(self.time, states, &mut rates) {
-            let whole = self.plan.stop - self.plan.start;
-            let ahead = (AHEAD * whole).max(1e3 * f64::EPSILON * self.time.abs());
-            let first = states.iter().zip(&rates).map(|(state, rate)| state + ahead * rate);
-            let mut moved: Vec<f64> = first.collect();
-            // Twice as far, with the rates there: what is at rest and accelerates moves too.
-            if motion.rates(self.time + ahead, &moved, &mut rates) {
-                moved
-                    .iter_mut()
-                    .zip(&rates)
-                    .for_each(|(state, rate)| *state += ahead * rate);
+        // A `when` block requires an actual change of sign of its margin.
+        let mut is_bound = vec![false; margins.len()];
+        for bound in prepared.changes.iter().flatten().filter_map(|change| change.bound) {
+            is_bound[bound.margin] = true;
+        }
+        let whole = self.plan.stop - self.plan.start;
+        let finest = 1e3 * f64::EPSILON * self.time.abs();
+        // The change of each margin per resolved time, for the first step long enough that the change is not round-off.
+        let mut going: Vec<Option<f64>> = vec![None; margins.len()];
+        let mut known = vec![0.0; margins.len()];
+        for share in AHEAD {
+            let ahead = (share * whole).max(finest);
+            let crossed = |at: usize| margins[at].abs() <= least[at].max(f64::abs(known[at]));
+            if (0..margins.len()).all(|at| going[at].is_some() || share != AHEAD[0] && !crossed(at)) {
+                break;
             }
-            let ahead = 2.0 * ahead;
-            let there = prepared.call(motion, &prepared.margins, (self.time + ahead, &moved), None);
+            let Some(moved) = two_steps(motion, (self.time, states), ahead) else {
+                break;
+            };
+            let there = prepared.call(motion, &prepared.margins, (self.time + 2.0 * ahead, &moved), None);
             for at in 0..margins.len() {
                 let change = there[at] - margins[at];
-                going[at] = if change.abs() > least[at] { change } else { 0.0 };
+                if going[at].is_none() {
+                    known[at] = change * (RESOLVED * whole).max(finest) / ahead;
+                    going[at] = (change.abs() > least[at]).then_some(change);
+                }
             }
         }
-        (0..margins.len())
-            .map(|at| match (impulses[at] != 0.0, undecided(at)) {
-                (true, _) => impulses[at],
-                (false, true) => going[at],
-                (false, false) => margins[at],
-            })
-            .collect()
+        let mut sign = |at: usize| {
+            let margin = margins[at];
+            if is_bound[at] && margin.abs() <= known[at].abs() {
+                least[at] = least[at].max(2.0 * margin.abs());
+            }
+            match margin.abs() <= least[at] {
+                _ if impulses[at] != 0.0 => impulses[at],
+                true => going[at].unwrap_or(0.0),
+                false => margin,
+            }
+        };
+        (0..margins.len()).map(&mut sign).collect()
     }
+}
+
+/// Returns the states two steps of length `ahead` later, or `None` if the right-hand side has no value.
+pub(super) fn two_steps(motion: &Motion<'_>, (time, states): (f64, &[f64]), ahead: f64) -> Option<Vec<f64>> {
+    let (mut moved, mut rates) = (states.to_vec(), vec![0.0; states.len()]);
+    for at in [time, time + ahead] {
+        if !motion.rates(at, &moved, &mut rates) {
+            return None;
+        }
+        moved
+            .iter_mut()
+            .zip(&rates)
+            .for_each(|(state, rate)| *state += ahead * rate);
+    }
+    Some(moved)
 }

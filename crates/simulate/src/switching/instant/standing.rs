@@ -1,32 +1,35 @@
-//! Where a run stands, behind an event and before it.
+//! The state of a run before and after an event.
 
 use crate::switching::prepared::Prepared;
 use lgm_equations::switching::{Condition, WatchedChange};
 use lgm_model::Variable;
 use lgm_model::system::{State, StateSystem};
+use lgm_source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Where a run stands: a combination with its states, and all that is watched there.
+/// The current point of a run: a combination with its states, and all watched values there.
 pub(crate) struct Standing {
     pub prepared: Rc<Prepared>,
     pub states: Vec<f64>,
     /// The values of discrete variables.
     pub discretes: Vec<f64>,
-    /// The values of offsets: 0, but at the instant of a change that sets a variable.
+    /// The values of offsets: 0, except at the instant of a change that sets a variable.
     pub offsets: Vec<f64>,
     pub watched: Vec<f64>,
-    /// Margins of conditions with their signs: impulses before finite values, and what is 0 by where it is going.
+    /// The signs of the margins of conditions: impulses take precedence over finite values, and zeros count by their direction.
     pub signs: Vec<f64>,
-    /// Margins of conditions as they are.
+    /// The values of the margins of conditions.
     pub margins: Vec<f64>,
-    /// The size below which each margin counts as 0.
+    /// True if all states have a rate here: a combination in which one has none is invalid.
+    pub has_rates: bool,
+    /// The impulses of the margins at the change to this combination.
+    pub margin_impulses: Vec<f64>,
+    /// The magnitude below which each margin counts as 0.
     pub least: Vec<f64>,
-    /// The energy that sources supply by impulses at the instant of the change to here; 0 unless the balance of energy is asked for.
+    /// The energy that sources supply by impulses at the change to this combination; 0 unless the energy balance is requested.
     pub supplied: f64,
-    /// The modes that are wanted of elements whose modes are assumed.
-    pub wanted: Vec<Option<usize>>,
 }
 
 /// A variable of a port that a change sets: the element, its port, the variable and the value.
@@ -35,13 +38,13 @@ pub(crate) type PortValue = (usize, usize, Variable, f64);
 /// A contact that closes: a change of an element that sets variables of ports.
 pub(crate) struct Closing {
     pub element: usize,
-    /// The mode that follows.
+    /// The next mode.
     pub to: usize,
     pub sets: Vec<PortValue>,
 }
 
 impl Closing {
-    /// The change of an element, with the values that it sets where a run stands.
+    /// Returns the change of an element, with the values that it sets at the current point of a run.
     pub fn of(element: usize, change: &WatchedChange, standing: &Standing) -> Closing {
         let value = |output: usize| standing.prepared.of_output(output, &standing.watched);
         let sets = change.sets.iter().map(|set| (element, set.0, set.1, value(set.2)));
@@ -59,7 +62,7 @@ impl Standing {
         condition.holds(&|at| self.signs[at])
     }
 
-    /// The signs of the margins that are 0 here, by where they are going; 0 for the others.
+    /// For each margin that is 0 here, returns the sign of its direction; for the others, returns 0.
     pub fn going(&self) -> Vec<f64> {
         let margins = self.margins.iter().zip(&self.least).zip(&self.signs);
         margins
@@ -67,30 +70,40 @@ impl Standing {
             .collect()
     }
 
-    /// Returns true if a condition holds here and is not only about to: a margin within its rounding is 0.
-    pub fn holds_now(&self, condition: &Condition) -> bool {
-        let margin = |at: usize| match self.margins[at].abs() <= self.least[at] {
+    /// Returns a margin; a value within its round-off is 0.
+    fn margin(&self, at: usize) -> f64 {
+        match self.margins[at].abs() <= self.least[at] {
             true => 0.0,
             false => self.margins[at],
-        };
-        condition.holds(&margin)
+        }
     }
 
-    /// Returns true if these are the values of its states, and no other storage has one.
+    /// Returns true if the condition of a block holds here, or has held and is not left yet.
+    pub fn keeps(&self, condition: &Condition, held: bool) -> bool {
+        condition.is_kept(held, &|at| self.margin(at), &|_| false)
+    }
+
+    /// Returns true if the condition of a block holds just after the block has run, at any distance: a ball that bounces ever more softly
+    /// has left the floor each time.
+    pub fn holds_after_run(&self, condition: &Condition) -> bool {
+        condition.holds(&|at| self.margins[at]) || condition.holds(&|at| self.margin(at))
+    }
+
+    /// Returns true if its states have these values, and no other storage has a value.
     pub fn has_states(&self, values: &FxHashMap<Arc<str>, f64>) -> bool {
         let states = self.prepared.system.states.iter().zip(&self.states);
         let mut known = states.map(|(state, value)| values.get(&state.name).is_some_and(|start| start == value));
         values.len() == self.states.len() && known.all(|same| same)
     }
 
-    /// The energy that storage holds.
+    /// Returns the energy of storage.
     pub fn energy(&self) -> Option<f64> {
         let pairs = self.prepared.combination.energy.as_ref()?;
         let value = |output: usize| self.prepared.of_output(output, &self.watched);
         Some(pairs.iter().map(|(z, p)| 0.5 * value(*z) * value(*p)).sum())
     }
 
-    /// The values that blocks read.
+    /// Returns the values that blocks use.
     pub fn read(&self) -> Vec<f64> {
         let outputs = self.prepared.combination.read.iter();
         outputs
@@ -102,29 +115,29 @@ impl Standing {
 /// The state of a run just before an instant.
 #[derive(Clone)]
 pub(crate) struct Before {
-    /// The modes in which the search begins, and those at the beginning of the instant.
+    /// The modes from which the search starts, and those at the beginning of the instant.
     pub modes: Vec<usize>,
     pub began: Vec<usize>,
-    /// The modes that are wanted of elements whose modes are assumed.
-    pub wanted: Vec<Option<usize>>,
-    /// Values of states that replace what the run had.
+    /// Values of states that replace those of the run.
     pub replaced: FxHashMap<Arc<str>, f64>,
-    /// The combination that the other values are of, with its states and watched outputs; at the start of a run, there is none.
+    /// The state set by each assignment of a block, with its location in the text.
+    pub set_at: Vec<(Arc<str>, Span)>,
+    /// The combination of the other values, with its states and watched outputs; none at the start of a run.
     pub known: Option<(Rc<Prepared>, Vec<f64>, Vec<f64>)>,
-    /// The discrete variables before the instant, and as they were assigned.
+    /// The discrete variables before the instant, and after the assignments.
     pub old_discretes: Vec<f64>,
     pub discretes: Vec<f64>,
     /// Effort and flow of the ports of elements with modes; empty at the start of a run.
     pub ports: Vec<Vec<(f64, f64)>>,
-    /// Offsets that are not 0: the element, its port and the offset.
+    /// Nonzero offsets: the element, its port and the offset.
     pub held: Vec<(usize, usize, f64)>,
-    /// If all inputs step at this instant, as at the start.
+    /// True if all inputs step at this instant, as at the start.
     pub inputs_step: bool,
-    /// What the totals among the known states are totals of, by their names.
+    /// The components of the totals in the known states, by name.
     totals: FxHashMap<Arc<str>, Vec<Arc<str>>>,
 }
 
-/// The states of a system that are totals, with what they are totals of.
+/// Returns the states of a system that are totals, with their components.
 fn totals(system: &StateSystem) -> FxHashMap<Arc<str>, Vec<Arc<str>>> {
     let totals = system.states.iter().filter(|state| state.is_total());
     totals
@@ -133,7 +146,7 @@ fn totals(system: &StateSystem) -> FxHashMap<Arc<str>, Vec<Arc<str>>> {
 }
 
 impl Before {
-    /// From where a run stands.
+    /// Returns the state before an instant from the current point of a run.
     pub fn of(standing: &Standing, began: Vec<usize>) -> Before {
         let prepared = &standing.prepared;
         let value = |output: usize| prepared.of_output(output, &standing.watched);
@@ -145,8 +158,8 @@ impl Before {
         Before {
             modes: prepared.modes.clone(),
             began,
-            wanted: standing.wanted.clone(),
             replaced: FxHashMap::default(),
+            set_at: Vec::new(),
             ports: ports.collect(),
             held: offsets
                 .filter(|(_, offset)| **offset != 0.0)
@@ -160,7 +173,7 @@ impl Before {
         }
     }
 
-    /// At the start of a run: what is given by name, for the states of the system of the first modes.
+    /// Returns the state at the start of a run from values given by name, for the states of the system in the first modes.
     pub fn at_start(
         first: &StateSystem,
         modes: Vec<usize>,
@@ -169,9 +182,9 @@ impl Before {
     ) -> Before {
         Before {
             began: modes.clone(),
-            wanted: vec![None; modes.len()],
             modes,
             replaced: starts,
+            set_at: Vec::new(),
             known: None,
             old_discretes: discretes.clone(),
             discretes,
@@ -182,7 +195,7 @@ impl Before {
         }
     }
 
-    /// The value of a state just before the instant. A total of other storage than before has none that goes by its name.
+    /// Returns the value of a state just before the instant. A total of other storage than before has no value under this name.
     pub fn state_of(&self, state: &State) -> Option<f64> {
         let before = self.totals.get(&state.name);
         let is_other = before.is_some_and(|before| *before != state.total_of);

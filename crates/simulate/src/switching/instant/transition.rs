@@ -1,23 +1,23 @@
-//! Transitions at an instant: the modes in force behind it, and the states there, as the search of the runtime finds them.
+//! Transitions at an instant: the search of the runtime finds the modes in force after it, and the states there.
 
 use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::switching::instant::contacts::Contacts;
 use crate::switching::instant::standing::{Before, Closing, Standing};
-use crate::switching::library::Library;
+use crate::switching::library::Combinations;
 use crate::switching::prepared::Prepared;
 use lgm_equations::switching::WatchedChange;
 use lgm_runtime::events::cause::Happening;
-use lgm_runtime::events::search::{Acting, Transition, Unsettled, is_idle, settle};
+use lgm_runtime::events::search::{Acting, Transition, Unsettled, settle};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// The events at one instant.
 pub(crate) struct Instant<'r, 'l> {
-    pub library: &'r mut Library<'l>,
+    pub library: &'r mut Combinations<'l>,
     pub plan: &'r Plan,
     pub time: f64,
-    /// The piece of the run in which inputs are read: behind the instant, or before it.
+    /// The piece of the run in which inputs are evaluated: after the instant, or before it.
     pub piece: (f64, f64),
     pub happened: Vec<Happening>,
     /// The energy that sources have supplied by impulses.
@@ -25,13 +25,11 @@ pub(crate) struct Instant<'r, 'l> {
 }
 
 impl Instant<'_, '_> {
-    /// Finds the modes behind this instant, and the states there.
+    /// Finds the modes after this instant, and the states there.
     pub fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
         let mut modes = from.modes.clone();
-        let before = from.wanted.clone();
         let mut search = Search {
             instant: self,
-            wanted: before.clone(),
             from,
             standing: None,
             contacts: Contacts::default(),
@@ -42,17 +40,10 @@ impl Instant<'_, '_> {
             from,
             standing,
             contacts,
-            wanted,
             ..
         } = search;
-        let mut standing = standing.expect(STANDS);
-        // Events leave out assumed modes.
-        let told = |modes: &[usize], wanted: &[Option<usize>]| -> Vec<usize> {
-            let modes = modes.iter().zip(wanted);
-            modes.map(|(mode, wanted)| wanted.unwrap_or(*mode)).collect()
-        };
-        self.note_changes(&told(&from.began, &before), &told(&modes, &wanted), &contacts);
-        standing.wanted = wanted;
+        let standing = standing.expect(STANDS);
+        self.note_changes(&from.began, &modes, &contacts);
         self.supplied += standing.supplied;
         Ok(standing)
     }
@@ -64,7 +55,7 @@ impl Instant<'_, '_> {
 
     fn note_changes(&mut self, began: &[usize], modes: &[usize], contacts: &Contacts) {
         for (element, (before, after)) in began.iter().zip(modes).enumerate() {
-            // An element that has closed and opened again at this instant has changed twice.
+            // An element that has closed and reopened at this instant has changed twice.
             let mut from = *before;
             for to in contacts.closed_by(element).filter(|to| to != before) {
                 self.happened.push(Happening::Mode { element, from, to });
@@ -78,17 +69,28 @@ impl Instant<'_, '_> {
     }
 }
 
-/// Why a search stands in some combination.
+/// Returns the changes that act by an impulse on a bound, each with its element and next mode.
+fn pulled(standing: &Standing) -> Vec<(usize, usize)> {
+    let elements = standing.prepared.changes.iter().enumerate();
+    let acts = |change: &&WatchedChange| {
+        let is_struck = change
+            .bound
+            .is_some_and(|bound| standing.margin_impulses[bound.margin] != 0.0);
+        is_struck && change.sets.is_empty() && standing.holds(&change.condition)
+    };
+    let found = elements.filter_map(|(element, changes)| Some((element, changes.iter().find(acts)?.to)));
+    found.collect()
+}
+
+/// Explains why a search always has a current combination.
 const STANDS: &str = "invariant: a search stands in a combination from its first step on";
 
-/// A search for modes, with what it keeps.
+/// A search for modes, with its data.
 struct Search<'s, 'r, 'l> {
     instant: &'s mut Instant<'r, 'l>,
-    /// The run just before the instant, or as contacts leave it.
+    /// The state of the run just before the instant, or after contacts have closed.
     from: Before,
     standing: Option<Standing>,
-    /// The modes that are wanted of elements whose modes are assumed.
-    wanted: Vec<Option<usize>>,
     contacts: Contacts,
     visited: FxHashSet<Vec<usize>>,
 }
@@ -98,14 +100,14 @@ impl Search<'_, '_, '_> {
         self.standing.as_ref().expect(STANDS)
     }
 
-    /// The first change of an element that acts.
+    /// Returns the first acting change of an element.
     fn change_of(&self, element: usize) -> Option<&WatchedChange> {
         let standing = self.standing();
         let mut changes = standing.prepared.changes[element].iter();
         changes.find(|change| standing.holds(&change.condition))
     }
 
-    /// The contacts that act.
+    /// Returns the acting contacts.
     fn closing(&self) -> Vec<Closing> {
         let standing = self.standing();
         let elements = 0..standing.prepared.changes.len();
@@ -129,34 +131,7 @@ impl Transition for Search<'_, '_, '_> {
         self.instant.library.is_free(element, from, to)
     }
 
-    fn may_stay(&self, element: usize, mode: usize) -> bool {
-        self.instant.library.may_stay(element, mode)
-    }
-
-    fn is_idle(&self, element: usize) -> bool {
-        let standing = self.standing();
-        let values = |ports: &[(usize, usize)]| -> Vec<f64> {
-            let value = |output: usize| standing.prepared.of_output(output, &standing.watched);
-            ports.iter().flat_map(|port| [value(port.0), value(port.1)]).collect()
-        };
-        let all = &standing.prepared.combination.ports;
-        let mut everything = values(&all.concat());
-        everything.extend(&standing.states);
-        is_idle(&values(&all[element]), &everything)
-    }
-
-    fn wanted(&self, element: usize) -> Option<usize> {
-        self.wanted[element]
-    }
-
-    fn want(&mut self, element: usize, mode: Option<usize>) {
-        self.wanted[element] = mode;
-    }
-
     fn acting(&self, element: usize) -> Option<Acting> {
-        if self.wanted[element].is_some() {
-            return None;
-        }
         let change = self.change_of(element)?;
         Some(Acting {
             to: change.to,
@@ -168,8 +143,10 @@ impl Transition for Search<'_, '_, '_> {
         let Ok(prepared) = self.instant.library.prepared(modes) else {
             return Ok(false);
         };
-        self.standing = Some(self.instant.enter(&self.from, prepared, &[])?);
-        Ok(true)
+        let standing = self.instant.enter(&self.from, prepared, &[])?;
+        let has_rates = standing.has_rates;
+        self.standing = Some(standing);
+        Ok(has_rates)
     }
 
     fn complementary(&mut self) -> Result<Option<Vec<usize>>, Failure> {
@@ -181,12 +158,57 @@ impl Transition for Search<'_, '_, '_> {
         let closing = self.closing();
         let (base, sets) = self.contacts.close(&self.from, closing, modes);
         let prepared = self.instant.prepared(modes)?;
-        let set = self.instant.enter(&base, prepared, &sets)?;
+        let mut set = self.instant.enter(&base, prepared, &sets)?;
+        // Contacts open if an impulse would pull at them.
+        for _ in 0..modes.len() {
+            let pulled = pulled(&set);
+            if pulled.is_empty() {
+                break;
+            }
+            pulled.into_iter().for_each(|(element, to)| modes[element] = to);
+            let prepared = self.instant.prepared(modes)?;
+            set = self.instant.enter(&base, prepared, &sets)?;
+        }
         self.instant.supplied += set.supplied;
         self.from = Before::of(&set, self.from.began.clone());
         self.visited = FxHashSet::from_iter([modes.clone()]);
         self.standing = Some(self.instant.enter(&self.from, set.prepared, &[])?);
         Ok(())
+    }
+
+    fn keep(&mut self) -> bool {
+        let standing = self.standing.as_mut().expect(STANDS);
+        let prepared = standing.prepared.clone();
+        // The bound of a redundant element is not part of the problem.
+        let elements = prepared.changes.iter().zip(prepared.combination.is_redundant());
+        let changes = elements.filter(|element| !element.1).flat_map(|element| element.0);
+        let bounded = changes.filter_map(|change| Some((change, change.bound?)));
+        let mut is_any = false;
+        for (change, bound) in bounded.filter(|(change, _)| change.sets.is_empty()) {
+            let at = bound.margin;
+            // If the change's condition holds at its bound, try the other side of the bound.
+            if standing.signs[at] != 0.0 && standing.holds(&change.condition) {
+                standing.least[at] = standing.least[at].max(2.0 * standing.margins[at].abs());
+                standing.signs[at] = if bound.is_positive {
+                    -f64::MIN_POSITIVE
+                } else {
+                    f64::MIN_POSITIVE
+                };
+                is_any |= !standing.holds(&change.condition);
+            }
+        }
+        is_any
+    }
+
+    fn is_struck(&self) -> bool {
+        !pulled(self.standing()).is_empty()
+    }
+
+    fn jump(&mut self, modes: &Vec<usize>) {
+        let standing = self.standing.as_ref().expect(STANDS);
+        self.instant.supplied += standing.supplied;
+        self.from = Before::of(standing, self.from.began.clone());
+        self.visited = FxHashSet::from_iter([modes.clone()]);
     }
 
     fn begin(&mut self, modes: &Vec<usize>) {
@@ -205,8 +227,7 @@ impl Transition for Search<'_, '_, '_> {
 
     fn was_in(&self, element: usize, mode: usize) -> bool {
         let mut tried = self.visited.iter();
-        self.from.wanted[element].unwrap_or(self.from.modes[element]) == mode
-            || tried.any(|modes| modes[element] == mode)
+        self.from.modes[element] == mode || tried.any(|modes| modes[element] == mode)
     }
 
     fn fault(&mut self, modes: &Vec<usize>, reason: Unsettled) -> Failure {

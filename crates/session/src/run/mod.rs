@@ -1,0 +1,10 @@
+//! Runs: the plan, the inputs, the columns of the samples, and failures.
+
+pub mod columns;
+pub mod failures;
+pub mod happened;
+pub mod inputs;
+pub mod plan;
+pub mod pulses;
+pub mod ready;
+pub mod record;

@@ -1,0 +1,104 @@
+//! Conditions that depend only on time, parameters and discrete variables. The instants at which they change are solved
+//! for in advance, and the conditions are not evaluated in between.
+
+use lgm_kernels::Signs;
+use std::cell::{Ref, RefCell};
+
+/// The maximum number of changes that are solved for at once.
+const MOST: usize = 8;
+
+/// The margins of a combination of modes that depend only on time, parameters and discrete variables.
+pub(crate) struct Instants {
+    signs: Signs,
+    parameters: Vec<f64>,
+    /// The end of the run.
+    stop: f64,
+    known: RefCell<Known>,
+}
+
+/// Solved changes.
+#[derive(Default)]
+struct Known {
+    /// The parameters, followed by the held values: discrete variables and offsets.
+    values: Vec<f64>,
+    /// The list of changes is complete after `from`, up to the second of these times.
+    from: f64,
+    until: f64,
+    changes: Vec<f64>,
+}
+
+/// Signs that hold from one instant to another.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub from: f64,
+    pub to: f64,
+    pub signs: Vec<f64>,
+}
+
+impl Instants {
+    pub fn new(signs: Signs, parameters: &[f64], stop: f64) -> Instants {
+        Instants {
+            signs,
+            parameters: parameters.to_vec(),
+            stop,
+            known: RefCell::default(),
+        }
+    }
+
+    /// Returns the indices of these margins in the list of all margins.
+    pub fn places(&self) -> &[usize] {
+        self.signs.places()
+    }
+
+    fn known(&self, time: f64, held: &[f64]) -> Ref<'_, Known> {
+        let values = || self.parameters.iter().chain(held);
+        let is_known = {
+            let known = self.known.borrow();
+            known.from <= time && time < known.until && known.values.iter().eq(values())
+        };
+        if !is_known {
+            let values: Vec<f64> = values().copied().collect();
+            let changes = match self.places().is_empty() {
+                true => Vec::new(),
+                false => self.signs.changes(&values, (time, self.stop), MOST),
+            };
+            let until = match changes.last() {
+                Some(last) if changes.len() == MOST => *last,
+                _ => f64::INFINITY,
+            };
+            let from = time;
+            self.known.replace(Known {
+                values,
+                from,
+                until,
+                changes,
+            });
+        }
+        self.known.borrow()
+    }
+
+    /// Returns the changes after a time, and the time up to which the list is complete.
+    pub fn changes(&self, time: f64, held: &[f64]) -> (Vec<f64>, f64) {
+        let known = self.known(time, held);
+        let first = known.changes.partition_point(|change| *change <= time);
+        (known.changes[first..].to_vec(), known.until)
+    }
+
+    /// Returns the signs from a time on, until they change.
+    pub fn piece(&self, time: f64, held: &[f64]) -> Piece {
+        let known = self.known(time, held);
+        let next = known.changes.partition_point(|change| *change <= time);
+        let from = match next {
+            0 => known.from,
+            next => known.changes[next - 1],
+        };
+        let to = known.changes.get(next).copied().unwrap_or(f64::INFINITY);
+        // A point far from both ends, at which round-off would decide.
+        let middle = from + 0.5 * (to.min(self.stop).max(from) - from);
+        let signs = match self.places().is_empty() {
+            true => Vec::new(),
+            false => self.signs.at(&known.values, middle),
+        };
+        Piece { from, to, signs }
+    }
+}

@@ -1,0 +1,19 @@
+"""The cell magic ``%%lgm``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._model import loads
+
+
+def register(shell: Any) -> None:
+    """Register the magic in an IPython shell."""
+
+    def cell(line: str, text: str) -> Any:
+        """Compile a cell into the variable named after its model, and show it."""
+        model = loads(text, name="<cell>", model=line.strip() or None)
+        shell.user_ns[model.name] = model
+        return model
+
+    shell.register_magic_function(cell, magic_kind="cell", magic_name="lgm")

@@ -1,0 +1,381 @@
+//! The reference of the standard library: an entry for each definition, made from its declaration and its `///` lines.
+//!
+//! `///` lines hold a description, a list of parameters, ``- `m`: mass``, and an example, ``Example: `cart : Mass(2 [kg]) x -> gnd;` ``.
+//! Parameters that all definitions of a module share are listed once, in the comment at the top of the module.
+
+use lgm_elaborate::{LIBRARY, LibraryModule};
+use lgm_source::{SourceMap, Span};
+use lgm_syntax::ast::{Domain, Element, Formal, Item, Modal, PortDecl, Statement, StatementKind};
+use std::fmt::Write;
+
+/// The entry of one definition.
+pub(super) struct Entry {
+    /// The name of the definition, such as `Mass`.
+    pub name: String,
+    /// The first sentence of its description.
+    pub summary: String,
+    /// The whole entry, in Markdown, with the name as a third-level heading.
+    pub text: String,
+}
+
+/// A module with its entries.
+struct Chapter {
+    module: &'static LibraryModule,
+    entries: Vec<Entry>,
+}
+
+/// Returns all entries, grouped by module.
+pub(super) fn entries() -> Vec<Entry> {
+    chapters().into_iter().flat_map(|chapter| chapter.entries).collect()
+}
+
+/// Returns the whole reference.
+pub(super) fn page() -> String {
+    let mut out = String::from(
+        "# The library\n\n\
+         Made by `lgm explain --library` from `stdlib/`. `lgm explain Mass` prints one entry.\n\n\
+         Each entry has its law, its ports, its parameters with units, and an example. Parameters without a default must be given. \
+         A branch `a -> b` has `across = across(a) - across(b)`, and `through` is positive from `a` to `b` \
+         ([signs.md](signs.md)).\n\n",
+    );
+    let chapters = chapters();
+    out.push_str("| module | import | definitions |\n| --- | --- | --- |\n");
+    for Chapter { module, entries } in &chapters {
+        let names: Vec<String> = entries
+            .iter()
+            .map(|entry| format!("[{0}](#{1})", entry.name, entry.name.to_lowercase()))
+            .collect();
+        let import = if module.prelude {
+            "none".to_string()
+        } else {
+            format!("`import {};`", module.name)
+        };
+        let _ = writeln!(
+            out,
+            "| [{0}](#module-{0}) | {import} | {1} |",
+            module.name,
+            names.join(", ")
+        );
+    }
+    out.push_str(&domains());
+    for Chapter { module, entries } in &chapters {
+        let _ = write!(out, "\n## Module {}\n\n{}\n", module.name, introduction(module.text));
+        for entry in entries {
+            let _ = write!(out, "\n{}", entry.text);
+        }
+    }
+    out
+}
+
+fn chapters() -> Vec<Chapter> {
+    let chapters = LIBRARY.iter().map(|module| {
+        let (map, items) = parsed(module);
+        let entry = |item: &Item| entry(module, &map, item);
+        Chapter {
+            module,
+            entries: items.iter().filter_map(entry).collect(),
+        }
+    });
+    chapters.filter(|chapter| !chapter.entries.is_empty()).collect()
+}
+
+fn parsed(module: &LibraryModule) -> (SourceMap, Vec<Item>) {
+    let mut map = SourceMap::default();
+    let source = map.add(module.title, module.text, None);
+    let (ast, _) = lgm_syntax::parse(source, module.text);
+    (map, ast.items)
+}
+
+/// Returns the table of domains.
+fn domains() -> String {
+    let mut out =
+        "\n## Domains\n\n| domain | across | through | effort | description |\n| --- | --- | --- | --- | --- |\n"
+            .to_string();
+    for module in LIBRARY {
+        let (map, items) = parsed(module);
+        for item in &items {
+            let Item::Domain(domain) = item else { continue };
+            let [across, through] = variables(&map, domain);
+            let effort = domain.effort.as_ref().map_or("", |name| &*name.text);
+            let doc = domain.doc.as_deref().unwrap_or_default().trim();
+            let _ = writeln!(
+                out,
+                "| `{}` | {across} | {through} | {effort} | {doc} |",
+                domain.name.text
+            );
+        }
+    }
+    out
+}
+
+/// Returns the across and through variables of a domain with their units.
+fn variables(map: &SourceMap, domain: &Domain) -> [String; 2] {
+    [&domain.across, &domain.through].map(|variable| {
+        variable.as_ref().map_or(String::new(), |variable| {
+            let unit = variable.unit.as_ref().map_or("", |unit| map.slice(unit.span));
+            format!("`{}` {unit}", variable.name.text)
+        })
+    })
+}
+
+/// Returns the comment at the top of a module, without the list of shared parameters.
+fn introduction(text: &str) -> String {
+    let lines: Vec<&str> = head(text).filter(|line| described(line).is_none()).collect();
+    lines.join("\n").trim_end().to_string()
+}
+
+/// Returns the lines of the comment at the top of a module.
+fn head(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text
+        .lines()
+        .map_while(|line| line.strip_prefix("//").filter(|line| !line.starts_with('/')));
+    lines.map(|line| line.strip_prefix(' ').unwrap_or(line))
+}
+
+/// Splits a line such as ``- `m`: mass`` into the name and the description.
+fn described(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix("- `")?.split_once("`: ")
+}
+
+/// The `///` lines of a definition, split into parts.
+struct Described<'t> {
+    words: String,
+    parameters: Vec<(&'t str, &'t str)>,
+    example: Option<&'t str>,
+}
+
+impl<'t> Described<'t> {
+    fn of(doc: &'t str, module: &'static LibraryModule) -> Described<'t> {
+        let (parameters, rest): (Vec<&str>, Vec<&str>) =
+            doc.lines().map(str::trim).partition(|line| described(line).is_some());
+        let example = rest
+            .iter()
+            .find_map(|line| line.strip_prefix("Example: `")?.strip_suffix('`'));
+        let words: Vec<&str> = rest
+            .into_iter()
+            .filter(|line| !line.is_empty() && !line.starts_with("Example: "))
+            .collect();
+        let shared = head(module.text).filter_map(described);
+        Described {
+            words: words.join("\n"),
+            parameters: parameters.into_iter().filter_map(described).chain(shared).collect(),
+            example,
+        }
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'t str> {
+        self.parameters
+            .iter()
+            .find(|entry| entry.0 == name)
+            .map(|entry| entry.1)
+    }
+}
+
+/// Returns the entry of an element, a component or a modal block.
+fn entry(module: &'static LibraryModule, map: &SourceMap, item: &Item) -> Option<Entry> {
+    let (name, doc, formals, ports) = match item {
+        Item::Element(element) => (&element.name, &element.doc, &element.formals, ports_of_element(element)),
+        Item::Modal(modal) => (&modal.name, &modal.doc, &modal.formals, ports_of_modal(modal)),
+        Item::Component(component) => (
+            &component.name,
+            &component.doc,
+            &component.formals,
+            ports_of_body(map, &component.body),
+        ),
+        Item::Import(_) | Item::Domain(_) | Item::Model(_) => return None,
+    };
+    let described = Described::of(doc.as_deref().unwrap_or_default(), module);
+    let summary = described
+        .words
+        .split(". ")
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches('.')
+        .replace('\n', " ");
+    let mut text = format!("### {}\n\n{}\n\n", name.text, described.words);
+    let declaration = map.slice(item.span());
+    match (item, declaration.find('{')) {
+        (Item::Element(_), _) | (_, None) => {
+            let _ = write!(text, "```lgm\n{declaration}\n```\n");
+        }
+        // A long body is not useful as a reference for the law.
+        (_, Some(brace)) => {
+            let words: Vec<&str> = declaration[..brace].split_whitespace().collect();
+            let _ = writeln!(text, "`{}`", words.join(" "));
+        }
+    }
+    let _ = write!(text, "\n- Ports: {ports}\n");
+    for formal in formals {
+        text.push_str(&parameter(map, formal, described.parameter(&formal.name.text)));
+    }
+    if !module.prelude {
+        let _ = writeln!(text, "- Import: `import {};`", module.name);
+    }
+    if let Some(example) = described.example {
+        let _ = writeln!(text, "- Example: `{example}`");
+    }
+    Some(Entry {
+        name: name.text.to_string(),
+        summary,
+        text,
+    })
+}
+
+/// Formats the line of a parameter: its unit, its default and its description.
+fn parameter(map: &SourceMap, formal: &Formal, words: Option<&str>) -> String {
+    let slice = |span: Span| map.slice(span).to_string();
+    let unit = formal
+        .unit
+        .as_ref()
+        .map_or(String::new(), |unit| format!(" {}", slice(unit.span)));
+    let default = formal
+        .default
+        .as_ref()
+        .map_or(String::new(), |default| format!(" (default `{}`)", slice(default.span)));
+    let structural = if formal.structural { ", a `const`" } else { "" };
+    format!(
+        "- `{}`{unit}: {}{structural}{default}\n",
+        formal.name.text,
+        words.unwrap_or("not described")
+    )
+}
+
+fn ports_of_element(element: &Element) -> String {
+    let of = match &element.domain {
+        Some(domain) if &*domain.text == "bond" => return bonds(element),
+        Some(domain) => format!("`{}`", domain.text),
+        None => "any domain".to_string(),
+    };
+    match names(&element.ports)[..] {
+        [] => format!("a branch `a -> b`, {of}"),
+        ref names => format!("branches {}, {of}", names.join(" and ")),
+    }
+}
+
+fn bonds(element: &Element) -> String {
+    match element.ports.is_empty() {
+        true => "a bond".to_string(),
+        false => "a bond in and a bond out".to_string(),
+    }
+}
+
+fn names(ports: &[PortDecl]) -> Vec<String> {
+    ports
+        .iter()
+        .map(|port| format!("`{}`", port.declared.name.text))
+        .collect()
+}
+
+fn ports_of_modal(modal: &Modal) -> String {
+    let domain = modal
+        .domain
+        .as_ref()
+        .map_or("any domain".to_string(), |domain| format!("`{}`", domain.text));
+    format!("a branch `a -> b` for each entry of `at` and of `over`, {domain}")
+}
+
+/// Returns the port declarations of a component.
+fn ports_of_body(map: &SourceMap, body: &[Statement]) -> String {
+    let ports = body
+        .iter()
+        .filter(|statement| matches!(statement.kind, StatementKind::Port(_)));
+    let ports: Vec<String> = ports
+        .map(|statement| {
+            let words = map.slice(statement.span).trim_end_matches(';');
+            format!("`{}`", words.strip_prefix("port ").unwrap_or(words))
+        })
+        .collect();
+    match ports.is_empty() {
+        true => "none, signals only".to_string(),
+        false => ports.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::entries;
+    use crate::rendering::render;
+    use lgm_source::diagnostic::Severity;
+    use lgm_source::{SourceMap, Sources};
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// The tables that examples refer to.
+    struct Tables;
+
+    impl Sources for Tables {
+        fn read(&self, path: &Path) -> Result<String, String> {
+            match path.to_str() {
+                Some("modes.csv") => Ok("frequency [Hz],shape(0.4)\n10,1\n".to_string()),
+                Some("panel.csv") => Ok("frequency [Hz],\"shape(0.2, 0.1)\"\n10,1\n".to_string()),
+                _ => Err("no such file".to_string()),
+            }
+        }
+    }
+
+    /// Returns the names at both ends of the arrows of an example that the example does not declare.
+    fn ends(example: &str) -> BTreeSet<&str> {
+        let declared: BTreeSet<&str> = example
+            .split("; ")
+            .filter_map(|part| part.split_once(" : "))
+            .map(|parts| parts.0)
+            .collect();
+        let words: Vec<&str> = example.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();
+        let arrows = (0..words.len()).filter(|&at| words[at] == "->");
+        let ends = arrows.flat_map(|at| [words[at - 1], words[at + 1]]);
+        ends.filter(|end| *end != "gnd" && !declared.contains(end)).collect()
+    }
+
+    /// Returns a model that contains an example, with a dissipator at each of its nodes.
+    fn model(text: &str, example: &str) -> String {
+        let mut model = String::new();
+        let imports = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("- Import: `")?.strip_suffix('`'));
+        model.extend(imports);
+        model += "\nmodel Example {\n";
+        let ports = text.lines().find_map(|line| line.strip_prefix("- Ports: ")).unwrap();
+        if ports.contains("bond") {
+            for end in ends(example) {
+                model += &format!("  one {end}; at_{end} : R(1); {end} -> at_{end};\n");
+            }
+        } else if example.contains("(turn = turn") {
+            model += "  node turn : rotational; node centre[2] vector, tip[2] vector : translational;\n";
+            model +=
+                "  at_turn : DType(1) turn -> gnd; at_centre : DType(1) centre -> gnd; at_tip : DType(1) tip -> gnd;\n";
+        } else if example.contains("(w = w)") {
+            model += "  node w[3] vector : rotational; at_w : DType(1) w -> gnd;\n";
+        }
+        let domains = ["electrical", "translational", "fluid", "thermal"];
+        let domain = domains
+            .into_iter()
+            .find(|domain| ports.contains(&format!("`{domain}`")))
+            .unwrap_or("rotational");
+        for end in ends(example).iter().filter(|_| !ports.contains("bond")) {
+            model += &format!("  node {end} : {domain}; at_{end} : DType(1) {end} -> gnd;\n");
+        }
+        model + "  " + example + "\n}\n"
+    }
+
+    #[test]
+    fn every_example_compiles_and_verifies() {
+        for entry in entries() {
+            let example = entry
+                .text
+                .lines()
+                .find_map(|line| line.strip_prefix("- Example: `")?.strip_suffix('`'));
+            let text = model(&entry.text, example.unwrap());
+            let mut map = SourceMap::default();
+            let root = map.add("model.lgm", text.as_str(), Some("model.lgm".into()));
+            let request = crate::Request {
+                verify: true,
+                ..crate::Request::default()
+            };
+            let found = crate::check(&Tables, &mut map, root, &request);
+            let is_right = found
+                .iter()
+                .all(|diagnostic| diagnostic.severity == Severity::Information);
+            assert!(is_right, "{text}\n{}", render(&map, &found, false));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Analyses of models that switch.
+
+use super::{said, written};
+
+/// Both switches of a half bridge change at once: one at a time, the source is shorted or the current has no way.
+#[test]
+fn combinations_behind_changes_at_once_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(
+        &folder,
+        "import switching;
+model Half {
+  node a, m : electrical;
+  s : VoltageSource(5) a -> gnd;
+  high : Switch(time < 1) a -> m;
+  low : Switch(time >= 1) m -> gnd;
+  load : CurrentSource(2) m -> gnd;
+  output v = across(load);
+}",
+    );
+    let (told, _, code) = said("switching", &[file.to_str().unwrap()]);
+    assert_eq!(code, Some(0));
+    assert!(told.contains("high shut, low open\n  order 0"), "{told}");
+    assert!(told.contains("high open, low shut\n  order 0"), "{told}");
+}
+
+/// The slope of `floor` is 0 nearly everywhere, and so is no gain of a loop with an AD converter.
+#[test]
+fn a_quantiser_has_no_poles_in_z() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(
+        &folder,
+        "model Quantised {
+  node a, b : electrical;
+  discrete u = 0;
+  every 1e-3 { u := 5 - floor(across(c)/0.01 + 0.5)*0.01; }
+  s : VoltageSource(u) a -> gnd;
+  r : Resistor(1 [kohm]) a -> b;
+  c : Capacitor(1 [uF]) b -> gnd;
+  output v = across(c);
+}",
+    );
+    let (_, told, code) = said("modes", &[file.to_str().unwrap(), "--sampled"]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("LGM0945") && told.contains("rounded here"), "{told}");
+}
