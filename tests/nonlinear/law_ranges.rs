@@ -115,7 +115,7 @@ fn a_run_stops_where_a_law_has_no_value_any_more() {
         ends_with(&found, 1);
         let said = err(&found);
         assert!(
-            said.contains("LGM1004") && said.contains("and none beyond"),
+            said.contains("LGM1004") && said.contains("and no values beyond"),
             "{}: {said}",
             ending.name
         );

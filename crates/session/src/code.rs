@@ -1,7 +1,6 @@
 //! Emitted programs.
 
 use crate::run::plan::length_by_modes;
-use crate::run::pulses::warn_of_pulses;
 use crate::trial_runs::Simulated;
 use lgm_compilation::Whole;
 use lgm_emit::code::{self, Changes, CodeOptions, Origin, Package, Target};
@@ -54,10 +53,6 @@ pub fn with_length(
         let length = length_by_modes(&model, &system, start, diagnostics);
         // Without modes that define a time scale, the emitted program requires a stop time at run time.
         system.experiment.stop = length.ok().map(|length| start + length);
-    }
-    // A Modelica tool treats every condition as an event.
-    if runs && target != Target::Modelica {
-        warn_of_pulses(&system, diagnostics);
     }
     system.matrices.numeric = None;
     (system, switched)

@@ -7,7 +7,6 @@ use crate::disk::read_model;
 use crate::drawing;
 use crate::run::inputs::{InputOptions, InputValue, say_where_tables_end};
 use crate::run::plan::{RunOptions, length_by_modes};
-use crate::run::pulses::warn_of_pulses;
 use crate::run::ready::Ready;
 use lgm_analysis::LinearizeRequest;
 use lgm_compilation::{Compilation, Request, Whole};
@@ -286,7 +285,6 @@ impl Session {
             return Err(Faults { map, diagnostics });
         };
         say_where_tables_end(&system, &signals, &plan, &mut diagnostics);
-        warn_of_pulses(&system, &mut diagnostics);
         let ready = Ready::new(map, system, signals, plan, switched);
         Ok(Prepared { ready, diagnostics })
     }

@@ -25,7 +25,6 @@ use lgm_session::run::failures;
 use lgm_session::run::happened::{Happened, events_table, tally, verify};
 use lgm_session::run::inputs::{InputOptions, say_where_tables_end};
 use lgm_session::run::plan::length_by_modes;
-use lgm_session::run::pulses::warn_of_pulses;
 use lgm_session::run::ready::{Ready, is_interruption};
 use lgm_simulate::{Failure, FailureKind, Report, Summary, Verifier, simulate};
 use lgm_source::SourceMap;
@@ -98,7 +97,6 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return report::outcome(&diagnostics);
     };
     say_where_tables_end(&system, &signals, &plan, &mut diagnostics);
-    warn_of_pulses(&system, &mut diagnostics);
     report::print(&map, &diagnostics);
     let ready = Ready::new(map, system, signals, plan, switched);
     let origin = arguments.verify.then_some(Origin { model, graph, retained });

@@ -18,20 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     roots.extend(model.switching.expressions());
-    let modes = model.switching.elements.iter().flat_map(|switched| &switched.modes);
-    let laws = modes.map(|mode| &mode.law);
-    for law in model.graph.elements.iter().map(|element| &element.law).chain(laws) {
-        match law {
-            Law::Source { values, .. } => roots.extend(values),
-            Law::Coupler { matrix, .. } => roots.extend(&matrix.entries),
-            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
-                roots.extend(&matrix.entries);
-            }
-            Law::Dissipator(Dissipator::Implicit(a, b)) => roots.extend(a.entries.iter().chain(&b.entries)),
-            Law::Nonlinear(law) => roots.extend(&law.residuals),
-            Law::Storage { .. } => {}
-        }
-    }
+    roots.extend(laws(model));
     let integrands: Vec<ExprId> = (model.exprs.reachable(&roots).into_iter())
         .filter_map(|id| integrand_of(model, id))
         .collect();
@@ -64,6 +51,26 @@ pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     let remarks = remarks(model, &holding);
     hold_along_paths(model, &mut holding);
     remarks
+}
+
+/// Returns the expressions of all laws, in all modes.
+pub(super) fn laws(model: &Model) -> Vec<ExprId> {
+    let mut roots = Vec::new();
+    let modes = model.switching.elements.iter().flat_map(|switched| &switched.modes);
+    let in_modes = modes.map(|mode| &mode.law);
+    for law in model.graph.elements.iter().map(|element| &element.law).chain(in_modes) {
+        match law {
+            Law::Source { values, .. } => roots.extend(values),
+            Law::Coupler { matrix, .. } => roots.extend(&matrix.entries),
+            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
+                roots.extend(&matrix.entries);
+            }
+            Law::Dissipator(Dissipator::Implicit(a, b)) => roots.extend(a.entries.iter().chain(&b.entries)),
+            Law::Nonlinear(law) => roots.extend(&law.residuals),
+            Law::Storage { .. } => {}
+        }
+    }
+    roots
 }
 
 /// Replaces the remaining integrals in conditions and assignments by states, which continue through all modes.

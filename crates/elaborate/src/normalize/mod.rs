@@ -6,10 +6,12 @@ mod energy_variables;
 mod free_changes;
 mod integrals;
 mod junctions;
+mod pulses;
 mod stiffness;
 
 pub(crate) use counts::counts;
 pub(crate) use free_changes::mark_free_changes;
 pub(crate) use integrals::{hold_integrals, integrate_for_events};
 pub(crate) use junctions::control_junctions;
+pub(crate) use pulses::watch_pulses;
 pub(crate) use stiffness::split_singular_stiffness;

@@ -5,6 +5,5 @@ pub mod failures;
 pub mod happened;
 pub mod inputs;
 pub mod plan;
-pub mod pulses;
 pub mod ready;
 pub mod record;
