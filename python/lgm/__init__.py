@@ -24,11 +24,12 @@ from __future__ import annotations
 
 from . import _native
 from ._errors import CompileError, Diagnostic, LgmError, SimulationError
-from ._model import Model, check, load, loads
+from ._model import Model, Step, check, load, loads
 from ._names import Names, Quantity
 from ._result import Event, Result
 from ._rhs import Rhs
 from ._state_space import StateSpace
+from ._sweep import sweep
 
 __version__ = _native.version()
 
@@ -44,9 +45,11 @@ __all__ = [
     "Rhs",
     "SimulationError",
     "StateSpace",
+    "Step",
     "check",
     "load",
     "loads",
+    "sweep",
 ]
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -466,6 +467,38 @@ class Model:
         """
         return self._native.latex() if document else self._native.latex_body()
 
+    def mathml(self) -> str:
+        """The equations as HTML with MathML, for a page or a notebook.
+
+        Returns
+        -------
+        str
+        """
+        return self._native.html_body()
+
+    def derivation(self) -> list[Step]:
+        """The way from the laws of the elements to the state equations.
+
+        Returns
+        -------
+        list of Step
+            The equations in their order.
+
+        Raises
+        ------
+        CompileError
+            If the model has no derivation (LGM0941).
+
+        Examples
+        --------
+        >>> import lgm
+        >>> model = lgm.loads("model M { node a : electrical; c : Capacitor(1 [F]) a -> gnd; r : Resistor(2 [ohm]) a -> gnd; }")
+        >>> steps = model.derivation()
+        >>> steps[0].number, steps[-1].number == len(steps)
+        (1, True)
+        """
+        return [Step(*step) for step in self._native.derivation()]
+
     def state_space(self, **parameters: Value) -> StateSpace:
         """The matrices in numbers.
 
@@ -893,6 +926,31 @@ class Model:
 
     def __hash__(self) -> int:
         return hash(self._recipe.key())
+
+
+@dataclass(frozen=True)
+class Step:
+    """An equation of a derivation.
+
+    Attributes
+    ----------
+    heading : str
+        The group that it belongs to.
+    words : str
+        What is done; names are in backquotes.
+    latex : str
+        The equation.
+    number : int
+        Its number, from 1.
+    """
+
+    heading: str
+    words: str
+    latex: str
+    number: int
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex}$"
 
 
 class Drawing:

@@ -10,6 +10,7 @@ use lgm_draw::{Kind, Manner, Theme, svg_in};
 use lgm_emit::code::{CodeOptions, Target};
 use lgm_emit::{DocumentOptions, MatrixOptions};
 use lgm_equations::{StateRequest, StateSystem};
+use lgm_explain::derivation::{Piece, pieces};
 use lgm_model::system::{LinearForm, SparseMatrix};
 use lgm_session::analysis::modes::{modes_json, with_storage};
 use lgm_session::analysis::response::{Extras, find};
@@ -192,6 +193,24 @@ impl Session {
     /// The equations as the body of a page with MathML.
     fn html_body(&self, py: Python<'_>) -> String {
         py.detach(|| lgm_emit::html_body(self.0.equations(), DocumentOptions::default()))
+    }
+
+    /// The steps of the derivation: heading, words, LaTeX and number of each equation.
+    fn derivation(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String, usize)>> {
+        let found = py.detach(|| self.0.compilation().derivation(false));
+        let found = found.ok_or_else(|| PyValueError::new_err("the model has no derivation"))?;
+        let found = found.map_err(|fault| self.fault(py, vec![fault]))?;
+        let mut heading = "";
+        let steps = pieces(&found).into_iter().filter_map(|piece| match piece {
+            Piece::Heading(words) => {
+                heading = words;
+                None
+            }
+            Piece::Equation {
+                words, latex, number, ..
+            } => Some((heading.to_string(), words, latex, number)),
+        });
+        Ok(steps.collect())
     }
 
     /// Warnings and remarks, as JSON.

@@ -71,8 +71,26 @@ const equations: View = {
     const bar = make("div", { className: "bar" }, "Copy:", copied("LaTeX", "written", { as: "latex" }), copied("text", "written", { as: "text" }),
       copied("JSON", "equations", {}), copied("numbers", "equations", { numeric: true }));
     fill(panel, bar, body);
+    tie(panel as Tied, owner, body);
   },
 };
+
+/** Ties symbols with an element's name as their index to the element: pointing at one marks all of them, and a click selects the element. */
+function tie(panel: Tied, owner: Owner, body: HTMLElement) {
+  delete panel.places;
+  panel.symbols = [...body.querySelectorAll("msub")].map((symbol) => ({ symbol, name: (symbol.children[1]?.textContent ?? "").normalize("NFKC") }));
+  const places = async () => (panel.places ??= await owner.ask("drawing", { kind: "linear-graph" }).then((found) => found.places, () => ({})));
+  const named = (event: Event) => panel.symbols?.find(({ symbol }) => symbol === (event.target as Element).closest("msub"))?.name;
+  body.addEventListener("pointerover", async (event) => {
+    const name = named(event);
+    if (name && !(name in (await places())!)) return;
+    for (const each of panel.symbols ?? []) each.symbol.classList.toggle("chosen", each.name === name);
+  });
+  body.addEventListener("click", async (event) => {
+    const place = (await places())![named(event) ?? ""];
+    if (place) owner.select(place.from, place.to);
+  });
+}
 
 function drawing(id: string, title: string): View {
   return {
@@ -90,24 +108,24 @@ function drawing(id: string, title: string): View {
         group.style.cursor = "pointer";
         group.addEventListener("click", () => owner.select(place.from, place.to));
       }
-      (panel as Drawn).places = places;
+      (panel as Tied).places = places;
     },
   };
 }
 
-interface Drawn extends HTMLElement {
+interface Tied extends HTMLElement {
   places?: Record<string, { from: number; to: number }>;
+  symbols?: { symbol: Element; name: string }[];
 }
 
-/** Marks the element at an offset of the text in the drawing of a panel. */
+/** Marks the element at an offset of the text in the drawing or the equations of a panel. */
 export function point(panel: HTMLElement, offset: number) {
-  const { places } = panel as Drawn;
+  const { places, symbols } = panel as Tied;
   if (!places) return;
+  const isThere = (name: string) => Boolean(places[name] && places[name].from <= offset && offset <= places[name].to);
   const groups = panel.querySelector(".picture")?.shadowRoot?.querySelectorAll<SVGGElement>("g[data-name]");
-  for (const group of groups ?? []) {
-    const place = places[group.dataset["name"] ?? ""];
-    group.classList.toggle("chosen", Boolean(place && place.from <= offset && offset <= place.to));
-  }
+  for (const group of groups ?? []) group.classList.toggle("chosen", isThere(group.dataset["name"] ?? ""));
+  for (const { symbol, name } of symbols ?? []) symbol.classList.toggle("chosen", isThere(name));
 }
 
 interface Play {

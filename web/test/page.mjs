@@ -368,6 +368,28 @@ await test("the page of one file works from a disk", async () => {
   await other.close();
 });
 
+await test("embedded, the text can be read but not changed", async () => {
+  const other = await opened(`${address}?embed`);
+  const before = await other.evaluate(() => window.lgm.text());
+  await other.locator(".cm-content").click();
+  await other.keyboard.type("node z : electrical;");
+  assert.equal(await other.evaluate(() => window.lgm.text()), before);
+  assert.ok((await other.evaluate(() => window.lgm.equations())).states.length > 0);
+  await other.close();
+});
+
+await test("a symbol of the equations leads to its element, and back", async () => {
+  await openExample("oscillator");
+  await page.getByRole("tab", { name: "Equations" }).click();
+  const symbols = page.locator("#panel-equations msub").filter({ hasText: "spring" });
+  await symbols.first().hover();
+  await page.waitForFunction(() => document.querySelectorAll("#panel-equations msub.chosen").length > 1);
+  assert.equal(await page.locator("#panel-equations msub.chosen").count(), await symbols.count());
+  await symbols.first().click();
+  await page.waitForFunction(() => getSelection()?.toString().includes("spring"));
+  if (shots) await page.screenshot({ path: join(shots, "tied.png") });
+});
+
 await test("dark", async () => {
   await page.emulateMedia({ colorScheme: "dark" });
   await openExample("hoist");
