@@ -52,14 +52,26 @@ fn own_symbols(model: &Model, id: ElementId) -> FxHashSet<SymbolId> {
 fn is_free(model: &Model, own: &FxHashSet<SymbolId>, element: &SwitchedElement, (from, at): (usize, usize)) -> bool {
     let change = &element.modes[from].changes[at];
     let contrary = |a: ExprId, b: ExprId| *model.exprs.node(a) == Node::Not(b);
-    let mut back = element.modes[change.to].changes.iter().filter(|back| back.to == from);
     let asks = Asks {
         model,
         own,
         needs_all: true,
     };
-    asks.ports(change.condition)
-        || back.any(|back| contrary(back.condition, change.condition) || contrary(change.condition, back.condition))
+    let is_undone = |back: &Change| {
+        if contrary(back.condition, change.condition) || contrary(change.condition, back.condition) {
+            return true;
+        }
+        // `through > 0 and not on` and `on and across > 0`: if the gate is on, the element leaves a wrong mode by itself.
+        let (Some((_, gate)), Some((_, other))) = (
+            asks.ports_and_gate(change.condition),
+            asks.ports_and_gate(back.condition),
+        ) else {
+            return false;
+        };
+        contrary(gate, other) || contrary(other, gate)
+    };
+    let mut back = element.modes[change.to].changes.iter().filter(|back| back.to == from);
+    asks.ports(change.condition) || back.any(is_undone)
 }
 
 /// A test of a condition: does it use the element's own variables, in all of its parts or in a required part?
@@ -70,6 +82,24 @@ struct Asks<'a> {
 }
 
 impl Asks<'_> {
+    /// Splits the condition `p and g` into a part that uses the element's own variables, and one that does not.
+    fn ports_and_gate(&self, condition: ExprId) -> Option<(ExprId, ExprId)> {
+        let Node::Relation(Relation::And, a, b) = *self.model.exprs.node(condition) else {
+            return None;
+        };
+        let reads = |id: ExprId| {
+            self.model
+                .exprs
+                .symbols_of(&[id])
+                .iter()
+                .any(|symbol| self.own.contains(symbol))
+        };
+        let parts = [(a, b), (b, a)].into_iter();
+        parts
+            .into_iter()
+            .find(|(ports, gate)| self.ports(*ports) && !reads(*gate))
+    }
+
     fn ports(&self, condition: ExprId) -> bool {
         let exprs = &self.model.exprs;
         match exprs.node(condition) {

@@ -446,7 +446,8 @@ impl Run<'_> {
                 }
                 continue;
             }
-            if time >= self.until && self.ends_with_event {
+            // A row at the end of the part shows the state after the event there.
+            if time > self.until || time >= self.until && self.ends_with_event {
                 return Ok(());
             }
             if let Err(stop) = self.progress.reached(time) {
