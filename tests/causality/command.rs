@@ -202,7 +202,7 @@ fn through_sources_in_conflict_are_blamed_by_their_cut() {
     assert_eq!(found["s2"], "in conflict: without it, only s1 connects a");
 }
 
-/// A node that a coupler joins as well, of which either port may be a branch, does not hang on its links alone.
+/// A node with a coupler whose ports may both be branches is not connected by its links alone.
 #[test]
 fn nothing_is_said_of_cuts_with_couplers_that_are_open() {
     let found = rules(

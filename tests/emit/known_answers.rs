@@ -83,7 +83,7 @@ fn time_responses_of_emitted_c_are_those_of_the_records() {
         fs::write(&driven, with_signals(&fs::read_to_string(file).unwrap(), &inputs)).unwrap();
         let rows = rows(&driven, &[], &list(&response["t"]));
         for (index, output) in names(&linear["outputs"]).iter().enumerate() {
-            // Outputs follow the time in the order of the record, under names of the language.
+            // Outputs follow the time in the order of the record, with valid names.
             let found: Vec<f64> = rows.values.iter().map(|row| row[1 + index]).collect();
             let error = response_error(&found, &list(&response["outputs"][output]));
             if error >= 1e-8 {

@@ -121,7 +121,7 @@ fn operations(text: &str) -> usize {
     signs.count() + calls.iter().map(|call| text.matches(call).count()).sum::<usize>()
 }
 
-/// Values for all names; what follows from others does so here too.
+/// Values for all names; derived ones are computed here too.
 fn values(system: &StateSystem, point: u32) -> Bindings {
     let exprs = &system.exprs;
     let mut random = f64::from(point) * 0.377;

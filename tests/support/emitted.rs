@@ -297,7 +297,7 @@ pub fn session_of(file: &Path) -> Arc<Session> {
     })
 }
 
-/// Runs a command to its end: a module of Python in a process that has imported NumPy and SciPy.
+/// Runs a command to its end: Python modules run in a process that has imported NumPy and SciPy.
 pub fn output(command: &mut Command) -> Output {
     let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into()).collect();
     let is_module = words.first().is_some_and(|word| word.ends_with(".py")) && command.get_current_dir().is_none();

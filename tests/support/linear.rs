@@ -132,7 +132,7 @@ pub fn assert_same_poles(what: &str, found: &[Complex64], expected: &[Complex64]
     }
 }
 
-/// `poles` without `count` poles at the origin, which must be there.
+/// `poles` without `count` poles at the origin, which must be present.
 pub fn without_zeros(what: &str, poles: &[Complex64], count: usize) -> Vec<Complex64> {
     let mut left = poles.to_vec();
     for _ in 0..count {

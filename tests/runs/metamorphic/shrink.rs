@@ -131,7 +131,7 @@ fn candidates(model: &Model) -> Vec<Model> {
     out
 }
 
-/// The smallest model that is found for which `fails` still holds, after at most so many tries and so much time.
+/// The smallest model found for which `fails` still holds, within a limit of attempts and time.
 pub fn shrink(model: &Model, (tries, time): (usize, Duration), fails: &dyn Fn(&Model) -> bool) -> Model {
     let mut best = model.clone();
     let (mut left, until) = (tries, Instant::now() + time);

@@ -223,7 +223,7 @@ impl Draw {
         there.all(|each| is_flat(&each.law))
     }
 
-    /// A resistance to the ground: beside steep laws one that hardly counts, over as many decades as people write.
+    /// A resistance to the ground: next to steep laws it has little effect, over a realistic range of decades.
     fn leak(&mut self, sizes: (f64, f64)) -> Law {
         match self.kind {
             Kind::Electrical => Law::DType(self.decades(4.0, 12.0)),
