@@ -51,7 +51,7 @@ fn two_equal_masses_swing_together_and_against_each_other() {
         near(total, 1.0, 1e-12);
         near(number(&entry(&pole["energy"], "element", "m1")["share"]), 0.25, 1e-9);
     }
-    // In the antisymmetric mode the coupling holds the share 2*2 kc/((k + 2 kc)*2) of the elastic energy.
+    // In the antisymmetric mode half of the energy is elastic, and the coupling holds 4 kc/(2 (k + 2 kc)) of that half.
     near(
         number(&entry(&against["energy"], "element", "coupling")["share"]),
         0.5 * 14.0 / 64.0,

@@ -389,8 +389,8 @@ model Winding {
     assert!(names.contains(&"flux") && names.contains(&"first"), "{names:?}");
 }
 
-/// A source steps charge across a knee at an instant that no method resolves: the charge of both capacitors is the
-/// same, and so is the total.
+/// Steps of a source move charge across a knee instantaneously, outside the solver's steps: the charge of both
+/// capacitors is the same, and so is the total.
 #[test]
 fn steps_of_a_source_cross_knees_of_any_width() {
     for (knee, second) in [(0.1, -8.0), (0.5, -6.3)] {

@@ -231,7 +231,7 @@ fn the_same_model_gives_the_same_bytes_and_says_what_it_was_made_of() {
             "{path:?}"
         );
     }
-    // No other file depends on the model's origin.
+    // No other file contains the hash of the model.
     let others = contents(&a)
         .into_iter()
         .filter(|(path, _)| !own.iter().any(|name| path == Path::new(name)));

@@ -275,7 +275,7 @@ fn packages_in_rust_have_documentation_and_no_objection_of_clippy_and_refuse_wha
 
 #[test]
 fn a_block_whose_condition_becomes_true_at_a_step_of_an_input_runs() {
-    // A step of an input at a kink, and one of a signal that a sampled block sets.
+    // A step of an input, and one of a signal that a sampled block sets.
     let text = "model Edge {\n  input u = step(1);\n  discrete k = 0;  discrete s = 0;  discrete n = 0;\n  node a : electrical;\n  src : \
                 VoltageSource(u) a -> gnd;\n  r : Resistor(1) a -> b;\n  node b : electrical;\n  c : Capacitor(1) b -> gnd;\n  every 0.5 { \
                 s := s + 1; }\n  when u > 0.5 { k := k + 1; }\n  when s > 2.5 { n := n + 1; }\n  output hits = k;\n  output third = n;\n  \

@@ -12,7 +12,7 @@ use pages::{Block, PageFiles, blocks, package};
 use std::fs;
 use std::path::Path;
 
-/// The errors of a text in the language, above this severity.
+/// The diagnostics of a text in the language, if their worst severity is not the expected one.
 fn fault_of_model(block: &Block, files: &PageFiles, worst: Option<Severity>) -> Option<String> {
     let mut map = SourceMap::default();
     let name = block.path().unwrap_or(Path::new("model.lgm"));

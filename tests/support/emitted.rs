@@ -183,7 +183,7 @@ pub fn rectifier(folder: &Path) -> PathBuf {
 /// The settings of a run of [`rectifier`]: it then responds only during a short part of each of twenty periods.
 pub const RECTIFIED: [(&str, f64); 2] = [("f", 50.0), ("load", 1000.0)];
 
-/// The duration and number of samples of such a run: neither makes a method hit a pulse.
+/// The duration and number of samples of such a run: neither places a step at a pulse.
 pub const RECTIFIED_ROWS: [&str; 4] = ["--stop", "0.4", "--points", "21"];
 
 /// Samples of such a run at the model's tolerances must contain the pulses: a method that skips one is wrong by volts.

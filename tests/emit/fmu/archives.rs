@@ -32,7 +32,7 @@ fn descriptions_agree_with_themselves() {
                 .collect();
             let used = description.all.iter().filter_map(|element| element.get("unit"));
             used.for_each(|unit| assert!(units.contains(&unit), "{unit}"));
-            // Exactly the settable variables have a `start`.
+            // Each state has one variable with the attribute `derivative`.
             let states = description
                 .all
                 .iter()

@@ -42,7 +42,7 @@ fn inputs_and_parameters_are_set_before_and_in_a_run() {
     for target in ["fmu2", "fmu3"] {
         let driven = Driven::new(&file, target, &scratch.path().join(target), &SANITIZED);
         let at = |name: &str| driven.description.reference(name);
-        // An output with the name of an input has a separate description.
+        // An output with the name of an input gets the suffix `(output)`.
         let mut names_of_outputs = simulated(&file, &[]);
         let outputs: Vec<usize> = (0..names_of_outputs.names.len()).collect();
         for place in outputs {

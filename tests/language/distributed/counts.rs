@@ -43,7 +43,7 @@ fn counts_come_as_json_and_with_what_reduction_leaves() {
     assert_eq!(bar["stats"]["as_written"]["elements"], stats("bar_modal")[2][2]);
     let left = serde_json::json!({"states": 8, "dependent": 0, "loops": 0, "outputs": 2});
     assert_eq!(bar["stats"]["reduced"], left);
-    // A velocity at a port takes one mode's mass its state.
+    // A velocity at a port removes the state of one modal mass.
     let driven = of("dp_element_velocity_driven");
     assert_eq!(driven["stats"]["reduced"]["dependent"], 1);
     let file = example("seeds/bar_modal.lgm").display().to_string();

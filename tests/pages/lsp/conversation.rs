@@ -360,7 +360,7 @@ fn codes_lead_to_their_pages_where_the_editor_opens_them() {
     let plain = client.pushed(URI, Some(1));
     assert_eq!(codes(&plain), ["LGM0149"]);
     assert!(plain[0].get("codeDescription").is_none(), "{plain:?}");
-    // A request refreshes the shown content.
+    // Enabling code links refreshes the diagnostics.
     client.notify(
         "workspace/didChangeConfiguration",
         json!({ "settings": { "lgm": { "codeLinks": true } } }),

@@ -57,7 +57,7 @@ pub enum Shape {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Function(pub Vec<(f64, Shape)>);
 
-/// A measurable quantity, or the input of a source.
+/// A measurable quantity, or a signal for a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
     One,
@@ -72,7 +72,7 @@ pub enum Quantity {
     IntAcross(usize),
     Power(usize),
     Energy(usize),
-    /// The product of two quantities, in the place of a function: a time-varying coefficient.
+    /// The product of a function, by its index, and a quantity: a time-varying coefficient.
     Modulated(usize, Box<Quantity>),
 }
 
@@ -247,7 +247,7 @@ impl Quantity {
     }
 }
 
-/// The numbers to assign to the parts of a model.
+/// The parts of a model that have indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Element,

@@ -442,8 +442,7 @@ fn rest_of_a_large_nonlinear_system_is_found() {
     assert!(found.iter().all(|speed| (speed - 2.0).abs() < 1e-9), "{found:?}");
 }
 
-/// Without inputs, the expected magnitudes of states do not come from inputs alone: sources within the equations count
-/// too.
+/// Functions of time within the equations determine the expected magnitudes of states too, even without inputs.
 #[test]
 fn functions_within_the_equations_give_states_their_scale() {
     let functions = [

@@ -74,7 +74,7 @@ fn what_cannot_be_drawn_is_no_curve_left_out() {
         ends_with(&run, i32::from(!code.is_empty()));
         assert!(err(&run).contains(code) && err(&run).contains(hint), "{}", err(&run));
         assert_eq!(folder.path().join("a.svg").exists(), code.is_empty());
-        // This is expected for the run.
+        // `lgm check` reports it too.
         let checked = command::lgm(folder.path(), &["check", "curves.lgm"]);
         ends_with(&checked, i32::from(!code.is_empty()));
         assert!(
