@@ -36,7 +36,7 @@ struct Point {
     within: f64,
 }
 
-/// A diagnostic: its severity, its code, and a text on the line of its location.
+/// A diagnostic: its severity, its code, and a text in the line to which it points.
 struct Expected {
     severity: String,
     code: String,

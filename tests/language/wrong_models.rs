@@ -49,7 +49,7 @@ fn warns(text: &str, words: &[&str]) {
     says(text, Severity::Warning, "LGM0209", words);
 }
 
-// ---- What was passed over ----------------------------------------------------------------------------------------
+// ---- Undetected mistakes -----------------------------------------------------------------------------------------
 
 /// `sum`, `list` and `root` without a range gave neither a value nor a diagnostic: the compiler stopped later, or
 /// reported something else.
@@ -557,7 +557,7 @@ model M {{ param p = {p};  param q = {q};  node x, y : translational;
     );
 }
 
-// ---- Nothing of something ----------------------------------------------------------------------------------------
+// ---- Empty ranges and arrays -------------------------------------------------------------------------------------
 
 /// A loop over an empty range creates nothing, and an array may have no entries: errors in later references name the
 /// range and the array.

@@ -151,7 +151,7 @@ fn an_element_that_is_left_out_is_seen() {
     assert!(seen >= 5, "{seen} of 20");
 }
 
-/// The pieces of the reference: a diode at a source of 1 V conducts 1 V over 2 ohm, and blocks -1 V.
+/// The pieces of the reference: a diode at a source of 1 V and 2 ohm conducts, and at -1 V it blocks.
 #[test]
 fn the_reference_rectifies() {
     for (offset, expected) in [(1.0, 1.0), (-1.0, 0.0)] {

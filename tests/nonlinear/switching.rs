@@ -478,7 +478,7 @@ fn discrete_variables_stay_inputs_beside_functions_of_time() {
     }
 }
 
-/// Two masses with friction between each other and on the ground; one of them hits a wall.
+/// Two masses with friction between them and against the ground; one of them hits a wall.
 const RUBBING: &str = "import switching;\nmodel Rubbing {\n  node x[2] : translational;\n  m0 : Mass(1.026) x[1] -> gnd, start = 0.117;\n  \
      m1 : Mass(1.244) x[2] -> gnd, start = -0.473;\n  k0 : Spring(65.411) x[2] -> gnd;\n  k1 : Spring(57.144) x[2] -> x[1];\n  \
      f0 : DryFriction(1.051, 2.679) x[1] -> gnd;\n  f1 : DryFriction(1.364, 2.399) x[1] -> x[2];\n  f2 : DryFriction(1.697, 2.175) x[2] -> \

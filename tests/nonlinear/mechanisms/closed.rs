@@ -162,7 +162,7 @@ impl Closed {
         self.independent().iter().all(|k| self.links[*k].inertia.is_some())
     }
 
-    /// The angle of a link by its name in the model.
+    /// The name of a link's angle in the model.
     fn angle(&self, link: usize) -> String {
         match (self.follows(link), self.links[link].style) {
             (true, _) if self.is_slider() => "q".to_string(),

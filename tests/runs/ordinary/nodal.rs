@@ -32,7 +32,7 @@ struct Sums<'s> {
 }
 
 impl Sums<'_> {
-    /// Adds a term with its slopes by some unknowns to a row.
+    /// Adds a term to a row, with its slopes with respect to some unknowns.
     fn add(&mut self, row: Node, value: f64, slopes: &[(Node, f64)]) {
         let Some(row) = row else { return };
         self.values[row] += value;

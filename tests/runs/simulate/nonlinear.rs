@@ -533,8 +533,7 @@ fn a_rectifier_is_followed_at_every_tolerance() {
     }
 }
 
-/// A mass thrown outwards at the end of an arm of two links: it continues along a straight line to the point at which
-/// the arm is straight.
+/// A mass thrown outwards at the end of a two-link arm: it moves along a straight line until the arm is straight.
 #[test]
 fn a_straight_arm_is_reported_as_a_singular_mass_matrix() {
     let text = "model Thrown {
