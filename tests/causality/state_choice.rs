@@ -152,13 +152,13 @@ fn what_cannot_be_retained_is_refused_with_the_reason() {
             "LGM0927",
             "`first` cannot keep its state",
             "follows from `second`",
-            "retained before it",
+            "retained earlier",
             "put it before",
         ],
     );
     let driven = refused(GEARS, &["moved"]);
     says(&driven, &["LGM0927", "follows from `push`", "`push` always determines"]);
-    assert!(!driven.contains("retained before it"), "{driven}");
+    assert!(!driven.contains("retained earlier"), "{driven}");
     // A factor of 2 in accuracy does not change the choice.
     assert_eq!(states(&compile(GEARS, &["second", "second"]).0)[0], "second.w");
 }
