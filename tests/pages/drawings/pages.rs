@@ -75,5 +75,5 @@ fn themes_are_those_that_were_asked_for() {
     let car = program::example("quarter_car.lgm").display().to_string();
     let (_, err, code) = said(&[&car, "--values"]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("`--values` is an option of bond graphs"), "{err}");
+    assert!(err.contains("`--values` is only available for bond graphs"), "{err}");
 }
