@@ -1,7 +1,8 @@
-//! Linear analysis by the size of the model: `cargo bench --bench analysis [-- --largest N]`.
+//! Linear analysis by model size: `cargo bench --bench analysis [-- --largest N]`.
 //!
-//! Transfer functions over the parameters, each of them a symbol, of ladders and of bridges in a row; then poles near a frequency and models of
-//! lower order of chains of masses. Times are those of the analysis alone, in seconds, once the equations are made.
+//! The analyses are symbolic transfer functions of ladders and bridges in cascade, with every parameter a symbol; then
+//! poles near a frequency and reduced models of chains of masses. Times are those of the analysis alone, in seconds,
+//! without compilation.
 
 use lgm::analysis::{
     ModeRequest, MomentRequest, ReductionMethod, match_moments, modes, numeric_transfer, reduce_order,
@@ -13,14 +14,14 @@ use lgm::{Compilation, Request, Whole};
 use std::fmt::Write;
 use std::time::Instant;
 
-/// Sections of ladders, and bridges in a row.
+/// Sections of ladders, and bridges in cascade.
 const LADDERS: [usize; 6] = [5, 10, 15, 20, 30, 40];
 const BRIDGES: [usize; 4] = [1, 2, 3, 4];
 
 /// Masses of chains, of two states each.
 const CHAINS: [usize; 5] = [500, 2_000, 5_000, 20_000, 50_000];
 
-/// Inductors and capacitors by turns, each with a parameter of its own.
+/// Alternating inductors and capacitors, each with a separate parameter.
 fn ladder(sections: usize) -> String {
     format!(
         "model Ladder {{
@@ -38,7 +39,7 @@ fn ladder(sections: usize) -> String {
     )
 }
 
-/// Bridges of four resistors with a capacitor across, each behind the one before it.
+/// Bridges of four resistors with a capacitor across, in cascade.
 fn bridges(count: usize) -> String {
     let mut text = String::from("model Bridges {\n  input u = 1;\n  node top[");
     let _ = write!(
@@ -66,7 +67,7 @@ fn bridges(count: usize) -> String {
     text
 }
 
-/// Masses between springs and dampers, held at both ends.
+/// Masses between springs and dampers, with both ends fixed.
 fn chain(masses: usize) -> String {
     format!(
         "model Chain {{

@@ -1,7 +1,7 @@
-//! How long a compilation goes on once it is asked to end: `cargo bench --bench cancel -- [--size N]`.
+//! Latency of cancelling a compilation: `cargo bench --bench cancel -- [--size N]`.
 //!
-//! A compilation of each family's text is asked to end at 20 moments, spread over the time that it takes as a whole; the time from then
-//! to its end is printed, the median and the most. It includes what the machine does beside.
+//! A compilation of each family is cancelled at 20 moments, spread over its full duration. The benchmark prints the
+//! median and the maximum time from the request to the end. Other load on the machine is included.
 
 #[path = "scale/models.rs"]
 #[expect(dead_code, reason = "the tables of the other benchmark use the rest")]
@@ -15,13 +15,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often each compilation is asked to end.
+/// The number of cancellations per family.
 const MOMENTS: u32 = 20;
 
-/// Elements to be compiled for each family unless `--size` says otherwise.
+/// The default number of elements for each family.
 const SIZE: usize = 10_000;
 
-/// Equations with parameters as symbols, as an editor asks for them.
+/// Equations with parameters as symbols, as in an editor.
 fn compile(text: String, cancellation: Cancellation) {
     let mut map = SourceMap::default();
     let root = map.add("cancel.lgm", text, None);
@@ -33,7 +33,7 @@ fn compile(text: String, cancellation: Cancellation) {
     let _ = compilation.system();
 }
 
-/// How long it takes from `after` the beginning to the end.
+/// The time from a cancellation at `after` to the end of the compilation.
 fn ending(text: &str, after: Duration) -> Duration {
     let cancellation = Cancellation::default();
     let (text, flag) = (text.to_string(), cancellation.clone());

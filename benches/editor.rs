@@ -1,11 +1,12 @@
-//! From a keystroke to what an editor shows: `cargo bench --bench editor`, the table of docs/editor.md.
+//! Latency from a keystroke to the editor's display: `cargo bench --bench editor`, the table of docs/editor.md.
 //!
-//! A ladder of sections, each with three elements and numbers of its own, is open in the server over pipes. A key is typed again and
-//! again in the middle of it; the time from the edit to the diagnostics of that version, to the answer to completion and to hover is
-//! taken, and the median shown. Times of the machine's other work are in them: compare rows of one run.
+//! A ladder of sections, each with three elements and separate values, is open in the server over pipes. A key is typed
+//! repeatedly in the middle of it. The benchmark measures the time from the edit to the diagnostics of that version,
+//! and to the responses to completion and hover, and prints medians. Other load on the machine is included: compare
+//! rows of one run.
 //!
-//! Then each example is opened, a comment and a number of it are edited, and the slowest are shown. Beside the time that passes stands
-//! that of the server on a processor, where the system reports it.
+//! Then each example is opened, and a comment and a number in it are edited; the slowest examples are printed. Wall
+//! time is accompanied by the server's processor time, if the system reports it.
 
 #[path = "../tests/pages/lsp/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
@@ -19,16 +20,16 @@ use std::time::{Duration, Instant};
 
 const URI: &str = "file:///work/ladder.lgm";
 
-/// How often a key is typed at each size.
+/// Keystrokes at each size.
 const KEYS: i64 = 21;
 
-/// No example should take longer from a key to its diagnostics, in milliseconds.
+/// The upper limit from a keystroke to the diagnostics of an example, in milliseconds.
 const WANTED: f64 = 50.0;
 
-/// How many edits the memory is watched over.
+/// Edits over which memory is observed.
 const EDITS: i64 = 10_000;
 
-/// A ladder of about so many elements; a line for each.
+/// A ladder of about n elements, one line each.
 fn ladder(elements: usize) -> String {
     let sections = elements / 3;
     let mut text = format!(
@@ -49,7 +50,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e3
 }
 
-/// Writes another digit into the value of an element in the middle.
+/// Replaces a digit in the value of an element in the middle.
 fn key(client: &mut Client, line: usize, version: i64) {
     let column = "  c1 : Capacitor(".len() + line.ilog10() as usize;
     let range =
@@ -65,7 +66,7 @@ fn at(line: usize, character: usize) -> Value {
     json!({ "textDocument": { "uri": URI }, "position": { "line": line, "character": character } })
 }
 
-/// Megabytes that the server holds; none where the system does not say.
+/// Memory of the server in megabytes; none if the system does not report it.
 fn memory(client: &Client) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{}/status", client.process())).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -75,14 +76,14 @@ fn memory(client: &Client) -> Option<f64> {
 fn size(elements: usize) {
     let text = ladder(elements);
     let began = Instant::now();
-    // As all widespread editors, it asks for the documentation of what is looked at.
+    // Like all common editors, it requests the documentation of the selected item.
     let capabilities = json!({ "textDocument": { "completion": { "completionItem":
         { "resolveSupport": { "properties": ["documentation"] } } } } });
     let mut client = Client::start_with(&capabilities, None);
     client.open(URI, &text);
     client.pushed(URI, Some(1));
     let first = began.elapsed().as_secs_f64() * 1e3;
-    // The line of a capacitor in the middle.
+    // A capacitor's line in the middle.
     let section = elements / 6;
     let line = 4 + 3 * section - 1;
     let (mut times, mut busy) = ([const { Vec::new() }; 3], Vec::new());
@@ -125,7 +126,7 @@ fn growth() {
     client.end();
 }
 
-/// The models in a folder and in those below it.
+/// The models in a folder and its subfolders.
 fn models(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the examples") {
@@ -139,7 +140,7 @@ fn models(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Line and column of a digit in the middle of a text, of those that begin a number in no comment and no index.
+/// Line and column of a leading digit in the middle of a text, outside comments and indices.
 fn digit(text: &str) -> Option<(usize, usize)> {
     let mut found = Vec::new();
     for (line, words) in text.lines().enumerate() {
@@ -151,7 +152,7 @@ fn digit(text: &str) -> Option<(usize, usize)> {
     found.get(found.len() / 2).copied()
 }
 
-/// Milliseconds that a server was on a processor, all of its threads together; none where the system does not say.
+/// Processor time of the server in milliseconds, summed over its threads; none if the system does not report it.
 fn worked(client: &Client) -> Option<f64> {
     let tasks = fs::read_dir(format!("/proc/{}/task", client.process())).ok()?;
     let one = |task: PathBuf| -> Option<f64> {
@@ -162,13 +163,13 @@ fn worked(client: &Client) -> Option<f64> {
     Some(all.sum::<f64>() / 1e6)
 }
 
-/// The same since then; zero where the system does not say.
+/// Processor time since then; zero if the system does not report it.
 fn worked_since(client: &Client, before: Option<f64>) -> Duration {
     let own = worked(client).zip(before).map_or(0.0, |(after, before)| after - before);
     Duration::from_secs_f64(own.max(0.0) / 1e3)
 }
 
-/// Milliseconds from an edit to the diagnostics, and those on a processor: medians over some keys.
+/// Milliseconds from an edit to the diagnostics, wall and processor time: medians over several keystrokes.
 fn typed(client: &mut Client, uri: &str, version: &mut i64, edit: impl Fn(i64) -> Value) -> [f64; 2] {
     let (mut passed, mut busy) = (Vec::new(), Vec::new());
     for key in 0..KEYS {
@@ -182,7 +183,7 @@ fn typed(client: &mut Client, uri: &str, version: &mut i64, edit: impl Fn(i64) -
     [median(passed), median(busy)]
 }
 
-/// Edits of all examples: the slowest, and how many take longer than is wanted.
+/// Edits of all examples: the slowest, and the number above the limit.
 fn examples() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut rows = Vec::new();
@@ -199,7 +200,7 @@ fn examples() {
             0 => edited((0, 0), (0, 0), "// a\n"),
             _ => edited((0, 0), (1, 0), ""),
         });
-        // The last of an odd number of keys has left a line in front.
+        // An odd number of keystrokes leaves an extra line at the start.
         let number = digit(&text).map(|(line, column)| {
             let from = (line + KEYS as usize % 2, column);
             typed(&mut client, &uri, &mut version, |key| {

@@ -1,7 +1,9 @@
-//! Emitted C: time and memory from the text to the C files, gcc's time on them, and the right-hand side against a loop by hand.
+//! Emitted C: time and memory from the text to the C files, gcc's time, and the right-hand side compared with a
+//! handwritten loop.
 //!
-//! `cargo bench --bench emit` prints the tables of docs/emit-speed.md; `-- --write` writes that page. Numbers of states may be given:
-//! `-- 100 1000`. Times are processor time; those of right-hand sides are the best of 200 short rounds that take turns.
+//! `cargo bench --bench emit` prints the tables of docs/emit-speed.md; `-- --write` writes that page. Numbers of states
+//! are optional arguments: `-- 100 1000`. Times are processor time; those of right-hand sides are the best of 200 short
+//! alternating rounds.
 
 #[path = "families.rs"]
 mod families;
@@ -16,7 +18,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What right-hand sides are compiled with.
+/// Compiler flags of right-hand sides.
 const FLAGS: [&[&str]; 2] = [&["-O2"], &["-O3", "-march=native"]];
 
 /// One model.
@@ -27,11 +29,11 @@ struct Point {
     /// Bytes of the model's C file.
     size: u64,
     gcc: Run,
-    /// For each set of flags, nanoseconds per state: by hand, emitted.
+    /// For each set of flags, nanoseconds per state: handwritten, emitted.
     speed: Vec<[f64; 2]>,
 }
 
-/// The better of some runs, each of which is as fast as the machine lets it be.
+/// The best of several runs, to exclude other load on the machine.
 fn best(count: usize, mut once: impl FnMut() -> Result<Run, String>) -> Result<Run, String> {
     let mut best = once()?;
     for _ in 1..count {
@@ -124,7 +126,7 @@ fn right_sides(
     }
 }
 
-/// By which power of the size something grows from one point to the next.
+/// The growth exponent from one point to the next.
 fn exponent(before: Option<&Point>, here: &Point, of: impl Fn(&Point) -> f64) -> String {
     let Some(before) = before.filter(|before| before.family == here.family) else {
         return String::new();
@@ -203,7 +205,7 @@ fn main() -> Result<(), String> {
     let mut points = Vec::new();
     for family in &FAMILIES {
         for states in &sizes {
-            // What was measured is not lost with one that fails.
+            // A failure does not discard earlier measurements.
             match measure(family, *states, folder.path()) {
                 Ok(point) => points.push(point),
                 Err(fault) => eprintln!("{fault}"),

@@ -1,6 +1,6 @@
-//! Families of models that grow by cells of two states each, as texts and as right-hand sides written by hand.
+//! Families of models that grow by cells of two states each, as texts and as handwritten right-hand sides.
 
-// Each reader of this file uses its own part.
+// Each user of this file needs only some of its items.
 #![allow(dead_code)]
 
 use lgm::equations::{Options, StateSystem};
@@ -8,15 +8,15 @@ use lgm::source::{NoFiles, SourceMap};
 
 /// One family.
 pub struct Family {
-    /// Its name, which `rhs.c` knows too.
+    /// Its name, also used in `rhs.c`.
     pub name: &'static str,
-    /// The model with so many cells; its one input has a constant default.
+    /// The model with n cells; its one input has a constant default.
     pub text: fn(usize) -> String,
     /// The right-hand side over the states in the order of the model: `(input, states, rates)`.
     pub hand: fn(f64, &[f64], &mut [f64]),
-    /// A run's input is a sine of this angular frequency in rad/s, so slow that the waves are smooth.
+    /// The angular frequency of the sinusoidal input of a run, in rad/s: low enough that the waves are smooth.
     pub frequency: f64,
-    /// When it stops, in seconds.
+    /// The stop time in seconds.
     pub stop: f64,
 }
 
@@ -87,7 +87,7 @@ model Ladder {{
     )
 }
 
-/// Masses in a row, each on a spring and a damper.
+/// Masses in a chain, each on a spring and a damper.
 pub fn chain(n: usize) -> String {
     format!(
         "component Cell(m [kg], k [N/m], b [N.s/m]) {{
@@ -107,7 +107,7 @@ model Chain {{
     )
 }
 
-/// Inertias on a shaft, each with a second one geared to it, which has no state of its own.
+/// Inertias on a shaft, each with a geared dependent inertia.
 pub fn gears(n: usize) -> String {
     format!(
         "component Cell(J1 [kg.m^2], J2 [kg.m^2], r, k [N.m/rad]) {{
@@ -128,7 +128,7 @@ model Gears {{
     )
 }
 
-/// Masses in a row, each on a spring that hardens with the cube of its elongation.
+/// Masses in a chain, each on a spring that hardens with the cube of its elongation.
 pub fn cubic(n: usize) -> String {
     format!(
         "import nonlinear;
@@ -179,7 +179,7 @@ fn chain_by_hand(u: f64, x: &[f64], rates: &mut [f64]) {
     rates[end + 1] = stiffness * stretch;
 }
 
-/// x = w[0], tau[0], ..: every inertia carries another one through a gear.
+/// x = w[0], tau[0], ..: every inertia drives a second one through a gear.
 fn gears_by_hand(u: f64, x: &[f64], rates: &mut [f64]) {
     let (inertia, stiffness) = (1.0 / (0.01 + 1.5 * 1.5 * 0.02), 30.0);
     let end = x.len() - 2;

@@ -1,7 +1,7 @@
-//! Time and memory of one modal block by its numbers of modes and ports, driven by forces, by velocities, and carrying masses:
-//! `cargo bench --bench modal`. docs/modal-size.md holds the table.
+//! Time and memory of one modal block by its numbers of modes and ports, driven by forces, driven by velocities, and
+//! carrying masses: `cargo bench --bench modal`. docs/modal-size.md contains the table.
 //!
-//! Each size runs in a process of its own, so that its peak of memory is its own.
+//! Each size runs in a separate process, so that its memory peak is measured alone.
 
 use lgm::emit::{MatrixOptions, TextOptions, text};
 use lgm::equations::Options;
@@ -9,7 +9,7 @@ use lgm::source::{NoFiles, SourceMap};
 use std::process::Command;
 use std::time::Instant;
 
-/// What stands at each port, by the name of the case.
+/// The elements at each port, by the name of the case.
 const PARTS: [(&str, &str); 3] = [
     ("force", "ForceSource(u) gnd -> x[k]"),
     ("velocity", "VelocitySource(u) x[k] -> gnd"),
@@ -36,7 +36,7 @@ model M {{
     )
 }
 
-/// The peak of this process's memory in MB, if the system reports it.
+/// The memory peak of this process in MB, if the system reports it.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -51,7 +51,7 @@ fn one(case: &str) {
     };
     let (modes, ports) = (modes.parse().unwrap(), ports.parse().unwrap());
     let part = PARTS.iter().find(|part| part.0 == kind).unwrap().1;
-    // A velocity at a port leaves no room for a force there.
+    // A port with a prescribed velocity cannot have a prescribed force.
     let source = match kind {
         "velocity" => model(part, modes, ports).replace("  push : ForceSource(u) gnd -> x[1];\n", ""),
         _ => model(part, modes, ports),

@@ -1,7 +1,8 @@
-//! The right-hand side of several families of models, in nanoseconds per state, against a hand-written C loop; and the time that
-//! it takes to make the kernels.
+//! The right-hand side of several families of models, in nanoseconds per state, compared with a handwritten C loop; and
+//! the time to compile the kernels.
 //!
-//! `cargo bench --bench rhs` prints the rows of the table in docs/simulation-speed.md; cells may be given: `-- 100 1000`.
+//! `cargo bench --bench rhs` prints the rows of the table in docs/simulation-speed.md. Numbers of cells are optional
+//! arguments: `-- 100 1000`.
 
 #[path = "families.rs"]
 mod families;
@@ -18,7 +19,7 @@ use right_sides::{FLAGS, compile_c, run_c, run_kernel};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// States whose equations have nothing in common: straight-line code, the worst case of compiling.
+/// States whose equations share no pattern: straight-line code, the worst case for the compiler.
 fn irregular(n: usize) -> StateSystem {
     let mut builder = systems::Builder::new("Irregular");
     let states: Vec<ExprId> = (0..n)
@@ -89,7 +90,7 @@ fn main() {
     }
 }
 
-/// Time to make machine code that has no loops.
+/// Time to compile machine code without loops.
 fn straight(n: usize) {
     let system = irregular(n);
     let layout = Layout::new(&system);

@@ -1,14 +1,14 @@
-//! Right-hand sides in loops: kernels, and the hand-written C of `rhs.c`.
+//! Right-hand sides in loops: kernels, and the handwritten C of `rhs.c`.
 
 use lgm::kernels::{Arguments, Kernel};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Flags of the C compiler that are measured.
+/// The measured flags of the C compiler.
 pub const FLAGS: [&[&str]; 2] = [&["-O2", "-march=native"], &["-O3", "-march=native"]];
 
-/// The hand-written loops, compiled once for each set of flags.
+/// The handwritten loops, compiled once for each set of flags.
 pub fn compile_c(folder: &Path, flags: &[&str]) -> PathBuf {
     let program = folder.join(format!("rhs{}", flags.concat()));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/rhs.c");
@@ -23,7 +23,7 @@ pub fn compile_c(folder: &Path, flags: &[&str]) -> PathBuf {
     program
 }
 
-/// Nanoseconds per call, the best of nine rounds, and the checksum, of a family with so many cells.
+/// Nanoseconds per call, the best of nine rounds, and the checksum, of a family with n cells.
 pub fn run_c(program: &Path, family: &str, n: usize, calls: usize) -> (f64, f64) {
     let output = Command::new(program)
         .args([family, &n.to_string(), &calls.to_string()])

@@ -1,12 +1,13 @@
-//! Whole runs against the same solver over a closure written by hand, and against SciPy and CVODE, at equal measured error;
-//! their right-hand sides against loops in C; and the time that it takes to make them.
+//! Whole runs compared with the same solver over a handwritten closure, and with SciPy and CVODE, at equal measured
+//! error; right-hand sides compared with loops in C; and compile times.
 //!
-//! `cargo bench --bench whole_run` writes the tables of docs/simulation-speed.md and draws docs/simulation-speed.svg. Where numbers
-//! of states or names of families are given, as in `-- 100 1000 chain`, it prints the tables and writes nothing. Both sides take the same steps of Tsitouras 5(4) at the
-//! same tolerances over vectors of the same library, so that what differs is the right side and what a run does beside it.
+//! `cargo bench --bench whole_run` writes the tables of docs/simulation-speed.md and draws docs/simulation-speed.svg.
+//! With numbers of states or names of families, as in `-- 100 1000 chain`, it prints the tables and writes nothing.
+//! Both sides take the same steps of Tsitouras 5(4) at the same tolerances over vectors of the same library, so the
+//! difference is the right side and the overhead of a run.
 //!
-//! SciPy is run by whatever `python3` has it, or `LGM_PYTHON` names; CVODE where `LGM_SUNDIALS` names a folder that holds the
-//! libraries of SUNDIALS 7. What is not there is said and left out.
+//! SciPy runs in `python3`, or in the interpreter that `LGM_PYTHON` names; CVODE requires a folder `LGM_SUNDIALS` with
+//! the libraries of SUNDIALS 7. Missing tools are reported and skipped.
 
 #[path = "whole_run/chart.rs"]
 mod chart;
@@ -33,16 +34,16 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What every run is asked for.
+/// Settings shared by all runs.
 const RTOL: f64 = 1e-6;
 
-/// The states that errors are measured against come from a run at this tolerance.
+/// The tolerance of the reference run, which defines the errors.
 const REFERENCE: f64 = 1e-11;
 
-/// Seconds that this process has computed, to the nanosecond.
+/// Processor time of this process in seconds, with nanosecond resolution.
 fn cpu_seconds() -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is plain numbers, and is written by the call.
+    // SAFETY: the structure contains only numbers, and the call fills it.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut now) };
     now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
 }
@@ -55,7 +56,7 @@ struct Ran {
     states: Vec<f64>,
 }
 
-/// The library over a closure.
+/// The library's solver over a closure.
 fn by_hand(family: &Family, states: usize, rtol: f64) -> Ran {
     let (hand, frequency) = (family.hand, family.frequency);
     let problem = OdeBuilder::<FaerSparseMat<f64>>::new()
@@ -82,7 +83,7 @@ fn by_hand(family: &Family, states: usize, rtol: f64) -> Ran {
     }
 }
 
-/// A run of lgm; its kernels are ready.
+/// A run of lgm with compiled kernels.
 fn by_run(family: &Family, system: &StateSystem, kernels: &Kernels) -> Ran {
     let simulator = Simulator::new(system, kernels);
     let parameters = kernels.parameters(&[]);
@@ -110,7 +111,7 @@ fn by_run(family: &Family, system: &StateSystem, kernels: &Kernels) -> Ran {
     }
 }
 
-/// The largest error of the final states, relative to the largest of them.
+/// The largest error of the final states, relative to the largest state.
 fn error(found: &[f64], expected: &[f64]) -> f64 {
     let size = expected.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     let pairs = found.iter().zip(expected);
@@ -120,7 +121,7 @@ fn error(found: &[f64], expected: &[f64]) -> f64 {
         / size
 }
 
-/// Runs in turns, so that other work on the machine meets all alike; the best of each.
+/// Runs in alternation, so that other load on the machine affects all alike; the best of each.
 fn best_of(rounds: usize, runs: &[&dyn Fn() -> Ran]) -> Vec<Ran> {
     let mut best: Vec<Ran> = runs.iter().map(|run| run()).collect();
     for _ in 1..rounds {
@@ -143,15 +144,15 @@ struct Row {
     hand: f64,
     native: f64,
     portable: f64,
-    /// DOP853, LSODA, CVODE, at the error of the run; none where they were not run.
+    /// DOP853, LSODA, CVODE, at the error of the run; none if they were not run.
     others: [Option<f64>; 3],
-    /// Milliseconds of compiling: to equations, of lowering, of the machine code of the right-hand side.
+    /// Compile time in milliseconds: equations, lowering, machine code of the right-hand side.
     making: [f64; 3],
     /// Nanoseconds per state of a right-hand side: machine code, interpreted, C with each of [`FLAGS`].
     right_sides: [f64; 4],
 }
 
-/// Nanoseconds per state of one right-hand side; the checksums of all must agree.
+/// Nanoseconds per state of one right-hand side; all checksums must agree.
 fn right_sides(family: &Family, states: usize, all: [&Kernels; 2], programs: &[PathBuf]) -> [f64; 4] {
     let parameters = all[0].parameters(&[]);
     let x: Vec<f64> = (0..states).map(|k| (k as f64).sin()).collect();
@@ -274,7 +275,7 @@ fn main() {
     }
 }
 
-/// Why writing to a string succeeds.
+/// The message of an impossible failure: writing to a string succeeds.
 const WRITTEN: &str = "invariant: writing to memory does not fail";
 
 fn whole_runs(rows: &[Row]) -> String {

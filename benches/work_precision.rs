@@ -1,7 +1,7 @@
-//! The achieved error of every method against the requested tolerance and the work: tables and a picture for `docs/`.
+//! The achieved error of every method by requested tolerance and by work: tables and a plot for `docs/`.
 //!
-//! Run with `cargo bench --bench work_precision`. Work is counted in evaluations of the right sides and of Jacobians times
-//! the number of states, not in seconds, so that the same build gives the same figures on every machine.
+//! Run it with `cargo bench --bench work_precision`. Work is the number of evaluations of right sides and Jacobians
+//! times the number of states, not time, so that the figures of a build do not depend on the machine.
 
 use lgm::simulate::Method;
 use std::fmt::Write;
@@ -54,7 +54,7 @@ fn table(out: &mut String, problem: &Problem, curves: &[Curve]) {
     }
 }
 
-/// Dashes and marks of the curves, so that they can be distinguished without colour.
+/// Dashes and markers of the curves, so that they can be distinguished without colour.
 const STYLES: [(&str, &str, &str); 4] = [
     ("#0072b2", "", "circle"),
     ("#d55e00", "7 4", "square"),
@@ -76,14 +76,14 @@ fn mark(out: &mut String, kind: &str, colour: &str, x: f64, y: f64) {
     let _ = writeln!(out, "{shape} fill=\"white\" stroke=\"{colour}\" stroke-width=\"1.6\"/>");
 }
 
-/// One diagram, achieved error over the value of each point that `across` gives, both by powers of ten.
+/// One diagram: the achieved error by the abscissa that `across` returns, both logarithmic.
 struct Diagram<'a> {
     left: f64,
     top: f64,
     title: &'a str,
     label: &'a str,
     across: fn(&Achieved) -> f64,
-    /// True if the line "achieved equals requested" is drawn.
+    /// True to draw the line "achieved equals requested".
     diagonal: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Linear analysis from the command line, against closed forms, the records of known answers, and python-control and SciPy.
+//! Linear analysis from the command line, compared with closed forms, the records of known answers, python-control and
+//! SciPy.
 
 mod convert;
 mod documents;
@@ -29,7 +30,7 @@ fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
     file
 }
 
-/// `lgm COMMAND FILE ..` with its JSON read.
+/// Runs `lgm COMMAND FILE ..` and parses its JSON.
 fn json(arguments: &[&str]) -> Value {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = lgm(package, &[arguments, &["--format", "json"]].concat());
@@ -37,7 +38,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&out(&output)).unwrap()
 }
 
-/// What a command that must succeed writes to standard output and to standard error.
+/// Standard output and standard error of a command that must succeed.
 #[track_caller]
 fn printed(folder: &Path, arguments: &[&str]) -> (String, String) {
     let output = lgm(folder, arguments);

@@ -1,5 +1,7 @@
-//! The shape of the house: what the crates may depend on, that no files of a crate go round in a circle, how long files and functions
-//! may be, and that nothing a user can cause is unwrapped. That data flows one way between the crates, the compiler holds.
+//! The structure of the code: allowed dependencies of the crates, no cycles among the files of a crate, limits on the
+//! length of files and functions, and no unwrapping of anything a user can cause.
+//!
+//! The compiler itself enforces that data flows one way between the crates.
 
 mod circles;
 mod functions;
@@ -29,7 +31,7 @@ const PURE: [&str; 14] = [
     "runtime",
 ];
 
-/// What the pure crates may not depend on, even through others.
+/// Forbidden dependencies of the pure crates, including indirect ones.
 const FOREIGN: [&str; 9] = [
     "ariadne",
     "clap",
@@ -42,7 +44,7 @@ const FOREIGN: [&str; 9] = [
     "zip",
 ];
 
-/// What the texts of the pure crates may not hold.
+/// Forbidden strings in the sources of the pure crates.
 const OUTSIDE: [&str; 7] = [
     "std::fs",
     "std::net",
@@ -53,13 +55,13 @@ const OUTSIDE: [&str; 7] = [
     "thread_local!",
 ];
 
-/// No file may have more lines than this.
+/// The maximum number of lines of a file.
 const LINES: usize = 600;
 
-/// No function may have more lines than this.
+/// The maximum number of lines of a function.
 const FUNCTION_LINES: usize = 100;
 
-/// Files that belong together, two by two: they may name each other.
+/// Pairs of files that belong together and may refer to each other.
 const PAIRS: [[&str; 3]; 0] = [];
 
 /// All Rust files below a folder, sorted.
@@ -91,7 +93,7 @@ fn shown(path: &Path) -> String {
     inside.to_string_lossy().replace('\\', "/")
 }
 
-/// Code lines with their numbers from 1: comments and everything from a test module on are left out.
+/// Code lines with their numbers from 1, without comments and test modules.
 fn code_lines(text: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut code = Vec::new();
@@ -111,13 +113,13 @@ fn code_lines(text: &str) -> Vec<(usize, String)> {
     code
 }
 
-/// Whether the file holds tests only.
+/// Whether the file contains only tests.
 fn is_test_file(path: &Path) -> bool {
     let shown = shown(path);
     shown.ends_with("/tests.rs") || shown.ends_with("_tests.rs") || shown.contains("/tests/")
 }
 
-/// The folders of sources: the package's own, and one for each crate.
+/// The source folders: the package's own, and one for each crate.
 fn source_folders() -> Vec<String> {
     let crates = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
     let names = crates.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
@@ -132,7 +134,7 @@ fn sources() -> Vec<PathBuf> {
     source_folders().iter().flat_map(|folder| files_of(folder)).collect()
 }
 
-/// Names of the packages that a crate depends on, through others too.
+/// Names of the packages on which a crate depends, directly or indirectly.
 fn dependencies(name: &str) -> Vec<String> {
     let package = format!("lgm-{name}");
     let tree = Command::new(env!("CARGO"))
@@ -208,7 +210,7 @@ fn pure_crates_hold_no_files_threads_or_clocks() {
     );
 }
 
-/// A crate that is not compiled for tests of its own has none.
+/// A crate that is not compiled for its own tests has none.
 #[test]
 fn every_test_in_a_crate_runs() {
     let mut without = 0;
@@ -255,7 +257,7 @@ fn no_function_is_too_long() {
     );
 }
 
-/// The module of a file in its folder of sources.
+/// The module of a file in its source folder.
 fn module_path(folder: &Path, file: &Path) -> ModulePath {
     let inside = file.strip_prefix(folder).unwrap().with_extension("");
     let mut path: ModulePath = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
@@ -276,7 +278,7 @@ fn no_files_go_round_in_a_circle() {
         let files = files_of(&folder).into_iter().filter(|path| !is_test_file(path));
         let mut texts: BTreeMap<ModulePath, String> = BTreeMap::new();
         for file in files {
-            // The program's `main.rs` beside a `lib.rs` is a crate of its own.
+            // The program's `main.rs` next to a `lib.rs` is a separate crate.
             let text = fs::read_to_string(&file).unwrap();
             let both = texts.entry(module_path(&root, &file)).or_default();
             both.push_str(&text);

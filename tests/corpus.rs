@@ -1,8 +1,8 @@
-//! The corpus: one model for each phenomenon, with the outcome that is expected of it written inside as comments.
+//! The corpus: one model for each phenomenon, with its expected outcome in comments.
 //!
-//! Each file below `tests/corpus` goes through `check --verify`, `equations`, `simulate` by every method (verified by the first one), and
-//! emitted programs. Lines of comments say what must come out; `tests/corpus/README.md` lists them. Numbers there come from closed
-//! forms or from another program, which each file names.
+//! Each file below `tests/corpus` goes through `check --verify`, `equations`, `simulate` by every method (the first one
+//! verified), and emitted programs. Comment lines define the expected results; `tests/corpus/README.md` describes them.
+//! Numbers come from closed forms or from another program, named in each file.
 
 use crate::support;
 
@@ -28,7 +28,7 @@ use support::cases::is_campaign;
 use support::emitted::{Rows, build_together, compile, for_each, output, python, write_code};
 use support::program::run;
 
-/// An output, a time in seconds, and the value it has then, to a share of the largest value that the output takes.
+/// An output, a time in seconds, and its value at that time, within a fraction of the largest value of the output.
 struct Point {
     output: String,
     time: f64,
@@ -36,14 +36,14 @@ struct Point {
     within: f64,
 }
 
-/// A diagnostic: its severity, its code, and a text on the line that it points at.
+/// A diagnostic: its severity, its code, and a text in the line to which it points.
 struct Expected {
     severity: String,
     code: String,
     at: Option<String>,
 }
 
-/// All that a file expects.
+/// All expectations of a file.
 #[derive(Default)]
 struct Expectations {
     states: Option<Vec<String>>,
@@ -62,7 +62,7 @@ struct Expectations {
 const METHODS: &str = "auto bdf sdirk tr-bdf2";
 const TARGETS: &str = "c python";
 
-/// Reads the lines of comments that begin with a keyword and a colon.
+/// Parses the comment lines that begin with a keyword and a colon.
 fn read(text: &str) -> Result<Expectations, String> {
     let words = |list: &str| list.split_whitespace().map(String::from).collect::<Vec<String>>();
     let mut found = Expectations {
@@ -178,7 +178,7 @@ fn compare(rows: &Rows, points: &[Point]) -> Result<(), String> {
             .map(|row| row[column].abs())
             .fold(point.value.abs(), f64::max);
         let difference = (row[column] - point.value).abs();
-        // A value that is no number is wrong too.
+        // NaN is an error too.
         if difference.is_nan() || difference > point.within * size {
             return Err(format!(
                 "{}({}) is {:?} and not {:?}: off by {:.1e} of {size:e}",
@@ -193,7 +193,7 @@ fn compare(rows: &Rows, points: &[Point]) -> Result<(), String> {
     Ok(())
 }
 
-/// A finished program: its rows, or what it printed of its failure.
+/// A finished program: its samples, or its failure message.
 fn finished(output: &std::process::Output) -> Result<Rows, String> {
     match output.status.success() {
         true => Ok(Rows::read(&String::from_utf8_lossy(&output.stdout))),
@@ -201,8 +201,8 @@ fn finished(output: &std::process::Output) -> Result<Rows, String> {
     }
 }
 
-/// Runs the first method in the program, verified, and the others in this process: their rows are held against what is expected, and to
-/// verify them too takes longer and shows the same.
+/// Verifies the first method in a subprocess, and runs the others in this process. Verifying those too would take
+/// longer and add nothing.
 fn simulate(file: &Path, session: &Session, expected: &Expectations) -> Result<(), String> {
     let (first, others) = expected.methods.split_first().expect("a method");
     let mut words = ["simulate", "--verify", "--method", first].map(String::from).to_vec();
@@ -236,7 +236,7 @@ fn run_options(words: &[String]) -> RunOptions {
     options
 }
 
-/// The rows of a run, or the code and message of its failure.
+/// The samples of a run, or the code and message of its failure.
 fn rows_of(ready: &Ready) -> Result<Rows, String> {
     let columns = Written::new(&[], true, &ready.system, &mut Vec::new());
     let names = columns.columns().map(|column| column.name);
@@ -257,7 +257,7 @@ fn rows_of(ready: &Ready) -> Result<Rows, String> {
     }
 }
 
-/// Holds a run against what is expected of it.
+/// Compares a run with its expectations.
 fn judge(rows: Result<Rows, String>, expected: &Expectations) -> Result<(), String> {
     match (rows, &expected.failure) {
         (Ok(rows), None) => compare(&rows, &expected.points),
@@ -267,7 +267,7 @@ fn judge(rows: Result<Rows, String>, expected: &Expectations) -> Result<(), Stri
     }
 }
 
-/// The same of an emitted program, which prints sentences without codes.
+/// The same for an emitted program, which prints messages without codes.
 fn judge_emitted(rows: Result<Rows, String>, expected: &Expectations) -> Result<(), String> {
     match (&rows, &expected.failure) {
         (Err(_), Some(_)) => Ok(()),
@@ -275,7 +275,7 @@ fn judge_emitted(rows: Result<Rows, String>, expected: &Expectations) -> Result<
     }
 }
 
-/// Emits, builds and runs a program for a target. None if what it needs is not on this machine.
+/// Emits, builds and runs a program for a target. None if a required tool is missing on this machine.
 fn emitted(session: &Session, target: &str, options: &[String]) -> Option<Result<Rows, String>> {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
@@ -300,7 +300,7 @@ fn emitted(session: &Session, target: &str, options: &[String]) -> Option<Result
     Some(finished(&output(command.args(options))))
 }
 
-/// Follows one file through all that it asks for, but for Rust, whose programs are built together.
+/// Processes all expectations of one file except for Rust, whose programs are built together.
 fn follow(file: &Path) -> Result<(), String> {
     let text = fs::read_to_string(file).unwrap();
     let expected = read(&text)?;
@@ -345,7 +345,7 @@ fn compiled(file: &Path) -> Compilation {
 fn corpus() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut found = Vec::new();
-    // Topics may have topics of their own.
+    // Topics may have subtopics.
     let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -357,7 +357,7 @@ fn corpus() -> Vec<PathBuf> {
             }
         }
     }
-    // One file alone, or those of a topic: LGM_CORPUS=rectifiers.
+    // A single file, or those of a topic: LGM_CORPUS=rectifiers.
     if let Ok(part) = std::env::var("LGM_CORPUS") {
         found.retain(|path| path.to_string_lossy().contains(&part));
     }
@@ -372,7 +372,7 @@ fn every_model_of_the_corpus_does_what_it_says() {
     for_each(&files, follow);
 }
 
-/// The models that name Rust among their targets, and a quarter of the others that switch; in a campaign all of them.
+/// The models with Rust among their targets, and a quarter of the other switching models; all of them in a campaign.
 #[test]
 fn models_that_switch_do_it_in_rust_too() {
     let read = |file: &PathBuf| read(&fs::read_to_string(file).unwrap()).unwrap();
@@ -384,7 +384,7 @@ fn models_that_switch_do_it_in_rust_too() {
         .filter(|(_, file)| file.to_string_lossy().contains("corpus/switching/"));
     models.extend(others.step_by(if is_campaign() { 1 } else { 4 }));
     if models.is_empty() {
-        // Other topics were asked for.
+        // Other topics were requested.
         return;
     }
     let scratch = tempfile::tempdir().unwrap();

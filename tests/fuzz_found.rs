@@ -1,5 +1,5 @@
-//! Inputs that once broke the compiler, found by the fuzz targets of `fuzz/` and cut down to what matters. Each goes
-//! through the check of the target that found it, within the limits of time and memory that the targets keep.
+//! Inputs that once broke the compiler, found by the fuzz targets of `fuzz/` and minimised. Each goes through the check
+//! of the target that found it, within the time and memory limits of the targets.
 
 #[path = "../fuzz/src/checks/mod.rs"]
 mod checks;
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 /// The fuzzers allow 2 s in an optimised program; the tests' program is slower, and shares the machine.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Bytes that may be in use at any moment.
+/// The maximum number of bytes in use at any moment.
 const MEMORY: usize = 500 << 20;
 
-/// The command line gives its work as much stack as this (`src/cli/mod.rs`).
+/// The stack size of the command line's worker thread (`src/cli/mod.rs`).
 const STACK: usize = 256 << 20;
 
 /// The system's allocator, which also counts.
@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// One input at a time, so that what is counted is its own.
+/// One input at a time, so that the count belongs to it alone.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs the check of a target on one of the files in `tests/fuzz_found`.
@@ -70,7 +70,7 @@ fn survives(folder: &str, file: &str, check: fn(&str)) {
     assert!(most < MEMORY, "{folder}/{file} takes {} MB", most >> 20);
 }
 
-/// One test a file: what it once did, the folder (which is the name of the target), its name.
+/// One test for each file: its former effect, the folder (the name of the target), its name.
 macro_rules! found {
     ($($(#[doc = $what:literal])+ $folder:ident $test:ident $file:literal;)*) => {
         $($(#[doc = $what])+
@@ -84,38 +84,39 @@ macro_rules! found {
 }
 
 found! {
-    /// The least exponent of 32 bits has no opposite; taking its absolute value was an overflow.
+    /// The minimum 32-bit exponent has no negative; taking its absolute value overflowed.
     pipeline a_power_of_ten_that_has_no_opposite "a_power_of_ten_that_has_no_opposite.lgm";
-    /// Each parameter is the square of the one before: exact values doubled their digits sixty times.
+    /// Each parameter is the square of the previous one: exact values doubled their digits sixty times.
     pipeline a_chain_of_squares "a_chain_of_squares.lgm";
-    /// The same with constants, which are multiplied as soon as they are read.
+    /// The same with constants, which are multiplied during parsing.
     pipeline a_chain_of_squares_of_constants "a_chain_of_squares_of_constants.lgm";
-    /// A sum within a sum was merged with it, and so doubled its terms with each signal of the chain.
+    /// Nested sums were merged, which doubled the number of terms with each signal of the chain.
     pipeline a_chain_of_signals_that_double "a_chain_of_signals_that_double.lgm";
-    /// The sum of so many fractions has a denominator of a hundred thousand bits, and each step cancelled in it.
+    /// The sum of these fractions has a denominator of a hundred thousand bits, and each step cancelled in it.
     pipeline a_sum_of_very_many_fractions "a_sum_of_very_many_fractions.lgm";
-    /// Each sum was within the limit of terms, their product was not.
+    /// Each sum was within the limit of terms, but their product was not.
     pipeline sums_within_sums "sums_within_sums.lgm";
-    /// Loops of a hundred rounds inside each other, with nothing made in any of them, did not count as anything.
+    /// Nested loops of a hundred iterations with empty bodies did not count towards the limit.
     pipeline rounds_that_make_nothing "rounds_that_make_nothing.lgm";
-    /// A loop without a body was not counted either, and its rounds were run through.
+    /// A loop without a body did not count either, and all its iterations were executed.
     pipeline rounds_around_nothing "rounds_around_nothing.lgm";
-    /// A small graph of shared expressions was written out to see whether it is shorter than another.
+    /// A small graph of shared expressions was expanded to compare its length with another one.
     pipeline functions_of_functions_of_sums "functions_of_functions_of_sums.lgm";
-    /// Exact elimination had no limit on the digits of its numbers; in doubles, these overflow, and no row had a pivot.
+    /// Exact elimination had no limit on the digits of its numbers; as doubles, these overflow, and no row had a pivot.
     pipeline resistors_of_very_many_digits "resistors_of_very_many_digits.lgm";
-    /// What an `if` leaves aside was computed all the same when the equations were verified.
+    /// The inactive branch of an `if` was still evaluated during verification.
     pipeline a_branch_that_is_not_taken_divides_by_zero "a_branch_that_is_not_taken_divides_by_zero.lgm";
-    /// With energy variables as states the failure lay in an element that preparing had added, and was looked for among
-    /// the model's own.
+    /// With energy variables as states, the failure was in an element that preparation had added, but was searched for
+    /// among the model's own.
     pipeline states_of_an_element_that_was_added "states_of_an_element_that_was_added.lgm";
-    /// The power of a coupler is nothing but rounding, which was large beside itself when the equations were verified.
+    /// The power of a coupler is pure round-off, which was large relative to itself during verification.
     pipeline the_power_of_a_coupler_is_rounding "the_power_of_a_coupler_is_rounding.lgm";
-    /// The frequency response of a model without states solved a system of no equations, which the library cannot.
+    /// The frequency response of a model without states solved a system without equations, which the library does not
+    /// support.
     pipeline a_response_without_states "a_response_without_states.lgm";
-    /// The report of a conflict quoted a modulus whole: its words doubled with each component around it.
+    /// The report of a conflict quoted a modulus in full: its length doubled with each enclosing component.
     pipeline a_modulus_of_very_many_words "a_modulus_of_very_many_words.lgm";
-    /// A displacement that an equation of position gives was taken out of the states, but not out of the matrices.
+    /// A displacement determined by a position equation was removed from the states, but not from the matrices.
     pipeline a_displacement_that_is_closed_by_a_line "a_displacement_that_is_closed_by_a_line.lgm";
 }
 

@@ -1,4 +1,4 @@
-//! Rows as Parquet, read back with the library's reader: `cargo test --features parquet --test parquet`.
+//! Samples as Parquet, read back with the library's reader: `cargo test --features parquet --test parquet`.
 
 #[path = "support/command.rs"]
 mod command;
@@ -29,7 +29,7 @@ fn simulate(folder: &Path, arguments: &[&str]) -> Output {
     command::lgm(folder, &[&["simulate", "oscillator.lgm"], arguments].concat())
 }
 
-/// A table with what its file says of it.
+/// A table with the metadata of its file.
 struct Table {
     about: BTreeMap<String, String>,
     names: Vec<String>,
@@ -98,7 +98,7 @@ fn every_number_is_the_one_of_the_csv_file() {
         serde_json::json!({"name": "v", "unit": "m/s", "kind": "output"})
     );
     assert_eq!(columns[3]["kind"], "state");
-    // The names in the form of files that are not complete yet are gone.
+    // Temporary names of incomplete files are gone.
     let left: Vec<String> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -180,7 +180,7 @@ fn a_failed_run_keeps_its_rows_on_request_only() {
     assert!((240..=251).contains(&table.rows.len()), "{}", table.rows.len());
 }
 
-/// A run that does not outlive a test that fails.
+/// A run that ends with its test, even if the test fails.
 #[cfg(unix)]
 struct Interrupted(std::process::Child);
 
@@ -197,7 +197,7 @@ fn an_interrupted_run_leaves_a_valid_file() {
     use std::process::{Command, Stdio};
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("oscillator.lgm"), OSCILLATOR).unwrap();
-    // Rows so close together that a group of them is soon full, and so many that they never end.
+    // Samples so dense that a row group fills quickly, and an endless number of them.
     let arguments = [
         "simulate",
         "oscillator.lgm",
@@ -214,7 +214,7 @@ fn an_interrupted_run_leaves_a_valid_file() {
             .spawn()
             .unwrap(),
     );
-    // Until a first group is in the file that is not complete yet.
+    // Until the incomplete file contains a first row group.
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
     let has_rows = || {
         let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());

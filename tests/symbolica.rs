@@ -29,11 +29,11 @@ fn lowest_terms() {
     entries_are_printed_in_lowest_terms();
 }
 
-/// Relative agreement of everything that is compared.
+/// Relative tolerance of all comparisons.
 const TOLERANCE: f64 = 1e-9;
 
-/// Records with symbolic A..F: for each state of the record, in its order, the state of the model and how large
-/// one of it is in the record's measure.
+/// Records with symbolic A..F: for each state of the record, in its order, the state of the model and its unit in the
+/// record's measure.
 const CASES: &[(&str, &[(&str, &str)])] = &[
     (
         "lg2ss_electrical",
@@ -76,7 +76,7 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// The equations of a seed, no operation of the own algebra being allowed, so that every entry reaches the feature.
+/// The equations of a seed. Internal cancellation is disabled, so that every entry reaches the feature.
 fn compiled(name: &str) -> StateSystem {
     let path = example(&format!("seeds/{name}.lgm"));
     let mut map = SourceMap::default();
@@ -96,7 +96,7 @@ fn compiled(name: &str) -> StateSystem {
     system
 }
 
-/// A..F of the system at values of its parameters.
+/// A..F of the system at given parameter values.
 fn at(system: &StateSystem, bindings: &Bindings) -> Linear {
     let form = system.symbolic.as_ref().unwrap();
     let dense = |matrix: &SparseMatrix<ExprId>| {
@@ -147,7 +147,7 @@ fn entries_agree_with_the_records_at_many_points() {
     }
 }
 
-/// Entries as the documents behind the records print them.
+/// Entries as printed in the source documents of the records.
 fn entries_are_printed_in_lowest_terms() {
     let entries = [
         ("lg2ss_electrical", 1, 2, "-R2*L7/(L3*L5 + L3*L7 + L5*L7)"),
@@ -163,7 +163,7 @@ fn entries_are_printed_in_lowest_terms() {
     }
 }
 
-/// An expression over three symbols, and what it was made from.
+/// An expression over three symbols, and its construction.
 struct Bench {
     exprs: Exprs,
     symbols: [ExprId; 3],
@@ -172,7 +172,7 @@ struct Bench {
 impl Bench {
     fn new() -> Bench {
         let mut exprs = Exprs::default();
-        // Names that the library's own parser would not read.
+        // Names that the library's parser would not accept.
         let symbols = ["a.v[1]", "k[1, 2]", "pi2"].map(|name| {
             let symbol = exprs.new_symbol(name, SymbolKind::Parameter);
             exprs.symbol(symbol)
@@ -242,7 +242,7 @@ fn what_is_no_rational_function_counts_as_a_symbol() {
     assert_eq!(text(&exprs, found), "sin(a) + 1");
 }
 
-/// Where nobody would read the result there is none, and it takes no time to say so.
+/// If the result would be unreadable there is none, and this is determined quickly.
 fn what_would_be_too_large_has_no_normal_form() {
     let mut exprs = Exprs::default();
     let mut product = exprs.one();

@@ -23,10 +23,10 @@ use measure::Run;
 use models::{FAMILIES, Family};
 use std::path::Path;
 
-/// The sizes that are measured.
+/// The measured sizes.
 const SIZES: [usize; 5] = [100, 1_000, 10_000, 100_000, 1_000_000];
 
-/// No more repetitions once those before took so many seconds together.
+/// Repetitions stop after this total time in seconds.
 const ENOUGH: f64 = 4.0;
 
 /// The runs of one command on one model.
@@ -37,7 +37,7 @@ pub struct Point {
     runs: Vec<Run>,
 }
 
-/// What is measured.
+/// The measured command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// `lgm check`.
@@ -65,20 +65,20 @@ impl Command {
 }
 
 impl Point {
-    /// The least and the middle time; on a busy machine the least says most.
+    /// The minimum and the median time; on a busy machine the minimum is the most reliable.
     fn seconds(&self) -> (f64, f64) {
         let mut times: Vec<f64> = self.runs.iter().map(|run| run.seconds).collect();
         times.sort_by(f64::total_cmp);
         (times[0], times[times.len() / 2])
     }
 
-    /// The most memory that a run held, in bytes.
+    /// The memory peak of a run, in bytes.
     fn peak(&self) -> f64 {
         self.runs.iter().map(|run| run.peak).max().unwrap_or(0) as f64
     }
 }
 
-/// What the arguments ask for.
+/// The parsed arguments.
 struct Options {
     max: usize,
     only: Option<Vec<String>>,
@@ -112,7 +112,7 @@ fn options() -> Result<Options, String> {
             "--stages" => options.stages = Some(number(value()?)?),
             "--symbolic" => options.symbolic = true,
             "--write" => options.write = true,
-            // What cargo adds.
+            // An argument that cargo adds.
             "--bench" => {}
             other => {
                 return Err(format!(
@@ -157,7 +157,7 @@ fn main() -> Result<(), String> {
             let file = folder.path().join("model.lgm");
             std::fs::write(&file, (family.text)(size)).map_err(|fault| fault.to_string())?;
             for command in Command::ALL {
-                // What was measured is not lost with one that fails.
+                // A failure does not discard earlier measurements.
                 match measure(family, size, command, &file, options.repeat) {
                     Ok(point) => {
                         println!("{}", report::line(&point));

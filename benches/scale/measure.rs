@@ -1,9 +1,9 @@
-//! A run in a process of its own: its processor time and the most memory it held.
+//! A run in a separate process: its processor time and memory peak.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What one run took.
+/// The cost of one run.
 #[derive(Clone, Copy)]
 pub struct Run {
     /// Seconds of processor time, user and system.
@@ -12,12 +12,12 @@ pub struct Run {
     pub peak: u64,
 }
 
-/// Runs `lgm` with arguments, its output thrown away; an error where it fails.
+/// Runs `lgm` with arguments and discards its output; an error if it fails.
 pub fn lgm(arguments: &[&str]) -> Result<Run, String> {
     run(Path::new(env!("CARGO_BIN_EXE_lgm")), arguments)
 }
 
-/// The same of any program; of one that starts others and waits for them, with all of them.
+/// The same for any program; child processes for which it waits are included.
 pub fn run(program: &Path, arguments: &[&str]) -> Result<Run, String> {
     let child = Command::new(program)
         .args(arguments)
@@ -27,7 +27,7 @@ pub fn run(program: &Path, arguments: &[&str]) -> Result<Run, String> {
         .spawn()
         .map_err(|fault| format!("{} does not start: {fault}", program.display()))?;
     let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: both pointers are valid for the call, and zeroes are a valid rusage. The child is waited for here alone.
+    // SAFETY: both pointers are valid for the call, and zeroes are a valid rusage. Only this call waits for the child.
     let usage = unsafe {
         let waited = libc::wait4(child.id() as libc::pid_t, &mut status, 0, usage.as_mut_ptr());
         if waited < 0 {
@@ -50,7 +50,7 @@ fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
 }
 
-/// Processor time of this process so far, in seconds.
+/// Processor time of this process, in seconds.
 pub fn own_seconds() -> f64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is valid for the call, and zeroes are a valid rusage.
@@ -61,7 +61,7 @@ pub fn own_seconds() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// Resident memory of this process now, in bytes; 0 if the system does not report it.
+/// Current resident memory of this process, in bytes; 0 if the system does not report it.
 pub fn own_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

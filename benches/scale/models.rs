@@ -1,4 +1,4 @@
-//! The models that are measured, as text of any size.
+//! The measured models, as text of any size.
 
 use std::fmt::Write;
 
@@ -7,15 +7,15 @@ use std::fmt::Write;
 pub struct Family {
     /// Its letter in the tables.
     pub key: &'static str,
-    /// What it is.
+    /// Its description.
     pub name: &'static str,
-    /// What is counted.
+    /// The unit of its size.
     pub unit: &'static str,
-    /// The text of the model of a size.
+    /// The text of the model of a given size.
     pub text: fn(usize) -> String,
-    /// What its growth exponent should not exceed.
+    /// The upper limit of its growth exponent.
     pub aim: f64,
-    /// The largest size that is measured.
+    /// The largest measured size.
     pub largest: usize,
 }
 
@@ -83,7 +83,7 @@ pub const FAMILIES: [Family; 9] = [
         unit: "node",
         text: tree,
         aim: 1.1,
-        // Its text, with two lines a node, passes the length that a source may have.
+        // With two lines per node, its text exceeds the maximum length of a source.
         largest: 100_000,
     },
     Family {
@@ -160,7 +160,7 @@ fn pairs(n: usize) -> String {
     )
 }
 
-/// The side of the square grid of about so many nodes.
+/// The side of the square grid of about n nodes.
 fn side(n: usize) -> usize {
     (n as f64).sqrt().round() as usize
 }
@@ -228,11 +228,11 @@ fn star_with(n: usize, bus: &str) -> String {
     )
 }
 
-/// Each node hangs by a resistor or an inductor on one before it, and has a capacitor or a resistor to ground.
+/// A resistor or an inductor connects each node to an earlier one, and a capacitor or a resistor to ground.
 fn tree(n: usize) -> String {
     let mut state = n as u64;
     let mut random = |below: usize| {
-        // A linear congruential generator (Knuth's MMIX); its high bits are random enough for a tree.
+        // A linear congruential generator (Knuth's MMIX); its high bits are sufficiently random for a tree.
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);

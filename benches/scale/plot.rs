@@ -1,18 +1,18 @@
-//! The plot of docs/scale.svg: time and memory of `equations` over the size, both axes logarithmic.
+//! The plot of docs/scale.svg: time and memory of `equations` by size, both axes logarithmic.
 
 use crate::report::{families, of};
 use crate::{Command, Point};
 use std::fmt::Write;
 
-/// Colours that stay apart for colour-blind readers (Okabe and Ito), and one more.
+/// Colours that colour-blind readers can distinguish (Okabe and Ito), and one more.
 const COLOURS: [&str; 9] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7f7f7f", "#e69f00", "#a0522d", "#56b4e9", "#000000",
 ];
 
-/// Dashes of the lines: with three markers, each of nine curves is known without its colour.
+/// Dash patterns of the lines: with three markers, they distinguish nine curves without colour.
 const DASHES: [&str; 3] = ["", "7 3", "2 2.5"];
 
-/// The attributes of the line of a curve.
+/// The line attributes of a curve.
 fn line(index: usize) -> String {
     let colour = COLOURS[index % COLOURS.len()];
     match DASHES[index / 3 % DASHES.len()] {
@@ -42,7 +42,7 @@ fn marker(index: usize, x: f64, y: f64) -> String {
 /// The whole picture, in pixels.
 const SIZE: (f64, f64) = (960.0, 470.0);
 
-/// A panel: its place and the decades of its axes.
+/// A panel: its position and the decades of its axes.
 struct Panel {
     left: f64,
     top: f64,
@@ -63,7 +63,7 @@ impl Panel {
     }
 }
 
-/// The picture.
+/// The complete SVG.
 pub fn svg(points: &[Point]) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" \
@@ -107,7 +107,7 @@ pub fn svg(points: &[Point]) -> String {
     out
 }
 
-/// The decades that hold all values.
+/// The decades that contain all values.
 fn decades(points: &[Point], value: &dyn Fn(&Point) -> f64) -> (i32, i32) {
     let values = points
         .iter()

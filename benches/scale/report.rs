@@ -1,4 +1,4 @@
-//! Figures as text: lines while measuring, tables for docs/scale.md.
+//! Figures as text: progress lines, tables for docs/scale.md.
 
 use crate::models::Family;
 use crate::stages::Stage;
@@ -6,7 +6,7 @@ use crate::{Command, Point};
 use std::fmt::Write;
 use std::path::Path;
 
-/// One measurement in a line.
+/// One measurement as a line.
 pub fn line(point: &Point) -> String {
     let (least, middle) = point.seconds();
     format!(
@@ -42,7 +42,7 @@ pub fn exponent(pairs: &[(f64, f64)]) -> Option<f64> {
     Some(covariance / variance)
 }
 
-/// The families that were measured, in order.
+/// The measured families, in order.
 pub fn families(points: &[Point]) -> Vec<&'static Family> {
     let mut list: Vec<&'static Family> = Vec::new();
     for point in points {
@@ -59,7 +59,7 @@ pub fn of<'a>(points: &'a [Point], family: &Family, command: Command) -> Vec<&'a
     points.iter().filter(is_one).collect()
 }
 
-/// Time from N = 1,000 on; memory from 10,000 on, where the program's own share no longer counts.
+/// Time from N = 1,000 on; memory from 10,000 on, where the program's base memory is negligible.
 fn growth(points: &[&Point]) -> (Option<f64>, Option<f64>) {
     let from = |least: usize, value: &dyn Fn(&Point) -> f64| {
         let pairs = points.iter().filter(|point| point.size >= least);
@@ -157,7 +157,7 @@ pub fn grouped(number: usize) -> String {
     text
 }
 
-/// Two or three digits that count.
+/// Two or three significant digits.
 pub fn short(seconds: f64) -> String {
     match seconds {
         _ if seconds < 0.0995 => format!("{seconds:.3}"),
@@ -166,7 +166,7 @@ pub fn short(seconds: f64) -> String {
     }
 }
 
-/// The processor, and how many there are.
+/// The processor, and its number of cores.
 fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info
@@ -177,19 +177,19 @@ fn machine() -> String {
     format!("{name}, {count} processors, {}", std::env::consts::OS)
 }
 
-/// Where the figures begin and end in docs/scale.md; what is written by hand stands around them.
+/// The marks around the figures in docs/scale.md; text outside of them is handwritten.
 const FIGURES: (&str, &str) = ("<!-- figures -->\n", "<!-- end of figures -->\n");
 
-/// The same of symbolic equations.
+/// The marks for symbolic equations.
 pub const SYMBOLIC: (&str, &str) = ("<!-- symbolic -->\n", "<!-- end of symbolic -->\n");
 
-/// Puts the tables into the page, in the place of those before.
+/// Replaces the tables of the page.
 pub fn write(page: &Path, points: &[Point]) -> Result<(), String> {
     let tables = format!("{}\n{}", exponents(points), table(points));
     write_between(page, FIGURES, &tables)
 }
 
-/// Puts tables between two marks, with the machine that they were measured on.
+/// Replaces the text between two marks by tables and the machine they were measured on.
 pub fn write_between(page: &Path, marks: (&str, &str), tables: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(page).map_err(|fault| fault.to_string())?;
     let before = text.split_once(marks.0).ok_or("the page has no place for figures")?.0;

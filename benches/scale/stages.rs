@@ -1,4 +1,4 @@
-//! One compilation, stage by stage, as `lgm equations --numeric --sparse --format json` makes it.
+//! One compilation, stage by stage, as in `lgm equations --numeric --sparse --format json`.
 
 use crate::measure::{own_memory, own_seconds};
 use lgm::elaborate::Settings;
@@ -8,10 +8,10 @@ use lgm::source::{NoFiles, SourceMap};
 use lgm::{bond, causality, elaborate, emit, equations};
 use std::io::Write;
 
-/// One stage: its name, its seconds, and the bytes that are resident after it.
+/// One stage: its name, its seconds, and the resident bytes after it.
 pub type Stage = (&'static str, f64, u64);
 
-/// Counts what is written to it.
+/// Counts the bytes written to it.
 struct Counter(u64);
 
 impl Write for Counter {
@@ -24,9 +24,10 @@ impl Write for Counter {
     }
 }
 
-/// Compiles a text; the bytes of JSON, and the stages.
+/// Compiles a text; returns the bytes of JSON, and the stages.
 ///
-/// The equations decide causality themselves, so their time is given without that of causality, which was measured before.
+/// The equations determine causality again, so their time is given without that of causality, which was measured
+/// before.
 pub fn stages(text: String) -> (u64, Vec<Stage>) {
     let mut list: Vec<Stage> = Vec::new();
     let mut clock = own_seconds();

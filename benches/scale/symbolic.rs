@@ -1,4 +1,5 @@
-//! Symbolic equations beside the check of the same text: with parameters that elements share, and with parameters of their own.
+//! Symbolic equations compared with the check of the same text: with shared parameters, and with a parameter for each
+//! element.
 
 use crate::measure::{Run, lgm};
 use crate::models::{FAMILIES, Family};
@@ -6,11 +7,11 @@ use crate::report::{exponent, grouped, short};
 use std::fmt::Write;
 use std::path::Path;
 
-/// The sizes that are measured.
+/// The measured sizes.
 const SIZES: [usize; 4] = [100, 1_000, 10_000, 100_000];
 
-/// The families of [`FAMILIES`] that are measured here too, with numbers that elements share: their equations have one row for those that
-/// repeat.
+/// The families of [`FAMILIES`] that are measured here too, with shared values: their equations have one row for each
+/// repeated pattern.
 const SHARED: [&str; 3] = ["a", "b", "g"];
 
 /// Families with a parameter for every element, written element by element.
@@ -76,7 +77,7 @@ fn cubic(n: usize) -> String {
     })
 }
 
-/// A chain of masses with a damper beside each spring, which is written up to its ends.
+/// A chain of masses with a damper next to each spring, without loops.
 fn masses(n: usize, element: &str, spring: impl Fn(usize) -> String) -> String {
     let mut text = format!(
         "{element}model Chain {{\n  input F [N] = 1;\n  node x1 : translational;\n  push : ForceSource(F) gnd -> x1;\n"
@@ -105,7 +106,7 @@ fn masses(n: usize, element: &str, spring: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// What was measured of one text.
+/// The measurements of one text.
 struct Measured {
     family: &'static Family,
     size: usize,
@@ -113,7 +114,7 @@ struct Measured {
     equations: Run,
 }
 
-/// The least of so many runs.
+/// The minimum over n runs.
 fn least(repeat: usize, arguments: &[&str]) -> Result<Run, String> {
     let mut best = lgm(arguments)?;
     for _ in 1..repeat {
@@ -125,7 +126,7 @@ fn least(repeat: usize, arguments: &[&str]) -> Result<Run, String> {
     Ok(best)
 }
 
-/// Measures all of it up to a size, and returns the tables.
+/// Measures everything up to a size, and returns the tables.
 pub fn measure(folder: &Path, max: usize, repeat: usize) -> Result<String, String> {
     let shared = FAMILIES.iter().filter(|family| SHARED.contains(&family.key));
     let mut all: Vec<Measured> = Vec::new();

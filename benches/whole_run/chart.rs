@@ -1,4 +1,4 @@
-//! The picture of whole runs: seconds over states, one panel a family.
+//! The plot of whole runs: seconds by number of states, one panel for each family.
 
 use crate::Row;
 use crate::families::FAMILIES;

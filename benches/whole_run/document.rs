@@ -1,8 +1,8 @@
-//! Tables that are written into docs/simulation-speed.md, each between marks of its own.
+//! Tables written into docs/simulation-speed.md, each between its own marks.
 
 use std::path::Path;
 
-/// Replaces what stands between `<!-- NAME -->` and `<!-- end of NAME -->` in the page.
+/// Replaces the text between `<!-- NAME -->` and `<!-- end of NAME -->` in the page.
 pub fn write(tables: &[(&str, String)]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/simulation-speed.md");
     let written = std::fs::read_to_string(&path).and_then(|mut text| {
@@ -21,7 +21,7 @@ pub fn write(tables: &[(&str, String)]) {
     }
 }
 
-/// What was measured on: the processor, its cores, the C compiler.
+/// The machine: the processor, its cores, the C compiler.
 pub fn machine() -> String {
     let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = about.lines().find_map(|line| line.strip_prefix("model name"));

@@ -1,13 +1,13 @@
-//! SciPy and CVODE, run as programs of their own.
+//! SciPy and CVODE, run as separate programs.
 
 use crate::families::Family;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// SciPy's methods take many minutes for more states than this.
+/// Beyond this number of states, SciPy's methods take many minutes.
 const LARGEST_IN_PYTHON: usize = 10_000;
 
-/// What there is of them on this machine.
+/// The tools available on this machine.
 pub struct Others {
     folder: tempfile::TempDir,
     python: Option<String>,
@@ -19,7 +19,7 @@ fn benches() -> PathBuf {
 }
 
 impl Others {
-    /// Looks for them, and says what is not there.
+    /// Finds the tools, and reports missing ones.
     pub fn find() -> Others {
         let folder = tempfile::tempdir().expect("a folder for programs and states");
         let python = std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string());
@@ -41,7 +41,7 @@ impl Others {
         }
     }
 
-    /// The seconds of DOP853, LSODA and CVODE at an error of the final states.
+    /// The seconds of DOP853, LSODA and CVODE at a given error of the final states.
     pub fn at_error(&self, family: &Family, states: usize, reference: &[f64], error: f64) -> [Option<f64>; 3] {
         let file = self.folder.path().join("states");
         let bytes: Vec<u8> = reference.iter().flat_map(|value| value.to_ne_bytes()).collect();
@@ -74,7 +74,7 @@ fn cvode(folder: &Path) -> Result<PathBuf, String> {
         std::env::var("LGM_SUNDIALS").map_err(|_| "for LGM_SUNDIALS names no folder of libraries".to_string())?;
     let entries = std::fs::read_dir(&place).map_err(|fault| format!("for {place}: {fault}"))?;
     let names: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    // Names may carry a version, or a hash as in the wheels of Python.
+    // Names may contain a version, or a hash as in Python wheels.
     let library = |part: &str| {
         let is_it = |path: &&PathBuf| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -101,7 +101,8 @@ fn cvode(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Runs a program that prints tolerances, errors and seconds, and interpolates the seconds at an error, by logarithms.
+/// Runs a program that prints tolerances, errors and seconds, and interpolates the seconds at an error on logarithmic
+/// scales.
 fn interpolated(mut command: Command, error: f64) -> Option<f64> {
     let output = command.output().ok()?;
     if !output.status.success() {
@@ -117,7 +118,7 @@ fn interpolated(mut command: Command, error: f64) -> Option<f64> {
     let wanted = error.ln();
     let after = points.iter().position(|point| point.0 >= wanted);
     let pair = match after {
-        // All are less exact, or all are more exact: the nearest one counts.
+        // If all are less exact, or all more exact, the nearest one is used.
         None => return points.last().map(|point| point.1.exp()),
         Some(0) => return points.first().map(|point| point.1.exp()),
         Some(at) => [points[at - 1], points[at]],

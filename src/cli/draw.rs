@@ -116,7 +116,7 @@ impl Arguments {
         format: Format,
     ) -> Result<Option<(Drawing, lgm_draw::Theme)>, Diagnostic> {
         let misuse = |option: &str, of: &str, help: &str| {
-            Diagnostic::error(Code::LGM0907, format!("`{option}` is an option of {of}")).help(help)
+            Diagnostic::error(Code::LGM0907, format!("`{option}` is only available for {of}")).help(help)
         };
         let theme = match (self.theme, format) {
             (None | Some(Theme::Auto), Format::Html) => lgm_draw::Theme::Auto,

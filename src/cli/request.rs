@@ -236,7 +236,7 @@ impl ModelArguments {
                 Code::LGM0940,
                 format!("{given}: the text contains the values of the file"),
             )
-            .help("give the values again with the new text, or change them in it")
+            .help("pass the values again for the new text, or change them in the text")
         })
     }
 

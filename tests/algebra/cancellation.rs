@@ -1,4 +1,4 @@
-//! Work that nobody waits for any more ends inside its stages: without a result, and without a fault that is not the model's.
+//! Cancelled work ends within its stages, without a result and without a spurious diagnostic.
 
 use lgm::bond::lower;
 use lgm::elaborate::{Settings, elaborate, load};

@@ -1,4 +1,4 @@
-//! Where expressions step or bend.
+//! Jumps and kinks of expressions.
 
 use crate::systems;
 
@@ -135,12 +135,12 @@ fn what_depends_on_states_is_a_condition() {
             .map(|value| *value > 0.0)
             .collect()
     };
-    // Between 2.9 and 3.1 contact is lost and a whole number is passed; the bend is at 0.
+    // Contact is lost and an integer is crossed between 2.9 and 3.1; the kink is at 0.
     let changed = |a: f64, b: f64| signs(a).iter().zip(signs(b)).filter(|(a, b)| **a != *b).count();
     assert_eq!((changed(2.9, 3.1), changed(1.9, 2.1), changed(-0.1, 0.1)), (2, 1, 2));
 }
 
-/// Whether each condition of a law jumps, in the order in which they are met.
+/// Whether each condition of a law jumps, in order of appearance.
 fn jumps(law: impl Fn(&mut lgm::expr::Exprs, ExprId, ExprId) -> ExprId) -> Vec<bool> {
     let mut times = Times::new();
     let (x, a) = (times.x, times.period);
@@ -182,7 +182,7 @@ fn laws_in_pieces_that_do_not_meet_jump() {
         exprs.mul(sign, a)
     });
     assert_eq!(friction, [true]);
-    // if x < 2 then x/1000 else 1000*(x - 2) + 0.0022: a tenth too high where the pieces should meet at 0.002
+    // if x < 2 then x/1000 else 1000*(x - 2) + 0.0022: a tenth too high at the junction, which should be at 0.002
     let high = jumps(|exprs, x, _| {
         let (two, thousand) = (exprs.integer(2), exprs.integer(1000));
         let offset = exprs.number(BigRational::new(22.into(), 10_000.into()));
@@ -193,7 +193,7 @@ fn laws_in_pieces_that_do_not_meet_jump() {
         exprs.if_else(is_low, low, high)
     });
     assert_eq!(high, [true]);
-    // Where x > a alone: if x > 2*a then 5 else x, and a elsewhere.
+    // Conditions that apply only where x > a: if x > 2*a then 5 else x, and a elsewhere.
     let inner = jumps(|exprs, x, a| {
         let (two, five) = (exprs.integer(2), exprs.integer(5));
         let twice = exprs.mul(two, a);

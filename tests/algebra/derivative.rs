@@ -1,4 +1,5 @@
-//! Exact derivatives against difference quotients: in exact rationals where the expression has them, extrapolated elsewhere.
+//! Exact derivatives compared with difference quotients: in exact rationals if the expression has them, otherwise
+//! extrapolated.
 
 use crate::algebra::random_expressions;
 use crate::support::cases;
@@ -66,17 +67,17 @@ proptest! {
                 let exact = match entry {
                     Some(entry) => match symbols.at(entry, &x, &y) {
                         Some(value) => value,
-                        // A pole of the derivative alone: 0/0 in a branch not taken.
+                        // A pole of the derivative alone: 0/0 in an inactive branch.
                         None => continue,
                     },
                     None => BigRational::zero(),
                 };
                 let size = exact.abs() + BigRational::one();
-                // A jump within the step would show as a quotient beyond 1e30.
+                // A jump within the step would appear as a quotient beyond 1e30.
                 let jumps = quotient.abs() > rational(1, 1) * BigRational::from_integer(BigInt::from(10).pow(40));
                 prop_assert!(jumps || ((&quotient - &exact) / size).abs() < rational(1, 1_000_000_000_000_000_000), "{} by column {column}", lgm::expr::text(&symbols.exprs, root));
             }
-            // One symbol at a time gives the same entries.
+            // Differentiation by single symbols gives the same entries.
             let alone = symbols.exprs.differentiate(root, symbols.x).unwrap();
             let entry = row.iter().find(|entry| entry.0 == 0).map(|entry| entry.1);
             prop_assert_eq!(alone, entry.unwrap_or_else(|| symbols.exprs.zero()));
@@ -84,7 +85,8 @@ proptest! {
     }
 }
 
-/// The derivative in x at a point, by central differences with two extrapolations: good to about 1e-10.
+/// The derivative with respect to x at a point, by central differences with two extrapolations: accurate to about
+/// 1e-10.
 fn extrapolated(f: &dyn Fn(f64) -> f64, x: f64) -> f64 {
     let central = |h: f64| (f(x + h) - f(x - h)) / (2.0 * h);
     let h = 1e-2;
@@ -170,7 +172,7 @@ fn the_branch_in_force_decides() {
     let rate = symbols.exprs.differentiate(root, symbols.x).unwrap();
     assert_eq!(symbols.at(rate, &rational(3, 1), &rational(4, 1)), Some(rational(6, 1)));
     assert_eq!(symbols.at(rate, &rational(3, 1), &rational(3, 1)), Some(rational(2, 1)));
-    // What does not differ in the branches needs no condition.
+    // A part common to both branches needs no condition.
     let constant = symbols.exprs.one();
     let shifted = symbols.exprs.add(a, constant);
     let root = symbols.exprs.if_else(condition, a, shifted);

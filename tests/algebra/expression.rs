@@ -1,4 +1,4 @@
-//! Expressions to rational functions and back, and the text they are printed as.
+//! Expressions to rational functions and back, and their printed form.
 
 use crate::support::cases;
 
@@ -16,7 +16,7 @@ mod reader;
 
 use reader::{read, value_of};
 
-/// What a person would print for what was typed; symbols are declared in the order given.
+/// The printed form that a person would write; symbols are declared in the given order.
 fn printed(symbols: &str, typed: &str) -> String {
     let mut exprs = Exprs::default();
     let id = read(&mut exprs, symbols, typed);
@@ -319,7 +319,7 @@ proptest! {
         };
         prop_assert!(!field.exhausted());
         let back = field.to_expression(&mut exprs, &f);
-        // What is printed reads back as the same function, and prints the same again.
+        // The printed form parses to the same function, and prints identically again.
         let output = text(&exprs, back);
         let reread = read(&mut exprs, "", &output);
         prop_assert_eq!(field.from_expression(&exprs, reread).unwrap(), f.clone(), "{}", output);
@@ -335,7 +335,7 @@ proptest! {
             let value = num_traits::ToPrimitive::to_f64(&value).unwrap();
             prop_assert!((rounded - value).abs() <= 1e-6 * (1.0 + value.abs()));
         }
-        // The prime field sees the same function.
+        // Evaluation in the prime field gives the same function.
         let mut sampled = Sampled::new(8);
         if let Ok(image) = sampled.from_expression(&exprs, id) {
             let point = sampled.clone();
@@ -372,7 +372,7 @@ proptest! {
             prop_assert!(!left.denominator().is_negative());
         }
         prop_assert!(!field.exhausted());
-        // Cancelled, with integer coefficients that share nothing.
+        // Cancelled, with integer coefficients without a common factor.
         if let Some(value) = left.evaluate_prime(|v| PrimeField.sample(u64::from(v.0), 2)) {
             let parts = [left.numerator(), left.denominator()].map(|p| p.evaluate_prime(|v| PrimeField.sample(u64::from(v.0), 2)));
             prop_assert_eq!(PrimeField.mul(&value, &parts[1]), parts[0]);

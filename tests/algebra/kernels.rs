@@ -1,4 +1,4 @@
-//! Kernels against the expressions that they were made of.
+//! Kernels compared with their source expressions.
 
 use crate::algebra::random_expressions;
 use crate::support::cases;
@@ -30,7 +30,7 @@ fn kernels_are_shared_between_threads() {
         inputs: &[-1.0],
         ..Arguments::default()
     };
-    // All of them reach the call at which machine code is made.
+    // All of them reach the call that compiles machine code.
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -43,7 +43,7 @@ fn kernels_are_shared_between_threads() {
     });
 }
 
-/// A system with some of everything that expressions can name.
+/// A system with at least one item of every kind that expressions can name.
 fn some_symbols() -> (StateSystem, Vec<ExprId>) {
     let mut builder = Builder::new("Symbols");
     let mut leaves = vec![
@@ -68,7 +68,7 @@ fn some_symbols() -> (StateSystem, Vec<ExprId>) {
     (builder.system, leaves)
 }
 
-/// Numbers for everything that a layout places.
+/// Values for every slot of a layout.
 struct Point {
     time: f64,
     spaces: [Vec<f64>; 5],
@@ -103,7 +103,8 @@ impl Point {
     }
 }
 
-/// The same operations in the same order give the same bits, in machine code and interpreted; of what is no number, no sign is asked.
+/// The same operations in the same order give the same bits, in machine code and interpreted. The sign of NaN is
+/// ignored.
 fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
 }
@@ -138,7 +139,7 @@ proptest! {
             for ((root, found), (value, error)) in roots.iter().zip(found).zip(&expected) {
                 let agrees = found == *value || (found - value).abs() <= *error || error.is_infinite();
                 prop_assert!(agrees, "{} is {found}, not {value} within {error}, {options:?}", lgm::expr::text(&system.exprs, *root));
-                // Inside the library itself nothing may go further away either.
+                // Inside the library the difference must not be larger either.
                 if error.is_finite() && let Ok(plain) = system.exprs.evaluate_f64(&[*root], &|symbol| Some(point.value(&layout, symbol))) {
                     prop_assert!((plain[0] - found).abs() <= 2.0 * error);
                 }
@@ -195,7 +196,7 @@ fn the_pendulum_with_a_loop_and_a_mass_matrix() {
 #[test]
 fn derived_parameters_follow_those_that_are_set() {
     let mut builder = Builder::new("Derived");
-    // c is declared before b, from which it follows.
+    // c is declared before b, on which it depends.
     let a = builder.parameter("a", 20, None, None);
     let b_symbol = builder.system.exprs.new_symbol("b", lgm::expr::SymbolKind::Parameter);
     let b = builder.system.exprs.symbol(b_symbol);
@@ -299,7 +300,7 @@ fn loops_over_the_same_states_are_one_though_one_waits_for_a_number() {
     for k in 0..n {
         let pull = exprs.sub(states[2 * k + 1], states[2 * k + 3]);
         let stretch = exprs.sub(states[2 * k], states[2 * k + 2]);
-        // 1/m is computed once, before the loop that needs it.
+        // 1/m is computed once, before the loop that uses it.
         derivatives.push(exprs.mul(inverse, pull));
         derivatives.push(exprs.mul(stiffness, stretch));
     }
@@ -349,7 +350,8 @@ fn long_sums_become_loops() {
 proptest! {
     #![proptest_config(cases(150))]
 
-    /// Lanes in order, backwards, in leaps and without order; two shapes that share; ends that differ.
+    /// Lanes in ascending order, descending order, with strides and irregular; two shapes that share data; different
+    /// ends.
     #[test]
     fn repeated_expressions_say_the_same_in_every_lane(
         steps in random_expressions::steps(14),

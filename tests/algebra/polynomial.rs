@@ -1,4 +1,4 @@
-//! Polynomials and their greatest common divisors against laws that do not use them.
+//! Polynomials and their greatest common divisors, tested by independent laws.
 
 use crate::support::cases;
 
@@ -34,8 +34,8 @@ fn point(variable: Variable) -> BigRational {
     )
 }
 
-/// The degree of the greatest common divisor in one variable, by Euclid over the prime field at a random point for
-/// the others: an algorithm that shares nothing with the library's but the field.
+/// The degree of the greatest common divisor in one variable, by Euclid's algorithm over the prime field at a random
+/// point for the others. It shares only the field with the library's algorithm.
 fn image_degree(a: &Polynomial, b: &Polynomial, variable: Variable, seed: u64) -> usize {
     let image = |p: &Polynomial| -> Vec<u64> {
         let mut list: Vec<u64> = p
@@ -122,7 +122,7 @@ proptest! {
     fn quotients_of_products_are_exact(a in polynomial(7, 9, 3), b in polynomial(7, 9, 3), c in polynomial(7, 3, 2)) {
         prop_assume!(!b.is_zero());
         prop_assert_eq!(a.mul(&b).divide_exact(&b), Some(a.clone()));
-        // A remainder of smaller degree than the divisor must be noticed.
+        // A remainder of smaller degree than the divisor must be detected.
         if let Some(quotient) = a.add(&c).divide_exact(&b) {
             prop_assert_eq!(quotient.mul(&b), a.add(&c));
         }
@@ -211,7 +211,7 @@ fn a_budget_ends_a_hard_problem_early() {
     assert!(answer.is_one());
 }
 
-/// (x + a*y + b*z + 1)^power and its like in four variables.
+/// (x + a*y + b*z + 1)^power and similar polynomials in four variables.
 fn mixed(seed: i64, power: u32) -> Polynomial {
     let x = |v| Polynomial::variable(Variable(v));
     let list = [

@@ -1,4 +1,4 @@
-//! Linear systems over every field, against substitution back and against one another.
+//! Linear systems over every field, tested by back substitution and against one another.
 
 use crate::support::cases;
 
@@ -20,7 +20,7 @@ fn variable(v: u32) -> RationalFunction {
     RationalFunction::variable(Variable(v))
 }
 
-/// A X - B has no entry.
+/// A X - B has no nonzero entry.
 fn check<F: Field>(field: &mut F, matrix: &[Row<F::Element>], right: &[Row<F::Element>], solution: &[Row<F::Element>]) {
     let width = right.iter().flatten().map(|entry| entry.0 + 1).max().unwrap_or(0);
     let get = |field: &F, row: &Row<F::Element>, column: u32| {
@@ -83,7 +83,7 @@ fn determinant_is_zero(matrix: &[Vec<(u32, i64)>]) -> bool {
     false
 }
 
-/// The rows with every shared row put in its place.
+/// The rows with every shared row substituted.
 fn written_out(sharing: &Sharing<BigRational>, rows: &[Row<BigRational>]) -> Vec<Row<BigRational>> {
     let mut known: Vec<Row<BigRational>> = Vec::new();
     let write = |row: &Row<BigRational>, known: &[Row<BigRational>]| {
@@ -107,7 +107,7 @@ fn written_out(sharing: &Sharing<BigRational>, rows: &[Row<BigRational>]) -> Vec
     rows.iter().map(|row| write(row, &known)).collect()
 }
 
-/// A hub: each of many unknowns is tied to one, and that one to their sum, so that every unknown depends on every side.
+/// A hub: every unknown is coupled to one, and that one to their sum, so every unknown depends on every right side.
 fn hub(size: u32) -> (Vec<Row<BigRational>>, Vec<Row<BigRational>>) {
     let mut matrix: Vec<Row<BigRational>> = (0..size)
         .map(|i| vec![(i, rational(2 + i64::from(i % 3))), (size, rational(-1))])
@@ -142,7 +142,7 @@ fn sharing_says_when_more_was_made_than_it_allows() {
     assert!(!sharing.is_exceeded());
 }
 
-/// A grid of conductances: elimination fills it in, and rows become wide.
+/// A grid of conductances: elimination causes fill-in, and rows become wide.
 #[test]
 fn a_grid_is_solved() {
     let side = 24u32;
@@ -243,7 +243,7 @@ proptest! {
             Ok(solution) => {
                 prop_assert!(!field.exhausted());
                 check(&mut field, &matrix, &right, &solution);
-                // The unknowns are canonical: field arithmetic finds the very same values.
+                // The unknowns are canonical: field arithmetic finds identical values.
                 let by_field = eliminate(&mut field, matrix.clone(), right.clone(), &mut Sharing::nothing()).unwrap();
                 prop_assert_eq!(solution, by_field);
             }
@@ -292,7 +292,7 @@ fn a_ladder_of_twelve_sections_is_solved() {
     let mut right = vec![Vec::new(); 12];
     right[0].push((0, variable(0)));
     let solution = solve(&mut field, matrix.clone(), right.clone()).unwrap();
-    // The common denominator is the sum over all spanning trees, of which there is a Fibonacci number.
+    // The common denominator is the sum over all spanning trees, whose number is a Fibonacci number.
     assert_eq!(solution[11][0].1.denominator().term_count(), 75025);
     assert_eq!(solution[11][0].1.numerator().term_count(), 1);
     let point = |v: Variable| PrimeField.sample(u64::from(v.0), 4);
@@ -329,7 +329,7 @@ fn a_dense_symbolic_matrix_exhausts_the_limit_instead_of_hanging() {
         .map(|i| (0..30).map(|j| (j, variable(30 * i + j))).collect())
         .collect();
     let right: Vec<Row<RationalFunction>> = (0..30).map(|i| vec![(i, RationalFunction::one())]).collect();
-    // Without the limit, this would not end.
+    // Without the limit, this would not terminate.
     let answer = solve(&mut field, matrix, right);
     assert!(answer.is_ok());
     assert!(field.exhausted());
@@ -342,7 +342,7 @@ fn many_small_blocks_take_linear_time() {
     let mut right: Vec<Row<f64>> = Vec::new();
     for block in 0..blocks {
         let at = 2 * block;
-        // Each block needs the one before it.
+        // Each block depends on the previous one.
         let mut first = vec![(at, 2.0), (at + 1, 1.0)];
         if at > 0 {
             first.insert(0, (at - 1, 1.0));
@@ -394,7 +394,7 @@ fn rows_that_overflowed_are_refused_like_a_singular_matrix() {
 #[test]
 fn a_singular_matrix_names_what_is_left() {
     let mut field = RationalFunctions::default();
-    // The second and the third row are proportional.
+    // The second and third rows are proportional.
     let twice = field.add(&variable(1), &variable(1));
     let matrix = vec![
         vec![(0, variable(0)), (1, variable(1)), (2, variable(2))],

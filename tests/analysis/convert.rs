@@ -1,4 +1,5 @@
-//! Models in one domain: they have the transfer functions of the models that they were made from, and elements of that domain alone.
+//! Models converted to one domain: they have the transfer functions of the original models, and only elements of that
+//! domain.
 
 use super::{json, near, number, written};
 use crate::support::command::{ends_with, err, lgm, out};
@@ -13,7 +14,7 @@ fn converted(file: &str, domain: &str, more: &[&str]) -> String {
     out(&output)
 }
 
-/// Magnitudes and phases at some frequencies.
+/// Magnitudes and phases at several frequencies.
 fn responses(file: &str) -> Value {
     json(&["response", file, "--omega", "0.01:1e5:40"])["H"].clone()
 }
@@ -57,7 +58,7 @@ fn models_in_one_domain_have_the_same_responses() {
 
 #[test]
 fn a_motor_seen_from_its_shaft_is_a_spring_and_a_damper() {
-    // L/k^2 is a compliance and R/k^2 the inverse of a friction, in series with the speed u/k.
+    // L/k^2 is a compliance and R/k^2 an inverse friction coefficient, in series with the speed u/k.
     let text = converted("examples/dc_motor.lgm", "rotational", &[]);
     for part in [
         "TorsionSpring(K_m^2/L_a)",
@@ -70,14 +71,14 @@ fn a_motor_seen_from_its_shaft_is_a_spring_and_a_damper() {
     let scratch = tempfile::tempdir().unwrap();
     let file = written(scratch.path(), "motor.lgm", &text);
     let file = file.to_str().unwrap();
-    // The parameters are those of the model: so are the transfer functions over them.
+    // Parameters are kept, and so are the transfer functions in terms of them.
     let (before, after) = (json(&["transfer", "examples/dc_motor.lgm"]), json(&["transfer", file]));
     assert_eq!(before, after, "{text}");
 }
 
 #[test]
 fn what_is_no_ladder_becomes_states() {
-    // A bridged network behind a gyrator, of which an output shows the inside.
+    // A bridged network behind a gyrator, with an output inside the network.
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Bridged {
   param k = 2;

@@ -1,10 +1,10 @@
-//! The page on linear analysis shows what is printed, and the examples of each command's help run.
+//! The page on linear analysis shows the printed output, and the examples in each command's help run.
 
 use crate::support::command::{ends_with, lgm, out};
 use std::path::Path;
 
 fn words(line: &str) -> Vec<String> {
-    // Words in quotes may hold spaces.
+    // Quoted words may contain spaces.
     let parts = line.split('"').enumerate();
     parts
         .flat_map(|(at, part)| match at % 2 {
@@ -22,7 +22,7 @@ fn run(folder: &Path, line: &str) -> String {
     out(&output)
 }
 
-/// A folder with the examples, and tables that the help names.
+/// A folder with the examples, and the tables named in the help.
 fn folder() -> tempfile::TempDir {
     let scratch = tempfile::tempdir().unwrap();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
@@ -65,7 +65,7 @@ fn examples_of_the_help_run() {
     ] {
         let help = run(scratch.path(), &format!("lgm {command} --help"));
         let (_, examples) = help.split_once("Example").unwrap();
-        // A line that is too long goes on behind a backslash.
+        // A backslash continues a long line.
         let examples = examples.replace("\\\n", " ");
         let lines = examples.lines().map(str::trim).filter(|line| line.starts_with("lgm "));
         let lines: Vec<&str> = lines.collect();

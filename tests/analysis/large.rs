@@ -1,10 +1,10 @@
-//! Large sparse models: poles near a frequency, against the closed form of a chain.
+//! Large sparse models: poles near a frequency, compared with the closed form of a chain.
 
 use super::{json, near, number, written};
 
 #[test]
 fn poles_of_a_long_chain_are_found_near_a_frequency() {
-    // Equal masses and springs, both ends held: w_j = 2 sqrt(k/m) sin(j pi/(2 (N + 1))).
+    // Equal masses and springs, both ends fixed: w_j = 2 sqrt(k/m) sin(j pi/(2 (N + 1))).
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Chain {
   const N = 600;

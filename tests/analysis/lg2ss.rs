@@ -1,4 +1,4 @@
-//! The importer of LG2ss matrices: what it prints, what it refuses, and that nothing makes it panic.
+//! The importer of LG2ss matrices: its output, its diagnostics, and that no input causes a panic.
 
 use crate::support;
 use crate::support::cases;
@@ -13,11 +13,11 @@ use support::linear::{assert_same_poles, assert_same_response, without_zeros};
 use support::program::{self, Symbolic};
 use support::records::{Record, drawn};
 
-/// A small right graph that the malformed cases below are variations of: a source, R and C in series.
+/// A small valid graph, of which the malformed cases below are variations: a source, R and C in series.
 const GRAPH: &str = "[1 2 1 4; 2 2 3 3; 3 3 1 1]";
 const OUTPUTS: &str = "[1 3 1]";
 
-/// The texts as given, with all that is said of them and the model, where there is one.
+/// The texts with their diagnostics, and the model if one results.
 fn report(graph: &str, outputs: &str, name: &str) -> String {
     let mut map = SourceMap::default();
     let graph_id = map.add("--graph", graph, None);
@@ -143,10 +143,11 @@ fn faults_exactly_where_there_is_no_model(graph: &str, outputs: &str, name: &str
     Ok(())
 }
 
-/// The matrices of the records, through the program: import, compile with the record's values, compare.
+/// The matrices of the records through the program: import, compile with the values of the record, compare.
 #[test]
 fn imported_systems_agree_with_the_records() {
-    // LG2ss gives an integrated output a state of its own; here L7 holds it, so that a pole at the origin is missing.
+    // LG2ss gives an integrated output a separate state; here the state of L7 provides it, so a pole at the origin is
+    // absent.
     let records = [
         ("lg2ss_electrical", 0),
         ("lg2ss_rotary_gearbox", 0),
@@ -191,7 +192,7 @@ fn imported_systems_agree_with_the_records() {
     }
 }
 
-/// Rows of numbers as MATLAB writes them.
+/// Rows of numbers in MATLAB notation.
 fn matlab(rows: &serde_json::Value) -> String {
     let row = |row: &serde_json::Value| {
         let entries = row.as_array().unwrap().iter().map(ToString::to_string);

@@ -1,4 +1,4 @@
-//! Poles with shapes, energies and sensitivities, against closed forms.
+//! Poles with shapes, energies and sensitivities, compared with closed forms.
 
 use super::{json, near, number, written};
 use crate::support::command::{ends_with, err, lgm, out};
@@ -51,7 +51,7 @@ fn two_equal_masses_swing_together_and_against_each_other() {
         near(total, 1.0, 1e-12);
         near(number(&entry(&pole["energy"], "element", "m1")["share"]), 0.25, 1e-9);
     }
-    // Against each other the coupling has 2*2 kc of (k + 2 kc) * 2 parts of the elastic half.
+    // In the antisymmetric mode half of the energy is elastic, and the coupling holds 4 kc/(2 (k + 2 kc)) of that half.
     near(
         number(&entry(&against["energy"], "element", "coupling")["share"]),
         0.5 * 14.0 / 64.0,
@@ -68,7 +68,7 @@ fn two_equal_masses_swing_together_and_against_each_other() {
 
 #[test]
 fn storage_without_a_state_has_its_share() {
-    // A lever of ratio 2 ties m2 to m1: they have m1 and 4 m2 of the kinetic half.
+    // A lever of ratio 2 couples m2 to m1: their shares of the kinetic energy are proportional to m1 and 4 m2.
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Lever {
   node x, y : translational;
@@ -112,7 +112,7 @@ fn free_motions_are_exactly_zero() {
         .filter(|pole| pole["rigid"] == true)
         .collect();
     assert_eq!(rigid.len(), 2, "{answer}");
-    // One of them is that of the displacement, which nothing depends on.
+    // One of them belongs to the displacement, on which nothing depends.
     assert_eq!(answer["integrals"], serde_json::json!(["s"]));
     for pole in rigid {
         assert_eq!((number(&pole["real"]), number(&pole["imaginary"])), (0.0, 0.0));
@@ -158,7 +158,7 @@ fn a_point_along_a_run_is_where_the_run_is() {
         (9.0 * angle.cos()).sqrt(),
         1e-8,
     );
-    // A value that is given takes the place of the run's; a place of the network is none.
+    // A given value replaces that of the run; a location in the network is not a value.
     let found = json(&["modes", file, "--along", "0.4", "--at", "angle=0"]);
     near(number(&found["poles"][0]["imaginary"]).abs(), 3.0, 1e-12);
     let seen = json(&["thevenin", file, "--at", "bob", "--along", "0.4", "--numeric"]);
@@ -171,7 +171,8 @@ fn a_point_along_a_run_is_where_the_run_is() {
     }
 }
 
-/// An element that is taken away leaves the network at the point of the whole model, with what went through it or was across it.
+/// Removing an element keeps the network at the operating point of the whole model, including the element's former
+/// current or voltage.
 #[test]
 fn a_network_is_seen_at_the_point_of_the_whole_model() {
     let scratch = tempfile::tempdir().unwrap();
@@ -187,8 +188,9 @@ model Cub {
 }";
     let file = written(scratch.path(), "cub.lgm", text);
     let file = file.to_str().unwrap();
-    // At a velocity of 1 the damper is one of 9 N.s/m. Its impedance with the spring, without the mass, is s/(9*s + 5), and with the mass, without the
-    // spring, 1/(2*s + 9). At rest the damper is none, and the spring holds the force.
+    // At a velocity of 1 the damper is equivalent to 9 N.s/m. Its impedance with the spring and without the mass is
+    // s/(9*s + 5); with the mass and without the spring it is 1/(2*s + 9). At rest the damper vanishes, and the spring
+    // carries the force.
     for (options, numerator, denominator) in [
         (&["--at", "m", "--at", "s.F=2, m.v=1"][..], [1.0, 0.0], [9.0, 5.0]),
         (&["--at", "m", "--equilibrium"], [1.0, 0.0], [0.0, 5.0]),
@@ -208,7 +210,7 @@ model Cub {
     }
 }
 
-/// The points of the first curve of a picture, in pixels.
+/// The points of the first curve of an SVG, in pixels.
 fn first_curve(picture: &str) -> Vec<(f64, f64)> {
     let from = picture.find("stroke=\"#0072b2\"").unwrap();
     let path = picture[..picture[from..].find("/>").unwrap() + from]
@@ -248,7 +250,7 @@ model Beam {
         0,
     );
     let curve = first_curve(&std::fs::read_to_string(&picture).unwrap());
-    // The first mode of a cantilever at quarters of its length, as a share of its end (any table of beams).
+    // The first mode of a cantilever at quarters of its length, relative to its end (any table of beams).
     let expected = [0.0, 0.0973, 0.3395, 0.6588, 1.0];
     let (zero, one) = (curve[0].1, curve[4].1);
     for (point, expected) in curve.iter().zip(expected) {
@@ -325,7 +327,7 @@ fn poles_of_equal_stages_are_where_those_of_one_stage_are() {
         let all = all.map(|pole| Complex64::new(number(&pole["real"]), number(&pole["imaginary"])));
         all.collect::<Vec<_>>()
     };
-    // A root of multiplicity k is lost in rounding to the k-th root of it, 1e-4 for the fourth.
+    // Round-off limits a root of multiplicity k to the k-th root of the machine precision, 1e-4 for the fourth.
     let lags = poles(&chain("w[i] : Resistor(R) m[i] -> b[i];", 4));
     assert_eq!(lags.len(), 4);
     let lag = Complex64::new(-1.0 / (6.0 * 0.1), 0.0);
@@ -349,7 +351,7 @@ fn poles_of(text: &str) -> Vec<Complex64> {
 
 #[test]
 fn stages_that_do_not_act_back_have_poles_of_their_own() {
-    // One matrix for all of them would lose all digits: the twentieth root of the rounding is 0.16.
+    // A single matrix for all of them would lose all digits: the twentieth root of the machine precision is 0.16.
     let stages = |resistance: &str, inductance: &str, count: usize| {
         format!(
             "model Stages {{
@@ -371,7 +373,7 @@ fn stages_that_do_not_act_back_have_poles_of_their_own() {
         let exact = -1.0 / ((2.0 + 1e-7 * f64::from(at)) * 0.5);
         assert!((pole.re - exact).abs() < 1e-15 && pole.im == 0.0, "{near:?}");
     }
-    // Without losses, Schur's iteration stood still.
+    // Without losses, the QR iteration stalled.
     let lossless = poles_of(&stages("0", "Inductor(2)", 3));
     assert_eq!(lossless.len(), 6);
     assert!(

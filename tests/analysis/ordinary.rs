@@ -1,4 +1,4 @@
-//! Ordinary models whose numbers were wrong once, with answers from elsewhere.
+//! Ordinary models that once had wrong results, with independent answers.
 
 use super::{json, near, number, written};
 use crate::support::command::{ends_with, err, lgm};
@@ -192,7 +192,7 @@ fn a_displacement_of_a_spring_is_its_own() {
     assert_eq!(found["coordinates"], value!(["s1"]));
     let numbers = json(&["second-order", file.to_str().unwrap(), "--eliminate", "p", "--numeric"]);
     near(number(&numbers["K"][0][0]), 2.0 * 6.0 / (1.5 * 8.0), 1e-12);
-    // x1 is k2/(k1 + k2) of the displacement of the mass, from the wall to the mass.
+    // x1 is the fraction k2/(k1 + k2) of the displacement of the mass, which is measured from the wall.
     near(number(&numbers["input"][0][0]), -6.0 / (1.5 * 8.0), 1e-12);
 }
 
@@ -218,7 +218,8 @@ fn steps_count_their_sources_towards_the_reference() {
     assert_eq!(steps[1]["source"]["num"], value!(["-K*TL"]));
 }
 
-/// A capacitor beside a cubic conductor: at the equilibrium v = 0.835122 (2 v^3 + v = 2), of which 3*2*v^2 is the slope.
+/// A capacitor in parallel with a cubic conductor: at the equilibrium v = 0.835122 (2 v^3 + v = 2), with the slope
+/// 3*2*v^2.
 #[test]
 fn networks_are_seen_where_the_whole_model_rests() {
     let folder = tempfile::tempdir().unwrap();
@@ -249,7 +250,7 @@ model Cubic {
     }
 }
 
-/// A motor that a sampled controller drives. Between its instants the torque is an input of the plant.
+/// A motor with a sampled controller. Between samples, the torque is an input of the plant.
 #[test]
 fn discrete_variables_are_inputs_of_the_plant() {
     let folder = tempfile::tempdir().unwrap();
@@ -268,7 +269,7 @@ fn discrete_variables_are_inputs_of_the_plant() {
 }",
     );
     let file = file.to_str().unwrap();
-    // Speed and angle behind a torque of 0.5 that is held for a period, from 0.02 w' + 0.1 w = 0.5.
+    // Speed and angle after one period with a constant torque of 0.5, from 0.02 w' + 0.1 w = 0.5.
     let decay = (-0.05_f64).exp();
     let speed = 5.0 * (1.0 - decay);
     let angle = 5.0 * (0.01 - (1.0 - decay) / 5.0);
@@ -289,7 +290,7 @@ fn discrete_variables_are_inputs_of_the_plant() {
     assert!((found - exact).norm() < 1e-12 * exact.norm(), "{at_two}");
 }
 
-/// An absorber, whose resonances lie beside the frequencies at which the error is measured.
+/// An absorber whose resonances are close to the frequencies at which the error is measured.
 #[test]
 fn errors_of_moments_are_shares_of_the_largest_response() {
     let folder = tempfile::tempdir().unwrap();
@@ -312,7 +313,7 @@ fn errors_of_moments_are_shares_of_the_largest_response() {
         let link = 100.0 / s;
         1.0 / (10.0 * s + 1000.0 / s + 2.0 + link - link * link / (s + link))
     };
-    // Resonances are wide beside these steps.
+    // Resonances are wide compared with these steps.
     let largest = (1..40_000)
         .map(|at| whole(1e-3 * f64::from(at)).norm())
         .fold(0.0, f64::max);
@@ -322,7 +323,7 @@ fn errors_of_moments_are_shares_of_the_largest_response() {
         let omega = number(&error["omega"]);
         let apart = (response(&found, Complex64::new(0.0, omega)) - whole(omega)).norm();
         let printed = number(&error["relative"]);
-        // A peak lies a little beside the size of its pole.
+        // A peak is close to the magnitude of its pole, but not at it.
         let share = apart / largest;
         assert!(
             (printed - share).abs() <= 1e-3 * share + 1e-11,
@@ -331,7 +332,7 @@ fn errors_of_moments_are_shares_of_the_largest_response() {
     }
 }
 
-/// A search that left the lower equilibrium for the upper one, or for one that is turns away, said nothing of it.
+/// A search that left the lower equilibrium for the upper one, or for one several turns away, did not report it.
 #[test]
 fn pendulums_come_to_the_equilibrium_beside_their_starts() {
     let folder = tempfile::tempdir().unwrap();
@@ -379,13 +380,13 @@ fn pendulums_come_to_the_equilibrium_beside_their_starts() {
     );
     ends_with(&output, 0);
     let rows = crate::support::emitted::Rows::read(&crate::support::command::out(&output));
-    // The torque holds both masses aside, on the first rod; the second one hangs.
+    // The torque deflects both masses on the first rod; the second one hangs.
     let aside = (0.2 / (1.9 * 9.81 * 0.6_f64)).asin();
     assert!((rows.values[0][1] - aside).abs() < 1e-9, "{:?}", rows.values[0]);
     assert!(rows.values[0][2].abs() < 1e-9, "{:?}", rows.values[0]);
 }
 
-/// The angle of a motor grows at its speed. Nothing depends on it, so that the speed may be one of an equilibrium.
+/// The angle of a motor grows at its speed. Nothing depends on it, so the speed may belong to an equilibrium.
 #[test]
 fn an_integral_for_nobody_need_not_be_at_rest() {
     let folder = tempfile::tempdir().unwrap();
@@ -440,7 +441,7 @@ fn an_integral_for_nobody_need_not_be_at_rest() {
     }
 }
 
-/// A range of ten decades lost its lower end, and the only peak with it.
+/// Over ten decades, the lower end and its only peak were lost.
 #[test]
 fn peaks_are_found_in_any_range() {
     let folder = tempfile::tempdir().unwrap();

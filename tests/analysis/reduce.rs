@@ -1,5 +1,6 @@
-//! `lgm reduce`: the paths, gains and equivalent parameters of McCalla's thesis, conserved quantities, and the text of the reduced model,
-//! whose responses are compared with the known answers and with the independent solution of random networks.
+//! `lgm reduce`: the paths, gains and equivalent parameters of McCalla's thesis, conserved quantities, and the text of
+//! the reduced model. The responses of the text are compared with the known answers and with the independent solution
+//! of random networks.
 
 use crate::causality::command::printed;
 use crate::causality::report::compilation;
@@ -38,7 +39,7 @@ fn known_answer(name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The model in the tree of the root text.
+/// The model in the syntax tree of the root file.
 fn declared(compilation: &Compilation) -> &ast::Model {
     let tree = compilation.program().ast(compilation.root()).unwrap();
     let mut models = tree.items.iter().filter_map(|item| match item {
@@ -70,7 +71,7 @@ fn the_lever_is_reduced_as_in_the_thesis() {
     assert_eq!(lever["equivalent"], "m1 + m2*ratio^2");
 }
 
-/// The dialogue of section 4.2 of the thesis: the element that is named goes, and the other one keeps its state.
+/// The dialogue of section 4.2 of the thesis: the named element is removed, and the other one keeps its state.
 #[test]
 fn the_dialogue_of_the_thesis_reduces_the_element_that_is_named() {
     let lever = example("lever");
@@ -107,7 +108,7 @@ fn the_dialogue_of_the_thesis_reduces_the_element_that_is_named() {
     );
 }
 
-/// The equivalent parameters that the records give, which were derived from Lagrange's equations.
+/// The equivalent parameters of the records, derived from Lagrange's equations.
 #[test]
 fn equivalent_parameters_are_those_of_the_known_answers() {
     for name in ["two_masses", "lever_arm"] {
@@ -148,7 +149,7 @@ fn the_user_chooses_what_is_kept() {
     assert!(out.is_empty() && error.contains("LGM0927"), "{out}{error}");
 }
 
-/// The text of the reduced model has the responses of the record, and nothing dependent is left in it.
+/// The text of the reduced model has the responses of the record, and contains no dependent storage.
 #[test]
 fn reduced_texts_have_the_known_responses() {
     let cases: [(&str, &[&str]); 5] = [
@@ -188,7 +189,7 @@ fn reduced_texts_have_the_known_responses() {
     }
 }
 
-/// Junctions and couplers without further use are dropped, as in figures 7, 12 and 14 of the thesis.
+/// Unused junctions and couplers are dropped, as in figures 7, 12 and 14 of the thesis.
 #[test]
 fn elements_without_use_are_dropped() {
     let (out, _, _) = said(&[&example("lever"), "--format", "lgm"]);
@@ -200,12 +201,13 @@ fn elements_without_use_are_dropped() {
         assert!(!out.contains(gone), "{gone} in {out}");
     }
     let (out, _, _) = said(&[&example("rigid_gears"), "--format", "lgm"]);
-    // The bearing turns with the load: the gears are of use.
+    // The bearing turns with the load, so the gears remain.
     assert!(out.contains("second_stage") && out.contains("first_stage"), "{out}");
     assert!(!out.contains("load  ") && !out.contains("wheels"), "{out}");
 }
 
-/// Random networks against the independent solution of their equations; the reduced text has no states more, and fewer elements.
+/// Random networks compared with the independent solution of their equations; the reduced text has no additional
+/// states, and fewer elements.
 #[test]
 fn reduced_random_networks_agree_with_the_reference() {
     let count = crate::support::cases::many(15);
@@ -222,7 +224,7 @@ fn reduced_random_networks_agree_with_the_reference() {
                 continue;
             }
             let system = compile_system(&rewritten, false).and_then(|system| numbers(&system));
-            // The measure of a controller may need a derivative once it is written over the kept element.
+            // The measured variable of a controller may need a derivative after it is expressed by the kept element.
             let system = match system {
                 Ok(system) => system,
                 Err(_) if network.is_controlled() => continue,
@@ -256,7 +258,7 @@ fn conserved_quantities_are_named() {
     assert_eq!(springs[0].0, "displacement");
     assert_eq!(springs[0].1, "first_spring.q - second_spring.q");
     assert!(springs[0].2.starts_with("merged"));
-    // The total momentum of two masses that nothing holds.
+    // The total momentum of two free masses.
     let free = conserved(
         "model Free { param m1 = 2; param m2 = 3; param k = 5; node a, b : translational;
            first : Mass(m1) a -> gnd; second : Mass(m2) b -> gnd; s : Spring(k) a -> b; output v = across(a); }",
@@ -265,7 +267,7 @@ fn conserved_quantities_are_named() {
         (free[0].0.as_str(), free[0].1.as_str()),
         ("momentum", "m1*first.v + m2*second.v")
     );
-    // A loop of inductors: the flux linked with it stays.
+    // A loop of inductors: its flux linkage is conserved.
     let inductors = conserved(
         "model Loop { param L1 = 2; param L2 = 3; param R = 5; input u = 1; node a, b : electrical;
            source : VoltageSource(u) a -> gnd; r : Resistor(R) a -> b;
@@ -277,7 +279,7 @@ fn conserved_quantities_are_named() {
     );
 }
 
-/// In parallel, stiffnesses add up and inductances do so inversely; by hand.
+/// In parallel, stiffnesses add up, and so do reciprocals of inductances; derived by hand.
 #[test]
 fn conserved_fields_are_merged_if_they_start_equal() {
     let text = |starts: &str| {
@@ -304,7 +306,7 @@ fn conserved_fields_are_merged_if_they_start_equal() {
     assert!(found[0].2.contains("the initial values differ"), "{found:?}");
 }
 
-/// A source that reads what a removed element carried reads the derivative of what stays.
+/// A source that measures a removed element measures the derivative of the remaining one instead.
 #[test]
 fn a_source_reads_the_force_of_what_is_gone() {
     let text = "model Geared { param K = 0.5; input torque = 1; node motor, load : rotational;
@@ -319,7 +321,7 @@ fn a_source_reads_the_force_of_what_is_gone() {
     assert!(out.contains("K*(0.4*der(across(rotor)))"), "{out}");
 }
 
-/// Without an input there is nothing to compare, and that is said.
+/// Without an input nothing can be compared, and a message reports this.
 #[test]
 fn a_text_that_was_not_compared_is_warned_of() {
     let text = "model Free { node a : translational; first : Mass(1) a -> gnd, start = 1; second : Mass(2) a -> gnd;
@@ -363,7 +365,7 @@ fn examples_of_the_help_run() {
     }
 }
 
-/// Elements inside of sections are of one declaration, and stay in the text: the report says no more than the text does.
+/// Elements inside sections share one declaration and stay in the text; the report agrees with the text.
 #[test]
 fn the_report_says_what_stays_in_the_text() {
     let text = "component Section(L [H], C [F]) {

@@ -1,4 +1,4 @@
-//! Models of lower order that agree with large ones about frequencies, and families of responses.
+//! Reduced models that agree with large ones near given frequencies, and families of responses.
 
 use super::{json, near, number, written};
 use crate::support::command::{ends_with, lgm, out};
@@ -66,7 +66,7 @@ fn moments_agree_at_their_frequencies_and_stay_stable() {
     }
 }
 
-/// Springs between walls hold a force that no input changes: a pole that is 0, and no part of the transfer function.
+/// Springs between walls carry a force that no input changes: a pole at 0 that is absent from the transfer function.
 #[test]
 fn a_force_that_is_held_for_ever_does_not_keep_a_chain_from_truncation() {
     let scratch = tempfile::tempdir().unwrap();

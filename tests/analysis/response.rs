@@ -1,4 +1,4 @@
-//! Frequency response and poles of state systems built by hand, against closed forms.
+//! Frequency response and poles of state systems built by hand, compared with closed forms.
 
 use crate::systems;
 
@@ -46,7 +46,7 @@ fn an_undamped_resonance_is_infinite_and_says_so() {
 
 #[test]
 fn an_integrator_that_nobody_looks_at_does_no_harm() {
-    // A third state integrates the speed; its own output is unbounded at 0, the others are not.
+    // A third state integrates the speed; its output is unbounded at 0, the others are bounded.
     let mut system = oscillator(4);
     let mut form = system.matrices.numeric.clone().unwrap();
     form.a.columns = 3;
@@ -79,8 +79,8 @@ fn input_derivatives_enter() {
 
 #[test]
 fn long_chains_agree_with_their_closed_form() {
-    // x[k]' = x[k-1] - 2 x[k] + x[k+1] with u at the left and 0 at the right: x[n] = u / U_n(1 + s/2), U_n being
-    // the Chebyshev polynomial of the second kind; 50 states are solved densely, 400 sparsely.
+    // x[k]' = x[k-1] - 2 x[k] + x[k+1] with u at the left end and 0 at the right: x[n] = u / U_n(1 + s/2), where U_n is
+    // the Chebyshev polynomial of the second kind. 50 states use dense solvers, 400 states sparse ones.
     for count in [50, 400] {
         let system = chain(count);
         let omega = vec![1e-3, 0.05];

@@ -1,4 +1,4 @@
-//! Ranges of frequencies, margins, peaks, group delays and plots, against closed forms.
+//! Frequency ranges, margins, peaks, group delays and plots, compared with closed forms.
 
 use super::{json, near, number, written};
 use crate::support::command::{ends_with, lgm, out};
@@ -48,7 +48,7 @@ fn an_oscillator_peaks_where_it_should() {
         1.0 / (2.0 * damping * (1.0 - damping * damping).sqrt()),
         1e-10,
     );
-    // v/F at its resonance is 1/b, at w exactly.
+    // v/F at its resonance is 1/b, exactly at w.
     let peaks = answer["peaks"]["F->v"].as_array().unwrap();
     near(number(&peaks[0]["omega"]), 5.0, 1e-12);
     near(number(&peaks[0]["magnitude"]), 2.5, 1e-10);

@@ -1,4 +1,4 @@
-//! Equations of second order, equivalents at ports, inputs at rest, structure: against closed forms.
+//! Second-order equations, equivalents at ports, trimmed inputs and structure, compared with closed forms.
 
 use super::{json, near, number, written};
 use crate::support::command::{ends_with, err, lgm};
@@ -95,7 +95,7 @@ fn a_network_seen_from_a_port_is_an_impedance_and_a_source() {
     assert_eq!(answer["source"]["num"], value!(["R2"]));
     assert_eq!(answer["source"]["den"], value!(["R1 + R2"]));
     assert_eq!(answer["source"]["input"], "u");
-    // With the load there: 1/(1/R1 + 1/R2 + 1/(L s)).
+    // With the load connected: 1/(1/R1 + 1/R2 + 1/(L s)).
     let answer = json(&["thevenin", file, "--at", "b", "--numeric"]);
     let ratio = |ratio: &Value, s: f64| {
         let sum = |list: &Value| {
@@ -111,7 +111,7 @@ fn a_network_seen_from_a_port_is_an_impedance_and_a_source() {
         1.0 / (0.5 + 1.0 / 3.0 + 1.0 / 3.5),
         1e-12,
     );
-    // The resistor above, between the source and the rest: R2 L s/(R2 + L s).
+    // The upper resistor, between the source and the rest: R2 L s/(R2 + L s).
     let answer = json(&["thevenin", file, "--at", "a,b", "--numeric"]);
     near(
         ratio(&answer["impedance"], 0.7),
@@ -143,7 +143,7 @@ fn a_trimmed_input_holds_the_output() {
     near(number(&answer["states"][0]["value"]), 9.0, 1e-9);
     near(number(&answer["outputs"][0]["value"]), 9.0, 1e-9);
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // No inflow makes the level negative.
+    // No inflow gives a negative level.
     ends_with(
         &lgm(package, &["trim", file, "--require", "level=-1", "--vary", "u"]),
         1,
@@ -174,7 +174,8 @@ fn what_no_input_reaches_is_named() {
 
 #[test]
 fn held_inputs_step_the_outputs_at_once() {
-    // der(v) = (F - k*int v)/m with the input's rate on storage: a capacitor that a source charges through another one.
+    // der(v) = (F - k*int v)/m with the input's rate acting on storage: a source charges a capacitor through another
+    // one.
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Series {
   input u [V] = 0;
@@ -185,14 +186,14 @@ fn held_inputs_step_the_outputs_at_once() {
 }";
     let file = written(scratch.path(), "series.lgm", text);
     let answer = json(&["equations", file.to_str().unwrap(), "--discretize", "0.5"]);
-    // y/u = 2 s/(5 s + 1): a step of u makes y jump to 2/5 and decay with 5 s.
+    // y/u = 2 s/(5 s + 1): a step of u makes y jump to 2/5 and decay with time constant 5 s.
     let (a, b) = (number(&answer["A"][0][0]), number(&answer["B"][0][0]));
     let (c, d) = (number(&answer["C"][0][0]), number(&answer["D"][0][0]));
     near(a, (-0.1f64).exp(), 1e-14);
     near(d, 0.4, 1e-14);
     near(d + c * b, 0.4 * (-0.1f64).exp(), 1e-13);
     assert_eq!((&answer["E"], &answer["hold"]), (&Value::Null, &value!("zero")));
-    // A step of u falls on both capacitors as 3 to 2, and u holds the whole.
+    // A step of u divides between the capacitors as 3 to 2, and u is their sum.
     near(
         number(&answer["state_offset"][0][0]).abs(),
         if answer["states"][0]["element"] == "c1" {
@@ -206,7 +207,8 @@ fn held_inputs_step_the_outputs_at_once() {
 
 #[test]
 fn a_motor_is_seen_from_its_shaft() {
-    // Behind the shaft of a motor with resistance R, inductance L and constant k: across/through = (L s + R)/k^2, and u/k when free.
+    // At the shaft of a motor with resistance R, inductance L and constant k: across/through = (L s + R)/k^2, and u/k
+    // when free.
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Motor {
   param R = 2 [ohm];  param L = 3 [H];  param k = 0.5 [N.m/A];  param J = 4 [kg.m^2];  param b = 0.1 [N.m.s/rad];
@@ -282,7 +284,7 @@ fn a_decay_is_fitted_with_its_errors() {
     let found = &answer["parameters"][0];
     assert!((number(&found["value"]) - a).abs() < 0.01 * error, "{found} is not {a}");
     near(number(&found["standard_error"]), error, 1e-4);
-    // Student's t of 9 degrees of freedom.
+    // Student's t with 9 degrees of freedom.
     near(
         number(&found["confidence"][1]) - number(&found["value"]),
         2.262_157_163 * error,
@@ -290,7 +292,7 @@ fn a_decay_is_fitted_with_its_errors() {
     );
 }
 
-/// Point masses on massless rods: no mass has the velocity of a joint.
+/// Point masses on massless rods: no mass moves with the velocity of a joint.
 const DOUBLE_PENDULUM: &str = "model DoublePendulum {
   param m1 = 1 [kg];  param m2 = 0.7 [kg];  param l1 = 0.5 [m];  param l2 = 0.4 [m];  param g = 9.81 [m/s^2];
   input tau [N.m] = 0;
@@ -371,7 +373,7 @@ fn a_pendulum_on_a_cart_has_equations_of_second_order() {
 
 #[test]
 fn a_mass_on_a_spring_swings_in_polar_coordinates() {
-    // The rates are shorter when they are solved for: M is that of the kinetic energy all the same.
+    // The rates are shorter in explicit form; M is still that of the kinetic energy.
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Spring {
   param m = 1.3 [kg];  param l0 = 0.5 [m];  param k = 40 [N/m];  param g = 9.81 [m/s^2];  param d = 0.2 [N.s/m];
@@ -401,7 +403,7 @@ fn mechanisms_without_such_equations_are_named() {
     let scratch = tempfile::tempdir().unwrap();
     let text = DOUBLE_PENDULUM.replace("  output", "  third : Spring(3) p2 -> gnd;\n  output");
     written(scratch.path(), "m.lgm", &text);
-    // The displacements of the spring are states beside the angles: forces, which stand in g.
+    // The displacements of the spring are states in addition to the angles; its forces belong to g.
     let output = lgm(scratch.path(), &["second-order", "m.lgm", "--format", "json"]);
     ends_with(&output, 0);
     let found: Value = serde_json::from_str(&crate::support::command::out(&output)).unwrap();

@@ -1,11 +1,12 @@
-//! Starts in texts that commands write: reduced models begin as the whole ones do, and texts that begin at rest say so.
+//! Initial values in texts that commands write: reduced models have those of the original, and texts that start at rest
+//! report it.
 
 use super::printed;
 use crate::support::emitted::Rows;
 use std::fs;
 use std::path::Path;
 
-/// Two capacitors side by side and two inductors in a row: what one of each began with, both begin with.
+/// Two parallel capacitors and two inductors in series: the initial value of one applies to both.
 const CIRCUIT: &str =
     "model R { input u [V] = 0; node a, b, c : electrical; s : VoltageSource(u) a -> gnd; r : Resistor(10) a -> b;
   C1 : Capacitor(1 [mF]) b -> gnd; C2 : Capacitor(2 [mF]) b -> gnd, start = 4;
@@ -18,13 +19,13 @@ const LEVER: &str =
   SE -> a; a -> I1; a -> R1; a -> TF1 -> b; b -> I2;
   output f1 = flow(I1); output f2 = flow(I2); experiment { stop = 1 [s]; points = 11; } }";
 
-/// Springs side by side that start with the same stretch.
+/// Parallel springs with the same initial stretch.
 const SPRINGS: &str =
     "model S { input F [N] = 0; node x : translational; f : ForceSource(F) gnd -> x; m : Mass(1) x -> gnd;
   k1 : Spring(1) x -> gnd, start = 2; k2 : Spring(3) x -> gnd, start = 6;
   output v = across(m); output f1 = through(k1); output f2 = through(k2); experiment { stop = 1 [s]; points = 11; } }";
 
-/// The rows of the outputs of a text.
+/// The samples of the outputs of a text.
 fn rows(folder: &Path, text: &str, outputs: usize) -> Vec<Vec<f64>> {
     fs::write(folder.join("run.lgm"), text).unwrap();
     let (csv, _) = printed(folder, &["simulate", "run.lgm", "--rtol", "1e-9"]);
@@ -32,7 +33,7 @@ fn rows(folder: &Path, text: &str, outputs: usize) -> Vec<Vec<f64>> {
     rows.values.into_iter().map(|row| row[..=outputs].to_vec()).collect()
 }
 
-/// A reduced text has the rows of the model, but for an element that is gone.
+/// A reduced text has the samples of the model, except those of a removed element.
 fn reduced(text: &str, outputs: usize, gone: &str, options: &[&str]) {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
@@ -60,7 +61,7 @@ fn reduced_texts_begin_as_the_model_does() {
     reduced(LEVER, 2, "I2 : I", &[]);
     reduced(LEVER, 2, "I1 : I", &["--retain", "I2"]);
     reduced(SPRINGS, 3, "k2 : Spring", &["--merge-conserved"]);
-    // Capacitors side by side have one voltage, and inductors in a row one current.
+    // Parallel capacitors share a voltage, and inductors in series a current.
     let scratch = tempfile::tempdir().unwrap();
     assert_eq!(rows(scratch.path(), CIRCUIT, 2)[0], [0.0, 4.0, 3.0]);
 }

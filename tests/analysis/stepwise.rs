@@ -1,4 +1,4 @@
-//! Networks reduced step by step, against their elimination at once.
+//! Stepwise network reduction compared with simultaneous elimination.
 
 use super::transfer::value;
 use super::{json, written};
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use support::arithmetic::Bindings;
 use support::records::{Record, bindings};
 
-/// A network of two ends that grows by series, parallel connection and couplers.
+/// A two-terminal network that grows by series and parallel connections and couplers.
 #[derive(Default)]
 struct Network {
     text: String,
@@ -20,14 +20,14 @@ struct Network {
 }
 
 impl Network {
-    /// A node of the electrical domain, or of the translational one.
+    /// A node of the electrical or the translational domain.
     fn node(&mut self, is_electrical: bool) -> String {
         let name = format!("n{}", self.nodes.len());
         self.nodes.push((name.clone(), is_electrical));
         name
     }
 
-    /// Puts something between two nodes.
+    /// Inserts an element between two nodes.
     fn grow(&mut self, random: &mut Random, (from, to): (&str, &str), is_electrical: bool, depth: usize) {
         match (depth, random.below(5)) {
             (0, _) => self.element(random, (from, to), is_electrical),
@@ -66,7 +66,7 @@ impl Network {
             true => ["Resistor", "Inductor", "Capacitor", "VoltageSource"],
             false => ["Damper", "Spring", "Damper", "ForceSource"],
         };
-        // Sources have something in series or in parallel elsewhere, or else the network is refused.
+        // Sources need an element in series or in parallel; otherwise the network is rejected.
         let kind = kinds[random.below(if self.elements.is_multiple_of(5) { 4 } else { 3 })];
         let value = if kind.ends_with("Source") {
             "u".to_string()
@@ -108,7 +108,7 @@ fn steps_end_at_what_elimination_finds() {
         let arguments = ["thevenin", file.to_str().unwrap(), "--at", "n0", "--format", "json"];
         let output = support::command::lgm(std::path::Path::new(env!("CARGO_MANIFEST_DIR")), &arguments);
         if !output.status.success() {
-            // A source against a source.
+            // Two sources in conflict.
             continue;
         }
         let answer = json(&arguments[..4]);
@@ -164,7 +164,7 @@ fn a_motor_on_bonds_is_reflected_to_its_shaft() {
     assert_eq!(last["source"], serde_json::json!({"num": ["u"], "den": ["K_m"]}));
 }
 
-/// De Silva, equations 13 to 19: the equivalents of the actuator as his steps have them.
+/// De Silva, equations 13 to 19: the equivalents in the steps of his actuator.
 #[test]
 fn the_actuator_of_de_silva_is_reduced_as_in_his_text() {
     let file = support::program::example("seeds").join("hydraulic_actuator.lgm");

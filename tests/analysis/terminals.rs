@@ -1,4 +1,5 @@
-//! Terminal equations: against the records of known answers, against models with sources at the ports, and as Tokad writes them.
+//! Terminal equations: compared with the records of known answers, with models that have sources at the ports, and with
+//! Tokad's form.
 
 use super::{json, number, printed, written};
 use crate::support::arithmetic::{Bindings, evaluate};
@@ -37,8 +38,8 @@ fn numeric(file: &str, component: &str, more: &[&str]) -> Value {
     json(&[&["terminals", file, "--component", component, "--numeric"], more].concat())
 }
 
-/// Over the parameters, the equations of a modal block are those of its modes, which are short. They are the same as those in numbers: at the
-/// ports, shapes*(mass*s + damper + 1/(s/spring + loss))^-1*shapes', and of the dual likewise.
+/// In terms of the parameters, the equations of a modal block are the short equations of its modes. They agree with the
+/// numeric ones: at the ports, shapes*(mass*s + damper + 1/(s/spring + loss))^-1*shapes', and the dual likewise.
 #[test]
 fn modal_blocks_are_described_by_their_modes() {
     let folder = tempfile::tempdir().unwrap();
@@ -121,7 +122,7 @@ fn modal_blocks_have_the_mobilities_of_the_records() {
             let states = (DMatrix::identity(size, size) * s - &linear.a).try_inverse().unwrap();
             same(&matrix_at(&found, s), &(&linear.c * states * &linear.b + &linear.d));
         }
-        // The same with across variables given is the inverse.
+        // With across variables as inputs, the matrix is the inverse.
         let other = numeric(&file, component, &[]);
         assert_eq!(
             other["given"],
@@ -153,7 +154,8 @@ fn the_matrices_of_a_modal_block_are_those_of_its_record() {
     assert_eq!(modes["spring"][1], "K_diag[2]");
 }
 
-/// Tokad's equation for an ideal lamina: the velocities of its points follow from those of the centre, forces the other way round.
+/// Tokad's equation for a rigid lamina: the velocities of its points follow from those of the centre, and the forces in
+/// the opposite direction.
 #[test]
 fn an_ideal_lamina_has_the_terminal_equations_of_tokad() {
     let angle: f64 = 0.9;
@@ -225,7 +227,7 @@ component Crossed(g [ohm] = 0.4, C [F] = 2) {
 element Skid(m [kg] = 2, b [N.s/m] = 3) : translational { through = m*der(across) + b*across; }
 ";
 
-/// The answers of a model with sources at the ports.
+/// The responses of a model with sources at the ports.
 fn driven(found: &Value, domain: &str, instance: &str) -> DMatrix<f64> {
     let names = |list: &Value| -> Vec<(bool, String)> {
         let list = list.as_array().unwrap().iter().map(|text| text.as_str().unwrap());
@@ -293,7 +295,7 @@ fn sources_at_the_ports_of_a_component_see_its_terminal_equations() {
             same(&matrix_at(&found, 1.7), &driven(&found, domain, instance));
         }
     }
-    // A section without a reference passes no current on, and its last current follows from the others.
+    // A section without a reference passes no net current, and its last current follows from the others.
     let found = numeric(file, "Section", &[]);
     let sums = matrix_at(&found, 1.7).row_sum();
     assert!(sums.amax() < 1e-12, "{sums}");
@@ -307,7 +309,7 @@ fn instances_lose_the_model_around_them() {
     let found = json(&["terminals", "examples/line.lgm", "--component", "cell[2]"]);
     assert_eq!(found["given"], serde_json::json!(["across(p)", "across(n)"]));
     assert_eq!(found["matrix"][0][0], "1000/(s + 100)");
-    // A bar between the reference and a node, and the other way round, with the compliance of its other modes.
+    // A bar between the reference and a node, and reversed, with the compliance of the omitted modes.
     let text = |ends: &str| {
         format!(
             "import distributed;\nmodel Bar {{\n  input F = 1;\n  node tip : translational;\n  push : ForceSource(F) gnd -> tip;\n  \

@@ -1,4 +1,4 @@
-//! Transfer functions: lowest terms, known answers, closed forms, bounds.
+//! Transfer functions: lowest terms, known answers, closed forms, limits.
 
 use super::{json, near, number, written};
 use crate::support;
@@ -10,7 +10,7 @@ use support::command::{ends_with, err, lgm};
 use support::program::{example, settings};
 use support::records::{Record, bindings};
 
-/// The value of a polynomial with coefficients of descending powers.
+/// The value of a polynomial with coefficients in descending powers.
 pub(super) fn value(coefficients: &Value, bindings: &Bindings, s: Complex64) -> Complex64 {
     let entry = |entry: &Value| match entry {
         Value::String(text) => evaluate(text, bindings),
@@ -56,7 +56,7 @@ fn records_have_their_responses() {
         .filter(|record| record.json.get("linear").is_some())
     {
         let file = example("seeds").join(format!("{}.lgm", record.name));
-        // The point of linearisation is in the record alone.
+        // Only the record contains the point of linearisation.
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         let parameters = record.parameters();
         let mut settable = parameters.clone();
@@ -112,7 +112,7 @@ fn records_have_their_responses() {
 
 #[test]
 fn common_factors_are_gone() {
-    // Two equal lags in parallel are one, and what no output shows is not there.
+    // Two equal lags in parallel reduce to one, and a mode absent from the output is removed.
     let scratch = tempfile::tempdir().unwrap();
     let text = "model Twice {
   param R = 2 [ohm];  param C = 3 [F];
@@ -275,7 +275,7 @@ fn a_bridge_of_fourteen_symbols_is_what_node_equations_say() {
     );
 }
 
-/// Masses between two walls, whose force on the second one has a zero of N-fold multiplicity.
+/// Masses between two walls; the force on the second wall has a zero of multiplicity N.
 const CHAIN: &str = "model Chain {
   const N = 4;
   param m = 1 [kg]; param k = 100 [N/m]; param b = 0.5 [N.s/m];
@@ -292,7 +292,7 @@ const CHAIN: &str = "model Chain {
   output Fw = through(k[N + 1]) + through(b[N + 1]);
 }";
 
-/// A plate with a base at one end and a source at the other: most poles are none of the function, and the others lie close together.
+/// A plate with a base at one end and a source at the other: most poles cancel, and the others are close together.
 const PLATE: &str = "model Plate {
   const N = 4; const M = 3;
   param C = 2 [J/K]; param Rx = 0.5 [K/W]; param Ry = 0.7 [K/W]; param Rb = 0.3 [K/W];
@@ -318,8 +318,8 @@ fn function_at(one: &Value, s: Complex64) -> Complex64 {
     (sum(&one["zeros"]) - sum(&one["poles"])).exp() * number(&one["gain"])
 }
 
-/// Zeros from eigenvalues lose all digits where many lie at one place, and exact functions of several pairs may be too long together:
-/// the results are those of the equations, or none.
+/// Zeros from eigenvalues lose all digits if many coincide, and exact functions of several pairs may be too long
+/// together. The results must agree with the equations, or be absent.
 #[test]
 fn functions_in_numbers_have_the_values_of_the_equations() {
     let scratch = tempfile::tempdir().unwrap();
@@ -362,7 +362,7 @@ fn functions_in_numbers_have_the_values_of_the_equations() {
     }
 }
 
-/// The force on the second wall has the zero -k/b once for each mass, and critical damping has a pole twice.
+/// The force on the second wall has the zero -k/b once for each mass, and critical damping gives a double pole.
 #[test]
 fn roots_that_lie_several_times_at_one_place_keep_their_digits() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,27 +1,27 @@
-//! Circles of files: files of one crate that name each other, directly or through others.
+//! Cycles of files: files of one crate that refer to each other, directly or through others.
 //!
-//! A file depends on another where it imports from it or names a path into it. What a file re-exports (`pub use`) is traced to the
-//! file in which it is defined, so that the public face of a folder is no part of a circle. Comments, strings and tests do not count.
-//! Methods are not seen: they are found by their type, whose file is.
+//! A file depends on another one if it imports from it or names a path into it. A re-export (`pub use`) is traced to
+//! the file that defines the item, so the public interface of a folder is not part of a cycle. Comments, strings and
+//! tests do not count. Methods are not detected directly, but through the file of their type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The path of a module in its crate; that of the root is empty.
 pub type ModulePath = Vec<String>;
 
-/// The longest chain of re-exports that is followed.
+/// The maximum length of a re-export chain.
 const LONGEST_CHAIN: usize = 8;
 
-/// What one file says of others.
+/// The references of one file to others.
 #[derive(Default)]
 struct File {
-    /// Every path that the file names, as it is written.
+    /// Every path in the file, as written.
     named: BTreeSet<Vec<String>>,
-    /// What it re-exports: names with the paths that they stand for.
+    /// Its re-exports: names with the paths that they stand for.
     reexported: BTreeMap<String, Vec<String>>,
 }
 
-/// The circles among the files of a crate, each sorted; `texts` are the files by their modules.
+/// The cycles among the files of a crate, each sorted; `texts` are the files by their modules.
 pub fn circles(texts: &BTreeMap<ModulePath, String>) -> Vec<Vec<ModulePath>> {
     let files: BTreeMap<&ModulePath, File> = texts.iter().map(|(path, text)| (path, read(text))).collect();
     let edges: BTreeMap<&ModulePath, BTreeSet<ModulePath>> =
@@ -42,7 +42,7 @@ pub fn circles(texts: &BTreeMap<ModulePath, String>) -> Vec<Vec<ModulePath>> {
     found.into_iter().collect()
 }
 
-/// All files that a file leads to, itself only if it leads back.
+/// All files reachable from a file; the file itself only if a path leads back.
 fn reachable<'e>(
     edges: &'e BTreeMap<&'e ModulePath, BTreeSet<ModulePath>>,
     from: &ModulePath,
@@ -57,7 +57,7 @@ fn reachable<'e>(
     seen
 }
 
-/// The files that a file names something of.
+/// The files to which a file refers.
 fn dependencies(files: &BTreeMap<&ModulePath, File>, module: &ModulePath) -> BTreeSet<ModulePath> {
     let named = files[module].named.iter();
     let mut found: BTreeSet<ModulePath> = named
@@ -68,7 +68,7 @@ fn dependencies(files: &BTreeMap<&ModulePath, File>, module: &ModulePath) -> BTr
     found
 }
 
-/// A path from the root of the crate; none where it leads to another crate, or is no path of modules.
+/// A path from the root of the crate; none if it leads to another crate, or is not a path of modules.
 fn absolute(files: &BTreeMap<&ModulePath, File>, module: &ModulePath, path: &[String]) -> Option<ModulePath> {
     let mut base = module.clone();
     let mut rest = path;
@@ -96,7 +96,7 @@ fn absolute(files: &BTreeMap<&ModulePath, File>, module: &ModulePath, path: &[St
     Some(base)
 }
 
-/// The file in which what a path names is defined.
+/// The file that defines the item of a path.
 fn home(files: &BTreeMap<&ModulePath, File>, path: ModulePath, chain: usize) -> ModulePath {
     let known = (0..=path.len())
         .rev()
@@ -130,7 +130,7 @@ fn read(text: &str) -> File {
                 }
                 continue;
             }
-            // `use<..>` says what a type captures, and imports nothing.
+            // `use<..>` lists captured lifetimes, and imports nothing.
             "use" if tokens.get(at + 1).is_some_and(|token| token != "<") => {
                 at += 1;
                 let mut imported = Vec::new();
@@ -189,7 +189,7 @@ fn use_tree(tokens: &[String], at: &mut usize, prefix: &[String], found: &mut Ve
                 found.push((alias, path));
                 return;
             }
-            // The module itself, beside what is in it.
+            // The module itself, in addition to its items.
             "self" if path.len() > prefix.len() || !prefix.is_empty() => {}
             "*" => {}
             name => path.push(name.to_string()),
@@ -221,7 +221,7 @@ fn closing(tokens: &[String], open: usize) -> usize {
     tokens.len() - 1
 }
 
-/// Tokens without what follows `#[cfg(test)]` and the like.
+/// Tokens without the items after `#[cfg(test)]` and similar attributes.
 fn without_tests(tokens: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut at = 0;
@@ -242,7 +242,7 @@ fn without_tests(tokens: &[String]) -> Vec<String> {
     kept
 }
 
-/// Where an item ends that begins at `at`: at its semicolon, or where its body closes.
+/// The end of an item that begins at `at`: its semicolon, or the end of its body.
 fn end_of_item(tokens: &[String], mut at: usize) -> usize {
     while at < tokens.len() {
         match tokens[at].as_str() {
@@ -302,13 +302,13 @@ fn line_end(letters: &[char], at: usize) -> usize {
     string_of(letters, at, '\n')
 }
 
-/// Behind the next such letter.
+/// The position after the next such letter.
 fn string_of(letters: &[char], at: usize, end: char) -> usize {
     let rest = letters.iter().skip(at).position(|letter| *letter == end);
     rest.map_or(letters.len(), |length| at + length + 1)
 }
 
-/// Behind the next such letters.
+/// The position after the next such letters.
 fn after(letters: &[char], at: usize, end: &[char]) -> usize {
     let found = letters
         .get(at..)
@@ -316,7 +316,7 @@ fn after(letters: &[char], at: usize, end: &[char]) -> usize {
     found.map_or(letters.len(), |length| at + length + end.len())
 }
 
-/// Behind the end of a string whose first letter is at `at`.
+/// The position after a string whose first letter is at `at`.
 fn string_end(letters: &[char], mut at: usize) -> usize {
     while at < letters.len() && letters[at] != '"' {
         at += if letters[at] == '\\' { 2 } else { 1 };
@@ -324,7 +324,7 @@ fn string_end(letters: &[char], mut at: usize) -> usize {
     at + 1
 }
 
-/// Behind the end of a raw string that begins at `at`; none where none does.
+/// The position after a raw string that begins at `at`; none if no raw string begins there.
 fn raw_string(letters: &[char], at: usize) -> Option<usize> {
     let hashes = letters[at + 1..].iter().take_while(|letter| **letter == '#').count();
     if letters.get(at + 1 + hashes) != Some(&'"') {

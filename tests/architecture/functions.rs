@@ -1,9 +1,9 @@
-//! How long functions are, read off the indentation that rustfmt gives them.
+//! Lengths of functions, determined from the indentation that rustfmt produces.
 
-/// A function: its line from 1, its name, and how many lines it has.
+/// A function: its line from 1, its name, and its number of lines.
 pub type Function = (usize, String, usize);
 
-/// The functions of a formatted text, inner ones too.
+/// The functions of a formatted text, including nested ones.
 pub fn functions(text: &str) -> Vec<Function> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
@@ -14,7 +14,7 @@ pub fn functions(text: &str) -> Vec<Function> {
             line.strip_prefix(indent)
                 .is_some_and(|rest| rest.starts_with(['}', ')']))
         };
-        // A signature of several lines closes first; one without a body ends with a semicolon.
+        // A signature of several lines ends first; a function without a body ends with a semicolon.
         let mut end = at;
         while !lines[end].ends_with([';', '}']) || end > at && !is_own(&lines[end]) {
             end += 1;

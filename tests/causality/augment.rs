@@ -1,5 +1,5 @@
-//! Dynamic augmentation: the augmented text compiles, nothing in it is dependent, and it comes to the exact model as its connections
-//! become stiff.
+//! Dynamic augmentation: the augmented text compiles, contains no dependent storage, and approaches the exact model as
+//! its connections become stiffer.
 
 use crate::support::command::{ends_with, err, lgm, out};
 use serde_json::Value;
@@ -50,7 +50,7 @@ fn augmented_models_compile_and_have_no_dependent_storage() {
     }
 }
 
-/// The errors over stiffnesses, with the table for those who read the output of the test.
+/// The errors by stiffness, with the table for readers of the test's output.
 fn errors(file: &str, stiffnesses: &str, more: &[&str]) -> Vec<f64> {
     let arguments = [&["--augment", "1e6", "--compare", stiffnesses], more].concat();
     let found = json(file, &arguments);
@@ -61,7 +61,8 @@ fn errors(file: &str, stiffnesses: &str, more: &[&str]) -> Vec<f64> {
         .collect()
 }
 
-/// The error falls at least with the root of the stiffness: forces in a damper of 2*sqrt(k*m) do, and motions fall with the stiffness itself.
+/// The error decreases at least with the square root of the stiffness: forces in a damper of 2*sqrt(k*m) do, and
+/// motions decrease with the stiffness itself.
 #[test]
 fn augmented_models_come_to_the_exact_ones() {
     for (file, stiffnesses) in [
@@ -75,13 +76,13 @@ fn augmented_models_come_to_the_exact_ones() {
         assert!(order > 0.45, "{file}: {errors:?}");
         assert!(errors[2] < 0.01, "{file}: {errors:?}");
     }
-    // Under a constant force the spring starts with all that it ever has.
+    // Under a constant force the spring starts with its steady-state force.
     let exact = errors("examples/lever.lgm", "1e4,1e6", &["--stop", "1"]);
     assert!(exact.iter().all(|error| *error < 1e-5), "{exact:?}");
 }
 
-/// Storage that depends on other storage begins where that does. In the augmented model it begins by itself, and so must what kept its state
-/// where only the dependent element has a start, also inside of components.
+/// Dependent storage starts consistently with the storage it depends on. In the augmented model it has a separate
+/// initial value, even if only the dependent element has a `start`, and inside components too.
 #[test]
 fn augmented_models_start_as_the_exact_ones() {
     let scratch = tempfile::tempdir().unwrap();
@@ -97,13 +98,14 @@ fn augmented_models_start_as_the_exact_ones() {
         std::fs::write(&file, text).unwrap();
         let file = file.to_str().unwrap();
         let errors = errors(file, "1e5,1e6", &[]);
-        // Without the forces that springs start with, that of the wheels is 1e-5.
+        // Without the initial forces of springs, the error of the wheels is 1e-5.
         assert!(errors[0] < 1e-6, "{name}: {errors:?}");
         assert!(errors[1] < 0.2 * errors[0], "{name}: {errors:?}");
     }
 }
 
-/// Stiff connections make errors of runs larger. They are not told as errors of the model, and small poles are not taken for zeros.
+/// Stiff connections increase the errors of runs. These are not reported as errors of the model, and small poles are
+/// not mistaken for zeros.
 #[test]
 fn errors_of_runs_are_told_from_those_of_the_model() {
     let scratch = tempfile::tempdir().unwrap();
@@ -117,7 +119,7 @@ fn errors_of_runs_are_told_from_those_of_the_model() {
         &["--augment", "1e6", "--compare", "1e3,1e4,1e9"],
     );
     let runs = found["comparison"]["runs"].as_array().unwrap();
-    // The current lags by C/K: a share 2*0.02/K of its amplitude, which is half of its range.
+    // The current lags by C/K: a fraction 2*0.02/K of its amplitude, which is half of its range.
     for (run, stiffness) in runs.iter().zip([1e3, 1e4]) {
         let (error, expected) = (run["error"].as_f64().unwrap(), 0.02 / stiffness);
         assert!(
@@ -131,7 +133,7 @@ fn errors_of_runs_are_told_from_those_of_the_model() {
     assert!((ratio / 2.5e10 - 1.0).abs() < 1e-3, "{ratio}");
 }
 
-/// At low frequencies a stiff connection is no connection: the exact transfer functions of the rewritten text.
+/// At low frequencies a stiff connection has no effect: the exact transfer functions of the rewritten text.
 #[test]
 fn an_augmented_model_has_the_slow_responses_of_the_exact_one() {
     let file = "examples/rigid_gears.lgm";
@@ -209,7 +211,7 @@ model Train {
     ends_with(&output, 2);
 }
 
-/// A loop of capacitors that is charged before the second row: what is left of a voltage that comes to 0 is rounding.
+/// A loop of capacitors that charges before the second sample: a voltage that decays to 0 ends as round-off.
 #[test]
 fn columns_of_rounding_are_not_compared() {
     let scratch = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `lgm causality` as a command: what it prints of models whose causality is known, and what its page shows.
+//! `lgm causality` as a command: its output for models of known causality, and the contents of its page.
 
 use crate::causality::report::compilation;
 use crate::support;
@@ -45,7 +45,7 @@ fn dependent_storage_has_its_causal_path() {
     assert_eq!(report["tree"], serde_json::Value::Null);
 }
 
-/// The choice of `--retain` is the one that is shown.
+/// The report shows the choice of `--retain`.
 #[test]
 fn retained_storage_is_integral() {
     let (out, _, code) = said(&[&example("rigid_gears"), "--retain", "load"]);
@@ -69,7 +69,7 @@ fn retained_storage_is_integral() {
     assert!(out.is_empty() && error.contains("LGM0904"), "{out}{error}");
 }
 
-/// Sources that contradict each other: the diagnostic, and the report as far as it goes.
+/// Contradictory sources: the diagnostic, and the report up to the conflict.
 #[test]
 fn conflicts_are_reported_with_the_rest() {
     let folder = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ fn conflicts_are_reported_with_the_rest() {
     assert!(out.lines().any(|line| line.contains("branch  C ")), "{out}");
 }
 
-/// Capacitors in a loop with a source: the last one declared is a link, and follows from the others.
+/// Capacitors in a loop with a source: the one declared last is a link, and follows from the others.
 #[test]
 fn a_loop_of_across_elements_has_a_link() {
     let text = "model M { node a, b : electrical; E : VoltageSource(1 [V]) a -> gnd; C1 : Capacitor(1 [F]) a -> b;\n\
@@ -141,7 +141,7 @@ fn algebraic_loops_are_those_of_the_resistors() {
     assert_eq!(loops(controlled), [["R", "J", "P"]]);
 }
 
-/// What is printed in the root of the repository, as on the page.
+/// The output in the root of the repository, as on the page.
 pub fn printed(line: &str) -> String {
     let arguments = line.split_whitespace().skip(1);
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_lgm"))
@@ -192,7 +192,7 @@ fn rules(text: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Two sources of current at one node: the second one closes no loop, its node hangs on the first one.
+/// Two current sources at one node: the second one closes no loop, because its node is connected to the first one.
 #[test]
 fn through_sources_in_conflict_are_blamed_by_their_cut() {
     let found = rules(
@@ -202,7 +202,7 @@ fn through_sources_in_conflict_are_blamed_by_their_cut() {
     assert_eq!(found["s2"], "in conflict: without it, only s1 connects a");
 }
 
-/// A node that a coupler joins as well, of which either port may be a branch, does not hang on its links alone.
+/// A node with a coupler whose ports may both be branches is not connected by its links alone.
 #[test]
 fn nothing_is_said_of_cuts_with_couplers_that_are_open() {
     let found = rules(
@@ -219,7 +219,7 @@ fn the_stroke_of_a_source_is_that_of_a_source() {
     assert_eq!((&*found["cause of v"], &*found["cause of s"]), ("source", "source"));
 }
 
-/// The unknowns of a closed chain belong to no element: they have names all the same.
+/// The unknowns of a closed chain belong to no element, but still have names.
 #[test]
 fn unknowns_of_closed_chains_are_named() {
     let path = format!("{}/examples/{}", env!("CARGO_MANIFEST_DIR"), "slider_crank.lgm");
@@ -227,7 +227,7 @@ fn unknowns_of_closed_chains_are_named() {
     assert!(out.contains("1 unknown  nonlinear  phi"), "{out}");
 }
 
-/// Paths between hundreds of capacitors in one loop are not written out, which took gigabytes.
+/// Paths between hundreds of capacitors in one loop are omitted, because they took gigabytes.
 #[test]
 fn reports_grow_no_faster_than_what_storage_follows_from() {
     let folder = tempfile::tempdir().unwrap();
@@ -252,7 +252,7 @@ fn reports_grow_no_faster_than_what_storage_follows_from() {
     assert_eq!(paths(most), 20);
 }
 
-/// The page of the assignment has a line of the drawing for every step, and loads nothing.
+/// The page of the assignment draws a line for every step, and loads no external files.
 #[test]
 fn the_assignment_is_played_on_the_drawing() {
     let package = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

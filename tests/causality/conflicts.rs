@@ -1,4 +1,4 @@
-//! Sources in conflict: the source of each case with what is said of it, the chain of assignments step by step.
+//! Conflicting sources: the source text of each case with its diagnostic, and the chain of assignments step by step.
 
 use crate::faulty::check;
 use lgm::rendering::render;
@@ -247,7 +247,7 @@ model M {
 }";
 }
 
-/// Every source that is named has its part in the conflict: with a resistor in its place there is none.
+/// Every named source is part of the conflict: replacing it by a resistor resolves the conflict.
 #[test]
 fn without_any_one_of_the_sources_named_there_is_no_conflict() {
     let loops = "model M { node a, b, c, d : electrical;
@@ -290,7 +290,7 @@ i3 : CurrentSource(3) c -> gnd; }";
     }
 }
 
-/// The factor that a coupler is said to carry a variable on by is the one that the equations have.
+/// The reported factor of a coupler is the one in the equations.
 #[test]
 fn the_factors_reported_are_those_of_the_equations() {
     let couplers = [

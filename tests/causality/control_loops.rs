@@ -1,9 +1,9 @@
 //! Random control loops equal the algebra of the closed loop.
 //!
-//! A random network is compiled with its sources as inputs, which gives the plant's A, B, C, D. Then the same network with
-//! controllers: each source is `r + K y + G z`, with measured variables y of the network (currents through resistors have a
-//! direct share of the sources, so that algebraic loops arise) and states `z = int(W y + S r)`. What the compiler makes of it is
-//! compared with `u = (1 - K D)^-1 (r + K C x + G z)` put into the plant, by matrices of doubles.
+//! A random network is compiled with its sources as inputs, which gives the plant's A, B, C, D. Then controllers are
+//! added: each source is `r + K y + G z`, with measured variables y of the network and states `z = int(W y + S r)`.
+//! Currents through resistors depend directly on the sources, so algebraic loops arise. The compiled result is compared
+//! with `u = (1 - K D)^-1 (r + K C x + G z)` substituted into the plant, in matrices of doubles.
 
 use crate::support::cases;
 
@@ -15,7 +15,7 @@ use nalgebra::DMatrix;
 use proptest::prelude::*;
 use std::fmt::Write;
 
-/// One node of a ladder: to the one before it and to ground.
+/// One node of a ladder: its branches to the previous node and to ground.
 #[derive(Clone, Debug)]
 struct Cell {
     series: f64,
@@ -25,7 +25,7 @@ struct Cell {
     capacitor: Option<f64>,
 }
 
-/// A source at a cell: behind a resistor a voltage, else a current.
+/// A source at a cell: a voltage if behind a resistor, otherwise a current.
 #[derive(Clone, Debug)]
 struct Actuator {
     cell: usize,
@@ -36,8 +36,8 @@ struct Actuator {
 struct Loop {
     cells: Vec<Cell>,
     actuators: Vec<Actuator>,
-    /// Gains from the measured variables to the sources, from the controllers' states to the sources, from the measured
-    /// variables and from the references to the rates of the controllers' states; as many as there may be at most.
+    /// Gains from the measured variables and the controller states to the sources, and from the measured variables and
+    /// the references to the rates of the controller states; dimensioned for the maximum number.
     gains: [Vec<f64>; 4],
     controllers: usize,
 }
@@ -63,7 +63,7 @@ fn control_loop() -> impl Strategy<Value = Loop> {
         capacitor,
     });
     let actuator = (0..MOST, proptest::option::of(value())).prop_map(|(cell, behind)| Actuator { cell, behind });
-    // Half of the gains are zero, as in a drawn loop.
+    // Half of the gains are zero, as in practical loops.
     let gain = || prop_oneof![Just(0.0), between(-300, 300)];
     let gains = || proptest::collection::vec(gain(), 4 * MOST * MOST);
     (
@@ -84,7 +84,7 @@ fn control_loop() -> impl Strategy<Value = Loop> {
 }
 
 impl Loop {
-    /// What is measured: voltages of the shunts, currents of the series resistors.
+    /// The measured variables: voltages of the shunts, currents of the series resistors.
     fn measured(&self) -> Vec<String> {
         let cells = 1..=self.cells.len();
         cells
@@ -111,7 +111,7 @@ impl Loop {
         })
     }
 
-    /// The model; the sources are inputs, or controlled.
+    /// The model; its sources are inputs or controlled.
     fn text(&self, closed: bool) -> String {
         let (n, m) = (self.cells.len(), self.actuators.len());
         let measured = self.measured();
@@ -173,12 +173,12 @@ impl Loop {
         for (k, name) in measured.iter().enumerate() {
             writeln!(text, "  output y_{} = {name};", k + 1).unwrap();
         }
-        // Gains between volts and amperes have no units here.
+        // Gains between volts and amperes are dimensionless here.
         text.replace(" : electrical", " : plain") + "}\n"
     }
 }
 
-/// A domain whose variables have no units, so that any gain may stand anywhere.
+/// A domain whose variables have no units, so that any gain is valid.
 const PLAIN: &str = "domain plain { across v; through i; effort = across; }
 element Resistor(R) : plain { across = R*through; }
 element Capacitor(C) : plain { through = C*der(across); }
@@ -233,7 +233,7 @@ proptest! {
         let (k, g) = (control.matrix(0, m, p), control.matrix(1, m, q));
         let (w, s) = (control.matrix(2, q, p), control.matrix(3, q, m));
         let around = DMatrix::identity(m, m) - &k * &d;
-        // A loop on the edge of having no solution says nothing.
+        // A loop close to having no solution is not compared.
         prop_assume!(around.clone().svd(false, false).singular_values.min() > 0.05);
         let around = around.try_inverse().unwrap();
         let (by_x, by_z, by_r) = (&around * &k * &c, &around * &g, around);

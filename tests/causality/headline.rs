@@ -1,11 +1,10 @@
-//! The cases that toy compilers get wrong, each derived by hand, in both notations.
+//! The cases that simple compilers get wrong, each derived by hand, in both notations.
 //!
-//! Every derivation is over co-energy coordinates `x` (voltage of a capacitor, current of an inductor, velocity of a
-//! mass, force of a spring). Which of several coupled storage elements carries the state is the compiler's choice, and a
-//! bond storage carries p or q; so each case says what every possible state is, `state = scale*(P x + Q u)`, and the
-//! matrices are carried over by that change of coordinates: with `x = P^-1 (z - Q u)`,
-//! `A' = P A P^-1`, `B' = P B - A' Q`, `E' = P E + Q`, `C' = C P^-1`, `D' = D - C' Q`, `F' = F`.
-//! The formulas were checked with a computer algebra system.
+//! Every derivation uses co-energy coordinates `x` (voltage of a capacitor, current of an inductor, velocity of a mass,
+//! force of a spring). The compiler chooses which of several coupled storage elements has the state, and bond storage
+//! has p or q. Each case therefore lists every possible state as `state = scale*(P x + Q u)`, and the matrices follow
+//! by that change of coordinates: with `x = P^-1 (z - Q u)`, `A' = P A P^-1`, `B' = P B - A' Q`, `E' = P E + Q`, `C' =
+//! C P^-1`, `D' = D - C' Q`, `F' = F`. The formulas were checked with a computer algebra system.
 
 use crate::equations::networks;
 
@@ -16,8 +15,8 @@ use std::path::Path;
 
 type Matrix = Vec<Vec<f64>>;
 
-/// A state that the compiler may choose: its name in the linear graph and in the bond graph, its co-energy variable over
-/// x and over u, and the parameter that turns it into p or q.
+/// A state that the compiler may choose: its name in the linear graph and in the bond graph, its co-energy variable in
+/// terms of x and u, and the parameter that converts it to p or q.
 struct Carrier {
     graph: &'static str,
     bond: &'static str,
@@ -36,7 +35,7 @@ fn carrier(graph: &'static str, bond: &'static str, over_states: &[f64], over_in
     }
 }
 
-/// What a hand derivation gives, at some values of the parameters. All cases have one input.
+/// The result of a derivation by hand, at given parameter values. All cases have one input.
 struct Expected {
     a: Matrix,
     b: Vec<f64>,
@@ -86,7 +85,7 @@ fn inverse(a: &Matrix) -> Matrix {
     rows.into_iter().map(|row| row[n..].to_vec()).collect()
 }
 
-/// The expected matrices over the states that the compiler chose.
+/// The expected matrices for the states that the compiler chose.
 fn over_states(expected: &Expected, states: &[String], bond: bool) -> [Matrix; 6] {
     let column = |values: Vec<f64>| values.into_iter().map(|value| vec![value]).collect::<Matrix>();
     let mut p = Matrix::new();
@@ -269,8 +268,8 @@ fn cutset_of_a_current_source_and_inductors() {
     });
 }
 
-/// With g = [a, b, c]: `v4 = g' v`, and the three masses feel `-g m4 v4'`, so `(M + m4 g g') v' = [F, 0, 0] - D v`. By
-/// Sherman and Morrison `(M + m4 g g')^-1 = M^-1 - m4 (M^-1 g)(M^-1 g)' / (1 + m4 g' M^-1 g)`.
+/// With g = [a, b, c]: `v4 = g' v`, and the force on the three masses is `-g m4 v4'`, so `(M + m4 g g') v' = [F, 0, 0]
+/// - D v`. By Sherman and Morrison `(M + m4 g g')^-1 = M^-1 - m4 (M^-1 g)(M^-1 g)' / (1 + m4 g' M^-1 g)`.
 #[test]
 fn dependent_mass_on_three() {
     let names = ["m1", "m2", "m3", "m4", "a", "b", "c", "b1", "b2", "b3"];
@@ -362,7 +361,7 @@ fn delta_of_resistors_between_storages() {
     );
 }
 
-/// `vb = r va`. The power that the source brings is stored or lost: `i va = C1 va va' + C2 vb vb' + (va - vb)^2/R`, so
+/// `vb = r va`. The power of the source is stored or dissipated: `i va = C1 va va' + C2 vb vb' + (va - vb)^2/R`, so
 /// `(C1 + r^2 C2) va' = i - (1 - r)^2 va/R`. At a: `ta = i - (va - vb)/R - C1 va'`.
 #[test]
 fn transformer_that_closes_a_mesh() {

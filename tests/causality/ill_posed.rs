@@ -1,4 +1,4 @@
-//! Values that make a model ill-posed: the source of each case with what is said of it, element, value and place.
+//! Values that make a model ill-posed: the source text of each case with its diagnostic, element, value and location.
 
 use crate::faulty::check;
 use lgm::diagnostic::has_errors;
@@ -229,7 +229,7 @@ model M {
 }";
 }
 
-/// What a condition keeps from being computed, and what only time decides, is no fault.
+/// Values that a condition excludes, or that only time determines, are not errors.
 #[test]
 fn values_that_are_never_computed_are_no_fault() {
     let (found, map) = check(

@@ -1,5 +1,5 @@
-//! `lgm causality`: what it says is what the equations were formed with. Strokes, trees and states are checked here from the report and
-//! the laws of the elements alone, by counting and by joining nodes, without the compiler's own linear algebra.
+//! `lgm causality`: the report agrees with the equations. Strokes, trees and states are checked here from the report
+//! and the laws of the elements alone, by counting and by joining nodes, without the compiler's linear algebra.
 
 use crate::equations::networks;
 use crate::support;
@@ -43,7 +43,7 @@ pub fn compilation(text: &str, path: Option<PathBuf>, retain: &[&str]) -> Compil
     Compilation::new(&points::Disk, map, root, request)
 }
 
-/// What is wrong with a report.
+/// The faults of a report.
 fn faults(model: &Model, system: &StateSystem, report: &CausalityReport) -> Vec<String> {
     let mut faults = Vec::new();
     junctions(report, &mut faults);
@@ -55,8 +55,9 @@ fn faults(model: &Model, system: &StateSystem, report: &CausalityReport) -> Vec<
     faults
 }
 
-/// Every bond at which effort acts on a 0-junction, or flow on a 1-junction, sets it: one bond of each junction does, and none of a node
-/// that others are counted from. At a junction with bonds without strokes there are two of these at least if none does.
+/// Every bond that imposes effort on a 0-junction, or flow on a 1-junction, sets it: exactly one bond of each junction
+/// does, and none of a reference node. If a junction has bonds without strokes and no bond sets it, at least two bonds
+/// lack strokes.
 fn junctions(report: &CausalityReport, faults: &mut Vec<String>) {
     for (index, junction) in report.junctions.iter().enumerate() {
         let here = End::Junction(index);
@@ -97,7 +98,8 @@ fn junctions(report: &CausalityReport, faults: &mut Vec<String>) {
     }
 }
 
-/// A source of effort has the stroke at its far end, one of flow at its own; storage in integral causality likewise with its co-energy.
+/// An effort source has the stroke at its far end, a flow source at its own; storage in integral causality likewise, by
+/// its co-energy variable.
 fn ports(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
     let storage: BTreeMap<usize, bool> = (report.storage.iter())
         .map(|storage| (storage.port, storage.is_integral))
@@ -128,7 +130,7 @@ fn ports(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
             ));
         }
     }
-    // Roles by the laws.
+    // Roles according to the laws.
     for (index, port) in model.graph.ports.iter().enumerate() {
         let is_right = match (
             &model.graph.elements[port.element.index()].law,
@@ -149,8 +151,8 @@ fn ports(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
     }
 }
 
-/// A transformer has one of its two strokes at itself, a gyrator both or none; a coupler of more ports takes as many of the variables of
-/// its matrix as that has columns.
+/// A transformer has one of its two strokes at itself, a gyrator both or none. The number of imposed variables of a
+/// multiport coupler is the number of columns of its matrix.
 fn couplers(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
     let mut stroke_at: BTreeMap<usize, Option<bool>> = BTreeMap::new();
     for bond in &report.bonds {
@@ -187,7 +189,8 @@ fn couplers(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
     }
 }
 
-/// The storage in integral causality is that which the states are of. A velocity that a modulus needs is named after what is integrated.
+/// The storage in integral causality is the storage of the states. A velocity that a modulus needs is named after the
+/// integrated variable.
 fn states(system: &StateSystem, report: &CausalityReport, faults: &mut Vec<String>) {
     let stored: BTreeSet<&str> = (report.storage.iter())
         .map(|storage| &*report.ports[storage.port].element)
@@ -195,7 +198,7 @@ fn states(system: &StateSystem, report: &CausalityReport, faults: &mut Vec<Strin
     let integral = report.storage.iter().filter(|storage| storage.is_integral);
     let integral: BTreeSet<&str> = integral.map(|storage| &*report.ports[storage.port].element).collect();
     let states: BTreeSet<&str> = system.states.iter().map(|state| &*state.element).collect();
-    // States of declarations and outputs are integrals, and no storage.
+    // States of declarations and outputs are integrals, not storage.
     let of_storage: BTreeSet<&str> = states.intersection(&stored).copied().collect();
     if integral != of_storage {
         faults.push(format!("integral causality: {integral:?}, states of {of_storage:?}"));
@@ -244,7 +247,7 @@ fn states(system: &StateSystem, report: &CausalityReport, faults: &mut Vec<Strin
     }
 }
 
-/// Each bond with a stroke was assigned once.
+/// Each bond with a stroke was assigned exactly once.
 fn order(report: &CausalityReport, faults: &mut Vec<String>) {
     let steps: Vec<usize> = report.order.iter().map(|step| step.bond).collect();
     let once: BTreeSet<usize> = steps.iter().copied().collect();
@@ -268,7 +271,7 @@ fn order(report: &CausalityReport, faults: &mut Vec<String>) {
     }
 }
 
-/// Nodes that are joined.
+/// Nodes joined into sets.
 struct Joined(BTreeMap<Option<String>, Option<String>>);
 
 impl Joined {
@@ -280,7 +283,7 @@ impl Joined {
         at
     }
 
-    /// Joins two nodes; whether they were apart.
+    /// Joins two nodes; returns whether they were separate.
     fn join(&mut self, ends: &(Option<String>, Option<String>)) -> bool {
         let (a, b) = (self.root(&ends.0), self.root(&ends.1));
         let apart = a != b;
@@ -290,14 +293,14 @@ impl Joined {
         apart
     }
 
-    /// How many of these can be branches together, beside those that are joined already.
+    /// The number of these that can be branches together, in addition to those already joined.
     fn rank<'t>(&mut self, ends: impl Iterator<Item = &'t (Option<String>, Option<String>)>) -> usize {
         ends.filter(|ends| self.join(ends)).count()
     }
 }
 
-/// Branches close no loop, and links none that they would not; sources lie where they must; and in a graph without couplers, no tree has
-/// more A-type or fewer T-type storage.
+/// Branches close no loop, and every link would close one; sources have their required roles; in a graph without
+/// couplers, no tree has more A-type or fewer T-type storage.
 fn tree(model: &Model, report: &CausalityReport, faults: &mut Vec<String>) {
     let Some(tree) = &report.tree else {
         if model.graph.nodes.iter().any(|node| node.is_graph_node) {

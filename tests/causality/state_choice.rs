@@ -1,4 +1,4 @@
-//! States are chosen by how well they determine the rest.
+//! States are chosen by how well they determine the other storage.
 
 use lgm::Request;
 use lgm::equations::StateSystem;
@@ -22,7 +22,8 @@ fn states(system: &StateSystem) -> Vec<&str> {
     system.states.iter().map(|state| &*state.name).collect()
 }
 
-/// Two capacitors into the input of an amplifier of gain 1e8: either is the output, nearly, and their difference is the input.
+/// Two capacitors at the input of an amplifier of gain 1e8: either voltage is nearly the output, and their difference
+/// is the input.
 const AMPLIFIER: &str = "model M {
   param A = 1e8;
   input u = 1;
@@ -41,7 +42,7 @@ const AMPLIFIER: &str = "model M {
   output y = across(p);
 }";
 
-/// How much of the errors of states there is in the voltages of the other storage, at most.
+/// The maximum amplification of state errors in the voltages of the other storage.
 fn amplification(system: &StateSystem) -> f64 {
     let form = system.matrices.numeric.as_ref().unwrap();
     form.c
@@ -74,7 +75,7 @@ fn amplifiers_keep_states_that_determine_their_outputs() {
             assert!(!reported.contains("LGM0439"), "{reported}");
         }
     }
-    // Both hold the voltage of one output, and the other one is a hundred million times their difference.
+    // Both have the voltage of one output, and the other one has a hundred million times their difference.
     let worst = ["a", "d"];
     let (system, reported) = compile(AMPLIFIER, &worst);
     assert_eq!(states(&system), ["a.v", "d.v"]);
@@ -85,7 +86,7 @@ fn amplifiers_keep_states_that_determine_their_outputs() {
     );
 }
 
-/// Capacitors whose values lie twelve decades apart: the small one is the difference, not the large one.
+/// Capacitors whose values differ by twelve decades: the small one has the difference, not the large one.
 #[test]
 fn a_large_capacitor_is_no_difference_of_small_ones() {
     let text = "model M {
@@ -100,12 +101,12 @@ fn a_large_capacitor_is_no_difference_of_small_ones() {
     assert!(states(&system).contains(&"c3.v"), "{:?}", states(&system));
     let (kept, _) = compile(text, &["c1", "c2"]);
     assert_eq!(states(&kept), ["c1.v", "c2.v"]);
-    // Where nothing is gained, storage keeps its state in the order of declaration.
+    // Without any gain in accuracy, storage keeps its state in the order of declaration.
     let (alike, _) = compile(&text.replace("1e-12", "0.01"), &[]);
     assert_eq!(states(&alike), ["c1.v", "c2.v"]);
 }
 
-/// What is said of a model whose states cannot be had as asked, with the choice and without it.
+/// The diagnostics of a model whose requested states are impossible, with the choice and without it.
 fn refused(text: &str, retain: &[&str]) -> String {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
@@ -151,14 +152,14 @@ fn what_cannot_be_retained_is_refused_with_the_reason() {
             "LGM0927",
             "`first` cannot keep its state",
             "follows from `second`",
-            "retained before it",
+            "retained earlier",
             "put it before",
         ],
     );
     let driven = refused(GEARS, &["moved"]);
     says(&driven, &["LGM0927", "follows from `push`", "`push` always determines"]);
-    assert!(!driven.contains("retained before it"), "{driven}");
-    // Twice is as good as once.
+    assert!(!driven.contains("retained earlier"), "{driven}");
+    // A factor of 2 in accuracy does not change the choice.
     assert_eq!(states(&compile(GEARS, &["second", "second"]).0)[0], "second.w");
 }
 
@@ -180,7 +181,7 @@ fn names_that_are_not_storage_are_answered_with_those_that_are() {
     says(&refused(static_model, &["r"]), &["LGM0904", "no storage elements"]);
 }
 
-/// A pendulum of a point mass on an arm, and a varactor beside a capacitor.
+/// A pendulum of a point mass on an arm, and a varactor in parallel with a capacitor.
 const NONLINEAR: &str = "element Varactor(a, b) : electrical { across = a*int(through) + b*int(through)^3; }
 model M {
   input u = 1;
@@ -200,7 +201,7 @@ model M {
 
 #[test]
 fn nonlinear_storage_is_retained_or_refused_as_linear_storage_is() {
-    // The charge of both is the state that the capacitor keeps; nothing but the wish of the user gives the varactor one of its own.
+    // Their total charge is the state of the capacitor; the varactor has a separate state only on request.
     for retained in [&["c"][..], &[]] {
         let (system, reported) = compile(NONLINEAR, retained);
         assert!(states(&system).contains(&"c.total_int_i"), "{:?}", states(&system));
@@ -223,8 +224,9 @@ fn nonlinear_storage_is_retained_or_refused_as_linear_storage_is() {
     );
 }
 
-/// A winding around a core that saturates: the rate of its current would be a needle that steps pass over, and no estimate of an error
-/// would see that. So the flux linkage of both is the state, whatever the law; what cannot be written so is warned of.
+/// A winding around a saturating core: the rate of its current would be a narrow pulse that steps and error estimates
+/// miss. The flux linkage of both is therefore the state for any law; if it cannot be written this way, a warning is
+/// printed.
 #[test]
 fn nonlinear_storage_without_a_state_shares_a_conserved_quantity_or_is_warned_of() {
     let core = |law: &str, more: &str| {
@@ -256,7 +258,7 @@ model M {{
     let (system, reported) = compile(&core(sharp, ""), &["core"]);
     assert!(!reported.contains("LGM0449"), "{reported}");
     assert_eq!(states(&system), ["core.int_v"]);
-    // A coil that something drives by the square of the core's voltage: no total has that for its rate.
+    // A coil driven by the square of the core's voltage: no total has that rate.
     let driven = "node d : electrical;
   probe : VoltageSource(0.1*across(core)^2) d -> gnd;
   coil : Inductor(1) d -> gnd;";
@@ -271,7 +273,7 @@ model M {{
     );
 }
 
-/// A mass in the plane on a rail: one of its two entries is free.
+/// A mass in the plane on a rail: one of its two components is free.
 #[test]
 fn storage_that_keeps_some_of_its_states_is_remarked_upon() {
     let text = "model M {

@@ -1,4 +1,4 @@
-//! Causal strokes: sequential assignment agrees with the exact criterion, and every junction is served once.
+//! Causal strokes: sequential assignment agrees with the exact criterion, and every junction is determined once.
 
 use lgm::bond::{BondGraph, lower};
 use lgm::causality::scap::{Assignment, Cause, Undetermined, strokes};
@@ -79,7 +79,8 @@ fn sources_choose_first_then_storage() {
 fn a_bridge_is_a_block_whose_strokes_the_exact_criterion_decides() {
     let (model, _, causality, assignment) = assigned("examples/wheatstone_bridge.lgm");
     assert!(assignment.strokes.iter().all(Option::is_some));
-    // Every port got the variable that the equations are solved for, whatever propagation around the loop said.
+    // Every port received the variable for which the equations are solved, whatever propagation around the loop
+    // suggested.
     let ports = causality.solved.iter().filter(|solved| solved.is_some()).count();
     assert_eq!(ports, model.graph.ports.len());
     assert_eq!(causality.dependent.len(), 0);

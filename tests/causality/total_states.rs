@@ -1,6 +1,7 @@
-//! Storage whose law has a sharp knee beside linear storage of the same current, voltage or velocity: the total of both is the state.
+//! Storage whose law has a sharp knee, combined with linear storage of the same current, voltage or velocity: the state
+//! is their total.
 //!
-//! References are solved here for the totals with short steps of a fixed length, and bisection for what each total determines.
+//! The references solve for the totals with short fixed steps, and find the shares by bisection.
 
 use crate::causality::state_choice;
 use crate::emit::matlab;
@@ -28,7 +29,7 @@ model Winding {
 }
 ";
 
-/// The value at which an increasing function is zero.
+/// The zero of an increasing function.
 fn zero(of: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (-1e4, 1e4);
     for _ in 0..80 {
@@ -41,7 +42,7 @@ fn zero(of: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// What totals determine at rows of equal distance: by the classical method of Runge and Kutta with short steps.
+/// The variables determined by the totals at equidistant samples, by the classical Runge-Kutta method with short steps.
 fn reference<const N: usize>(
     stop: f64,
     rows: usize,
@@ -76,7 +77,7 @@ fn winding() -> Vec<[f64; 1]> {
     reference(0.1, 201, [0.0], current, |time, [i]| [10.0 * (omega * time).sin() - i])
 }
 
-/// The largest difference of columns of rows, from the first output on, from what they should be.
+/// The largest deviation of columns from their expected values, from the first output on.
 #[track_caller]
 fn assert_close<const N: usize>(what: &str, rows: &Rows, expected: &[[f64; N]], allowed: f64) {
     assert_eq!(rows.values.len(), expected.len(), "{what}");
@@ -95,14 +96,14 @@ fn assert_close<const N: usize>(what: &str, rows: &Rows, expected: &[[f64; N]], 
     }
 }
 
-/// The rows of `lgm simulate`.
+/// The samples of `lgm simulate`.
 fn rows(file: &Path, further: &[&str]) -> Rows {
     let name = file.display().to_string();
     let words = ["simulate", &name].into_iter().chain(further.iter().copied());
     Rows::read(&succeed(&words.map(String::from).collect::<Vec<_>>()))
 }
 
-/// A model in a folder of its own.
+/// A model in a separate folder.
 fn written(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("winding.lgm");
@@ -144,7 +145,7 @@ fn a_winding_around_a_sharp_core_is_right_in_emitted_code() {
     if let Some(octave) = matlab::octave() {
         let folder = scratch.path().join("matlab");
         emit(&file, "matlab", &folder, &[]);
-        // The law holds for what the loop determines, on both sides of the knee and within it.
+        // The loop variables satisfy the law on both sides of the knee and within it.
         let statements = "model = Winding();
 for total = [-0.04, -0.03, -1e-3, 0, 1e-5, 0.02, 0.0301, 0.2]
     printf('%.17g,%.17g\\n', total, model.unknowns(0.001, total, 3, 0));
@@ -191,7 +192,8 @@ model Winding {
     assert_close("meshes", &rows(&file, &["--rtol", "1e-7"]), &expected, 2e-5);
 }
 
-/// The same in a bond graph, where momenta are states; for springs that share a force; and for capacitors that share a voltage.
+/// The same in a bond graph, where momenta are states; for springs that share a force; and for capacitors that share a
+/// voltage.
 #[test]
 fn totals_are_momenta_displacements_and_charges() {
     let bonds = "element Core(p, knee, m) : bond { int(effort) = p*tanh(flow/knee) + m*flow; }
@@ -248,7 +250,7 @@ model Winding {
     assert_close("capacitors", &rows(&file, &["--rtol", "1e-8"]), &expected, 1e-4);
 }
 
-/// A start of the current, one of the flux, and a current that jumps: the total stays, and the current follows from it.
+/// An initial current, an initial flux, and a current that jumps: the total stays, and the current follows from it.
 #[test]
 fn totals_start_from_what_is_given_and_stay_where_currents_jump() {
     let jumping = |start: &str, of_core: &str| {
@@ -279,7 +281,7 @@ model Winding {{
     let flux = held(0.4);
     for (start, of_core) in [(", start = 0.4", String::new()), ("", format!(", start = {flux:.17}"))] {
         let (_scratch, file) = written(&jumping(start, &of_core));
-        // A step of the reference that the source's jump ends within knows it on one side only.
+        // A step of the reference that ends at the source's jump uses only one side of it.
         assert_close(
             &file.display().to_string(),
             &rows(&file, &["--rtol", "1e-8"]),
@@ -300,7 +302,7 @@ model Winding {
 }
 ",
     );
-    // No voltage is lost anywhere, so that both fluxes are the same for ever.
+    // No voltage is lost anywhere, so both fluxes remain equal.
     let shared = |time: f64| {
         let j = 5.0 * (3.0 * time).sin() + if time >= 3.0 - 1e-9 { 2.0 } else { 0.0 };
         [zero(|i| 5.5 * i - 9.5 * ((j - i) / 0.0134).tanh() - 0.0955 * (j - i))]
@@ -309,8 +311,8 @@ model Winding {
     assert_close("shared", &rows(&file, &[]), &expected, 1e-9);
 }
 
-/// Starts at zero of what is zero but for the rounding of its terms are no contradiction: the flux of a magnetised core, and a current
-/// that an inverse law gives.
+/// Zero initial values are consistent with values that are zero except for round-off: the flux of a magnetised core,
+/// and a current from an inverse law.
 #[test]
 fn starts_at_zero_are_met_to_rounding() {
     let model = |magnet: &str, knee: f64, of_core: &str, of_coil: &str| {
@@ -330,7 +332,7 @@ model Winding {{
     };
     let (_scratch, file) = written(&model(" - 0.03", 0.01, ", start = 0", ""));
     let first = &rows(&file, &[]).values[0];
-    // Where the flux is zero: 30 mA less what the air holds.
+    // At zero flux: 30 mA less the current of the air path.
     let expected = zero(|i| 0.03 * ((i - 0.03) / 0.01).tanh() + 1e-3 * i);
     assert!((first[1] - expected).abs() < 1e-12, "{first:?}");
     let (_scratch, file) = written(&model("", 5.0, "", ", start = 0"));
@@ -338,7 +340,7 @@ model Winding {{
     assert!(first[1].abs() < 1e-12, "{first:?}");
 }
 
-/// The total at the start follows from parameters, in emitted code too, and holds what a law has at rest.
+/// The initial total follows from parameters, in emitted code too, and includes the value of the law at rest.
 #[test]
 fn totals_start_over_the_parameters() {
     let (_scratch, file) = written(
@@ -363,7 +365,7 @@ model Winding {
         let current = |[total]: [f64; 1]| [zero(|i| held(i) - total)];
         let expected = reference(0.05, 51, [held(0.4)], current, |_, [i]| [-i]);
         assert_close(what, rows, &expected, 1e-5);
-        // What is magnetised at rest carries no current.
+        // A core magnetised at rest carries no current.
         assert!(rows.values.iter().all(|row| row[2].abs() < 1e-12), "{what}");
     };
     check("simulate", &rows(&file, &["--rtol", "1e-8"]), 0.03);
@@ -372,7 +374,7 @@ model Winding {
         &rows(&file, &["--rtol", "1e-8", "--set", "flux=0.06"]),
         0.06,
     );
-    // Emitted code has an expression, and not the number of the parameters that it was emitted with.
+    // Emitted code contains an expression, not the number computed from the original parameters.
     let (system, _) = state_choice::compile(&fs::read_to_string(&file).unwrap(), &[]);
     let state = system
         .states
@@ -387,8 +389,8 @@ model Winding {
     assert!(names.contains(&"flux") && names.contains(&"first"), "{names:?}");
 }
 
-/// A charge that steps of a source carry across a knee, in one step that no method takes: the charge of both capacitors is the same,
-/// and so is the total.
+/// Steps of a source move charge across a knee instantaneously, outside the solver's steps: the charge of both
+/// capacitors is the same, and so is the total.
 #[test]
 fn steps_of_a_source_cross_knees_of_any_width() {
     for (knee, second) in [(0.1, -8.0), (0.5, -6.3)] {
@@ -415,7 +417,7 @@ model Winding {{
     }
 }
 
-/// Slopes that differ 48 times, and a knee of a thousandth of the swing; and parameters that make a knee of what is none.
+/// Slopes that differ by a factor of 48, a knee of a thousandth of the swing, and parameters that create a knee.
 #[test]
 fn knees_that_are_not_sharp_are_narrow() {
     let text = "element Core(flux, knee, air) : electrical { int(across) = flux*tanh(through/knee) + air*through; }

@@ -1,5 +1,5 @@
-//! Steps of emitted programs end at bends of laws that matter: beside `lgm simulate` at a tight tolerance. Across a bend an error test
-//! passes by accident, and the same runs were off by 5 to 70 times as much.
+//! Steps of emitted programs end at relevant kinks of laws: compared with `lgm simulate` at a tight tolerance. Across a
+//! kink an error test passes by accident, and the same runs had errors 5 to 70 times larger.
 
 use crate::emit::jumps::emitted;
 use crate::runs::second_integrator::{BACKLASH, CHUA, CLIPPED, SATURATED};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use support::emitted::{Rows, cargo, compile, must, python, simulated};
 
-/// A model, until when it runs, and what is allowed of the range of a column: some of them multiply errors.
+/// A model, its stop time, and its tolerance relative to the range of a column: some models amplify errors.
 const MODELS: [(&str, &str, f64); 4] = [
     (CHUA, "3e-3", 5e-5),
     (BACKLASH, "5", 5e-5),
@@ -18,7 +18,7 @@ const MODELS: [(&str, &str, f64); 4] = [
     (SATURATED, "3", 2e-6),
 ];
 
-/// Runs every model for a target as `program` has it, and compares the rows.
+/// Runs every model for a target by means of `program`, and compares the samples.
 fn assert_near(target: &str, program: impl Fn(&Path) -> Command) {
     let scratch = tempfile::tempdir().unwrap();
     for (text, stop, allowed) in MODELS {

@@ -1,5 +1,5 @@
-//! Emitted C, Rust and FMUs follow a solution of an algebraic loop to where it ends, and go on with another from there; Python stops there:
-//! beside closed forms, as `laws_in_pieces` does it for `lgm simulate`.
+//! Emitted C, Rust and FMUs follow a solution of an algebraic loop to its end, and continue with another one; Python
+//! stops there. The tests compare them with closed forms, as `laws_in_pieces` does for `lgm simulate`.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
 use crate::nonlinear::laws_in_pieces::{CUBIC, MULTIVIBRATOR, PARABOLA, multivibrating};
@@ -26,7 +26,7 @@ fn column(rows: &Rows, name: &str) -> Vec<f64> {
     rows.values.iter().map(|row| row[at]).collect()
 }
 
-/// The capacitor turns back where the amplifier comes out of saturation, and nowhere before; rows show the side that it was on.
+/// The capacitor turns back when the amplifier leaves saturation, and not before; samples show the side it was on.
 #[track_caller]
 fn assert_multivibrating(what: &str, rows: &Rows, allowed: f64) {
     assert!(rows.values.len() >= 31, "{what}: {} rows", rows.values.len());
@@ -46,7 +46,7 @@ fn assert_multivibrating(what: &str, rows: &Rows, allowed: f64) {
     }
 }
 
-/// Two solutions of v^3 - v = u meet and vanish at u = 2/3^1.5; the third one is left from there on.
+/// Two solutions of v^3 - v = u meet and vanish at u = 2/3^1.5; only the third one remains afterwards.
 #[track_caller]
 fn assert_folded(what: &str, rows: &Rows, allowed: f64) {
     let integral = |v: f64| 0.75 * v.powi(4) - 0.5 * v.powi(2);
@@ -86,7 +86,7 @@ fn steps_of_fixed_length_end_with_a_branch() {
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let rows = Rows::read(&String::from_utf8(output.stdout).unwrap());
-        // A step finds the solution behind the end, or says that it finds none: no row is wrong.
+        // A step finds the solution behind the end, or reports that it finds none: no sample is wrong.
         assert!(
             output.status.success() || said.contains("no solution of an algebraic loop"),
             "{said}"

@@ -12,7 +12,7 @@ use support::emitted::{
     sources, stop, write_code,
 };
 
-/// With the steps of fixed length, which are C and C++ too.
+/// Includes fixed steps, which are valid C and C++ too.
 #[test]
 fn every_example_runs_in_c_as_it_does_here_and_is_also_cpp() {
     for_each(&examples(), |file| {
@@ -30,7 +30,7 @@ fn every_example_runs_in_c_as_it_does_here_and_is_also_cpp() {
         all.extend(fixed.filter(|path| path.display().to_string().ends_with("_fixed.c")));
         must(Command::new("g++").args(CPP).args(&all));
         must(Command::new("gcc").args(STRICT).arg("-fsyntax-only").args(&all));
-        // The seeds are linear, and one code: the sanitizers run on the other examples.
+        // The seeds are linear and share one code path: the sanitizers run on the other examples.
         let is_seed = file.parent().is_some_and(|folder| folder.ends_with("seeds"));
         let program = compile(folder, if is_seed { &["-O0"] } else { &SANITIZED });
         let stop = stop(file);
@@ -58,7 +58,7 @@ fn small_charges_and_narrow_pulses_are_right() {
     assert_small(&Rows::read(&must(&mut Command::new(compile(&folder, &SANITIZED)))));
 }
 
-/// The libraries that the driver for CVODE is linked with.
+/// The libraries with which the CVODE driver is linked.
 const SUNDIALS: [&str; 5] = [
     "-lsundials_cvode",
     "-lsundials_nvecserial",
@@ -81,8 +81,8 @@ fn an_integral_that_waits_is_released() {
 fn the_driver_for_cvode_sees_every_pulse_too() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("code");
-    // The driver runs the model as it was emitted, at its own load: a method that looks at the ends of its steps alone needs
-    // pulses that are not much shorter than these.
+    // The driver runs the model unchanged, with its own load. A method that checks only the ends of its steps needs
+    // pulses of at least about their length.
     let file = rectifier(scratch.path());
     let mut text = fs::read_to_string(&file).unwrap();
     for (old, new) in [("f = 5 [Hz]", "f = 50 [Hz]"), ("points = 2001", "points = 21")] {
@@ -107,7 +107,7 @@ fn the_driver_for_cvode_sees_every_pulse_too() {
     assert_rectified(&file, &[], &Rows::read(&must(Command::new(program).arg("0.4"))));
 }
 
-/// A model whose names are words of C, C++, Rust or Python, or differ in case alone.
+/// A model with keywords of C, C++, Rust or Python as names, and names that differ only in case.
 const NAMES: &str = "
 model class {
   param int [kg] = 2;
@@ -132,7 +132,7 @@ model class {
 }
 ";
 
-/// A model in a file of a name that is no word.
+/// A model in a file whose name is not an identifier.
 fn write(folder: &Path, text: &str) -> PathBuf {
     let file = folder.join("Größe \"1\" *.lgm");
     fs::write(&file, text).unwrap();
@@ -148,7 +148,7 @@ fn words_of_the_language_and_vectors_are_names_all_the_same() {
     let rows = Rows::read(&must(Command::new(&program).args(TIGHT)));
     let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
     assert!(difference <= 1e-9, "{place}");
-    // Every parameter can be changed when the code runs; what follows from it follows, unless it is set itself.
+    // Every parameter can be changed at run time; derived parameters follow unless they are set themselves.
     for set in ["int=3", "fn[2]=-4", "self=1.25"] {
         let rows = Rows::read(&must(Command::new(&program).args(TIGHT).arg(set)));
         let setting = match set {
@@ -171,7 +171,7 @@ fn single_precision_and_steps_of_fixed_length() {
     let expected = simulated(&file, &[]);
     let (difference, place) = expected.difference(&rows).unwrap();
     assert!(difference < 1e-3, "{place}");
-    // The same run in steps of a millisecond: every fifth is a row of the plan.
+    // The same run in steps of a millisecond: every fifth step is a sample of the plan.
     let mut files = sources(&folder);
     files.retain(|path| !path.ends_with("main.c"));
     files.push(folder.join("run/lgm_fixed.c"));
@@ -231,7 +231,7 @@ fn the_same_model_gives_the_same_bytes_and_says_what_it_was_made_of() {
             "{path:?}"
         );
     }
-    // Nothing else says what the model was made of.
+    // No other file contains the hash of the model.
     let others = contents(&a)
         .into_iter()
         .filter(|(path, _)| !own.iter().any(|name| path == Path::new(name)));
@@ -253,24 +253,24 @@ fn a_folder_is_replaced_where_that_is_asked_for_and_never_half() {
     };
     assert!(into(&folder, &[]).status.success());
     let before = contents(&folder);
-    // It is there: nothing is touched.
+    // The folder exists: nothing is changed.
     let refused = into(&folder, &["--set", "m=3"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("LGM0928"));
     assert_eq!(contents(&folder), before);
-    // Replaced as a whole.
+    // The folder is replaced as a whole.
     fs::write(folder.join("left over"), "").unwrap();
     assert!(into(&folder, &["--force", "--set", "m=3"]).status.success());
     let after = contents(&folder);
     assert_eq!(after.len(), before.len());
     assert_ne!(after, before);
-    // A folder of another origin is no package.
+    // A folder of another origin is not a package.
     let other = scratch.path().join("other");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("letter.txt"), "dear").unwrap();
     assert_eq!(into(&other, &["--force"]).status.code(), Some(2));
     assert_eq!(contents(&other).len(), 1);
-    // Where nothing may be written, nothing is left behind; nor where the folder around it is not there.
+    // In a read-only folder nothing is left behind, and neither if the parent folder is missing.
     assert_eq!(into(&scratch.path().join("nowhere/code"), &[]).status.code(), Some(2));
     let blocked = scratch.path().join("file");
     fs::write(&blocked, "").unwrap();

@@ -1,5 +1,5 @@
-//! Models with events in emitted programs and FMUs: the rows and the events of `lgm simulate`, a million events without allocation, and
-//! what is refused. The corpus runs the models of `tests/corpus/switching` in C and in Rust too.
+//! Models with events in emitted programs and FMUs: the samples and events of `lgm simulate`, a million events without
+//! allocation, and rejected models. The corpus runs the models of `tests/corpus/switching` in C and in Rust too.
 
 use crate::support;
 
@@ -12,7 +12,7 @@ use support::emitted::{
 };
 use support::program::{run, succeed};
 
-/// The options of runs that are compared.
+/// The options of the compared runs.
 const TIGHT: [&str; 2] = ["--rtol", "1e-9"];
 
 fn written(folder: &Path, text: &str) -> PathBuf {
@@ -53,7 +53,7 @@ fn events(list: &Path) -> Vec<(f64, String, Option<f64>)> {
     text.lines().skip(1).map(line).collect()
 }
 
-/// The rows of `lgm simulate`, and its list of events.
+/// The samples of `lgm simulate`, and its list of events.
 fn simulated(file: &Path, list: &Path) -> Rows {
     let mut words = ["simulate", "--method", "tsit45"].map(String::from).to_vec();
     words.extend(TIGHT.map(String::from));
@@ -61,7 +61,7 @@ fn simulated(file: &Path, list: &Path) -> Rows {
     Rows::read(&succeed(&words))
 }
 
-/// Rows that no number of is off by more than a share of its column's size; what is no number in one is none in the other.
+/// Samples that agree within a fraction of each column's magnitude; NaN must be NaN in both.
 fn assert_same(expected: &Rows, rows: &Rows, allowed: f64) -> Result<(), String> {
     if expected.names != rows.names || expected.values.len() != rows.values.len() {
         return Err(format!("{:?} and {:?}", expected.names, rows.names));
@@ -83,10 +83,10 @@ fn assert_same(expected: &Rows, rows: &Rows, allowed: f64) -> Result<(), String>
     Ok(())
 }
 
-/// Models in which sources pass impulses.
+/// Models in which sources supply impulses.
 const SUPPLIED: [&str; 2] = ["charge_pump.lgm", "charged_by_switch.lgm"];
 
-/// A program must have the rows and the events of `lgm simulate`; those of one instant may have another order.
+/// A program must have the samples and events of `lgm simulate`; events of one instant may be in another order.
 fn assert_runs_alike(file: &Path, mut program: Command) -> Result<(), String> {
     let scratch = tempfile::tempdir().unwrap();
     let list = scratch.path().join("events.csv");
@@ -104,7 +104,7 @@ fn assert_runs_alike(file: &Path, mut program: Command) -> Result<(), String> {
     }
     for (a, b) in expected_events.iter().zip(&found) {
         let is_near = (a.0 - b.0).abs() <= 1e-7 * a.0.abs().max(1e-3);
-        // Programs list what storage loses; the run adds what sources supply by impulses.
+        // Programs list the energy that storage loses; the run adds the impulses of sources.
         let is_lost = match (a.2, b.2) {
             _ if SUPPLIED.iter().any(|name| file.ends_with(name)) => true,
             (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * (1.0 + a.abs()),
@@ -148,7 +148,7 @@ fn programs_in_rust_have_the_rows_and_the_events_of_a_run() {
 fn modules_in_python_have_the_rows_and_the_events_of_a_run() {
     let Some(python) = python("numpy, scipy") else { return };
     let mut models = models();
-    // Contacts that close together, and blocks that wait for a condition, are refused.
+    // Simultaneous contacts, and blocks that wait for a condition, are rejected.
     models.retain(|model| {
         let refused = ["cradle_five.lgm", "when_and_every.lgm", "when_initially.lgm"];
         !refused.iter().any(|name| model.ends_with(name))
@@ -167,7 +167,7 @@ fn modules_in_python_have_the_rows_and_the_events_of_a_run() {
     });
 }
 
-/// A speed that is above zero half of each period, and a force that nearly reaches a bound at its crests.
+/// A speed that is positive half of each period, and a force whose peaks nearly reach a bound.
 const TURNING: &str = "model Turning {
   node x : translational;
   m : Mass(1) x -> gnd, start = 1;
@@ -199,7 +199,7 @@ fn a_block_does_not_run_again_while_another_condition_is_nearly_met() {
     assert_eq!(passages(&must(&mut Command::new(rust_program(&folder)))), [16.0, 0.0]);
 }
 
-/// Uses a package with events: its combinations of modes, and a run. NUMBERS is the kind of numbers.
+/// Uses a package with events: its combinations of modes, and a run. NUMBERS is the number type.
 const USER: &str = r#"use hybrid_rectifier::runtime::events::Report;
 use hybrid_rectifier::runtime::run::{Plan, Run};
 use hybrid_rectifier::{Model, Parameters, OUTPUTS, STATES};
@@ -244,7 +244,7 @@ fn packages_in_rust_have_documentation_and_no_objection_of_clippy_and_refuse_wha
     must(&mut cargo(&folder, &target, &["doc", "--no-deps"]));
     must(&mut cargo(&folder, &target, &["test"]));
     for module in fs::read_dir(folder.join("lgm-runtime/src/events")).unwrap() {
-        // Without the standard library there is nobody to ask for memory.
+        // Without the standard library there is no allocator.
         let text = fs::read_to_string(module.unwrap().path()).unwrap();
         assert!(!text.contains("std::") && !text.contains("alloc::") && !text.contains("unsafe"));
     }
@@ -275,7 +275,7 @@ fn packages_in_rust_have_documentation_and_no_objection_of_clippy_and_refuse_wha
 
 #[test]
 fn a_block_whose_condition_becomes_true_at_a_step_of_an_input_runs() {
-    // A step of an input at a corner, and one of a signal that is set by a sampled block.
+    // A step of an input, and one of a signal that a sampled block sets.
     let text = "model Edge {\n  input u = step(1);\n  discrete k = 0;  discrete s = 0;  discrete n = 0;\n  node a : electrical;\n  src : \
                 VoltageSource(u) a -> gnd;\n  r : Resistor(1) a -> b;\n  node b : electrical;\n  c : Capacitor(1) b -> gnd;\n  every 0.5 { \
                 s := s + 1; }\n  when u > 0.5 { k := k + 1; }\n  when s > 2.5 { n := n + 1; }\n  output hits = k;\n  output third = n;\n  \
@@ -310,8 +310,8 @@ const BOUNCING: &str = "model Ball {
 }
 ";
 
-/// Runs a model to its end, and prints how many events there were, how often memory was asked for, and the energy at the start, at the
-/// end, and lost.
+/// Runs a model to its end, and prints the number of events, the number of allocations, and the energy at the start, at
+/// the end, and lost.
 const COUNTING: &str = r#"#include "lgm_names.h"
 #include "lgm_numbers.h"
 #include "lgm_run.h"
@@ -353,7 +353,7 @@ int main(void) {
 }
 "#;
 
-/// Events, requests for memory, and energies of a run that must come to its end.
+/// Events, allocations, and energies of a run that must complete.
 fn counted(text: &str) -> (u64, u64, [f64; 3]) {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("code");
@@ -401,7 +401,7 @@ fn a_million_events_take_no_memory_and_keep_the_energy() {
     );
     assert!(events >= 1_000_000);
     assert_eq!(asked, 0);
-    // An ulp of the energy at each hit, all of one sign, would be 2e-10 of it.
+    // One ulp of the energy at each impact, always of the same sign, would add up to 2e-10 of it.
     assert!(
         (last + lost - first).abs() <= 1e-9 * first,
         "{first:?}, {last:?}, {lost:?}"
@@ -417,7 +417,8 @@ fn fmus_with_events_run_in_both_modes() {
     for_each(&models, |file| {
         let scratch = tempfile::tempdir().unwrap();
         let expected = simulated(file, &scratch.path().join("events.csv"));
-        // Both versions are thin over the same files: models alternate between them, and every second pair runs under the sanitizers.
+        // Both versions are thin layers over the same files: models alternate between them, and every second pair runs
+        // under the sanitizers.
         let at = models.iter().position(|other| other == file).unwrap();
         let target = ["fmu2", "fmu3"][at % 2];
         let flags: &[&str] = if at % 4 < 2 { &SANITIZED } else { &["-O0"] };
@@ -435,7 +436,7 @@ fn fmus_with_events_run_in_both_modes() {
     });
 }
 
-/// Runs a package of [`BOUNCING`], and prints how many events there were, and the energy at the start, at the end, and lost.
+/// Runs a package of [`BOUNCING`], and prints the number of events, and the energy at the start, at the end, and lost.
 const BALANCE: &str = r#"use ball::runtime::events::Report;
 use ball::runtime::run::Run;
 use ball::{Model, Parameters, OUTPUTS, PLAN, STATES};
@@ -477,7 +478,7 @@ fn a_hundred_thousand_events_keep_the_energy_in_rust() {
     );
 }
 
-/// A diode in series with nonlinear resistors, so that a loop is left in several combinations of modes.
+/// A diode in series with nonlinear resistors, so that a loop remains in several combinations of modes.
 const LOOPS: &str = "import switching;
 element Square(k [ohm/A]) : electrical { across = k*through*abs(through) + 1 [ohm]*through; }
 model Rectifier {
@@ -493,7 +494,7 @@ model Rectifier {
 }
 ";
 
-/// Diodes beside each other: every one may block or conduct.
+/// Parallel diodes, each of which may block or conduct.
 fn ladder(count: usize) -> String {
     format!(
         "import switching;\nmodel Ladder {{\n  input u [V] = sin(time);\n  node a : electrical;\n  node k[{count}] : electrical;\n  src : \
@@ -502,13 +503,13 @@ fn ladder(count: usize) -> String {
     )
 }
 
-/// A row of masses with contacts between them.
+/// A chain of masses with contacts between them.
 fn cradle() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/switching/collisions/cradle_five.lgm");
     fs::read_to_string(file).unwrap()
 }
 
-/// The loop of [`LOOPS`] without the diode, beside a block.
+/// The loop of [`LOOPS`] without the diode, combined with a block.
 fn sampled_loop() -> String {
     let text = LOOPS.replace("IdealDiode", "Resistor(1)");
     text.replace("  output v", "  discrete n = 0;\n  every 1 { n := n + 1; }\n  output v")

@@ -1,4 +1,4 @@
-//! The examples, from their text to what is printed of them.
+//! The examples, from their text to the printed results.
 
 use lgm::emit::{MatrixOptions, TextOptions, json, latex, text};
 use lgm::source::{NoFiles, SourceMap};

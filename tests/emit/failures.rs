@@ -1,4 +1,4 @@
-//! What emitted programs say of a run that fails, and what the Makefile of the C program keeps.
+//! Messages of emitted programs for failed runs, and the files that the Makefile of the C program keeps.
 
 use crate::support;
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use support::emitted::{Rows, emit, must};
 
-/// The square root has a value to the end; the logarithm has none from about 0.8 s on.
+/// The square root is defined to the end; the logarithm is undefined from about 0.8 s on.
 const LEAVES_ITS_DOMAIN: &str = "model Leaves {
   state a = int(-1), start = 1;
   state b = int(sqrt(a + 2));
@@ -16,7 +16,7 @@ const LEAVES_ITS_DOMAIN: &str = "model Leaves {
 }
 ";
 
-/// No step reaches the instant at which the state `lost` has no rate any more.
+/// No step reaches the instant at which the rate of `lost` becomes undefined.
 const NO_STEP: &str = "model NoStep {
   state calm = int(1);
   state lost = int(-1/sqrt(lost)), start = 1;
@@ -100,7 +100,7 @@ fn steps_of_fixed_length_keep_the_jump_of_a_state() {
     let folder = emitted(scratch.path(), DIVIDER, "c", &["--fixed-step", "1e-4"]);
     must(Command::new("make").args(["-s", "fixed", "-C"]).arg(&folder));
     let rows = Rows::read(&must(Command::new(folder.join("divider_fixed")).arg("200")));
-    // The step of 2 V lifts v by C1/(C1 + C2) of it, and R discharges both capacitors.
+    // The step of 2 V raises v by the fraction C1/(C1 + C2), and R discharges both capacitors.
     let (jump, decay) = (2.0 / 4.0, 1e3 * 4e-6);
     for row in &rows.values {
         let expected = if row[0] < 0.0105 {

@@ -1,5 +1,5 @@
-//! FMUs: descriptions that agree with themselves, sources clean under strict flags, and the trajectories of `lgm simulate` in both
-//! modes of both versions.
+//! FMUs: consistent descriptions, sources without warnings under strict flags, and the trajectories of `lgm simulate`
+//! in both modes of both versions.
 
 mod archives;
 pub mod description;

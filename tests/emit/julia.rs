@@ -1,8 +1,8 @@
-//! Emitted Julia, without Julia: what its functions say, read by an interpreter of the few words that they are written in, is what
-//! the kernels compute; and every file is Julia to a parser of that language.
+//! Emitted Julia, tested without Julia: a small interpreter evaluates its functions, which must agree with the kernels,
+//! and a parser of the language accepts every file.
 //!
-//! Needs a Python with NumPy, and with tree_sitter and tree_sitter_julia for the parser, named by `LGM_PYTHON` or `python3`; what is
-//! not there is said, and its test passes.
+//! The tests need a Python with NumPy, and with tree_sitter and tree_sitter_julia for the parser, named by `LGM_PYTHON`
+//! or `python3`. Missing tools are reported, and the test passes.
 
 use crate::support;
 
@@ -20,7 +20,7 @@ fn module(folder: &Path) -> String {
     found.expect("there is a module")
 }
 
-/// Reads the programs of a module, line by line, and runs them over arrays that are counted from 1.
+/// Parses the programs of a module line by line, and runs them over arrays with indices from 1.
 const INTERPRETER: &str = r#"
 import inspect, json, re, sys
 import numpy as np
@@ -181,7 +181,7 @@ fn every_example_says_what_the_kernels_compute() {
     });
 }
 
-/// A model whose names are words or names of Julia, or differ in case alone, with a vector and a matrix.
+/// A model with keywords or functions of Julia as names, names that differ only in case, a vector and a matrix.
 const NAMES: &str = "
 /// Costs $5 \"each\" \\ piece.
 model Model {

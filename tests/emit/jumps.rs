@@ -1,5 +1,5 @@
-//! Emitted programs and FMUs where inputs step into storage that is not linear: charges and fluxes are conserved, as in closed forms,
-//! and what the steps do not determine is a failure with a cause. `jumps` does it for `lgm simulate`.
+//! Emitted programs and FMUs in which inputs step into nonlinear storage: charges and fluxes are conserved, as in
+//! closed forms, and undetermined steps fail with a cause. `jumps` tests the same for `lgm simulate`.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
 use crate::emit::matlab;
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use support::emitted::{Rows, compile, emit, must, python, rust_program};
 
-/// A model with an input that steps at 0.5 s or at the start, and its outputs right after that: at the row of so many.
+/// A model with an input that steps at 0.5 s or at the start, and its outputs immediately afterwards, at the sample of
+/// the given index.
 struct Known {
     text: String,
     row: usize,
@@ -20,7 +21,7 @@ struct Known {
 
 const RUN: [&str; 4] = ["--stop", "1", "--points", "3"];
 
-/// A linear capacitor in series with one of a law of its own, on a source that steps.
+/// A linear capacitor in series with a nonlinear one, on a source that steps.
 fn in_series(law: &str, linear: u32, bent: &str, volts: u32) -> String {
     format!(
         "element Bent(a, c) {{ {law} }}
@@ -36,19 +37,19 @@ model M {{
     )
 }
 
-/// 5 V charge 1 F in series with `v = 0.577*q + c*q^3`, of which 64 steps of a method of order 4 leave 0.4 of the voltage for the
-/// largest c.
+/// 5 V charges 1 F in series with `v = 0.577*q + c*q^3`. For the largest c, 64 steps of a method of order 4 leave an
+/// error of 0.4 of the voltage.
 fn steep() -> String {
     in_series("across = a*int(through) + c*int(through)^3;", 1, "Bent(0.577, 1e6)", 5)
 }
 
-/// A law the other way round: the charge is `v + v^3` of the second capacitor, and `2*(3 - v)` of the first.
+/// An inverse law: the charge is `v + v^3` of the second capacitor, and `2*(3 - v)` of the first.
 fn inverse() -> String {
     in_series("int(through) = a*across + c*across^3;", 2, "Bent(1, 1)", 3)
 }
 
-/// A current through a linear inductor in series with one that saturates sharply, beside a third: the flux moves a million times faster at
-/// first than at last.
+/// A current through a linear inductor in series with a sharply saturating one, and a third in parallel: at first the
+/// flux moves a million times faster than at the end.
 const SATURATING: &str = "element Saturating() : electrical { through = int(across)/0.2 + (int(across)/1e-5)^7; }
 model M {
   input i [A] = 1e6*step(0.5);
@@ -60,7 +61,7 @@ model M {
   output i1 = through(first); output i3 = through(third);
 }";
 
-/// Charge passes in no time, so that a limited current adds nothing while it does.
+/// The charge passes instantaneously, so a limited current adds nothing meanwhile.
 const LIMITED: &str = "model M {
   input f = 2*step(0.5);
   node n : electrical;
@@ -71,7 +72,8 @@ const LIMITED: &str = "model M {
   output y = z; output q = charge;
 }";
 
-/// A current through a resistance that the same input sets: `v*(2 + k*f) = u` while both rise, and so the logarithm of it.
+/// A current through a resistance that the same input sets: `v*(2 + k*f) = u` while both rise, and therefore its
+/// logarithm.
 const GAIN: &str = "model M {
   input f = 1.89*step(0.5);
   node n1, n2 : electrical;
@@ -82,7 +84,7 @@ const GAIN: &str = "model M {
   output v = across(c1);
 }";
 
-/// What begins with the run: with the charge q, both capacitors hold `q/2 + q + 3*q^3 = 2*0.5`.
+/// A step at the start: with the charge q, the capacitors hold `q/2 + q + 3*q^3 = 2*0.5`.
 const MEASURED: &str = "element Cubic(a, c) : electrical { across = a*int(through) + c*int(through)^3; }
 model M {
   node n1, n2, n3 : electrical;
@@ -96,8 +98,8 @@ model M {
   output w = across(c2);
 }";
 
-/// A current that is solved for by iteration, at each of the rates by which the voltage rises: the faster it does, the nearer the
-/// current that is fed back is to 0.55 of the other, so that `v*(2 + 2 + 2*0.55) = 2*3`.
+/// A current found by iteration at each rate of the rising voltage. The faster the voltage rises, the closer the
+/// feedback is to 0.55 of the other current, so `v*(2 + 2 + 2*0.55) = 2*3`.
 const LOOP: &str = "model M {
   input u = 3*step(0.5);
   node n1, n2 : electrical;
@@ -109,8 +111,8 @@ const LOOP: &str = "model M {
   output v = across(c1);
 }";
 
-/// What has no answer, and what is said of it: the square of a current has no bound, and whether the charge passes before or after k
-/// rises is left open.
+/// Undetermined steps and their messages: the square of a current has no bound, or the order in which the charge passes
+/// and k rises is undefined.
 fn refused() -> [(String, &'static str); 2] {
     [
         (integral("through(store)^2"), "the resulting change of"),
@@ -118,7 +120,7 @@ fn refused() -> [(String, &'static str); 2] {
     ]
 }
 
-/// The same as programs say it that hand their equations to a library's solver.
+/// The messages of programs that use a library's solver.
 fn refused_by_scripts() -> [(String, &'static str); 2] {
     let [(square, _), (ahead, _)] = refused();
     [
@@ -127,7 +129,7 @@ fn refused_by_scripts() -> [(String, &'static str); 2] {
     ]
 }
 
-/// Where a rising function is zero.
+/// The zero of an increasing function.
 fn zero(from: f64, to: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut from, mut to) = (from, to);
     for _ in 0..400 {
@@ -140,7 +142,7 @@ fn zero(from: f64, to: f64, of: impl Fn(f64) -> f64) -> f64 {
     0.5 * (from + to)
 }
 
-/// Models with closed forms of what their steps do.
+/// Models with closed forms for their steps.
 fn known() -> Vec<Known> {
     let charge = zero(0.0, 5.0, |q| q - (5.0 - 0.577 * q - 1e6 * q.powi(3)));
     let of = |x: f64| x / 0.2 + (x / 1e-5f64).powi(7);
@@ -180,7 +182,7 @@ fn assert_known(what: &str, known: &Known, rows: &Rows, allowed: f64) {
 fn assert_refused(what: &str, output: &Output, cause: &str) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains(cause), "{what}: {said}");
-    // The row before the step stands.
+    // The sample before the step is unchanged.
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(printed.lines().count() <= 2, "{what}: {printed}");
 }
@@ -213,7 +215,7 @@ fn emitted_c_refuses_what_steps_do_not_determine() {
         let program = compile(&emitted(scratch.path(), &text, "c", &[]), &SANITIZED);
         assert_refused("C", &Command::new(program).args(RUN).output().unwrap(), cause);
     }
-    // A way of so few parts does not come to its end.
+    // A path of too few segments does not complete.
     let folder = emitted(scratch.path(), GAIN, "c", &[]);
     let numbers = folder.join("run/lgm_model.h");
     let text = fs::read_to_string(&numbers).unwrap();
@@ -231,7 +233,8 @@ const SERIES: &str = "model M { input u [V] = 5*step(0.5); node a, b : electrica
   c1 : Capacitor(1 [F]) a -> b; c2 : Capacitor(2 [F]) b -> gnd; r : Resistor(100 [ohm]) b -> gnd; output v = across(c2);
   experiment { stop = 1; points = 3; } }";
 
-/// Steps of fixed length conserve what inputs move by the same at every state, and are refused elsewhere.
+/// Fixed-step programs conserve quantities if inputs move them by the same amount at every state; other models are
+/// rejected.
 #[test]
 fn steps_of_fixed_length_conserve_what_steps_move() {
     let scratch = tempfile::tempdir().unwrap();
@@ -358,7 +361,7 @@ fn fmus_conserve_what_steps_move() {
                 values: vec![vec![0.0], vec![0.5], vec![1.0]],
             };
             for mode in ["cs", "me"] {
-                // The driver prints the words of FMI 3; those of FMI 2 are arguments that it leaves out.
+                // The driver prints the terms of FMI 3; those of FMI 2 are arguments that it omits.
                 let said = if target == "fmu3" { cause } else { "logStatusError" };
                 let mut command = Command::new(&driven.program);
                 command.args(driven.arguments(mode, &like, "1e-6", &[]));

@@ -1,4 +1,4 @@
-//! Emitted C against the known answers: the numbers of the records, not those of `lgm simulate`.
+//! Emitted C compared with the known answers: the numbers of the records, not those of `lgm simulate`.
 
 use crate::support;
 
@@ -10,7 +10,7 @@ use support::emitted::{Rows, compile, emit, for_each, must};
 use support::program::example;
 use support::records::{Record, list, names, number, response_error};
 
-/// The rows of a run of a file's C, with parameters that are set when the program runs.
+/// The samples of a run of the C code of a file, with parameters set at run time.
 fn rows(file: &Path, settings: &[(String, f64)], times: &[f64]) -> Rows {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("code");
@@ -40,7 +40,7 @@ fn signal(input: &Value) -> String {
     }
 }
 
-/// A model's text with other signals of its inputs, which stand in one line each.
+/// A model's text with its input signals replaced; each is on a single line.
 fn with_signals(text: &str, inputs: &[(String, String)]) -> String {
     let mut left: Vec<&(String, String)> = inputs.iter().collect();
     let mut written = String::new();
@@ -83,7 +83,7 @@ fn time_responses_of_emitted_c_are_those_of_the_records() {
         fs::write(&driven, with_signals(&fs::read_to_string(file).unwrap(), &inputs)).unwrap();
         let rows = rows(&driven, &[], &list(&response["t"]));
         for (index, output) in names(&linear["outputs"]).iter().enumerate() {
-            // Outputs follow the time in the order of the record, under names of the language.
+            // Outputs follow the time in the order of the record, with valid names.
             let found: Vec<f64> = rows.values.iter().map(|row| row[1 + index]).collect();
             let error = response_error(&found, &list(&response["outputs"][output]));
             if error >= 1e-8 {

@@ -1,5 +1,5 @@
-//! What emitted code solves within each call: mass matrices, loops of many unknowns, and of tiny ones; and laws that have no slope at
-//! rest.
+//! Systems that emitted code solves within each call: mass matrices, loops with many unknowns or tiny ones, and laws
+//! with infinite slope at rest.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
 use crate::emit::matlab;
@@ -21,7 +21,7 @@ use support::emitted::{Rows, TIGHT, compile, emit, must, python, rust_program, s
 use support::program::succeed;
 use systems::{Builder, sparse};
 
-/// Two coupled oscillators whose masses depend on where they are: rows of the mass matrix that couple rates, and rows that do not.
+/// Two coupled oscillators with position-dependent masses: some rows of the mass matrix couple rates, others do not.
 fn coupled() -> StateSystem {
     let mut builder = Builder::new("Coupled");
     let mass = builder.parameter("m", 20, Some("kg"), None);
@@ -55,7 +55,7 @@ fn coupled() -> StateSystem {
     builder.system
 }
 
-/// The rows of a run of the library, which solves with the mass matrix itself.
+/// The samples of a run of the library, which solves with the mass matrix directly.
 fn run(system: &StateSystem) -> Rows {
     let kernels = Kernels::new(system, &KernelOptions::default());
     let plan = Plan {
@@ -183,7 +183,7 @@ fn iterations_on_loops_are_bounded_as_asked() {
     }
 }
 
-/// Tanks at rest, where the slope of a turbulent flow is infinite: the scales of the states are found beside it.
+/// Tanks at rest, where the slope of a turbulent flow is infinite: the scales of the states are found nearby.
 const TANKS: &str = "element Turbulent(c [Pa.s^2/m^6]) : fluid { across = c*through*abs(through); }
 model Tanks {
   input u [Pa] = 1e4*tanh(time/7);
@@ -219,8 +219,8 @@ fn tanks_that_rest_before_a_turbulent_flow_come_to_an_end_in_c() {
     assert!((last - 536.17499).abs() < 1e-3, "{last}");
 }
 
-/// Capacitors of 10 pF and less whose voltage grows with the third power of the charge: a loop determines the charge of one of them,
-/// 1e-12 C, from that of the other and the voltage across both.
+/// Capacitors of at most 10 pF whose voltage grows with the cube of the charge: a loop determines the charge of one of
+/// them, 1e-12 C, from that of the other and the total voltage.
 const CHARGES: &str = "element Cubic(a, c) : electrical { across = a*int(through) + c*int(through)^3; }
 model Charges {
   input u [V] = 200*(pulse(1e-6 [s], 1e-6 [s]) + pulse(3e-6 [s], 1e-6 [s]));
@@ -234,10 +234,10 @@ model Charges {
 }
 ";
 
-/// A tolerance without an absolute part: no state is of a size that one would fit.
+/// A purely relative tolerance: no absolute tolerance suits the magnitudes of the states.
 const CHARGES_RTOL: [&str; 2] = ["--rtol", "1e-11"];
 
-/// The model in a file, and what `lgm simulate` makes of it. Its first state is the charge that is no output.
+/// The model in a file, and the result of `lgm simulate`. Its first state is the charge that is not an output.
 fn charges(scratch: &Path) -> (PathBuf, Rows) {
     let file = scratch.join("charges.lgm");
     fs::write(&file, CHARGES).unwrap();
@@ -248,7 +248,7 @@ fn charges(scratch: &Path) -> (PathBuf, Rows) {
     (file, rows)
 }
 
-/// The charge multiplies errors of the other one by hundreds, so that this much is left of the tolerance.
+/// The charge amplifies errors of the other one by a factor of hundreds, so this tolerance remains.
 #[track_caller]
 fn assert_charges(what: &str, expected: &Rows, rows: &Rows) {
     let (difference, place) = expected.difference(rows).unwrap();
@@ -294,7 +294,7 @@ fn tiny_unknowns_of_loops_are_solved_for_in_emitted_matlab() {
     fs::write(&file, CHARGES).unwrap();
     let folder = scratch.path().join("matlab");
     emit(&file, "matlab", &folder, &[]);
-    // Octave's methods come to states far off on the way. What is looked at is the loop, beside 200 V.
+    // Octave's methods try distant states on the way. The compared quantity is the loop, next to 200 V.
     let statements = "model = Charges();
 for q = [0, 1e-13, 1e-12, 3e-12, 5e-12]
     printf('%.17g,%.17g\\n', q, model.unknowns(1.5e-6, q, 200, 0));

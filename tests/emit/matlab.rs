@@ -1,7 +1,7 @@
-//! Emitted functions for MATLAB, in Octave: what they compute is what the kernels compute, runs are those of `lgm simulate`,
-//! names are legal.
+//! Emitted functions for MATLAB, in Octave: they agree with the kernels and with runs of `lgm simulate`, and names are
+//! legal.
 //!
-//! Needs Octave, named by `LGM_OCTAVE` or `octave-cli`; without it these tests say so and pass.
+//! The tests need Octave, named by `LGM_OCTAVE` or `octave-cli`; without it they print a message and pass.
 
 use crate::support;
 
@@ -14,7 +14,7 @@ use support::emitted::{
 };
 use support::points::{Found, Point, compiled};
 
-/// The program, if it is there.
+/// The program, if available.
 pub fn octave() -> Option<String> {
     let octave = std::env::var("LGM_OCTAVE").unwrap_or_else(|_| "octave-cli".to_string());
     if Command::new(&octave)
@@ -28,7 +28,7 @@ pub fn octave() -> Option<String> {
     None
 }
 
-/// Runs statements in a folder; what they print.
+/// Runs statements in a folder and returns their output.
 fn run(octave: &str, folder: &Path, statements: &str) -> String {
     must(&mut command(octave, folder, statements))
 }
@@ -55,7 +55,7 @@ fn column(values: &[f64]) -> String {
     format!("reshape([{}], [], 1)", list.join(" "))
 }
 
-/// What the functions of a folder give at a point.
+/// The values of the functions of a folder at a point.
 fn found(octave: &str, folder: &Path, point: &Point) -> Found {
     let statements = format!(
         "m = {}();
@@ -112,7 +112,8 @@ fn every_example_computes_what_the_kernels_compute() {
 #[test]
 fn runs_are_those_of_simulate() {
     let Some(octave) = octave() else { return };
-    // Steps of inputs, a loop, conditions on time, moving states by E, a derived parameter, a vector, conditions on states.
+    // Steps of inputs, a loop, conditions on time, states moved by E, a derived parameter, a vector, conditions on
+    // states.
     let files: Vec<_> = [
         "speed_loop.lgm",
         "oscillator.lgm",
@@ -140,7 +141,7 @@ fn runs_are_those_of_simulate() {
         );
         let rows = Rows::read(&fs::read_to_string(folder.join("run.csv")).unwrap());
         let (difference, place) = simulated(file, &stop).difference(&rows)?;
-        // Between its steps, Octave's solver interpolates by a polynomial of the fourth degree.
+        // Between its steps, Octave's solver interpolates by a polynomial of degree four.
         match difference <= 1e-8 {
             true => Ok(()),
             false => Err(format!("{difference:e} of the range ({place})")),
@@ -165,8 +166,8 @@ fn no_pulse_of_a_rectifier_is_stepped_over() {
         options.concat()
     );
     run(&octave, &folder, &statements);
-    // Where the estimate of Octave's ode45 misses the beginning of a pulse, it is off by 1.3e-3 at the usual tolerance; at a tenth of
-    // that tolerance by 1.5e-6.
+    // If the error estimate of Octave's ode45 misses the start of a pulse, the error is 1.3e-3 at the usual tolerance,
+    // and 1.5e-6 at a tenth of that tolerance.
     assert_rectified_within(
         3e-3,
         &file,
@@ -175,7 +176,7 @@ fn no_pulse_of_a_rectifier_is_stepped_over() {
     );
 }
 
-/// A model whose names are words or functions of the language, differ in case alone, or are very long.
+/// A model with keywords or functions of the language as names, names that differ only in case, and very long names.
 const NAMES: &str = "
 model zeros {
   param end [kg] = 2;
@@ -211,7 +212,7 @@ fn words_of_the_language_are_names_all_the_same_and_parameters_can_be_changed() 
     emit(&file, "matlab", &folder, &[]);
     let name = name(&folder);
     assert_eq!(name, "zeros_");
-    // What follows from a parameter follows, unless it is set itself.
+    // Derived parameters follow, unless they are set themselves.
     for (statement, setting) in [
         ("", "eps=1.5"),
         ("p.end_ = 3;", "end=3"),
@@ -236,7 +237,7 @@ fn linear_models_have_matrices() {
     let folder = scratch.path().join("code");
     emit(&support::program::example("oscillator.lgm"), "matlab", &folder, &[]);
     let name = name(&folder);
-    // x' = a*x + b*u + e*u' is what the right sides say.
+    // x' = a*x + b*u + e*u' agrees with the right sides.
     let statements = format!(
         "m = {name}(); [a, b, c, d, e, f] = m.matrices();
 x = (1:columns(a))'/7; u = (1:columns(b))'/3; du = u/5;

@@ -1,4 +1,4 @@
-//! Emitted programs, beside runs of the same models.
+//! Emitted programs, compared with runs of the same models.
 
 mod bends;
 mod branches;

@@ -1,6 +1,8 @@
-//! Emitted Modelica in rumoca, a Modelica compiler: every example compiles and runs as `lgm simulate` does, names are legal.
+//! Emitted Modelica in rumoca, a Modelica compiler: every example compiles and agrees with `lgm simulate`, and names
+//! are legal.
 //!
-//! Needs a Python with the module rumoca, named by `LGM_RUMOCA_PYTHON` or `python3`; without one these tests say so and pass.
+//! The tests need a Python with the module rumoca, named by `LGM_RUMOCA_PYTHON` or `python3`; without one they print a
+//! message and pass.
 
 use crate::support;
 
@@ -29,8 +31,8 @@ fn model(folder: &Path) -> PathBuf {
     found.expect("there is a model")
 }
 
-/// Runs a model at the times of some rows; the rows of the variables that have the names of its columns, by what the text says
-/// they stand for.
+/// Runs a model at the times of given samples; returns the samples of the variables that correspond to its columns,
+/// according to the emitted text.
 const SCRIPT: &str = r#"
 import json, re, sys
 import rumoca
@@ -68,7 +70,7 @@ columns = [list(run[names[column]]) for column in wanted["columns"]]
 print(json.dumps([[time] + [column[at] for column in columns] for time, at in zip(times, places)]))
 "#;
 
-/// The rows of the emitted model at the times of other rows.
+/// The samples of the emitted model at the times of other samples.
 fn rows(python: &str, folder: &Path, like: &Rows, atol: f64, changed: &[&str]) -> Result<Rows, String> {
     let file = model(folder);
     let script = folder.join("run.py");
@@ -103,9 +105,9 @@ fn every_example_compiles_and_runs_as_it_does_here() {
         write_code(&session_of(file), Target::Modelica, &CodeOptions::default(), &folder)?;
         let expected = simulated(file, &stop(file));
         let (atol, most) = match file.file_name().and_then(|name| name.to_str()) {
-            // The velocities of its fast modes are of the order 1e-12 m/s, and their errors of phase add up.
+            // The velocities of its fast modes are of the order of 1e-12 m/s, and their phase errors accumulate.
             Some("bar_fig4_5.lgm") => (1e-22, 1e-5),
-            // Its motion is chaotic: within the run an error grows by a factor of 1e5.
+            // Its motion is chaotic: an error grows by a factor of 1e5 during the run.
             Some("duffing.lgm") => (1e-13, 1e-4),
             _ => (1e-13, 1e-6),
         };
@@ -118,7 +120,7 @@ fn every_example_compiles_and_runs_as_it_does_here() {
     });
 }
 
-/// A model whose names are words or functions of Modelica, or differ in case alone, with arrays of parameters.
+/// A model with keywords or functions of Modelica as names, names that differ only in case, and arrays of parameters.
 const NAMES: &str = "
 model function {
   param Real [kg] = 2;
@@ -172,7 +174,7 @@ fn words_of_the_language_are_names_all_the_same_and_what_follows_from_parameters
     }
 }
 
-/// A shaft that is driven at a speed which steps: what turns with it holds a part of the input at once.
+/// A shaft driven at a speed that steps: the geared parts immediately have a share of the input.
 const STEPS: &str = "
 model Driven {
   param J [kg.m^2] = 0.5;

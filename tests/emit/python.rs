@@ -1,6 +1,7 @@
-//! Emitted Python: runs with the trajectories of `lgm simulate`, has matrices where the model is linear, and speaks to SymPy.
+//! Emitted Python: runs with the trajectories of `lgm simulate`, matrices of linear models, and SymPy expressions.
 //!
-//! Needs a Python with NumPy and SciPy, named by `LGM_PYTHON` or `python3`; without one these tests say so and pass.
+//! The tests need a Python with NumPy and SciPy, named by `LGM_PYTHON` or `python3`; without one they print a message
+//! and pass.
 
 use crate::support;
 
@@ -22,7 +23,7 @@ fn module(folder: &Path) -> PathBuf {
 #[test]
 fn modules_run_as_simulate_does() {
     let Some(python) = python("numpy, scipy") else { return };
-    // Steps of inputs, a loop, conditions on time, moving states by E, no inputs, a derived parameter, a vector.
+    // Steps of inputs, a loop, conditions on time, states moved by E, no inputs, a derived parameter, a vector.
     for name in [
         "speed_loop.lgm",
         "diode_rectifier.lgm",
@@ -37,7 +38,8 @@ fn modules_run_as_simulate_does() {
         let (file, folder) = (support::program::example(name), scratch.path().join("code"));
         emit(&file, "python", &folder, &[]);
         let mut run = Command::new(&python);
-        // SciPy's error test allows more than `lgm simulate`'s at the same tolerance: it is the mean over the states.
+        // SciPy's error test is less strict than that of `lgm simulate` at the same tolerance: it uses the mean over
+        // the states.
         run.arg(module(&folder)).args(["--rtol", "1e-13", "--atol", "1e-15"]);
         let stop = stop(&file);
         let rows = Rows::read(&must(run.args(&stop)));
@@ -113,7 +115,7 @@ fn expressions_of_sympy_are_the_right_sides() {
         emit(&file, "python", &folder, &[]);
         let module = module(&folder);
         let module = module.file_stem().unwrap().to_str().unwrap();
-        // At numbers, the expressions are what the functions compute.
+        // With numbers substituted, the expressions equal the functions.
         let script = format!(
             "
 import numpy as np, {module} as m
@@ -134,7 +136,8 @@ for value, expression in zip(expected, found['derivatives']):
     }
 }
 
-/// A model whose names are words or functions of Python, become the same in small letters, or are no names at all.
+/// A model with keywords or functions of Python as names, names that coincide in lower case, and names that are not
+/// identifiers.
 const NAMES: &str = "
 model None {
   param lambda [kg] = 2;
@@ -163,7 +166,7 @@ fn words_of_the_language_are_names_all_the_same_and_parameters_can_be_changed() 
     let (file, folder) = (scratch.path().join("Größe \"1\" \\n.lgm"), scratch.path().join("code"));
     fs::write(&file, NAMES).unwrap();
     emit(&file, "python", &folder, &[]);
-    // What follows from a parameter follows, unless it is set itself.
+    // Derived parameters follow, unless they are set themselves.
     for (word, setting) in [
         ("self=1.5", "self=1.5"),
         ("lambda=3", "lambda=3"),
@@ -171,7 +174,8 @@ fn words_of_the_language_are_names_all_the_same_and_parameters_can_be_changed() 
         ("math=1.25", "math=1.25"),
     ] {
         let mut run = Command::new(&python);
-        // SciPy's error test allows more than `lgm simulate`'s at the same tolerance: it is the mean over the states.
+        // SciPy's error test is less strict than that of `lgm simulate` at the same tolerance: it uses the mean over
+        // the states.
         run.arg(module(&folder)).args(["--rtol", "1e-13", "--atol", "1e-15"]);
         let rows = Rows::read(&must(run.arg(word)));
         let expected = simulated(&file, &["--set".into(), setting.into()]);
@@ -183,7 +187,7 @@ fn words_of_the_language_are_names_all_the_same_and_parameters_can_be_changed() 
 #[test]
 fn a_state_space_has_the_matrices_and_names_of_the_model() {
     let Some(python) = python("numpy, control") else { return };
-    // The second one's states hold a part of an input: it is written over what is left of them.
+    // The states of the second model contain a share of an input: it is written in terms of their remainder.
     for name in ["oscillator.lgm", "dc_motor.lgm", "seeds/lg2ss_EF_cap_loop.lgm"] {
         let scratch = tempfile::tempdir().unwrap();
         let folder = scratch.path().join("code");

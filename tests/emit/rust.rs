@@ -1,6 +1,6 @@
-//! Emitted Rust: compiles without a warning, pleases clippy, and has the trajectories of `lgm simulate`.
+//! Emitted Rust: compiles without warnings, passes clippy, and has the trajectories of `lgm simulate`.
 //!
-//! The crates depend on `libm`, which is taken from where cargo keeps what it has fetched: building this crate has.
+//! The crates depend on `libm` from cargo's local registry, which building this crate has filled.
 
 use crate::support;
 
@@ -61,7 +61,7 @@ fn an_integral_that_waits_is_released() {
     assert_waited(&Rows::read(&must(run.args(WAITING_RTOL))));
 }
 
-/// The sources of an emitted package, those of the runtime among them.
+/// The sources of an emitted package, including those of the runtime.
 fn package_sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for inside in ["src", "lgm-runtime/src"] {
@@ -79,7 +79,7 @@ fn package_sources(folder: &Path) -> Vec<(PathBuf, String)> {
 #[test]
 fn clippy_has_no_objection_and_the_documentation_runs() {
     let scratch = tempfile::tempdir().unwrap();
-    // A loop, corners of inputs, derived parameters, conditions on time, no inputs at all.
+    // A loop, kinks of inputs, derived parameters, conditions on time, no inputs at all.
     let names = [
         "diode_rectifier.lgm",
         "speed_loop.lgm",
@@ -103,7 +103,7 @@ fn clippy_has_no_objection_and_the_documentation_runs() {
     must(&mut cargo(scratch.path(), &target, &["test", "--workspace"]));
 }
 
-/// A model whose names are words of Rust, or differ in case alone.
+/// A model with keywords of Rust as names, and names that differ only in case.
 const NAMES: &str = "
 /// Some `code`, a [link] and an <html> tag: ``` no example.
 model crate {
@@ -126,7 +126,7 @@ model crate {
 }
 ";
 
-/// Neither parameters nor inputs; neither states.
+/// No parameters, no inputs and no states.
 const BARE: [&str; 2] = [
     "
 model Bare {
@@ -150,7 +150,7 @@ model Divider {
 ",
 ];
 
-/// Conditions of all kinds within each other, loops over lanes that only fill or copy, and numbers near those with a name.
+/// Nested conditions of all kinds, loops over lanes that only fill or copy, and values close to named constants.
 const CONDITIONS: &str = "
 element Stop(k) : translational {
   through = if not (int(across) < 0.3) then k*(int(across) - 0.3)

@@ -1,4 +1,5 @@
-//! Steps of fixed length with blocks between them: the rows of `lgm simulate`, of a loop written by hand, and what is refused.
+//! Fixed-step code with blocks: compared with the samples of `lgm simulate` and with a handwritten loop, and rejected
+//! models.
 
 use crate::support;
 
@@ -23,7 +24,7 @@ fn corpus(name: &str) -> PathBuf {
     folder.join(name).with_extension("lgm")
 }
 
-/// The rows of a run in steps of fixed length. All files are strict C99 and C++.
+/// The samples of a fixed-step run. All files are strict C99 and C++.
 fn stepped(file: &Path, step: &str, count: usize, options: &[&str]) -> Rows {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("code");
@@ -51,7 +52,7 @@ fn stepped(file: &Path, step: &str, count: usize, options: &[&str]) -> Rows {
     Rows::read(&must(Command::new(program).arg(count.to_string())))
 }
 
-/// The rows of `lgm simulate` at the instants of steps, with the columns that fixed steps show.
+/// The samples of `lgm simulate` at the instants of the steps, with the columns of fixed-step code.
 fn expected(file: &Path, stop: f64, count: usize, shown: &Rows) -> Rows {
     let further = ["--stop", &stop.to_string(), "--points", &(count + 1).to_string()].map(String::from);
     let mut rows = simulated(file, &further);
@@ -81,7 +82,8 @@ fn assert_steps(file: &Path, step: &str, stop: f64, allowed: f64) -> Result<(), 
 
 #[test]
 fn linear_models_with_blocks_step_exactly() {
-    // Conditions, two clocks with an offset, vectors and matrices, a block between steps, states that follow a hold.
+    // Conditions, two clocks with an offset, vectors and matrices, a block between steps, states that depend on a held
+    // value.
     let models: Vec<(PathBuf, &str, f64)> = vec![
         (example(), "0.001", 0.5),
         (example(), "0.0005", 0.5),
@@ -103,7 +105,7 @@ fn linear_models_with_blocks_step_exactly() {
     );
 }
 
-/// A pendulum under a sampled controller that reads a force and both of its states, and that counts its own turns.
+/// A pendulum with a sampled controller that measures a force and both states, and that counts its executions.
 const PENDULUM: &str = "model Held {
   param m = 1 [kg];  param L = 0.5 [m];  param k = 3;
   node j : rotational;
@@ -134,7 +136,7 @@ fn other_models_with_blocks_step_to_order_four() {
     );
 }
 
-/// The loop of the example as it would be written by hand.
+/// A handwritten version of the example's loop.
 const BY_HAND: &str = "#include \"DigitalSpeedLoop.h\"
 #include <math.h>
 #include <stdio.h>
@@ -199,7 +201,8 @@ fn a_controller_written_by_hand_has_the_same_numbers() {
     }
 }
 
-/// A ladder of equal cells, printed as loops over arrays, whose end a controller holds; and an algebraic loop beside a block.
+/// A ladder of equal cells, printed as loops over arrays, with a controller at its end; and an algebraic loop combined
+/// with a block.
 const LADDER: &str = "model Ladder {
   const N = 12;
   param R = 1 [ohm];  param C = 0.1 [F];
@@ -240,7 +243,7 @@ fn blocks_beside_arrays_and_algebraic_loops_have_the_rows_of_a_run() {
 
 #[test]
 fn states_that_a_block_sets_jump_before_the_outputs() {
-    // A block before the first row, and one that bounces a mass.
+    // A block before the first sample, and one that makes a mass bounce.
     let text = "model Reset {
   node x : translational;
   m : Mass(2) x -> gnd, start = 1;
@@ -255,7 +258,7 @@ fn states_that_a_block_sets_jump_before_the_outputs() {
     let scratch = tempfile::tempdir().unwrap();
     let file = written(scratch.path(), text);
     assert_steps(&file, "0.05", 2.0, 1e-9).unwrap();
-    // The states jump within a step, so its rows hold the outputs.
+    // The states jump within a step, so its rows contain the outputs.
     assert_eq!(stepped(&file, "0.05", 2, &[]).names, ["time", "v", "n", "f"]);
 }
 

@@ -1,4 +1,4 @@
-//! Emitted C without a run beside it, and its steps of fixed length.
+//! Emitted C functions without a run, and fixed steps.
 
 use crate::support;
 
@@ -34,7 +34,7 @@ fn functions_alone_are_two_files_in_c_and_cpp() {
             ..CodeOptions::default()
         };
         if let Err(said) = write_code(&session_of(file), Target::C, &options, folder) {
-            // Blocks and changes of modes are no functions of a point.
+            // Blocks and mode changes are not functions of a point.
             let text = fs::read_to_string(file).unwrap();
             let has_events = ["import switching", "every ", "when ", "mode "]
                 .iter()
@@ -47,7 +47,7 @@ fn functions_alone_are_two_files_in_c_and_cpp() {
         assert!(header.with_extension("c") == source, "{header:?} {source:?}");
         must(Command::new("gcc").args(STRICT).arg("-fsyntax-only").arg(&source));
         must(Command::new("g++").args(CPP).arg(&source));
-        // Neither a run nor macros of its parts are left.
+        // No run and no macros of its parts remain.
         let text = fs::read_to_string(&source).unwrap() + &fs::read_to_string(&header).unwrap();
         assert!(!text.contains("lgm_") && !text.contains("LGM_"), "{text}");
         Ok(())
@@ -72,7 +72,7 @@ fn a_motor_takes_a_page_and_reads_like_its_equations() {
     }
 }
 
-/// The rows of a run in steps of fixed length.
+/// The samples of a fixed-step run.
 fn stepped(folder: &Path, file: &Path, step: &str, count: &str) -> Rows {
     emit(file, "c", folder, &["--fixed-step", step]);
     must(Command::new("make").args(["-s", "fixed", "-C"]).arg(folder));
@@ -85,7 +85,7 @@ fn stepped(folder: &Path, file: &Path, step: &str, count: &str) -> Rows {
 fn linear_models_step_exactly() {
     let scratch = tempfile::tempdir().unwrap();
     let file = example("dc_motor.lgm");
-    // The load steps at the beginning of a step.
+    // The load steps at the start of a step.
     let rows = stepped(&scratch.path().join("code"), &file, "0.001", "500");
     let (difference, place) = simulated(&file, &[]).difference(&rows).unwrap();
     assert!(difference <= 1e-9, "{difference:e} {place}");
@@ -111,7 +111,7 @@ fn other_models_step_to_order_four() {
     assert!((10.0..25.0).contains(&(coarse / fine)), "{coarse:e} {fine:e}");
 }
 
-/// A battery that a current charges, and a program that makes a hundred million steps of 50 us.
+/// A battery charged by a current, and a program of a hundred million steps of 50 us.
 fn battery(law: &str) -> String {
     format!(
         "{law}model Battery {{
@@ -250,7 +250,7 @@ fn cvode_is_for_stiff_models() {
     assert!(has_cvode(&circuit("1e-6")));
 }
 
-/// Masses of one parameter, each between two springs of their own.
+/// Masses with a shared parameter, each between two separate springs.
 #[test]
 fn repeated_divisions_by_a_parameter_share_its_reciprocal() {
     let text = "model Row {

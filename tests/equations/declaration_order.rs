@@ -1,8 +1,8 @@
-//! The equations do not depend on the order of declarations: lines of a model shuffled give equations in the same form. Rows, terms and
-//! factors may be in another order, and nothing else may differ.
+//! The equations do not depend on the order of declarations: shuffling the lines of a model gives equations in the same
+//! form. Only the order of rows, terms and factors may differ.
 //!
-//! Which of several storage elements keeps its state is the user's choice, by the order of lines or by `--retain`. Here the states are
-//! retained, and models whose states change all the same are left out.
+//! The user chooses which of several storage elements keeps its state, by the order of lines or by `--retain`. The
+//! states are retained here, and models whose states still change are skipped.
 
 use crate::equations::networks::generate::generate;
 use crate::equations::networks::random::Random;
@@ -77,7 +77,7 @@ fn sorted(exprs: &Exprs, id: ExprId) -> String {
     }
 }
 
-/// The forms of all equations by what they are of.
+/// The forms of all equations by their subjects.
 fn equations(system: &StateSystem) -> BTreeMap<String, String> {
     let exprs = &system.exprs;
     let mut all = BTreeMap::new();
@@ -131,12 +131,12 @@ fn states(system: &StateSystem) -> Vec<&str> {
     names
 }
 
-/// Notes the differences between a text and its shuffled forms. The result is false if nothing was compared.
+/// Records the differences between a text and its shuffled forms. Returns false if nothing was compared.
 fn differences(name: &str, text: &str, seed: u64, found: &mut Vec<String>) -> bool {
     let Some(first) = system_of(text, &[]) else {
         return false;
     };
-    // Names of parts in the order of use, and sequences of assignments, are numbered as they come.
+    // Names of shared parts, and sequences of assignments, are numbered in order of use.
     if !first.equations.assignments.is_empty() || !first.equations.loops.is_empty() {
         return false;
     }

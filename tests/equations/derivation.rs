@@ -1,5 +1,6 @@
-//! `lgm equations --derive`: the steps are those of the source documents, and every step holds. Of random networks the variables come from
-//! the tableau of the network, which knows nothing of the compiler; the examples are derived or say why not.
+//! `lgm equations --derive`: the steps are those of the source documents, and every step holds. For random networks the
+//! variables come from the tableau of the network, which is independent of the compiler. The examples have a
+//! derivation, or a reason for its absence.
 
 use crate::causality::command::printed;
 use crate::equations::networks;
@@ -20,7 +21,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use support::points::Disk;
 
-/// Examples without a derivation, with words of the reason.
+/// Examples without a derivation, with part of the reason.
 const REFUSED: [(&str, &str); 3] = [
     ("four_bar", "closed chains"),
     ("slider_crank", "closed chains"),
@@ -78,7 +79,7 @@ fn every_example_is_derived_or_says_why_not() {
     assert!(derived > 100, "only {derived}");
 }
 
-/// Numbers run from 1, each step follows from earlier rules or steps, and every form of it is whole.
+/// Numbers run from 1, each step follows from earlier rules or steps, and every form of it is complete.
 fn form(name: &str, derivation: &Derivation) {
     for (at, step) in derivation.steps.iter().enumerate() {
         assert_eq!(step.number, at + 1, "{name}");
@@ -205,7 +206,7 @@ fn a_bond_graph_is_derived_in_its_own_words() {
     ] {
         assert!(junctions.iter().any(|line| line == wanted), "{wanted} in {junctions:?}");
     }
-    // The dependent inertia takes the rate of what it follows from.
+    // The dependent inertia uses the rate of the storage that determines it.
     assert!(equations(&found, "substitution").contains(&"der(I2.f) = ratio*der(I1.p)/m1".to_string()));
     assert!(text(&found).contains("the derivative of ("), "{}", text(&found));
     assert!(equations(&found, "node").is_empty() && equations(&found, "loop").is_empty());
@@ -236,7 +237,7 @@ fn the_json_is_as_documented() {
     assert!(rules.into_iter().all(|rule| known.contains(&rule)));
 }
 
-/// The variables of a network at one frequency, by name: real and imaginary parts, for one input at work.
+/// The variables of a network at one frequency, by name: real and imaginary parts, with one active input.
 #[allow(clippy::needless_range_loop)] // An input is a column of the responses.
 fn independent(network: &Network, model: &Model, omega: f64) -> Option<Vec<HashMap<String, [f64; 2]>>> {
     let responses = response(network, omega)?;
@@ -288,7 +289,7 @@ fn independent(network: &Network, model: &Model, omega: f64) -> Option<Vec<HashM
     Some(found)
 }
 
-/// The value of a symbol by its name: rates are j omega times what they are the rate of, energy variables are integrals.
+/// The value of a symbol by its name: rates are j omega times their variable, energy variables are integrals.
 fn named(name: &str, values: &HashMap<String, [f64; 2]>, omega: f64) -> Option<[f64; 2]> {
     if let Some(value) = values.get(name) {
         return Some(*value);
@@ -308,8 +309,8 @@ fn named(name: &str, values: &HashMap<String, [f64; 2]>, omega: f64) -> Option<[
     Some([im / omega, -re / omega])
 }
 
-/// A step that the variables of the network contradict. A variable that no port has, as the flow between two junctions, gets its value from
-/// the first step that holds it.
+/// A step that contradicts the variables of the network. A variable that belongs to no port, such as the flow between
+/// two junctions, gets its value from the first step in which it appears.
 fn contradiction(
     derivation: &Derivation,
     values: &HashMap<String, [f64; 2]>,
@@ -354,7 +355,7 @@ fn contradiction(
                 size = size.max((factor * re).abs()).max((factor * im).abs());
             }
             match unknown[..] {
-                // A sum that should vanish is left with rounding.
+                // Round-off remains of a sum that should vanish.
                 [] if sum[0].hypot(sum[1]) <= 1e-9 * size.max(1e-6 * largest) => {}
                 [] => {
                     let sides = [left, right].map(|side| lgm::expr::text(exprs, side));
@@ -373,7 +374,7 @@ fn contradiction(
     }
 }
 
-/// The network with every variable of its ports as an output.
+/// The network with every port variable as an output.
 fn measured(mut network: Network) -> Network {
     let mut terms = Vec::new();
     for element in 0..network.elements.len() {
@@ -392,7 +393,8 @@ fn measured(mut network: Network) -> Network {
     network
 }
 
-/// Derives one network, short and in full, and compares each step; none if it has no equations or no derivation.
+/// Derives one network, in short form and in full, and compares each step; none if it has no equations or no
+/// derivation.
 fn compared(seed: u64, network: Network) -> Option<usize> {
     let network = measured(network);
     let source = write(&network);
@@ -424,7 +426,7 @@ fn compared(seed: u64, network: Network) -> Option<usize> {
     Some(steps)
 }
 
-/// Every step holds for the variables of the network, as its tableau has them.
+/// Every step holds for the variables of the network according to its tableau.
 #[test]
 fn steps_of_random_networks_hold_for_the_reference() {
     let count = crate::support::cases::many(15);

@@ -1,7 +1,8 @@
 //! One network in several notations has one transfer function.
 //!
-//! A random scalar linear graph is compiled as it is, as a bond graph, and with a part of it in a component; a few copies
-//! of it, tied together, as that many scalar graphs and as one graph of vectors. `LGM_CASES` multiplies their number.
+//! A random scalar linear graph is compiled unchanged, as a bond graph, and with a part of it in a component. Several
+//! coupled copies are compiled as separate scalar graphs and as one graph of vectors. `LGM_CASES` multiplies the number
+//! of cases.
 
 use crate::equations::networks;
 use crate::support::cases::many;
@@ -16,7 +17,7 @@ use networks::scalar::Scalar;
 use networks::tableau::{Verdict, verdict};
 use networks::write::{write, write_with_component};
 
-/// Compares two compiled forms, to 1e-8 of the largest value or to what rounding their entries to doubles explains.
+/// Compares two compiled forms, to 1e-8 of the largest value or to the round-off of their entries as doubles.
 fn same(a: &Compiled, b: &Compiled, inputs: usize) -> Result<(), String> {
     for omega in FREQUENCIES {
         let (first, first_bounds) = matrix_response(&a.linear, inputs, omega).ok_or("jw is an eigenvalue")?;
@@ -41,7 +42,7 @@ fn same(a: &Compiled, b: &Compiled, inputs: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Compiles all forms, compares each with the first. `same_order` where no form has storage that another lacks.
+/// Compiles all forms, and compares each with the first. `same_order` if no form has additional storage.
 fn compare(seed: u64, network: &Network, texts: &[String], same_order: bool) -> Result<bool, String> {
     let reported = |error: String| format!("seed {seed}: {error}\n{}", texts.join("\n"));
     let well_posed = matches!(verdict(network), Verdict::WellPosed { .. });
@@ -93,7 +94,7 @@ fn graph_bond_graph_and_component_agree() {
         let mut random = Random::new(seed ^ 0xc03b);
         let mut inside: Vec<bool> = network.elements.iter().map(|_| random.percent(50)).collect();
         inside[0] = true;
-        // A component has no inputs of its own, so sources stay outside.
+        // A component has no inputs, so sources stay outside.
         for (element, inside) in network.elements.iter().zip(&mut inside) {
             *inside &= !element.law.is_source();
         }

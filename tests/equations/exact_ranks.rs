@@ -1,9 +1,11 @@
-//! Ranks of matrices of roots and cosines: random transformers behind free star points, beside numbers of 60 digits.
+//! Ranks of matrices of roots and cosines: random transformers behind free star points, compared with numbers of 60
+//! digits.
 //!
-//! n sources behind resistors feed the windings of a transformer `M` with m sides, each with an inductor. Without a path from the star
-//! point to the reference the currents of the resistors add up to 0: with `h` the sums of the rows of `M`, `h' i = 0`. If all sums are 0, all m
-//! currents are states, otherwise one fewer. The sums are computed here in integers scaled by 10^60, the responses from the equations of the
-//! mesh in doubles. `LGM_CASES=70 cargo test --test all exact_ranks` runs 70 times the usual number.
+//! n sources behind resistors feed the windings of a transformer `M` with m sides, each with an inductor. Without a
+//! path from the star point to the reference the currents of the resistors add up to 0: `h' i = 0`, where `h` contains
+//! the sums of the rows of `M`. If all sums are 0, all m currents are states, otherwise one fewer. The sums are
+//! computed here in integers scaled by 10^60, the responses from the mesh equations in doubles. `LGM_CASES=70 cargo
+//! test --test all exact_ranks` runs 70 times the usual number.
 
 use crate::support::cases::many;
 use crate::support::linear::assert_same_poles;
@@ -20,7 +22,7 @@ const CASES: u64 = 16;
 /// Decimal digits.
 const DIGITS: u32 = 60;
 
-/// What is 0 to rounding, in units of the last digit.
+/// The bound for zero, in units of the last digit.
 const ROUNDING: u32 = 1_000_000;
 
 fn unit() -> BigInt {
@@ -77,7 +79,7 @@ impl Random {
     }
 }
 
-/// An entry as it is written, and its value.
+/// An entry as written, and its value.
 type Entry = (String, BigInt);
 
 fn any(random: &mut Random) -> Entry {
@@ -96,7 +98,7 @@ fn any(random: &mut Random) -> Entry {
     }
 }
 
-/// A row of n entries whose sum is 0, written in several ways; or any row.
+/// A row of n entries whose sum is 0, written in several ways; or an arbitrary row.
 fn row(random: &mut Random, n: usize) -> Vec<Entry> {
     let kind = random.below(5);
     let shift = random.of(&[0i64, 1, 2]);
@@ -114,7 +116,7 @@ fn row(random: &mut Random, n: usize) -> Vec<Entry> {
         1 => cosines(&|k| format!("sin(2*pi*{k}/{n} + pi*{shift}/6)"), true),
         2 => cosines(&|k| format!("cos({k}*a + pi*{shift}/6)"), false),
         3 => {
-            // The last entry takes the others away, each written in another way.
+            // The last entry subtracts the others, each written in another way.
             let mut entries: Vec<Entry> = (0..n - 1).map(|_| any(random)).collect();
             let others = |text: &str| match text {
                 "sqrt(2)/2" => "cos(pi/4)".to_string(),
@@ -136,7 +138,7 @@ fn row(random: &mut Random, n: usize) -> Vec<Entry> {
     }
 }
 
-/// The same without rows of zeros, which leave an inductor alone.
+/// The same without zero rows, which would isolate an inductor.
 fn coupled_row(random: &mut Random, n: usize) -> Vec<Entry> {
     loop {
         let found = row(random, n);
@@ -237,7 +239,7 @@ impl Network {
         all.rows(0, m).into_owned()
     }
 
-    /// The poles, of the currents that the star point leaves.
+    /// The poles of the currents that the star point allows.
     fn poles(&self) -> Vec<Complex<f64>> {
         let (s, _, h) = self.equations();
         let m = h.len();
@@ -281,7 +283,7 @@ fn orders_poles_and_responses_agree_with_sixty_digits() {
             );
         }
     }
-    // Sums of both kinds come up.
+    // Both kinds of sums occur.
     let of_rank = |lost: usize| {
         orders
             .iter()

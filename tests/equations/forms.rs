@@ -1,7 +1,8 @@
-//! Results that the source documents print, beside what `lgm equations` prints for them: equal in value, and counted in operations.
+//! Results printed in the source documents, compared with the output of `lgm equations`: equal in value, and counted in
+//! operations.
 //!
-//! `tests/printed_forms.txt` holds what is printed; nothing of it is in the program. The page docs/forms.md is written anew
-//! with `UPDATE_FORMS=1`.
+//! `tests/printed_forms.txt` contains the printed results; the program contains none of them. `UPDATE_FORMS=1` rewrites
+//! the page docs/forms.md.
 
 use crate::support::arithmetic::{Bindings, evaluate};
 use lgm::Request;
@@ -105,7 +106,7 @@ fn entry(system: &StateSystem, what: &str) -> String {
     text(&system.exprs, found.unwrap_or_else(|| panic!("{what} is zero")).1)
 }
 
-/// The operators and functions of a text; indices have none.
+/// The operators and functions of a text, except in indices.
 fn operations(text: &str) -> usize {
     let mut depth = 0;
     let signs = text.chars().filter(|letter| {
@@ -120,7 +121,7 @@ fn operations(text: &str) -> usize {
     signs.count() + calls.iter().map(|call| text.matches(call).count()).sum::<usize>()
 }
 
-/// Values for all names; what follows from others does so here too.
+/// Values for all names; derived ones are computed here too.
 fn values(system: &StateSystem, point: u32) -> Bindings {
     let exprs = &system.exprs;
     let mut random = f64::from(point) * 0.377;
@@ -230,7 +231,7 @@ fn losses_to_the_ground_have_their_own_denominator() {
 
 #[test]
 fn flows_through_networks_are_differences_over_their_resistances() {
-    // A star of resistances: the closed forms by hand, from the conductances of the triangle that it equals.
+    // A star of resistances: the closed forms by hand, from the conductances of the equivalent triangle.
     let model = "model Star {
           param C1=1 [F]; param C2=2 [F]; param C3=2 [F]; param R1=1 [ohm]; param R2=2 [ohm]; param R3=3 [ohm]; param R4=4 [ohm];
           input u [V] = 1;

@@ -1,4 +1,4 @@
-//! Integrals over variables of a matrix of springs, capacitors or inductors add no state, and count from 0 all the same.
+//! Integrals of variables of a matrix of springs, capacitors or inductors add no state, but still start from 0.
 
 use crate::support::command;
 
@@ -6,7 +6,8 @@ use command::{ends_with, lgm, out};
 use std::fs;
 use tempfile::TempDir;
 
-/// Two bodies on a matrix of springs that starts bent, pushed by a force; with the matrix `k` and what is measured.
+/// Two bodies on a matrix of springs with initial deflection, pushed by a force; `k` is the matrix, and the measures
+/// are given.
 fn springs(measured: &str) -> String {
     format!(
         "model M {{
@@ -22,7 +23,7 @@ fn springs(measured: &str) -> String {
     )
 }
 
-/// The names of the states, and the rows of the outputs.
+/// The names of the states, and the samples of the outputs.
 fn run(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
     let folder: TempDir = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("m.lgm"), text).unwrap();
@@ -43,7 +44,7 @@ fn run(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
     (states, rows.collect())
 }
 
-/// Runs with integrals as outputs, and with states that are declared to be these integrals, agree.
+/// Runs with integrals as outputs agree with runs in which these integrals are declared as states.
 #[track_caller]
 fn held(with: impl Fn(&str) -> String, integrals: [&str; 2], states: &[&str]) {
     let [a, b] = integrals;
@@ -109,7 +110,7 @@ fn the_linearized_manipulator_has_four_states() {
     assert_eq!(run(&text).0, ["M.w[1]", "M.w[2]", "K.tau[1]", "K.tau[2]"]);
 }
 
-/// A body on springs and masses, with the elements given; the damper is not linear.
+/// A body on given springs and masses; the damper is nonlinear.
 fn bodies(elements: &str) -> impl Fn(&str) -> String {
     let elements = elements.to_string();
     move |measured: &str| {
@@ -143,7 +144,7 @@ fn displacements_along_springs() {
     let hard = "K2 : HardSpring(k2, 40) b -> a, start = 0.1;";
     let states = ["M1.v", "M2.v", "K1.F", "K2.int_v"];
     held(bodies(&format!("{chain}, start = -1; {hard}")), asked, &states);
-    // Without a spring to the ground the difference alone is held.
+    // Without a spring to ground, only the difference is stored.
     let free = "M1 : Mass(m) a -> gnd, start = 1; M2 : Mass(1) b -> gnd; K2 : Spring(k2) a -> b;";
     held(
         bodies(free),
@@ -163,7 +164,7 @@ fn displacements_that_declared_states_hold() {
     );
 }
 
-/// Springs in series have one force: the one without a start begins where the other one does.
+/// Springs in series share a force: one without an initial value starts with that of the other.
 #[test]
 fn starts_that_follow_from_other_starts_are_taken_off() {
     let elements = "M2 : Mass(1) b -> gnd; K1 : Spring(k1) gnd -> c, start = 5; node c : translational;
@@ -175,7 +176,7 @@ fn starts_that_follow_from_other_starts_are_taken_off() {
     );
 }
 
-/// An event that sets a spring does not move the body beside it.
+/// An event that sets a spring does not move the adjacent body.
 #[test]
 fn springs_that_events_set_hold_no_displacement() {
     let text = bodies(
@@ -189,7 +190,7 @@ fn springs_that_events_set_hold_no_displacement() {
     );
 }
 
-/// The equations of a run with events know no starts of states.
+/// The equations of a run with events contain no initial values of states.
 #[test]
 fn integrals_beside_blocks_count_from_zero() {
     let text = bodies(
@@ -224,7 +225,7 @@ fn integrals_beside_blocks_count_from_zero() {
     );
 }
 
-/// A switch that closes shares out charge, which no measured resistor carries.
+/// A closing switch redistributes charge, which no measured resistor carries.
 #[test]
 fn capacitors_behind_switches_hold_no_charge_of_resistors() {
     let with = |measured: &str| {
@@ -246,7 +247,7 @@ model M {{
     held(with, ["through(R)", "through(R2)"], &["C.v", "C2.v", "y1", "y2"]);
 }
 
-/// A spring without stiffness holds no displacement.
+/// A spring without stiffness has no displacement.
 #[test]
 fn springs_of_no_stiffness_hold_nothing() {
     let elements = "M1 : Mass(m) a -> gnd, start = 1; M2 : Mass(1) b -> gnd, start = 2; K1 : Spring(0*k1) gnd -> a;

@@ -1,8 +1,9 @@
-//! Random linear networks against an independent solution of them.
+//! Random linear networks compared with an independent solution.
 //!
-//! `LGM_CASES=60 cargo test --test all agree_with_the_reference -- --nocapture` runs 60 times the usual number; `LGM_SEED=17` is the
-//! first seed, and `LGM_TRACE=1` prints each seed as it begins. Every fourth network is also compiled with symbolic matrices and
-//! verified by the compiler; in campaigns every network is. A failing network is made small and printed as `.lgm` text with its seed.
+//! `LGM_CASES=60 cargo test --test all agree_with_the_reference -- --nocapture` runs 60 times the usual number;
+//! `LGM_SEED=17` is the first seed, and `LGM_TRACE=1` prints each seed as it begins. Every fourth network is also
+//! compiled with symbolic matrices and verified by the compiler; in campaigns every network is. A failing network is
+//! shrunk and printed as `.lgm` text with its seed.
 
 use crate::equations::networks;
 use crate::support::cases::{first_seed, is_campaign, many};
@@ -18,7 +19,7 @@ use networks::scalar::{Complex, Scalar};
 use networks::tableau::{Verdict, response, verdict};
 use networks::write::{write, write_with_component};
 
-/// Two responses agree to far better than what the compiler is held to.
+/// Two references agree much better than the tolerance for the compiler.
 fn assert_same(a: &[Vec<Complex>], b: &[Vec<Complex>], what: &str) {
     for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
         let error = a.sub(*b).size();
@@ -80,7 +81,7 @@ fn copies_and_their_vector_graph_agree_in_the_reference() {
     assert!(compared > 100, "only {compared} networks had a solution");
 }
 
-/// The response at high frequency must grow as the exact degrees say.
+/// The response at high frequency must grow according to the exact degrees.
 #[test]
 fn growth_and_order_fit_the_response_at_high_frequency() {
     let mut checked = 0;
@@ -183,7 +184,7 @@ fn double_double_solves_a_series_circuit_to_thirty_digits() {
     assert_eq!(verdict(&network), Verdict::WellPosed { order: 2, growth: -1 });
 }
 
-/// What the parser says of a text.
+/// The parser's diagnostics of a text.
 fn parse_faults(text: &str) -> String {
     let mut map = lgm::source::SourceMap::default();
     let root = map.add("network.lgm", text, None);
@@ -209,7 +210,7 @@ fn every_text_parses() {
     }
 }
 
-/// Which kind of network it is, in the order well-posed, needing u'', ill-posed, loose.
+/// The class of the network: well-posed, needing u'', ill-posed, loose.
 fn kind_of(verdict: &Verdict) -> usize {
     match verdict {
         Verdict::WellPosed { growth, .. } if *growth >= 2 => 1,
@@ -281,7 +282,7 @@ fn run(seeds: impl Iterator<Item = u64>, thorough: u64) -> Tally {
 #[test]
 fn random_networks_agree_with_the_reference() {
     let seeds = first_seed()..first_seed() + many(NETWORKS);
-    // Of every eight networks the first two, one a thread.
+    // The first two of every eight networks, one for each thread.
     let thorough = if is_campaign() { 8 } else { 2 };
     let parts: Vec<Tally> = std::thread::scope(|scope| {
         let parts: Vec<_> = (0..2)
@@ -312,8 +313,8 @@ fn random_networks_agree_with_the_reference() {
     assert!(failures.is_empty(), "{}", shown.join("\n"));
 }
 
-/// Networks of long runs that the compiler once got wrong, each for a reason of its own: numbers that make a loop of couplers
-/// singular, entries of a matrix parameter that are zero, limits of the symbolic algebra, models without states,
+/// Networks of long runs that the compiler once got wrong, each for a different reason: numbers that make a loop of
+/// couplers singular, zero entries of a matrix parameter, limits of the symbolic algebra, models without states,
 /// integrands that need u''.
 #[test]
 fn networks_that_once_failed() {
@@ -325,7 +326,7 @@ fn networks_that_once_failed() {
     }
 }
 
-/// The formatter changes blanks alone: whatever a text looked like, its equations stay what they are.
+/// The formatter changes only whitespace: the equations stay the same for any layout.
 #[test]
 fn formatting_keeps_the_equations_of_random_networks() {
     let equations = |text: &str| {
@@ -342,7 +343,7 @@ fn formatting_keeps_the_equations_of_random_networks() {
     for seed in 0..80 {
         let network = generate(seed);
         let text = write(&network);
-        // Without its comments all of the text fits on one line, and its statements may lie far apart.
+        // Without comments the text fits on one line, and its statements may be far apart.
         let words: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
         let before = equations(&text);
         for spaced in [words.join(" "), words.join("\n").replace("; ", " ;\n\n\n   ")] {

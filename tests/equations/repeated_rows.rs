@@ -1,5 +1,5 @@
-//! Rows that repeat over indices are printed as one (`lgm equations`), in text, LaTeX and JSON: of random models of arrays, they are the flat
-//! rows again once each index has its values.
+//! Repeated rows over indices are printed as one (`lgm equations`), in text, LaTeX and JSON. For random models of
+//! arrays, substituting the indices gives the flat rows again.
 
 use crate::support::cases::cases;
 use crate::support::command::{ends_with, err, lgm, out};
@@ -15,7 +15,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// A chain of sections that may be turned around or lack an element, with parameters by index, and a grid beside it.
+/// A chain of sections that may be reversed or lack an element, with parameters by index, and an additional grid.
 fn model(sections: usize, grid: (usize, usize), kinds: &[u8], has_parameters: bool) -> String {
     let mut text = format!(
         "model Chain {{\n  input u = 1;\n  node n[{}] : electrical;\n",
@@ -70,7 +70,7 @@ fn model(sections: usize, grid: (usize, usize), kinds: &[u8], has_parameters: bo
     text + "  output y = across(c[1]);\n}\n"
 }
 
-/// The lines of a text, each for all values of its indices.
+/// The lines of a text, expanded over all values of their indices.
 fn expanded(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -96,7 +96,8 @@ fn expanded(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A row in which an index has a value: each part in brackets that is the letter, alone or with a number added, is a number.
+/// A row with a value substituted for an index: each bracketed part that is the letter, alone or with an added number,
+/// becomes a number.
 fn with_index(row: &str, letter: &str, value: i64) -> String {
     let mut out = String::new();
     for (at, piece) in row.split('[').enumerate() {
@@ -119,7 +120,7 @@ fn with_index(row: &str, letter: &str, value: i64) -> String {
     out
 }
 
-/// All rows of some, each index of which has these values.
+/// All rows, expanded over the values of their indices.
 fn for_all<R>(rows: Vec<R>, letter: &str, (first, last): (i64, i64), put_in: impl Fn(&R, &str, i64) -> R) -> Vec<R> {
     let rows = rows.iter();
     rows.flat_map(|row| {
@@ -130,7 +131,8 @@ fn for_all<R>(rows: Vec<R>, letter: &str, (first, last): (i64, i64), put_in: imp
     .collect()
 }
 
-/// The lines of a document of LaTeX, each for all values of its indices; equations are on one line, items of lists without what joins them.
+/// The lines of a LaTeX document, expanded over the values of their indices; equations are on one line, items of lists
+/// without separators.
 fn expanded_latex(latex: &str) -> Vec<String> {
     let latex = latex.replace(" \\\\\n&\\quad", "");
     let mut lines = Vec::new();
@@ -163,7 +165,8 @@ fn expanded_latex(latex: &str) -> Vec<String> {
     lines
 }
 
-/// A formula in which an index has a value: in names of owners it is `\mathit{i}`, and in subscripts a letter by itself.
+/// A formula with a value substituted for an index: in names of owners it is `\mathit{i}`, and in subscripts a single
+/// letter.
 fn with_latex_index(row: &str, letter: &str, value: i64) -> String {
     let shifted = |behind: &str| -> (i64, usize) {
         for (sign, factor) in [(" + ", 1), (" - ", -1)] {
@@ -203,7 +206,8 @@ fn with_latex_index(row: &str, letter: &str, value: i64) -> String {
     out
 }
 
-/// The members of a document of JSON, with all rows of lists: those that have places in the order of these, others in that of their texts.
+/// The members of a JSON document, with all rows of lists: those with positions in that order, others in the order of
+/// their texts.
 fn expanded_json(json: &[u8]) -> Value {
     let mut value: Value = serde_json::from_slice(json).unwrap();
     for (key, list) in value.as_object_mut().unwrap() {
@@ -249,7 +253,7 @@ fn with_json_index(value: &Value, letter: &str, index: i64) -> Value {
     }
 }
 
-/// LaTeX and JSON with patterns have the rows of those without.
+/// LaTeX and JSON with patterns have the same rows as without.
 #[track_caller]
 fn documents_have_the_flat_rows(system: &StateSystem, matrices: MatrixOptions, source: &str) -> (String, String) {
     let options = |flat| DocumentOptions {
@@ -270,7 +274,7 @@ fn documents_have_the_flat_rows(system: &StateSystem, matrices: MatrixOptions, s
         expanded_json(&patterns),
         "{source}\n{patterns_text}"
     );
-    // Without patterns, the same way gives the same document.
+    // Without patterns, the procedure returns the same document.
     let mut again = Vec::new();
     json_patterns(system, &options(true), &mut again).unwrap();
     assert_eq!(
@@ -312,7 +316,7 @@ proptest! {
     }
 }
 
-/// Numbers of sections that are no indices stay numbers: values by index, and starts.
+/// Section numbers that are not indices remain numbers: values by index, and initial values.
 #[test]
 fn rows_that_differ_in_numbers_stay_apart() {
     let source = "model Chain {

@@ -1,11 +1,11 @@
-//! Models in which every state acts on every other: their equations stay as short as the models, and are still right.
+//! Models in which every state acts on every other: their equations stay as short as the models, and remain correct.
 
 use lgm::equations::{Options, StateSystem};
 use lgm::kernels::{Arguments, Kernel, KernelOptions, Kernels};
 use lgm::source::{NoFiles, SourceMap};
 use lgm::{Request, compile};
 
-/// The equations in numbers, with what verification says of them.
+/// The equations in numbers, with the verification diagnostic.
 fn equations(text: &str) -> (StateSystem, Vec<&'static str>) {
     let mut map = SourceMap::default();
     let root = map.add("hub.lgm", text, None);
@@ -22,7 +22,7 @@ fn equations(text: &str) -> (StateSystem, Vec<&'static str>) {
     (system.expect("the model has equations"), codes)
 }
 
-/// Compiles, and checks that the equations hold and are few.
+/// Compiles, and checks that the equations hold and are short.
 fn check(text: &str) -> StateSystem {
     let (system, codes) = equations(text);
     assert_eq!(codes, ["LGM0506", "LGM0712"]);
@@ -78,7 +78,7 @@ fn inductors_that_meet_at_a_resistor() {
     );
 }
 
-/// One inductor depends on all others, so that the inductance matrix is full.
+/// One inductor depends on all others, so the inductance matrix is full.
 #[test]
 fn inductors_that_meet_alone() {
     let system = check(
@@ -95,7 +95,7 @@ fn inductors_that_meet_alone() {
     assert_eq!(system.states.len(), 560);
 }
 
-/// Along a line of resistors every node feels every other.
+/// Along a chain of resistors every node depends on every other.
 #[test]
 fn inductors_along_a_line_of_resistors() {
     check(
@@ -125,7 +125,7 @@ fn bond_graph_states_are_energy_variables() {
     );
 }
 
-/// What an integral of an output or a controlled source needs is written out.
+/// Quantities that an integral of an output or a controlled source needs are written out.
 #[test]
 fn a_model_with_an_integral_has_its_matrices() {
     let (system, codes) = equations(
@@ -144,7 +144,7 @@ fn a_model_with_an_integral_has_its_matrices() {
     assert!(system.matrices.numeric.is_some());
 }
 
-/// A hub of couplers: the junction's balance has an entry for each, and changes with each that is eliminated.
+/// A hub of couplers: the junction's balance has an entry for each, and changes with each elimination.
 #[test]
 fn inertances_behind_transformers_at_a_junction() {
     let (system, codes) = equations(
@@ -164,7 +164,7 @@ fn inertances_behind_transformers_at_a_junction() {
     assert_eq!(form.e.stored(), 559);
 }
 
-/// Masses that are rigidly joined to one, each through a lever of its own, beside their springs.
+/// Masses rigidly coupled to one, each through a separate lever, in parallel with their springs.
 #[test]
 fn masses_behind_levers_at_a_shaft() {
     let (system, codes) = equations(
@@ -190,7 +190,7 @@ fn masses_behind_levers_at_a_shaft() {
     );
 }
 
-/// A bar with so many modes, of which velocities move three points.
+/// A bar with n modes, of which velocities move three points.
 fn moved_bar(modes: usize) -> String {
     format!(
         "import distributed;
@@ -205,7 +205,7 @@ fn moved_bar(modes: usize) -> String {
     )
 }
 
-/// How much code there is in a program.
+/// The length of the code in a program.
 fn length(kernel: &Kernel) -> usize {
     kernel
         .program()
@@ -236,7 +236,7 @@ fn expressions_and_their_jacobian_grow_with_the_modes_and_not_with_their_square(
         assert!(system.equations.linear && system.matrices.symbolic.is_none());
         let kernels = Kernels::new(&system, &KernelOptions { native: false });
         let jacobian = &kernels.jacobians(&system).rates_by_states;
-        // Rates are linear in the states: their matrix times any states is what these add to them.
+        // Rates are linear in the states: their matrix times the states equals these terms.
         let parameters = kernels.parameters(&[]);
         let states: Vec<f64> = (0..system.states.len()).map(|k| (1.0 + k as f64).sin()).collect();
         let rates = |states: &[f64]| {

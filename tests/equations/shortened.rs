@@ -1,5 +1,5 @@
-//! Expressions of outputs as they are printed: trigonometric identities where they shorten, common factors taken out, and always the
-//! same values.
+//! Printed expressions of outputs: trigonometric identities that shorten them, common factors, and always the same
+//! values.
 
 use crate::support::cases;
 
@@ -29,13 +29,13 @@ fn system_of(output: &str) -> StateSystem {
     system.unwrap_or_else(|| panic!("{output}\n{}", render(&map, &diagnostics, false)))
 }
 
-/// The output as it is printed.
+/// The output as printed.
 fn printed(output: &str) -> String {
     let system = system_of(output);
     text(&system.exprs, system.equations.output_values[0])
 }
 
-/// The output's value at the values of a, b and c, with the names for its parts.
+/// The output's value at given a, b and c, with the names of its parts.
 fn value(system: &StateSystem, at: [f64; 3]) -> f64 {
     let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
     let mut values: HashMap<SymbolId, f64> = entries.map(|entry| (entry.symbol, to_f64(&entry.value))).collect();
@@ -53,7 +53,7 @@ fn value(system: &StateSystem, at: [f64; 3]) -> f64 {
     evaluate(system.equations.output_values[0], &values)
 }
 
-/// What is written on the left is printed as on the right.
+/// The expression on the left is printed as on the right.
 #[test]
 fn identities_that_shorten_are_applied() {
     let mut others = Vec::new();
@@ -80,7 +80,7 @@ fn identities_that_shorten_are_applied() {
         // Sines over cosines.
         ("m*sin(a)/cos(a)", "m*tan(a)"),
         ("r*sin(a)^2/(l*cos(a)^3)", "r*tan(a)^2/(l*cos(a))"),
-        // Sines and cosines that divide both sides of a fraction, though sums hide them.
+        // Sines and cosines that divide both sides of a fraction, even if hidden in sums.
         (
             "(cos(a)^2*b - cos(c)^2*b)/(sin(a)*cos(c) - cos(a)*sin(c))",
             "-b*sin(a + c)",
@@ -89,7 +89,7 @@ fn identities_that_shorten_are_applied() {
         ("m*l*b + m*r*b", "b*m*(l + r)"),
         ("l*b*sin(a) + r*b*sin(a) + m*c", "m*c + b*sin(a)*(l + r)"),
         ("l*a + l*b - r*a - r*b", "(l - r)*(a + b)"),
-        // What is the same by identities only is nothing.
+        // Expressions that are equal only by identities cancel.
         ("b + sin(a - c) - sin(a)*cos(c) + cos(a)*sin(c)", "b"),
     ] {
         let found = printed(written);
@@ -98,7 +98,7 @@ fn identities_that_shorten_are_applied() {
             characters.sort_unstable();
             characters
         };
-        // The order of factors and terms is that of declaration, and no matter here.
+        // Factors and terms have the order of declaration, which does not matter here.
         if in_order(&found) != in_order(wanted) {
             others.push(format!("{written} is {found}, not {wanted}"));
         }
@@ -106,7 +106,7 @@ fn identities_that_shorten_are_applied() {
     assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
-/// The inertia of a slider-crank about its crank, as elimination leaves it: one term a mass, and none twice.
+/// The inertia of a slider-crank about its crank after elimination: one term for each mass, without repetition.
 #[test]
 fn an_inertia_is_written_by_masses() {
     let expanded = "r^2*l^2*m*cos(a)^2 + r^2*l^2*m*cos(b)^2 - 2*r^2*l^2*m*sin(a)*cos(a)*sin(b)*cos(b) \
@@ -114,7 +114,7 @@ fn an_inertia_is_written_by_masses() {
     assert_eq!(printed(expanded), "l^2*(m*r^2*sin(a - b)^2 + c*cos(b)^2)");
 }
 
-/// An expression that is long and has no structure is neither lost nor looked at for long.
+/// A long expression without structure is kept, and quickly.
 #[test]
 fn many_angles_are_no_trouble() {
     let product: Vec<String> = (1..=14).map(|k| format!("cos({k}*a + b)")).collect();
@@ -125,10 +125,10 @@ fn many_angles_are_no_trouble() {
     assert!((value(&system, at) - wanted).abs() < 1e-10);
 }
 
-/// What a factor is at the angles a, b and c.
+/// The value of a factor at the angles a, b and c.
 type ValueAt = fn([f64; 3]) -> f64;
 
-/// A factor of a random term, as it is written, and what it is.
+/// A factor of a random term: its text, and its kind.
 fn factor() -> impl Strategy<Value = (String, ValueAt)> {
     let all: Vec<(&str, ValueAt)> = vec![
         ("m", |_| 1.3),

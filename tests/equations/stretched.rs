@@ -1,5 +1,5 @@
-//! Models of many equal sections, compiled with a few of them (`Stretched`): their equations and counts are those of the flat model, and
-//! models that do not repeat are left alone.
+//! Models of many equal sections, compiled with only a few of them (`Stretched`): their equations and counts are those
+//! of the flat model, and irregular models are left unchanged.
 
 use crate::support::cases::cases;
 use lgm::diagnostic::has_errors;
@@ -15,7 +15,7 @@ use lgm::{Compilation, Request};
 use proptest::prelude::*;
 use std::fmt::Write;
 
-/// Equations in symbols have the same form in models of this size as in short ones.
+/// Symbolic equations have the same form for models of this size as for short ones.
 const SHORT: std::ops::Range<u64> = 56..72;
 
 /// Matrices of models of this size are listed by their entries.
@@ -54,7 +54,7 @@ fn document(options: &TextOptions) -> DocumentOptions {
     }
 }
 
-/// The text, LaTeX, JSON and the counts without the long graph; in symbols there are no matrices in them.
+/// The text, LaTeX, JSON and the counts without the long graph; symbolic ones contain no matrices.
 fn short(source: &str, numeric: bool) -> Option<([String; 3], Counts)> {
     let compilation = compilation(source, numeric);
     let stretched = Stretched::of(&compilation, 0)?;
@@ -118,13 +118,13 @@ fn without_matrices(all: [String; 3], numeric: bool) -> [String; 3] {
 /// The parts of a random array.
 #[derive(Clone, Debug)]
 struct Array {
-    /// Inductors alone, turned round, or in series with resistors.
+    /// Inductors alone, reversed, or in series with resistors.
     series: u8,
-    /// True for resistors beside the capacitors.
+    /// True for resistors in parallel with the capacitors.
     leaks: bool,
     /// True for an input at each section.
     driven: bool,
-    /// True for two masses of each section that move together.
+    /// True for two masses in each section that move together.
     pairs: bool,
     /// True for an array of components.
     component: bool,
@@ -154,7 +154,7 @@ fn array() -> impl Strategy<Value = Array> {
 }
 
 impl Array {
-    /// Declarations of an array whose names end with a letter: from node `n*[1]` to node `n*[N + 1]`.
+    /// Declarations of an array whose names end with a letter, from node `n*[1]` to node `n*[N + 1]`.
     fn write(&self, end: char, out: &mut String) {
         let value = match self.values {
             0 => "2",
@@ -261,7 +261,7 @@ proptest! {
     }
 }
 
-/// A ladder with changes: what is declared, what is repeated, and what stands behind it.
+/// A ladder with modifications: the declarations, the repeated part, and the rest.
 fn ladder(declared: &str, repeated: &str, behind: &str) -> String {
     format!(
         "element Cubic(k) : electrical {{ through = k*across^3; }}\nmodel Ladder {{\n  const N = 270;\n  input u = 1;\n  node v[N + 1], m[N] : electrical;\n  {declared}\n  src : VoltageSource(u) v[1] -> gnd;\n  \
@@ -294,7 +294,7 @@ fn a_ladder_is_stretched() {
 #[test]
 fn what_does_not_repeat_is_left_alone() {
     for (declared, repeated, behind) in [
-        // Sections of their own.
+        // Individual sections.
         ("", "if i == 30 { g[i] : Resistor(3) v[i + 1] -> gnd; }", ""),
         ("", "g[i] : Resistor(i) v[i + 1] -> gnd;", ""),
         ("", "g[i] : Resistor(2) v[N + 1 - i] -> gnd;", ""),
@@ -328,12 +328,12 @@ fn what_does_not_repeat_is_left_alone() {
             "g[i] : Transformer(1) w[i] -> gnd, w[i + 1] -> gnd;",
             "a : Resistor(1) w[1] -> v[2]; b : Capacitor(1) w[N + 1] -> gnd;",
         ),
-        // Not linear.
+        // Nonlinear.
         ("", "g[i] : Cubic(1) v[i + 1] -> gnd;", ""),
     ] {
         let source = ladder(declared, repeated, behind);
         assert!(short(&source, true).is_none(), "{source}");
-        // It is a model all the same.
+        // The model is still valid.
         flat(&source, true);
     }
 }

@@ -1,8 +1,9 @@
-//! Random networks of vector elements with full matrices, against the same networks of scalar elements alone, and the
-//! equations in blocks against the matrices A and B.
+//! Random networks of vector elements with full matrices, compared with equivalent networks of scalar elements, and
+//! block equations compared with the matrices A and B.
 //!
-//! The scalar network of a stiffness `C' D C` has a spring for each entry of D; its across variable is the sum of those of the
-//! nodes, weighted by a row of C, which scalar transformers in series add up. Masses, dampers and transformers go the same way.
+//! The scalar network of a stiffness `C' D C` has a spring for each entry of D. Its across variable is the sum of those
+//! of the nodes, weighted by a row of C, formed by scalar transformers in series. Masses, dampers and transformers are
+//! treated alike.
 
 use crate::support::cases;
 
@@ -34,7 +35,7 @@ impl Field {
     }
 }
 
-/// What stands at one vector node.
+/// The elements at one vector node.
 #[derive(Clone, Debug)]
 struct Station {
     width: usize,
@@ -52,12 +53,12 @@ struct Network {
     force: Vec<f64>,
 }
 
-/// A quarter of a whole number, whose text is exact.
+/// A multiple of a quarter, whose text is exact.
 fn quarters(from: i32, to: i32) -> impl Strategy<Value = f64> {
     (from..=to).prop_map(|quarter| f64::from(quarter) / 4.0)
 }
 
-/// A field of so many rows; as many as the width, below a diagonal of ones, make it positive definite.
+/// A field with n rows; if n is the width, a lower triangle with a unit diagonal makes it positive definite.
 fn field(width: usize, rank: usize) -> impl Strategy<Value = Field> {
     let rows = prop::collection::vec(prop::collection::vec(quarters(-6, 6), width), rank);
     (rows, prop::collection::vec(quarters(1, 12), rank)).prop_map(move |(mut rows, weights)| {
@@ -145,7 +146,7 @@ fn outputs(network: &Network) -> String {
     text
 }
 
-/// Scalar transformers in series from the reference to a node: its across variable is the weighted sum.
+/// Scalar transformers in series from the reference to a node: the across variable is the weighted sum.
 fn weighted(name: &str, node: &str, weights: &[f64], from: &str, text: &mut String) {
     let used: Vec<usize> = (0..weights.len()).filter(|k| weights[*k] != 0.0).collect();
     let mut below = "gnd".to_string();
@@ -266,7 +267,7 @@ fn solved(system: &StateSystem, form: &BlockForm) -> DMatrix<f64> {
     };
     let (mut left, mut right) = (DMatrix::zeros(n, n), DMatrix::zeros(n, n));
     for equation in &form.equations {
-        // The rows of an equation stand where the states of its own vector do.
+        // The rows of an equation belong to the states of its own vector.
         let own = equation.left[0].vector;
         for (into, terms) in [(&mut left, &equation.left), (&mut right, &equation.right)] {
             for term in terms {
@@ -314,7 +315,7 @@ proptest! {
     }
 }
 
-/// The equations in blocks of the examples, whatever stands in them, are those of A.
+/// The block equations of the examples, whatever their terms, agree with A.
 #[test]
 fn blocks_of_examples_give_their_a() {
     for name in [
@@ -332,7 +333,7 @@ fn blocks_of_examples_give_their_a() {
     }
 }
 
-/// The text of a bar's equations in blocks, and the same typeset.
+/// The text of a bar's block equations, and the same typeset.
 #[test]
 fn blocks_are_printed_by_their_names() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/seeds/bar_vlg.lgm");
@@ -367,7 +368,7 @@ fn blocks_are_printed_by_their_names() {
     assert_eq!(json["blocks"]["matrices"][0]["value"][0][0], "K_diag[1]");
 }
 
-/// Hundreds of modes are printed by their structure, not by thousands of lines.
+/// Hundreds of modes are printed by their structure, not as thousands of lines.
 #[test]
 fn many_modes_are_printed_as_few_blocks() {
     let ports: Vec<String> = (1..=10).map(|k| format!("x[{k}] -> gnd")).collect();

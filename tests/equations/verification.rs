@@ -1,4 +1,4 @@
-//! Verification finds what it is there for: equations that were changed after they were made.
+//! Verification detects its target: equations changed after they were derived.
 
 use lgm::diagnostic::{Diagnostic, has_errors};
 use lgm::equations::{StateRequest, StateSystem, formulate, verify};
@@ -55,7 +55,7 @@ impl Compiled {
     }
 }
 
-/// What verification says of equations that were changed.
+/// The verification diagnostic for changed equations.
 fn said(text: &str, change: impl Fn(&mut StateSystem)) -> Vec<Diagnostic> {
     let compiled = compiled(text);
     let mut system = compiled.system.clone();
@@ -67,8 +67,8 @@ fn codes(diagnostics: &[Diagnostic]) -> Vec<&str> {
     diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect()
 }
 
-/// Equations that are right until something happens at a set time and wrong afterwards are found wrong, also where that is later
-/// than a second and in a condition.
+/// Equations that become wrong after a set time are detected, even if that time is later than a second or in a
+/// condition.
 #[test]
 fn equations_are_looked_at_on_every_side_of_what_happens_at_set_times() {
     for late in ["step(2.5)", "pulse(3, 1)", "ramp(4)", "if time > 5 then 1 else 0"] {
@@ -87,7 +87,7 @@ fn equations_are_looked_at_on_every_side_of_what_happens_at_set_times() {
     }
 }
 
-/// A law that has no value behind 2 s leaves one side unseen, which is said.
+/// A law without a value after 2 s leaves one side unchecked, and a message reports this.
 #[test]
 fn points_without_values_are_counted() {
     for (import, other) in [
@@ -116,7 +116,7 @@ fn points_without_values_are_counted() {
     }
 }
 
-/// Freezes the first output's function of time as it is at the start.
+/// Freezes the first output's function of time at its initial value.
 fn without_time(system: &mut StateSystem) {
     let (time, zero) = (system.time, system.exprs.zero());
     let inputs: Vec<_> = system.inputs.iter().map(|input| input.symbol).collect();
@@ -145,7 +145,7 @@ fn equations_that_were_changed_are_found_out() {
     }
 }
 
-/// The models that were said to be faults of lgm for what is conditioning.
+/// Models with poor conditioning that were once reported as compiler bugs.
 #[test]
 fn conditioning_is_no_fault() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/equations/verification");
@@ -167,18 +167,18 @@ fn conditioning_is_no_fault() {
     }
 }
 
-/// One change of an expression.
+/// One modification of an expression.
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// The sign of a term.
+    /// A changed sign of a term.
     Sign(usize),
-    /// A term that is left out.
+    /// An omitted term.
     Dropped(usize),
-    /// A term that is larger by a millionth of it.
+    /// A term increased by a millionth.
     Millionth(usize),
 }
 
-/// A law that has no value where its source puts it: the equations that hold are not all there are.
+/// A law without a value at the value of its source: the remaining equations are not all.
 #[test]
 fn equations_without_a_value_are_named() {
     let root = "element Root(k) : electrical { across = k*sqrt(through); }
@@ -197,8 +197,9 @@ model M {
     assert_eq!(codes(&found), ["LGM0712"], "{found:?}");
 }
 
-/// A crank at constant speed with a rod that stretches. The equation of position holds the time, and what the heavy pin and the
-/// stretching rod need the rates of are inputs that follow from time: positions and velocities agree only if both go by one clock.
+/// A crank at constant speed with an elastic rod. The position equation contains time, and the rates that the heavy pin
+/// and the elastic rod need are inputs that follow from time. Positions and velocities agree only if both use one
+/// clock.
 const STRETCHING: &str = "model Crank {
   param a = 0.15;  param l = 0.4;  param w0 = 3;
   signal theta = w0*time;
@@ -255,7 +256,7 @@ fn changed(exprs: &mut Exprs, id: ExprId, change: Change) -> ExprId {
     exprs.add(id, added)
 }
 
-/// Where an expression stands in the equations.
+/// The location of an expression in the equations.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Rate(usize),
@@ -273,7 +274,7 @@ fn slot(system: &mut StateSystem, place: Place) -> &mut ExprId {
     }
 }
 
-/// A few changes of every kind, spread over the equations.
+/// Several modifications of every kind, spread over the equations.
 fn changes(system: &StateSystem) -> Vec<(Place, Change)> {
     let mut places: Vec<Place> = (0..system.equations.derivatives.len()).map(Place::Rate).collect();
     places.extend((0..system.equations.output_values.len()).map(Place::Output));
@@ -287,7 +288,7 @@ fn changes(system: &StateSystem) -> Vec<(Place, Change)> {
         let id = *slot(&mut system.clone(), place);
         let among = terms(&system.exprs, id).len();
         let at = (7 * count + 3) % among;
-        // Alone in a residual, a term that is scaled changes nothing, and one that is dropped leaves no equation.
+        // If it is alone in a residual, a scaled term changes nothing, and an omitted one leaves no equation.
         if matches!(place, Place::Residual(..)) && among == 1 {
             continue;
         }
@@ -296,8 +297,8 @@ fn changes(system: &StateSystem) -> Vec<(Place, Change)> {
     list
 }
 
-/// The largest difference that a change makes to derivatives and outputs, in words of what is seen from outside: a term that is zero at
-/// all points, or that nothing depends on, is none.
+/// The largest observable effect of a modification on derivatives and outputs: a term that is zero at all points, or on
+/// which nothing depends, has none.
 fn matters(system: &StateSystem, other: &StateSystem) -> bool {
     let values = |system: &StateSystem, seed: u64| -> Vec<f64> {
         let kernels = lgm::kernels::Kernels::new(system, &lgm::kernels::KernelOptions { native: false });
@@ -331,7 +332,7 @@ fn matters(system: &StateSystem, other: &StateSystem) -> bool {
     })
 }
 
-/// Wrong signs, terms left out and coefficients off by a millionth, in equations of every kind, are all found out.
+/// Wrong signs, omitted terms and coefficients off by a millionth, in equations of every kind, are all detected.
 #[test]
 fn every_change_of_the_equations_of_the_examples_is_found() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

@@ -1,5 +1,5 @@
-//! Equations as they are printed: masses times accelerations say the same as the derivatives, numbers the same as parameters, and loops are
-//! torn on the fewest variables.
+//! Printed equations: masses times accelerations agree with the derivatives, numbers agree with parameters, and loops
+//! are torn at the fewest variables.
 
 use crate::support;
 
@@ -31,7 +31,8 @@ fn evaluate(system: &StateSystem, roots: &[ExprId], values: &Values) -> Vec<f64>
         .evaluate_unchecked(roots, &|symbol| values.get(&symbol).copied())
 }
 
-/// Values of everything at some point; unknowns of loops have any values, for no equation here asks that they solve anything.
+/// Values of everything at some point; unknowns of loops have arbitrary values, because these equations do not require
+/// a solution.
 fn point(system: &StateSystem, set: usize) -> Values {
     let mut values: Values = HashMap::new();
     let parameters = system.parameters.iter().flat_map(|parameter| &parameter.entries);
@@ -71,7 +72,7 @@ fn masses_times_accelerations_are_the_forces_that_the_derivatives_say() {
                 let mut values = point(&system, set);
                 let rates = evaluate(&system, &system.equations.derivatives, &values);
                 let outputs = evaluate(&system, &system.equations.output_values, &values);
-                // In the outputs of the form rates are symbols that bear their names.
+                // In the outputs of this form, rates are symbols with their names.
                 for id in form.outputs.iter().chain(form.residuals.iter().flatten()) {
                     for symbol in system.exprs.symbols_of(&[*id]) {
                         let name = &system.exprs.symbol_info(symbol).name;
@@ -141,7 +142,7 @@ fn numbers_in_the_places_of_parameters_change_nothing() {
     }
 }
 
-/// Two diodes back to back between a source with a resistance and ground.
+/// Two antiparallel diodes between a source with a resistance and ground.
 const ANTIPARALLEL: &str = "import nonlinear;\nmodel Clipper {
   param R = 100 [ohm];
   input u [V] = 1;
@@ -166,7 +167,8 @@ fn diodes_back_to_back_have_one_voltage_between_them() {
     assert_eq!(unknowns, 1);
 }
 
-/// A dense matrix of texts takes gigabytes for thousands of masses: the one of the implicit equations lists its entries where the others do.
+/// A dense matrix of texts takes gigabytes for thousands of masses: that of the implicit equations lists its entries,
+/// like the others.
 #[test]
 fn implicit_equations_list_entries_as_other_matrices_do() {
     let output = support::command::lgm(

@@ -1,10 +1,10 @@
-//! Faulty models as text: what is said of them, source and rendered diagnostics together.
+//! Faulty models: source texts with their rendered diagnostics.
 
 use lgm::diagnostic::Diagnostic;
 use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 
-/// What the whole program says of a text with `--set` options; with `symbolic_only`, no numbers are asked for.
+/// The output of the whole program for a text with `--set` options; with `symbolic_only`, no numbers are requested.
 pub fn check(text: &str, sets: &[&str], symbolic_only: bool) -> (Vec<Diagnostic>, SourceMap) {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
@@ -17,7 +17,7 @@ pub fn check(text: &str, sets: &[&str], symbolic_only: bool) -> (Vec<Diagnostic>
     (lgm::check(&NoFiles, &mut map, root, &request), map)
 }
 
-/// The text, its options and what is said of it; the same faults whether numbers are asked for or only equations.
+/// The text, its options and its diagnostics; numeric and symbolic equations must report the same errors.
 pub fn said(text: &str, sets: &[&str]) -> String {
     let (diagnostics, map) = check(text, sets, false);
     let (symbolic, _) = check(text, sets, true);
@@ -35,7 +35,7 @@ pub fn said(text: &str, sets: &[&str]) -> String {
     format!("{}\n{sets}\n{rendered}", text.trim())
 }
 
-/// One snapshot test a case: `name with "a=1" with "b=2": "model ..";`.
+/// One snapshot test for each case: `name with "a=1" with "b=2": "model ..";`.
 macro_rules! cases {
     ($($name:ident $(with $set:literal)*: $text:expr;)*) => {
         $(

@@ -1,4 +1,4 @@
-//! What is said of bond graphs that a newcomer draws, cause first; and the names of what a bond graph has.
+//! Messages for typical beginners' bond graphs, root cause first; and the names of bond graph variables.
 
 use lgm::diagnostic::{Diagnostic, has_errors};
 use lgm::equations::StateSystem;
@@ -13,7 +13,7 @@ fn compiled(text: &str) -> (Option<StateSystem>, Vec<Diagnostic>, String) {
     (system, found, shown)
 }
 
-/// Asserts that one error is said of a text, with this code and these words.
+/// Asserts a single error with this code and text.
 fn one_error(text: &str, code: &str, words: &[&str]) {
     let (_, found, shown) = compiled(text);
     assert!(found.len() == 1 && has_errors(&found), "{shown}\n{text}");
@@ -58,7 +58,7 @@ model M { param p = 3;  node x, y : translational;  f : ForceSource(1) gnd -> x;
     assert_eq!(names, ["m.v", "n.v", "s.a.int_v", "s.b.int_v"]);
 }
 
-/// An output and a state may have one name; the state that the output's integral needs has another then.
+/// An output and a state may have the same name; the state of the output's integral then gets another name.
 #[test]
 fn states_have_different_names() {
     let text = "model M { node x : translational;  m : Mass(1) x -> gnd;  d : Damper(1) x -> gnd;  f : ForceSource(1) gnd -> x;
@@ -193,7 +193,7 @@ fn slips_of_newcomers_lead_to_what_is_meant() {
     );
 }
 
-/// What a 1-junction lacks is an effort, not "a effort".
+/// The article must fit: a 1-junction lacks "an effort", not "a effort".
 #[test]
 fn words_have_their_articles() {
     one_error(

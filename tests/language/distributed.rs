@@ -1,5 +1,5 @@
-//! Distributed-parameter models: the systems of Pourazadi's thesis against their records, the library's blocks against
-//! closed forms and roots found here, and what modal blocks owe to each other.
+//! Distributed-parameter models: the systems of Pourazadi's thesis compared with their records, the library's blocks
+//! compared with closed forms and roots found here, and interactions of modal blocks.
 
 mod blocks;
 mod counts;

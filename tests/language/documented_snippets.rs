@@ -1,4 +1,4 @@
-//! Every snippet of the language's page compiles.
+//! Every snippet of the language page compiles.
 
 use crate::equations::networks;
 
@@ -62,10 +62,10 @@ fn diagnostics(text: &str) -> (Vec<Diagnostic>, String) {
     (found, shown)
 }
 
-/// Models that are lumped and not linear.
+/// Nonlinear lumped models.
 const NONLINEAR: [&str; 1] = ["Pendulum"];
 
-/// Models that are lumped and linear.
+/// Linear lumped models.
 const LINEAR: [&str; 6] = ["Oscillator", "Lever", "Line", "VectorPair", "SpeedLoop", "SteelBar"];
 
 #[test]
@@ -97,7 +97,7 @@ fn nonlinear_snippets_compile_and_verify() {
     }
 }
 
-/// `(m*L^2)*der(w) = -m*g*L*sin(theta)`, as the page says.
+/// `(m*L^2)*der(w) = -m*g*L*sin(theta)`, as on the page.
 #[test]
 fn pendulum() {
     let system = compile_system(&snippet("Pendulum"), true).unwrap_or_else(|error| panic!("{error}"));
@@ -158,7 +158,7 @@ fn speed_loop() {
     assert_matrix(&[input], &[vec![1.0, 50.0]]);
 }
 
-/// `m v' = F - b v - fk`, `fk' = k v`; the displacement is held by the spring, so there is no third state.
+/// `m v' = F - b v - fk`, `fk' = k v`; the spring stores the displacement, so there is no third state.
 #[test]
 fn oscillator() {
     let compiled = compiled("Oscillator");
@@ -193,7 +193,7 @@ fn lever() {
     assert!(values[0][0].sub(expected).size() < 1e-15, "{values:?}");
 }
 
-/// The chain of four cells, from the load back: the current grows by `s C v`, the voltage by `(R + s L) i`.
+/// The chain of four cells, starting at the load: the current grows by `s C v`, the voltage by `(R + s L) i`.
 #[test]
 fn line() {
     let compiled = compiled("Line");

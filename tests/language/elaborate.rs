@@ -1,4 +1,4 @@
-//! From text to flat model: the snippets of the language's description, laws in many arrangements, faults.
+//! From text to flat model: the snippets of the language description, laws in many arrangements, errors.
 
 mod dump;
 mod faults;
@@ -33,10 +33,10 @@ pub fn run(text: &str, sets: &[&str]) -> (Option<Model>, Vec<Diagnostic>, Source
     (model.filter(|_| !failed), diagnostics, map)
 }
 
-/// The model of a text that must have no faults at all.
+/// The model of a text without any errors.
 pub fn good(text: &str) -> Model {
     let (model, diagnostics, map) = run(text, &[]);
-    // A remark on a right model is no fault of it.
+    // A remark is not an error of a valid model.
     let is_remark = |found: &Diagnostic| found.severity == Severity::Information;
     assert!(
         diagnostics.iter().all(is_remark),
@@ -46,7 +46,7 @@ pub fn good(text: &str) -> Model {
     model.expect("a text without faults has a model")
 }
 
-/// The text and what is said of it.
+/// The text and its diagnostics.
 pub fn said(text: &str, sets: &[&str]) -> String {
     let (_, diagnostics, map) = run(text, sets);
     format!("{}\n{}", text.trim(), render(&map, &diagnostics, false))
@@ -86,6 +86,6 @@ fn many_sections_are_expanded_without_copying_their_text() {
     );
     let model = good(&text);
     assert_eq!(model.graph.elements.len(), 3 * sections + 2);
-    // Equal values are one expression, however many instances hold it.
+    // Equal values share one expression, in any number of instances.
     assert!(model.exprs.len() < 100, "{} expressions", model.exprs.len());
 }

@@ -1,4 +1,5 @@
-//! `int`, `der`, `if`, indices and functions of time in every place of a model: equations that hold or an error, and never a panic.
+//! `int`, `der`, `if`, indices and functions of time at every position of a model: equations that hold or an error, and
+//! never a panic.
 
 use crate::language::format::checks;
 use crate::support::command;
@@ -9,10 +10,11 @@ use lgm::source::{NoFiles, SourceMap};
 use std::fs;
 use std::panic::catch_unwind;
 
-/// The command line gives its work as much stack as this (`src/cli/mod.rs`).
+/// The stack size of the command line's worker thread (`src/cli/mod.rs`).
 const STACK: usize = 256 << 20;
 
-/// The expressions that break the check of a model with them in one place, and how many have equations there.
+/// The expressions that break the check of a model when inserted at one position, and the number that have equations
+/// there.
 fn tried(place: &'static str) -> (Vec<&'static str>, usize) {
     let text = |expression: &str| model(&place.replace('@', &format!("w*{expression}")));
     let has_equations = |expression: &&str| {
@@ -29,7 +31,7 @@ fn tried(place: &'static str) -> (Vec<&'static str>, usize) {
     (broken, count)
 }
 
-/// Returns true if an expression in a place must be fixed, or may depend on parameters and time only.
+/// Returns true if an expression at a position must be constant, or may depend only on parameters and time.
 fn is_narrow(place: &str) -> bool {
     let narrow = ["param", "const", "input", "experiment", "d : Mass"];
     narrow.iter().any(|start| place.starts_with(start)) || place.contains("start = @")
@@ -67,7 +69,7 @@ fn bytes_choose_models() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// The rows of a run, without their header.
+/// The samples of a run, without the header.
 fn rows(text: &str) -> Vec<Vec<f64>> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("m.lgm"), text).unwrap();
@@ -78,7 +80,7 @@ fn rows(text: &str) -> Vec<Vec<f64>> {
     rows.lines().skip(1).map(number).collect()
 }
 
-/// `v' = 1` until the way is 0.1 m, at `t = sqrt(0.2)`; from there `v' = 1 - v`.
+/// `v' = 1` until the distance is 0.1 m, at `t = sqrt(0.2)`; then `v' = 1 - v`.
 #[test]
 fn an_integral_of_another_element_decides_a_condition_of_a_law() {
     let text = "element Drag(b, y) : translational { through = b*(if y > 0.1 then across else 0); }
@@ -105,7 +107,7 @@ model H {
     }
 }
 
-/// The spring begins at 0.5 m, and so does its integral in a law: the damper sees `1 + 0.5` at the start.
+/// The spring starts at 0.5 m, and so does its integral in a law: initially the damper's argument is `1 + 0.5`.
 #[test]
 fn an_integral_in_a_nonlinear_law_counts_from_the_start_of_its_storage() {
     let text = "element Cubic(a) : translational { through = a*across^3; }

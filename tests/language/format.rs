@@ -1,4 +1,4 @@
-//! The formatter: the style of docs/language.md, and what it must never do to any text.
+//! The formatter: the style of docs/language.md, and invariants for any text.
 
 #[path = "../../fuzz/src/checks/mod.rs"]
 pub(crate) mod checks;
@@ -16,7 +16,7 @@ fn formatted(text: &str) -> String {
     format(SourceId(0), text).unwrap_or_else(|diagnostics| panic!("{text:.2000}\n{:#?}", &diagnostics[0]))
 }
 
-/// What must hold of every text without errors or warnings; the text formatted.
+/// Invariants of every text without errors or warnings; returns the formatted text.
 fn assert_harmless(text: &str) -> String {
     let (_, diagnostics) = parse(SourceId(0), text);
     assert!(diagnostics.is_empty(), "{text}\n{diagnostics:#?}");

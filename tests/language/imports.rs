@@ -1,5 +1,5 @@
-//! Imports as the files of a real disk: they stay inside the model's folder unless `--include` says otherwise, and
-//! whatever lies at their paths is read or refused, never waited for.
+//! Imports as files on a real disk: they stay inside the model's folder unless `--include` allows more, and any file at
+//! their paths is read or rejected without blocking.
 
 #![cfg(unix)]
 
@@ -14,7 +14,7 @@ const PART: &str = "component Part(k [N/m]) { port a : translational; s : Spring
 const USE: &str =
     "model M { node x : translational; p : Part(3) (a = x); m : Mass(1) x -> gnd; output f = through(p.s); }\n";
 
-/// A folder `work` for the model beside a folder `shared` with a part.
+/// A folder `work` for the model next to a folder `shared` with a component.
 fn place() -> TempDir {
     let place = tempfile::tempdir().unwrap();
     for folder in ["work", "shared"] {
@@ -24,8 +24,8 @@ fn place() -> TempDir {
     place
 }
 
-/// Runs `lgm check --format json` on a model with this import, in the folder `work`; the codes that it answers with
-/// stand behind its exit code.
+/// Runs `lgm check --format json` on a model with this import, in the folder `work`; returns its exit code and
+/// diagnostic codes.
 fn check(place: &Path, import: &str, options: &[&str]) -> (Option<i32>, Vec<String>) {
     fs::write(place.join("work/model.lgm"), format!("import \"{import}\";\n{USE}")).unwrap();
     run(place, "model.lgm", options)
@@ -46,7 +46,7 @@ fn run(place: &Path, file: &str, options: &[&str]) -> (Option<i32>, Vec<String>)
 }
 
 fn refused(code: &str) -> (Option<i32>, Vec<String>) {
-    // The part that the import would bring is missing then, and is not reported again.
+    // The missing component of the import is not reported again.
     (Some(1), vec![code.to_string()])
 }
 
@@ -62,7 +62,7 @@ fn a_path_that_leaves_the_folder_is_refused_unless_it_is_included() {
         assert_eq!(check(place.path(), import, &[]), refused("LGM0103"), "{import}");
         let options = ["--include", "../shared"];
         let expected = match Path::new(import).is_absolute() {
-            // The option names the folder by another path, so it is that path which the import must use.
+            // The option names the folder by another path, so the import must use that path.
             true => refused("LGM0103"),
             false => accepted(),
         };
@@ -70,7 +70,7 @@ fn a_path_that_leaves_the_folder_is_refused_unless_it_is_included() {
     }
     let shared = place.path().join("shared").display().to_string();
     assert_eq!(check(place.path(), &absolute, &["--include", &shared]), accepted());
-    // Another folder than the one that holds the file allows nothing.
+    // A folder that does not contain the file allows nothing.
     fs::create_dir(place.path().join("other")).unwrap();
     assert_eq!(
         check(place.path(), "../shared/part.lgm", &["--include", "../other"]),
@@ -97,14 +97,14 @@ fn included_folders_are_searched_after_the_own_one() {
     let options = ["--include", "../shared"];
     assert_eq!(check(place.path(), "part.lgm", &[]), refused("LGM0101"));
     assert_eq!(check(place.path(), "part.lgm", &options), accepted());
-    // A file of the own folder comes first: this one lacks the component.
+    // A file of the model's folder has priority: this one lacks the component.
     fs::write(
         place.path().join("work/part.lgm"),
         "component Other { port a : translational; }\n",
     )
     .unwrap();
     assert_eq!(check(place.path(), "part.lgm", &options).0, Some(1));
-    // An included file finds what lies beside it.
+    // An included file finds its neighbours.
     fs::write(place.path().join("shared/all.lgm"), "import \"part.lgm\";\n").unwrap();
     assert_eq!(check(place.path(), "all.lgm", &options), accepted());
     // The option may be given several times.
@@ -163,7 +163,7 @@ fn links_are_followed_inside_the_folder_only() {
     )
     .unwrap();
     assert_eq!(run(place.path(), "model.lgm", &[]), accepted());
-    // Links that go round in a circle, and one that leads nowhere.
+    // Circular links, and a dangling link.
     symlink("round.lgm", work.join("round.lgm")).unwrap();
     symlink("nowhere", work.join("broken.lgm")).unwrap();
     for import in ["round.lgm", "broken.lgm"] {
@@ -193,7 +193,7 @@ fn what_is_no_file_is_refused_at_once() {
     for import in ["folder.lgm", "socket.lgm", "pipe.lgm", "", "."] {
         assert_eq!(check(place.path(), import, &[]), refused("LGM0101"), "{import}");
     }
-    // A device may be linked to from inside; even where its folder is allowed, it is no file.
+    // A link may point to a device; even in an allowed folder it is not a regular file.
     symlink("/dev/zero", work.join("zero.lgm")).unwrap();
     assert_eq!(check(place.path(), "zero.lgm", &[]), refused("LGM0103"));
     assert_eq!(
@@ -211,7 +211,7 @@ fn what_is_no_text_is_refused() {
     assert_eq!(check(place.path(), "latin.lgm", &[]), refused("LGM0101"));
     let (code, codes) = check(place.path(), "zero.lgm", &[]);
     assert_eq!((code, codes[0].as_str()), (Some(1), "LGM0005"), "{codes:?}");
-    // The same as the model itself, where the place can be shown.
+    // The same for the model itself, with a location.
     assert_eq!(run(place.path(), "latin.lgm", &[]), refused("LGM0007"));
 }
 
@@ -234,7 +234,7 @@ fn a_model_on_standard_input_stays_in_the_folder_too() {
     }
 }
 
-/// Files of which each imports the next, and the last has the part.
+/// Files that each import the next one; the last contains the component.
 fn chain(place: &Path, length: usize) {
     for at in 1..length {
         let text = format!("import \"link{}.lgm\";\n", at + 1);

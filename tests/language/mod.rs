@@ -1,4 +1,4 @@
-//! Texts: what is a model, and what is said of one that is none.
+//! Texts: valid models, and diagnostics of invalid ones.
 
 mod bond_messages;
 mod distributed;

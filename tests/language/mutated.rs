@@ -1,7 +1,8 @@
-//! Examples with nonlinear laws, changing moduli, closed chains, controllers and starts, changed at random: whatever a text has become,
-//! the compiler answers, and soon.
+//! Examples with nonlinear laws, varying moduli, closed chains, controllers and initial values, mutated at random: the
+//! compiler responds to any text, and quickly.
 //!
-//! `LGM_CASES=100 cargo test --release --test all mutated:: -- --nocapture` compiles 100 times the usual number, and `LGM_SEED=17` others.
+//! `LGM_CASES=100 cargo test --release --test all mutated:: -- --nocapture` compiles 100 times the usual number, and
+//! `LGM_SEED=17` other mutants.
 
 use crate::support::cases::{first_seed, many};
 use lgm::Request;
@@ -17,17 +18,17 @@ use std::time::Duration;
 /// The usual number of mutants.
 const MUTANTS: u64 = 40;
 
-/// One that has no answer after this has none.
+/// A compilation without a result after this time counts as endless.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What the language has for these models, and numbers that make trouble.
+/// Language constructs for these models, and numbers that cause trouble.
 const WORDS: [&str; 40] = [
     "0", "1", "-1", "2", "0.5", "1e-9", "1e9", "1e300", "pi", "time", "start", "guess", "close", "int", "der",
     "across", "through", "sin", "cos", "exp", "sqrt", "abs", "sign", "min", "step", "if", "then", "else", "gnd",
     "vector", "signal", "state", "output", "input", "+", "*", "^", "/", ";", ",",
 ];
 
-/// Texts of models that hold something that is not linear, or steers.
+/// Texts of nonlinear or controlled models.
 fn originals() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut files: Vec<_> = [folder.clone(), folder.join("seeds")]
@@ -46,7 +47,7 @@ fn originals() -> Vec<String> {
         .map(|text| without_comments(&text))
         .collect();
     assert!(found.len() > 15, "{}", found.len());
-    // Starts that follow from others.
+    // Dependent initial values.
     found.push(
         "model Swing { param m = 1; param L = 0.5; node joint : rotational; node p[2] vector : translational;
          state theta = int(across(joint)), guess = 0.2; signal height = L*(1 - cos(theta)), start = 0.1;
@@ -64,7 +65,7 @@ fn without_comments(text: &str) -> String {
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Names, numbers, signs and the space between them.
+/// Names, numbers, symbols and the whitespace between them.
 fn tokens(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let kind = |letter: char| match letter {
@@ -85,7 +86,7 @@ fn tokens(text: &str) -> Vec<String> {
     found
 }
 
-/// Numbers that look random, the same in every run.
+/// Pseudorandom numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -97,7 +98,7 @@ impl Random {
     }
 }
 
-/// A text with one to four tokens taken out, doubled, exchanged or replaced.
+/// A text with one to four tokens removed, duplicated, swapped or replaced.
 fn mutant(originals: &[String], random: &mut Random) -> String {
     let text = &originals[random.below(originals.len())];
     let mut list = tokens(text);
@@ -116,7 +117,7 @@ fn mutant(originals: &[String], random: &mut Random) -> String {
     list.concat()
 }
 
-/// Compiles a text in one of several ways; the sentence of a panic.
+/// Compiles a text in one of several ways; returns the message of a panic.
 fn compile(text: &str, way: usize) -> Result<(), String> {
     let run = || {
         let mut map = SourceMap::default();
@@ -132,7 +133,7 @@ fn compile(text: &str, way: usize) -> Result<(), String> {
             _ => StateRequest::Natural,
         };
         let (_, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
-        // A verification that fails is a fault of the compiler.
+        // A failed verification is a bug of the compiler.
         assert!(
             !diagnostics.iter().any(|found| found.code == "LGM0711"),
             "{}",
@@ -153,7 +154,7 @@ fn changed_examples_are_answered() {
     let mut faults = Vec::new();
     for k in 0..count {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (seed << 32) ^ (k + 1));
-        // The first numbers of near seeds are alike.
+        // The first numbers of adjacent seeds are similar.
         (0..8).for_each(|_| {
             random.below(2);
         });

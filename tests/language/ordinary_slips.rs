@@ -1,4 +1,5 @@
-//! Slips of everyday models, and what is said of them: units without dots, kinds without their endings, outputs that are read.
+//! Common mistakes in models and their messages: units without dots, kinds with shortened names, outputs used as
+//! variables.
 
 use crate::support::command;
 
@@ -8,7 +9,7 @@ use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use std::fs;
 
-/// The diagnostics of a text, without remarks, and the words that show them.
+/// The diagnostics of a text, without remarks, and their rendered form.
 fn found(text: &str) -> (Vec<Diagnostic>, String) {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
@@ -18,7 +19,7 @@ fn found(text: &str) -> (Vec<Diagnostic>, String) {
     (found, shown)
 }
 
-/// Asserts the codes that are found in a text, and words that are shown.
+/// Asserts the codes of a text, and parts of the rendered messages.
 #[track_caller]
 fn says(text: &str, codes: &[&str], words: &[&str]) {
     let (found, shown) = found(text);
@@ -126,7 +127,7 @@ fn a_torque_is_no_energy() {
     assert!(equations.lines().any(|line| line.trim() == "t N.m"), "{equations}");
 }
 
-/// `fx[1]` beside a unit that does not fit was an error, `write fx[1]`; so was one within a sum.
+/// `fx[1]` with an incompatible unit gave an error, `write fx[1]`; so did one within a sum.
 #[test]
 fn an_entry_of_a_signal_is_shown_beside_a_unit_that_does_not_fit() {
     let text = "model A {
@@ -162,7 +163,7 @@ fn heat_capacities_of_absolute_temperatures_need_a_start() {
         &["the temperature of `c` starts at 0 K", "start = 293"],
     );
     says(&text.replace("a -> gnd; o", "a -> gnd, start = 280; o"), &[], &[]);
-    // Temperatures above those of the surroundings begin at 0, and what a source holds begins where the source does.
+    // Temperatures above those of the surroundings start at 0, and storage at a source starts at the source's value.
     says(&text.replace("293", "20"), &[], &[]);
     let (_, shown) = found(&text.replace("a -> gnd; o", "o -> gnd; d : HeatSource(1) gnd -> a; o"));
     assert!(!shown.contains("LGM0451"), "{shown}");
@@ -175,11 +176,11 @@ fn gears_that_lock_each_other_are_named() {
   h : Transformer(5) c -> gnd, d -> gnd; node d : rotational; L : Inertia(1) d -> gnd;
   m : TorqueSource(1) gnd -> a; output w = across(J); }";
     says(text, &["LGM0323"], &["`g1`, `g2` and `g3` lock each other"]);
-    // Around this ring the ratios multiply to 1, and it turns.
+    // Around this ring the ratios multiply to 1, so it can turn.
     says(&text.replace("r = 1;", "r = 1/6;"), &["LGM0322"], &[]);
 }
 
-/// Runs a command on a text, and gives what it wrote to standard output and to standard error.
+/// Runs a command on a text, and returns its standard output and standard error.
 #[track_caller]
 fn ran(text: &str, words: &[&str], code: i32) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -204,7 +205,7 @@ fn a_picture_comes_without_rows() {
     assert!(rows.is_empty(), "{rows}");
 }
 
-/// Five time constants of 2 s, as `lgm simulate` runs without a stop.
+/// Five time constants of 2 s, like `lgm simulate` without a stop time.
 #[test]
 fn an_emitted_program_runs_as_long_as_simulate_does() {
     let text = "model L { node x : translational; m : Mass(2) x -> gnd; d : Damper(1) x -> gnd; f : ForceSource(1) gnd -> x; }";

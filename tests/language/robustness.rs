@@ -1,4 +1,4 @@
-//! Hostile and accidental texts: whatever is written, the compiler answers with a diagnostic, and soon.
+//! Hostile and accidental texts: the compiler answers any text with a diagnostic, and quickly.
 //!
 //! The tests run the built program with a limit on its memory where the system has one, and kill it after a time that
 //! only an endless computation reaches. How quick it is beyond that is read from what each run prints:
@@ -14,12 +14,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// An endless computation is killed after this.
+/// The time after which an endless computation is killed.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The address space of the program, in KiB: 256 MiB of it are its stack, most of which is never touched.
+/// The address space of the program, in KiB: 256 MiB of it are its stack, which remains mostly unused.
 const MEMORY: u32 = 1_500_000;
 
-/// What the program answers: its exit code, and the diagnostics by their codes.
+/// The program's response: its exit code, and the codes of its diagnostics.
 struct Answer {
     exit: Option<i32>,
     said: String,
@@ -31,7 +31,7 @@ fn check(text: impl AsRef<[u8]>) -> Answer {
     run(text, &["check"])
 }
 
-// It is waited for by `wait4`, which reports what it used.
+// `wait4` waits for it and reports its resource usage.
 #[allow(clippy::zombie_processes)]
 fn run(text: impl AsRef<[u8]>, arguments: &[&str]) -> Answer {
     let folder = tempfile::tempdir().unwrap();
@@ -75,10 +75,10 @@ fn run(text: impl AsRef<[u8]>, arguments: &[&str]) -> Answer {
     }
 }
 
-/// How a child ended and what it used, once it has ended.
+/// The exit status of a child and its resource usage, once it has ended.
 fn ended(child: &std::process::Child) -> Option<(ExitStatus, libc::rusage)> {
     let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: both pointers are valid for the call, and zeroes are a valid rusage. The child is waited for here alone.
+    // SAFETY: both pointers are valid for the call, and zeroes are a valid rusage. Only this call waits for the child.
     unsafe {
         let waited = libc::wait4(
             child.id() as libc::pid_t,
@@ -91,7 +91,7 @@ fn ended(child: &std::process::Child) -> Option<(ExitStatus, libc::rusage)> {
     }
 }
 
-/// Prints seconds of processor time, the peak of resident memory, and the beginning of the text.
+/// Prints seconds of processor time, the peak of resident memory, and the start of the text.
 fn measured(usage: &libc::rusage, text: &[u8]) {
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
     // Linux counts in units of 1024 bytes, macOS in bytes.
@@ -101,7 +101,7 @@ fn measured(usage: &libc::rusage, text: &[u8]) {
     println!("measured {time:.2} s {megabytes:.0} MB {shown:?}");
 }
 
-/// The text is refused, and the first diagnostic has this code.
+/// The text is rejected, and the first diagnostic has this code.
 #[track_caller]
 fn refused(code: &str, text: impl AsRef<[u8]>) {
     let answer = check(text);
@@ -119,7 +119,7 @@ fn head(said: &str) -> String {
     said.chars().take(2000).collect()
 }
 
-/// A model that is right but for these statements.
+/// A valid model except for these statements.
 fn model(statements: &str) -> String {
     format!(
         "model M {{ node a : electrical; r : Resistor(1) a -> gnd; s : CurrentSource(1) gnd -> a; {statements} }}\n"
@@ -173,7 +173,7 @@ fn deep_nesting_is_refused_whatever_is_nested() {
         model(&format!("param p = 1 [{}];", vec!["m"; MANY].join("."))),
     );
     refused("LGM0010", "[({".repeat(MANY));
-    // Brackets that never close, and ones that were never opened.
+    // Unclosed brackets, and unopened ones.
     refused("LGM0010", model(&format!("param p = {};", "(".repeat(MANY))));
     let answer = check(model(&format!("param p = 1{};", ")".repeat(MANY))));
     assert_eq!(answer.exit, Some(1));
@@ -214,7 +214,7 @@ fn towers_of_powers_and_numbers_out_of_range() {
         model(&format!("param p = {};", vec!["1e399"; 2000].join("*"))),
     );
     refused("LGM0025", model("param p = 1 [m^99999999999];"));
-    // Each parameter is the square of the one before it.
+    // Each parameter is the square of the previous one.
     let squares: String = (0..100).map(|i| format!("param s{} = s{i}*s{i};", i + 1)).collect();
     refused("LGM0406", model(&format!("param s0 = 1.5; {squares}")));
     let squares = squares.replace("param", "const");
@@ -222,7 +222,7 @@ fn towers_of_powers_and_numbers_out_of_range() {
         "LGM0406",
         model(&format!("const s0 = 1.5; {squares} q : Resistor(s99) a -> gnd;")),
     );
-    // Exact fractions with ever longer denominators become doubles in the end.
+    // Exact fractions with growing denominators eventually become doubles.
     accepted(model("param p = sum(i in 1:100000, 1/i);"));
     accepted(model(&format!(
         "param p = {};",
@@ -321,7 +321,7 @@ fn components_that_hold_themselves() {
             "component A(const n) {{ port p : electrical; if n > 0 {{ a : A(n + 1) (p = p); b : A(n + 1) (p = p); }} }}\n{root}"
         ),
     );
-    // Sixty levels that double each time, with an end and without one.
+    // Sixty levels that double each time, with and without an end of the recursion.
     let root = "model M { node x : electrical; a : A(60) (p = x); }\n";
     refused(
         "LGM0129",
@@ -353,7 +353,7 @@ fn components_that_hold_themselves() {
              model M {{ node x : electrical; a : A0 (p = x); }}\n"
         ),
     );
-    // A tree with an end is a model like any other.
+    // A tree whose recursion ends is an ordinary model.
     accepted(
         "component A(const n) { port p : electrical; if n > 0 { a : A(n - 1) (p = p); b : A(n - 1) (p = p); } \
          else { r : Resistor(1) p -> gnd; } }\nmodel M { node x : electrical; a : A(9) (p = x); c : Capacitor(1) x -> gnd; }\n",
@@ -460,7 +460,7 @@ fn one_line_of_a_million_letters() {
     refused("LGM0001", format!("/* {}", "a".repeat(1_000_000)));
     refused("LGM0001", "/* ".repeat(300_000));
     refused("LGM0002", format!("import \"{}\n", "a".repeat(1_000_000)));
-    // A fault at the end of a long line is shown with what stands around it.
+    // An error at the end of a long line is shown with its context.
     let answer = check(format!(
         "/* {} */ model M {{ param limit = 1; param b = limi; }}",
         "a".repeat(1_000_000)
@@ -486,7 +486,8 @@ fn what_is_no_text_and_what_only_looks_like_one() {
     refused("LGM0007", b"model M { \xff\xfe }\n");
     refused("LGM0005", b"model M { \0 }\n");
     refused("LGM0005", "model M {\u{7} }\n");
-    // Letters of other alphabets that look like ASCII, a letter without width, and one that turns the line around.
+    // Letters of other alphabets that look like ASCII, a zero-width letter, and one that reverses the direction of
+    // text.
     refused("LGM0006", "model \u{41c} { param a = 1; }\n");
     refused("LGM0006", "model M { param \u{430} = 1; }\n");
     refused("LGM0006", "model M { param \u{ff42} = 2; }\n");

@@ -1,4 +1,4 @@
-//! Syntax errors as a person meets them: the source, what is said about it, and what still reaches the tree.
+//! Syntax errors as users see them: the source, the messages, and the parts that still reach the tree.
 
 use lgm::diagnostic::Diagnostic;
 use lgm::rendering::render;
@@ -6,7 +6,7 @@ use lgm::source::SourceMap;
 use lgm::syntax::ast::{Action, Ast, Item, Statement, StatementKind};
 use lgm::syntax::{parse, parse_expression};
 
-/// The source with the rendered errors and the parts that survived, one a line.
+/// The source with the rendered errors and the remaining parts, one on each line.
 fn report(source: &str) -> String {
     let mut sources = SourceMap::default();
     let id = sources.add("model.lgm", source, None);
@@ -20,7 +20,7 @@ fn report(source: &str) -> String {
     )
 }
 
-/// The same for an expression alone.
+/// The same for a single expression.
 fn report_expression(source: &str) -> String {
     let mut sources = SourceMap::default();
     let id = sources.add("--set", source, None);
@@ -40,7 +40,7 @@ fn check_codes(diagnostics: &[Diagnostic]) {
             .expect("a numbered code");
         assert!((1..100).contains(&number), "{} is not a syntax code", diagnostic.code);
         assert!(!diagnostic.labels.is_empty(), "{} has no place", diagnostic.message);
-        // A label without words is not drawn, so the place would be lost.
+        // A label without text is not drawn, so its location would be lost.
         let silent = diagnostic.labels.iter().any(|label| label.message.is_empty());
         assert!(!silent, "{} has a label without words", diagnostic.message);
         assert!(diagnostic.help.is_some(), "{} has no help", diagnostic.message);
@@ -109,7 +109,7 @@ fn survivors(sources: &SourceMap, tree: &Ast) -> String {
     out
 }
 
-/// The assignments of a block, those of both branches of a condition.
+/// The assignments of a block, including both branches of a condition.
 fn actions(sources: &SourceMap, body: &[Action]) -> String {
     let one = |action: &Action| match action {
         Action::Assign(assignment) => format!("    {}\n", sources.slice(assignment.span)),

@@ -1,5 +1,5 @@
-//! Models that compile, and are not what was meant: units that a number without one hides, masses between moving nodes, laws
-//! without an energy. Each is reported, and what is right is not.
+//! Models that compile but have an unintended meaning: units hidden by a number without one, masses between moving
+//! nodes, laws without an energy. Each is reported, and valid models are not.
 
 use crate::equations::networks;
 use crate::support::pages::{Block, blocks, package};
@@ -10,7 +10,7 @@ use lgm::source::{NoFiles, SourceMap};
 use networks::adapter::compile_numeric;
 use std::fs;
 
-/// All that is said of a text, and how it is shown.
+/// All diagnostics of a text, and their rendered form.
 fn said(text: &str) -> (Vec<Diagnostic>, String) {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
@@ -19,19 +19,19 @@ fn said(text: &str) -> (Vec<Diagnostic>, String) {
         ..lgm::Request::default()
     };
     let mut found = lgm::check(&NoFiles, &mut map, root, &request);
-    // That the equations hold is no fault.
+    // The remark that the equations hold is not an error.
     found.retain(|found| found.severity != Severity::Information);
     let shown = render(&map, &found, false);
     (found, shown)
 }
 
-/// Asserts that nothing is said of a text.
+/// Asserts that a text has no diagnostics.
 fn silent(text: &str) {
     let (found, shown) = said(text);
     assert!(found.is_empty(), "{shown}\n{text}");
 }
 
-/// Asserts that exactly one thing is said, with this code and severity, and these words.
+/// Asserts a single diagnostic with this code and severity, and these parts of its message.
 fn says(text: &str, severity: Severity, code: &str, words: &[&str]) {
     let (found, shown) = said(text);
     assert!(found.len() == 1, "{shown}\n{text}");
@@ -49,9 +49,10 @@ fn warns(text: &str, words: &[&str]) {
     says(text, Severity::Warning, "LGM0209", words);
 }
 
-// ---- What was passed over ----------------------------------------------------------------------------------------
+// ---- Undetected mistakes -----------------------------------------------------------------------------------------
 
-/// `sum`, `list` and `root` without a range made no value and no diagnostic: the compiler stopped later, or blamed something else.
+/// `sum`, `list` and `root` without a range gave neither a value nor a diagnostic: the compiler stopped later, or
+/// reported something else.
 #[test]
 fn a_sum_over_nothing_is_a_fault_of_its_own() {
     for call in ["sum()", "sum(2 [N/m])", "list()", "root()", "root(2 [N/m], 3 [N/m])"] {
@@ -74,7 +75,7 @@ fn a_sum_over_nothing_is_a_fault_of_its_own() {
     }
 }
 
-/// What is wrong inside of a definition that nothing uses is found in the text that defines it.
+/// Errors inside an unused definition are reported in the text that contains it.
 #[test]
 fn definitions_that_nothing_uses_are_checked() {
     let faults = |text: &str| {
@@ -131,7 +132,7 @@ component Outer() { port p : electrical; inner : Inner(2 [ohm]) (p = p); }",
         let (found, shown) = faults(text);
         assert_eq!(found, [expected], "{shown}\n{text}");
     }
-    // What it is used with is not known, or nothing is wrong.
+    // Its use is unknown, or nothing is wrong.
     for text in [
         "component P(R, C) { port p : electrical; r : Resistor(R) p -> gnd; c : Capacitor(R/C) p -> gnd; }",
         "component P(const n) { port p[n] : electrical; for i in 1:n-3 { r[i] : Resistor(1 [ohm]) p[i] -> gnd; } }",
@@ -140,7 +141,7 @@ component Outer() { port p : electrical; inner : Inner(2 [ohm]) (p = p); }",
         "component P(C [F]) { port p; c : C(C); p -> c; }",
         "element E(c) : bond { effort = c*int(flow); }",
         "element E(r) { across = r*through; }",
-        // More than is looked at; it must not take long either.
+        // Beyond the limit of the check; it must not take long either.
         "component P() { port p : electrical; for i in 1:90000000 { r[i] : Resistor(1 [kg]) p -> gnd; } }",
     ] {
         let (found, shown) = faults(text);
@@ -151,7 +152,7 @@ component Outer() { port p : electrical; inner : Inner(2 [ohm]) (p = p); }",
     }
 }
 
-/// All models of a file are looked at, unless one is asked for.
+/// All models of a file are checked, unless one is selected.
 #[test]
 fn every_model_of_a_file_is_checked() {
     let text = "component Part() { port p, n : translational; damper : Damper(2 [kg]) p -> n; }
@@ -183,7 +184,7 @@ model Third { node x : translational; body : Mass(1 [kg]) x -> gnd; source : For
 
 // ---- Numbers without a unit ---------------------------------------------------------------------------------------
 
-/// A mass and what else acts on its node, with some parameters.
+/// A mass and the other elements at its node, with some parameters.
 fn on_a_mass(rest: &str) -> String {
     format!(
         "model M {{
@@ -243,7 +244,7 @@ fn a_number_alone_a_parameter_without_a_unit_and_pure_factors_are_right() {
     }
 }
 
-/// What is known for sure to be wrong remains an error.
+/// A certain error is still an error.
 #[test]
 fn a_mismatch_without_a_number_is_an_error() {
     says(
@@ -260,7 +261,7 @@ fn a_mismatch_without_a_number_is_an_error() {
     );
 }
 
-/// A length in metres is not taken for millimetres because a number stands before it; and if it is ambiguous, nothing is guessed.
+/// A length in metres is not mistaken for millimetres because of a preceding number; an ambiguous case is not guessed.
 #[test]
 fn a_product_with_a_number_keeps_its_unit() {
     let text = |value: &str| {
@@ -353,7 +354,7 @@ fn the_page_about_signs_compiles_and_both_notations_agree() {
             other => panic!("what is a block of `{other}`?"),
         }
         let compiled = compile_numeric(text).unwrap();
-        // Trace and determinant of A are the same in whatever states.
+        // Trace and determinant of A do not depend on the choice of states.
         let rows = &compiled.linear.a;
         let a = nalgebra::DMatrix::from_fn(rows.len(), rows.len(), |row, column| rows[row][column]);
         let name = text.split_whitespace().nth(1).unwrap();
@@ -389,7 +390,7 @@ fn a_mass_between_moving_nodes_is_reported() {
         &["`m : Mass(..) a -> gnd;`", "`Inerter(..)`"],
     );
     reported(&between("m : Mass(1 [kg]) b -> a;"), &["`m : Mass(..) b -> gnd;`"]);
-    // A base that shakes is not at rest, and one that a source moves steadily is no worse than the reference.
+    // A shaking base is not at rest, but a base that a source moves steadily is equivalent to the reference.
     let on_base = |velocity: &str| {
         format!(
             "model M {{ node x, base : translational;  shake : VelocitySource({velocity}) base -> gnd;
@@ -429,7 +430,7 @@ fn inerters_and_elements_that_may_lie_between_nodes_are_right() {
   s : Resistor(1) a -> gnd;  output u = across(a); }");
     silent("model M { node a, b : fluid;  q : FlowSource(1) gnd -> a;  C : FluidCapacitor(1) a -> b;  r : FluidResistor(1) b -> gnd;
   s : FluidResistor(1) a -> gnd;  output P = across(a); }");
-    // A part that floats has a reference of its own.
+    // A floating part has its own reference.
     silent(
         "model M { node x : translational;  node base : translational, floating;  f : ForceSource(1) base -> x;
   m : Mass(1) x -> base;  output v = across(m); }",
@@ -471,7 +472,7 @@ fn an_inerter_adds_to_neither_mass_alone() {
 
 // ---- Laws without an energy ---------------------------------------------------------------------------------------
 
-/// A two-port storage of bonds with a law, with whatever else the text needs.
+/// A two-port bond storage with a law, and the rest of the text.
 fn field(law: &str) -> String {
     format!(
         "element F(c = 1.5, d = 0.8) : bond {{
@@ -526,16 +527,16 @@ fn a_law_with_an_energy_is_taken() {
         "a.flow = int(a.effort)*(d + int(b.flow));  b.effort = int(a.effort)^2/2;",
         // The charge is counted twice: 2 q0 = int(2*a.flow).
         "a.effort = int(2*a.flow)*(1 + int(b.flow)^2);  b.effort = int(2*a.flow)^2*int(b.flow)/2;",
-        // Functions whose equality needs an identity.
+        // Functions that are equal only by an identity.
         "a.effort = 2*sin(int(a.flow))*cos(int(a.flow))*int(b.flow);  b.effort = (1 - cos(2*int(a.flow)))/2;",
-        // A state that is no integral of a variable of the ports: it may dissipate.
+        // A state that is not an integral of a port variable: it may dissipate.
         "a.effort = int(a.flow) + int(int(a.flow) - 2*int(b.flow));  b.effort = int(b.flow) + b.flow;",
     ] {
         silent(&field(law));
     }
 }
 
-/// Linear graphs, vectors and values that decide: an energy there is only where the two parameters are equal.
+/// Linear graphs, vectors and decisive values: an energy exists only if the two parameters are equal.
 #[test]
 fn an_energy_is_looked_for_with_the_parameters_at_hand() {
     let vector = |p: f64, q: f64| {
@@ -556,9 +557,10 @@ model M {{ param p = {p};  param q = {q};  node x, y : translational;
     );
 }
 
-// ---- Nothing of something ----------------------------------------------------------------------------------------
+// ---- Empty ranges and arrays -------------------------------------------------------------------------------------
 
-/// A loop over an empty range makes nothing, and an array may have no entries: faults behind them name the range and the array.
+/// A loop over an empty range creates nothing, and an array may have no entries: errors in later references name the
+/// range and the array.
 #[test]
 fn empty_ranges_and_arrays_are_named_where_something_is_missed() {
     let empty = "this range is empty";

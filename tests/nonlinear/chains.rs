@@ -29,7 +29,7 @@ fn compile(source: &str, sets: &[&str]) -> StateSystem {
     };
     let (system, diagnostics) = lgm::compile(&NoFiles, &mut map, root, &request);
     let shown = render(&map, &diagnostics, false);
-    // Verified, and nothing else to be said.
+    // Verified, without other diagnostics.
     assert!(
         diagnostics.iter().all(|diagnostic| diagnostic.code == "LGM0712"),
         "{shown}"
@@ -46,7 +46,7 @@ fn four_bar(sets: &[&str]) -> StateSystem {
     compile(&fs::read_to_string(example("four_bar.lgm")).unwrap(), sets)
 }
 
-/// Rows of a run.
+/// Samples of a run.
 #[derive(Default)]
 struct Rows {
     times: Vec<f64>,
@@ -93,7 +93,7 @@ fn output(system: &StateSystem, name: &str) -> usize {
 #[test]
 fn a_slider_crank_is_where_its_geometry_puts_it() {
     let system = slider_crank(&[]);
-    // Two states: the rod's angle is none.
+    // Two states: the rod's angle is not a state.
     assert_eq!(system.states.len(), 2, "{:?}", system.states);
     let rows = run(&system, 2.0, 201, 1e-9);
     let (theta, angle, x, v) = (
@@ -126,8 +126,8 @@ fn slider_crank_energy(theta: f64, w: f64) -> f64 {
     0.02 * w * w / 2.0 + 0.005 * rate * rate / 2.0 + 0.6 * point(0.12) + 0.8 * point(0.3) + 0.6 * 9.81 * height
 }
 
-/// What a thousand revolutions do to positions and to the energy: positions are solved for wherever the equations are
-/// evaluated, so they stay closed to rounding; the energy drifts with the tolerance of the integration alone.
+/// Errors of positions and energy after a thousand revolutions. Positions are solved at every evaluation of the
+/// equations, so they stay closed to round-off; the energy drifts with the integration tolerance alone.
 #[test]
 fn a_thousand_revolutions_do_not_open_the_chain() {
     let system = slider_crank(&["w_0=60"]);
@@ -139,7 +139,7 @@ fn a_thousand_revolutions_do_not_open_the_chain() {
     for (states, outputs) in rows.states.iter().zip(&rows.outputs) {
         open = open.max((0.1 * states[theta].sin() + 0.3 * outputs[angle].sin()).abs());
         drift = drift.max((slider_crank_energy(states[theta], states[w]) / first - 1.0).abs());
-        // The branch of the assembly never changes.
+        // The assembly configuration never changes.
         assert!(outputs[angle].cos() > 0.9);
     }
     let turns = rows.states.last().unwrap()[theta] / std::f64::consts::TAU;
@@ -183,7 +183,7 @@ fn a_slider_crank_accelerates_as_lagrange_says() {
                 values.get(&symbol).copied()
             })
             .unwrap()[0];
-        // Kinetic energy is w^2 times half the mass, and what is left without w is the potential.
+        // The kinetic energy is w^2 times half the mass, and the remainder without w is the potential.
         let mass = |at: f64| 2.0 * (slider_crank_energy(at, 1.0) - slider_crank_energy(at, 0.0));
         let potential = |at: f64| slider_crank_energy(at, 0.0);
         let place = |at: f64| 0.1 * at.cos() + 0.3 * (-at.sin() / 3.0).asin().cos();
@@ -214,7 +214,7 @@ fn a_four_bar_linkage_keeps_freudensteins_equation_and_its_energy() {
     );
     let energy = |states: &[f64], outputs: &[f64]| {
         let (theta, w, phi, psi) = (states[theta], states[w], outputs[coupler], outputs[rocker]);
-        // Both velocities that follow, from the velocity of the coupler's end.
+        // Both dependent velocities, from the velocity of the coupler's end.
         let phi_rate = a * w * (psi - theta).sin() / (b * (phi - psi).sin());
         let psi_rate = a * w * (theta - phi).sin() / (c * (psi - phi).sin());
         let vx = -a * theta.sin() * w - b / 2.0 * phi.sin() * phi_rate;
@@ -238,7 +238,7 @@ fn a_four_bar_linkage_keeps_freudensteins_equation_and_its_energy() {
     assert!(turned > 30.0, "the crank turns around: {turned}");
 }
 
-/// Forces of constraint do no work: what the guide and the pins carry is what the masses need.
+/// Constraint forces do no work: the guide and the pins carry exactly the forces that the masses need.
 #[test]
 fn forces_of_constraint_hold_the_parts_in_their_tracks() {
     let system = slider_crank(&["g=0"]);
@@ -251,7 +251,7 @@ fn forces_of_constraint_hold_the_parts_in_their_tracks() {
     let mut largest = 0.0f64;
     for k in 2..rows.times.len() - 2 {
         let difference = |f: &dyn Fn(usize) -> f64| (8.0 * (f(k + 1) - f(k - 1)) - (f(k + 2) - f(k - 2))) / (12.0 * h);
-        // What accelerates rod and slider along x comes through the pin.
+        // The pin transmits the force that accelerates rod and slider along x.
         let momentum = |at: usize| {
             let centre = 0.12 / 0.3;
             let pin = |at: usize| -> f64 {

@@ -1,7 +1,7 @@
-//! Wrong uses of what makes a model nonlinear: integrals, states, signals, changing moduli, laws and multiports. Each snapshot
-//! holds the source with what is said of it.
+//! Misuse of nonlinear constructs: integrals, states, signals, varying moduli, laws and multiports. Each snapshot
+//! contains the source with its diagnostics.
 
-/// A crank, a rod and a slider on a guide, which start at these angles and close where that is zero.
+/// A crank, a rod and a slider on a guide, which start at these angles; the chain closes if that expression is zero.
 fn slider_crank(theta: &str, phi: &str, close: &str) -> String {
     format!(
         "

@@ -1,4 +1,5 @@
-//! Ideal op-amps, whose laws tie storage to sources and to other storage: the junction structure alone does not show it.
+//! Ideal op-amps, whose laws couple storage to sources and to other storage; the junction structure alone does not show
+//! this.
 
 use crate::support::command;
 
@@ -28,7 +29,7 @@ fn has(text: &str, lines: &[&str]) {
     assert!(verified.contains("LGM0712"), "{verified}");
 }
 
-/// The last row of a run that `--verify` has compared with the flat graph.
+/// The last sample of a run that `--verify` compared with the flat graph.
 #[track_caller]
 fn last_row(text: &str) -> Vec<f64> {
     let words = ["simulate", "--verify", "m.lgm", "--stop", "1", "--points", "3"];
@@ -87,11 +88,11 @@ fn an_integrator_before_a_differentiator_is_an_amplifier() {
   Op2 : IdealOpAmp() gnd -> p, q -> gnd;
   output y = across(q);
 }";
-    // The second capacitor adds nothing to the first one: the op-amp between them feeds it.
+    // The second capacitor adds nothing to the first one: the op-amp between them supplies it.
     has(text, &["der(C1.v) = u", "y = 2*u", "C2 follows C1"]);
     let row = last_row(text);
     assert!((row[1] - 2.0 * 1f64.sin()).abs() < 1e-9, "{}", row[1]);
-    // A start of the second one is that of the first.
+    // An initial value of the second one is that of the first.
     let started = text.replace("o -> p;", "o -> p, start = 1;");
     let (equations, _) = said(&started, &["equations", "m.lgm"]);
     assert!(equations.contains("across of C1, starts at -1"), "{equations}");
@@ -133,8 +134,9 @@ fn an_op_amp_whose_output_is_set_is_refused_as_before() {
     ends_with(&run, 1);
 }
 
-/// Two capacitors between two integrators, as in the elliptic filters after Cauer: both give up their states at once. The numbers are
-/// those of the nodal equations, solved with SymPy: y = 1 - e^(-a t) (cos(w t) + (17/111) sqrt(111) sin(w t)), a = 23/32, w = sqrt(111)/32.
+/// Two capacitors between two integrators, as in elliptic (Cauer) filters: both lose their states together. The numbers
+/// are those of the nodal equations, solved with SymPy: y = 1 - e^(-a t) (cos(w t) + (17/111) sqrt(111) sin(w t)), a =
+/// 23/32, w = sqrt(111)/32.
 #[test]
 fn capacitors_between_two_integrators_give_up_their_states_together() {
     let text = "model Cauer {

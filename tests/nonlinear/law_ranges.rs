@@ -1,5 +1,5 @@
-//! Laws that are solved for their argument, as `through = I0*atan(across/v0)` for the voltage: within the range of the function, at its
-//! end, and beyond, where the law has no value. Runs and emitted programs stop there.
+//! Laws that are solved for their argument, such as `through = I0*atan(across/v0)` for the voltage: within the range of
+//! the function, at its end, and beyond, where the law has no value. Runs and emitted programs stop there.
 
 use crate::emit::matlab;
 use crate::support;
@@ -11,17 +11,17 @@ use std::process::{Command, Output};
 use support::command::{ends_with, err, lgm, out};
 use support::emitted::{Rows, cargo, compile, emit, must, python};
 
-/// A model whose law comes to the end of its range.
+/// A model whose law reaches the end of its range.
 struct Ending {
     name: &'static str,
     text: String,
-    /// When, in seconds.
+    /// The time of the end, in seconds.
     end: f64,
-    /// The voltage before.
+    /// The voltage before the end.
     voltage: fn(f64) -> f64,
 }
 
-/// A law between a node and the reference, with whatever drives that.
+/// A law between a node and the reference, with its drive.
 fn driven(law: &str, by: &str) -> String {
     format!(
         "element Curve(I0 [A] = 1, v0 [V] = 1, C0 [F] = 1) : electrical {{ {law}; }}
@@ -43,7 +43,7 @@ fn fed(law: &str, current: &str) -> String {
 const VARACTOR: &str = "int(through) = 2*C0*v0*(1 - sqrt(1 - across/v0))";
 const ROOT: &str = "through = I0*sqrt(across/v0)";
 
-/// 2 A into the varactor beside 1 ohm: with z = 1 - q/2, z' = -(1 + z^2)/2.
+/// 2 A into the varactor in parallel with 1 ohm: with z = 1 - q/2, z' = -(1 + z^2)/2.
 fn charged() -> Ending {
     let by = "source : CurrentSource(2*u) gnd -> a; load : Resistor(1) a -> gnd;";
     Ending {
@@ -54,7 +54,7 @@ fn charged() -> Ending {
     }
 }
 
-/// An inductance of 1 H that drives 1 A through a root against 1 V: i' = -1 - i^2.
+/// An inductance of 1 H drives 1 A through a square root against 1 V: i' = -1 - i^2.
 fn slowed() -> Ending {
     let by = "node b : electrical; source : VoltageSource(-u) b -> gnd; coil : Inductor(1) b -> a, start = 1;";
     Ending {
@@ -91,7 +91,7 @@ fn endings() -> Vec<Ending> {
     ]
 }
 
-/// Whether rows are right up to the end, and whether there are none beyond.
+/// Checks that samples are right up to the end, and that none exist beyond.
 fn assert_rows(what: &str, rows: &Rows, ending: &Ending, spacing: f64) {
     let voltage = rows.names.iter().position(|name| name == "v").unwrap();
     for row in &rows.values {
@@ -144,7 +144,8 @@ fn within_its_range_an_inverse_is_a_closed_form_and_verifies() {
     }
 }
 
-/// Nonlinear storage that depends on other storage has the total as its state, also where the law could be solved for the voltage.
+/// Nonlinear storage that depends on other storage has the total as its state, even if the law could be solved for the
+/// voltage.
 #[test]
 fn storage_beside_a_varactor_has_the_total_charge_as_state() {
     let scratch = tempfile::tempdir().unwrap();
@@ -156,7 +157,7 @@ fn storage_beside_a_varactor_has_the_total_charge_as_state() {
     assert!(out(&found).contains(total), "{}", out(&found));
 }
 
-/// Models that come to the end of a range and never beyond it, whatever rounding and tolerances make of that.
+/// Models that reach the end of a range but never cross it, regardless of round-off and tolerances.
 fn touching() -> [(&'static str, String); 5] {
     let junction = "int(through) = 1e-12*C0*v0*sqrt(across/v0)";
     let decay = "node b : electrical; coil : Inductor(1) gnd -> b, start = 1; load : Resistor(5*u) b -> a;";
@@ -186,14 +187,14 @@ fn the_end_of_a_range_belongs_to_it() {
     }
 }
 
-/// The rows that a program has written, and what it has said.
+/// The samples that a program has written, and its messages.
 fn failed(what: &str, output: &Output) -> (String, String) {
     let (rows, said) = (out(output), err(output));
     assert!(!output.status.success(), "{what} goes on\n{rows}");
     (rows, said)
 }
 
-/// A model in a file, with the run that it asks for.
+/// A model in a file, with its requested run.
 fn write_run(file: &Path, text: &str, stop: f64, points: usize) {
     let text = text.trim_end_matches('}');
     let run = format!("{text}  experiment {{ stop = {stop} [s]; points = {points}; }}\n}}");

@@ -1,4 +1,4 @@
-//! Laws that are not linear, in every causality: what becomes of them, and that the flat graph's equations hold.
+//! Nonlinear laws in every causality: their equations, and that the flat graph's equations hold.
 
 use lgm::diagnostic::Diagnostic;
 use lgm::equations::StateSystem;
@@ -19,7 +19,7 @@ fn answer(text: &str) -> (Option<StateSystem>, Vec<Diagnostic>, String) {
     (system, diagnostics, shown)
 }
 
-/// The equations of a model that verifies: assignments, loops, derivatives and outputs, a line each.
+/// The equations of a verified model, one on each line: assignments, loops, derivatives and outputs.
 fn equations(text_of_model: &str) -> Vec<String> {
     let (system, diagnostics, shown) = answer(text_of_model);
     let system = system.unwrap_or_else(|| panic!("{text_of_model}\n{shown}"));
@@ -162,7 +162,7 @@ fn nonlinear_storage_has_energy_variables_as_states() {
 
 #[test]
 fn dependent_nonlinear_storage_adds_its_co_energy_jacobian() {
-    // Two capacitors side by side: C(v) = 1 + v/5 of the curved one adds to the 2 of the other.
+    // Two parallel capacitors: C(v) = 1 + v/5 of the nonlinear one adds to the 2 of the other.
     let found = equations(
         "element Curved(C0, C1) : electrical { der(C0*across + C1*across^2/2) = through; }
          model M { input i = 1; node a : electrical; s : CurrentSource(i) gnd -> a;
@@ -246,7 +246,7 @@ fn a_start_that_contradicts_the_mechanism_is_refused() {
     assert!(diagnostics.iter().any(|found| found.code == "LGM0425"), "{shown}");
 }
 
-/// Verification compares sums of forces with what they are made of: where a force vanishes, its rounding is no fault.
+/// Verification compares sums of forces with their terms: if a force vanishes, its round-off is not an error.
 #[test]
 fn forces_that_vanish_are_verified_too() {
     let joint_without_mass = "model M { param m = 1; param L = 0.5; param b = 0.02;
@@ -266,7 +266,7 @@ fn forces_that_vanish_are_verified_too() {
     }
 }
 
-/// A loop that has no solution at any point is no fault of the equations, and does not pass for verified.
+/// A loop without a solution at any point is not an error of the equations, and does not count as verified.
 #[test]
 fn a_loop_without_solution_is_not_verified() {
     let (system, diagnostics, shown) = answer(

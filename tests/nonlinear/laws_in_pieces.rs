@@ -1,5 +1,5 @@
-//! Loops whose branch ends, and laws in pieces: what a run makes of them beside closed forms, and beside SciPy's solution of the same
-//! circuits by complementarity (each diode either on or off) or by their closed-form networks.
+//! Loops whose solution branch ends, and piecewise laws: runs compared with closed forms, and with SciPy's solution of
+//! the same circuits by complementarity (each diode either on or off) or by their closed-form networks.
 
 use crate::support::command;
 use crate::support::emitted::STICKING;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const METHODS: [&str; 5] = ["auto", "bdf", "sdirk", "tr-bdf2", "tsit45"];
 
-/// The columns of a run by name, row by row.
+/// The columns of a run by name.
 pub struct Rows {
     names: Vec<String>,
     rows: Vec<Vec<f64>>,
@@ -68,8 +68,8 @@ pub const MULTIVIBRATOR: &str = "model Multivibrator {
   output v = across(o);
 }";
 
-/// The voltage of the capacitor, which goes to -15 and 15 V in turn and turns back where the amplifier is no longer saturated: where
-/// half of 15 V and its own voltage are 1 mV apart.
+/// The voltage of the capacitor, which approaches -15 and 15 V in turn. It turns back when the amplifier leaves
+/// saturation: when half of 15 V and its own voltage differ by 1 mV.
 pub fn multivibrating(time: f64) -> f64 {
     let (constant, turn): (f64, f64) = (1.0 / (20.0 * 3f64.ln()), 7.499);
     let half = constant * ((15.0 + turn) / (15.0 - turn)).ln();
@@ -229,8 +229,8 @@ model SixPulse {
   experiment { stop = 0.015 [s]; points = 2; }
 }";
 
-/// A bridge commutates: within nanoseconds currents that have come to zero become those that the blocking diodes let through, ten
-/// million times less a volt. SciPy's solution has 28.10413267 A.
+/// A bridge commutates: within nanoseconds the currents drop from zero to the leakage of the blocking diodes, ten
+/// million times smaller than a volt. SciPy's solution has 28.10413267 A.
 #[test]
 fn a_six_pulse_bridge_runs_by_every_implicit_method() {
     let folder = written(SIX_PULSE);
@@ -254,7 +254,7 @@ model D1 {
   experiment { stop = 0.02; points = 201; }
 }";
 
-/// SciPy's solution from one line of the law to the other, with the bends as events.
+/// SciPy's solution from one linear piece of the law to the other, with the kinks as events.
 #[test]
 fn a_diode_of_two_lines_turns_off_by_every_implicit_method() {
     let folder = written(TWO_LINES);
@@ -345,9 +345,9 @@ fn a_mass_that_sticks_and_a_relay_that_slides_are_reported_by_every_method() {
     }
 }
 
-/// A loop whose law sums terms far larger than its unknown: their rounding, which no partial derivative shows, was taken for a bend, and the
-/// loop for one without a solution, if the first guess was as good as rounding allows. What is expected was found by SciPy with the
-/// loop solved by bisection: Radau at 1e-10.
+/// A loop whose law sums terms far larger than its unknown. Their round-off, which no partial derivative shows, was
+/// mistaken for a kink, and the loop was considered unsolvable if the first guess was as good as round-off allows. The
+/// expected values were computed by SciPy with the loop solved by bisection: Radau at 1e-10.
 #[test]
 fn rounding_of_terms_that_cancel_is_no_bend() {
     let text = "element CubicT(a, c) : translational { through = a*int(across) + c*int(across)^3; }
@@ -375,7 +375,8 @@ model M {
     }
 }
 
-/// A capacitor whose voltage falls with its charge somewhere, in series with a linear one that makes the whole monotonic.
+/// A capacitor whose voltage decreases with its charge in some interval, in series with a linear one that makes the
+/// total monotonic.
 fn folded(input: &str, linear: &str) -> String {
     format!(
         "element S() : electrical {{
@@ -395,8 +396,8 @@ model Neg {{
     )
 }
 
-/// The total of both charges is the state, whatever comes first in the text, and determines the charge alone.
-/// What is expected was found by SciPy with the charge as the unknown: solve_ivp at 1e-10 with the charge found by bisection.
+/// The total charge is the state, whatever comes first in the text, and determines the individual charge. The expected
+/// values were computed by SciPy with the charge as the unknown: solve_ivp at 1e-10 with the charge found by bisection.
 #[test]
 fn storage_whose_voltage_falls_takes_a_total() {
     let folder = written(&folded("8*(ramp(0.5) - ramp(1.5))", "0.3"));
@@ -405,7 +406,8 @@ fn storage_whose_voltage_falls_takes_a_total() {
         near(method, rows.column("v")[2], -0.120_634_5, 2e-4);
         near(method, rows.last("v"), 0.438_118_5, 2e-4);
     }
-    // A step moves the charge to where `q + 0.3*v(q)` is 0.3 times as much: the linear capacitor holds the same charge.
+    // A step moves the charge to the point at which `q + 0.3*v(q)` equals 0.3 times the voltage: the linear capacitor
+    // has the same charge.
     for height in [3.0, 8.0] {
         let folder = written(&folded(&format!("{height}*step(0.5)"), "0.3"));
         let voltage = |q: f64| q - 1.5 * q.powi(3) + 0.5 * q.powi(5);
@@ -425,7 +427,7 @@ fn storage_whose_voltage_falls_takes_a_total() {
     }
 }
 
-/// At rest nothing is stored, though the law has other zeros, and a voltage that is there from the start moves the same charge into both.
+/// At rest nothing is stored, although the law has other zeros, and an initial voltage moves the same charge into both.
 #[test]
 fn storage_whose_voltage_falls_starts_at_rest() {
     let folder = written(&folded("0", "3"));
@@ -437,7 +439,7 @@ fn storage_whose_voltage_falls_starts_at_rest() {
     near("q(1)", rows.column("q")[1], -1.605_513_1, 1e-5);
 }
 
-/// Limit points are narrow just where they begin, and with these numbers a step would pass both of them.
+/// Limit points are narrow near their onset; with these numbers a step would pass both of them.
 #[test]
 fn narrow_limit_points_are_met() {
     let folder = written(&folded("ramp(0)", "1"));
@@ -448,7 +450,7 @@ fn narrow_limit_points_are_met() {
     }
 }
 
-/// A sweep, whose states are those of the values in the text, meets limit points that these do not have.
+/// A sweep whose states are those of the file's values meets limit points that the file's values do not have.
 #[test]
 fn sweeps_meet_limit_points() {
     let text = folded("3*sin(time*1 [1/s])", "C").replace("  node a, n", "  param C = 0.5 [F];\n  node a, n");
@@ -461,7 +463,7 @@ fn sweeps_meet_limit_points() {
     assert!(last.starts_with("2,3.5,") && last.contains("[LGM0450] at "), "{text}");
 }
 
-/// Where the voltage of two such capacitors is the same, no conserved quantity is the state, and that is reported.
+/// If two such capacitors share a voltage, no conserved quantity is the state, and a message reports this.
 #[test]
 fn nonlinear_storage_without_a_conserved_state_is_warned_of() {
     let text = folded("0", "1").replace(
@@ -479,8 +481,8 @@ fn nonlinear_storage_without_a_conserved_state_is_warned_of() {
     assert!(err(&run).contains("LGM0449"), "{}", err(&run));
 }
 
-/// If the user retains the linear capacitor, the charge of the other is one of three solutions at a voltage, but the only one of a total:
-/// that is the state.
+/// If the user retains the linear capacitor, the charge of the other is one of three solutions at a given voltage, but
+/// the only one for a given total: that is the state.
 #[test]
 fn charge_does_not_jump_to_another_solution() {
     let folder = written(&folded("8*(ramp(0.5) - ramp(1.5))", "0.3"));

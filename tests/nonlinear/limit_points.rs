@@ -1,5 +1,6 @@
-//! Limit points of what storage holds: a run ends where two solutions of its loop meet, and says when, and at which storage. The time and
-//! all that comes before are found here by walking along the equation of the conserved quantity.
+//! Limit points of stored quantities: a run ends where two solutions of its loop meet, and reports the time and the
+//! storage. The reference finds the time and all earlier values by continuation along the equation of the conserved
+//! quantity.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
 use crate::nonlinear::laws_in_pieces;
@@ -11,8 +12,8 @@ use std::process::Command;
 use support::command::{ends_with, err, lgm, out};
 use support::emitted::{Rows, compile, emit, python, rust_program};
 
-/// A linear capacitor in series with one whose voltage falls somewhere with its charge, and a resistor beside the latter, at a source of voltage; or, with fluxes in
-/// place of charges, inductors and a resistor at a source of current.
+/// A linear capacitor in series with one whose voltage decreases with its charge in some interval, and a resistor in
+/// parallel with the latter, at a voltage source; or the dual, with inductors and a resistor at a current source.
 struct Folded {
     law: &'static str,
     value: fn(f64) -> f64,
@@ -80,7 +81,7 @@ fn models() -> Vec<Folded> {
             resistance: 2.5,
             ..sine(5.5, "1e-6")
         },
-        // Limit points without end: solutions follow each other at the distance of a period.
+        // Endless limit points: solutions repeat with a period.
         Folded {
             law: "1.6 [V]*sin(X/1.5 [C])",
             value: |q| 1.6 * (q / 1.5).sin(),
@@ -170,7 +171,8 @@ model M {{
         }
     }
 
-    /// The stored quantity where `q + linear*law(q)` is the total: from `q` on, the first value in the direction in which it is pushed.
+    /// The stored quantity at which `q + linear*law(q)` is the total: from `q` on, the first value in the direction of
+    /// the drive.
     fn held(&self, total: f64, q: f64) -> f64 {
         let off = |q: f64| q + self.linear * (self.value)(q) - total;
         let step = if off(q) < 0.0 { 1e-3 } else { -1e-3 };
@@ -188,8 +190,8 @@ model M {{
         0.5 * (low + high)
     }
 
-    /// The stored quantity at the rows before the first limit point, and the time of that point. The steps of the midpoint rule are so
-    /// short that its errors are below what is compared.
+    /// The stored quantity at the samples before the first limit point, and the time of that point. The steps of the
+    /// midpoint rule are short enough to keep its errors below the tolerance.
     fn expected(&self) -> (Vec<f64>, f64) {
         let parts = (self.stop / (POINTS - 1) as f64 / 5e-5).ceil();
         let step = self.stop / (POINTS - 1) as f64 / parts;
@@ -223,7 +225,7 @@ model M {{
         panic!("no limit point in {}", self.text());
     }
 
-    /// Compares the rows before the limit point with what is expected; none may come behind it.
+    /// Compares the samples before the limit point with the expected ones; none may follow it.
     fn assert_rows(&self, what: &str, found: &[f64]) {
         let (expected, end) = self.expected();
         let size = expected.iter().fold(1e-3, |most: f64, value| most.max(value.abs()));
@@ -245,7 +247,7 @@ model M {{
         }
     }
 
-    /// Asserts that a message gives the time of the limit point, and the storage there.
+    /// Asserts that a message contains the time of the limit point, and the storage there.
     fn assert_said(&self, what: &str, said: &str) {
         let (_, end) = self.expected();
         assert!(said.contains("`f"), "{what}: {said} in {}", self.text());
@@ -282,7 +284,7 @@ fn emitted(scratch: &Path, text: &str, target: &str) -> PathBuf {
 
 #[test]
 fn a_run_ends_at_the_limit_point_of_what_a_storage_holds() {
-    // A limit point is a matter of the equations: two models show that it is one for every method.
+    // A limit point is a property of the equations: two models show that every method detects it.
     let methods = ["auto", "bdf", "sdirk", "tr-bdf2", "tsit45"];
     for (at, model) in models().iter().enumerate() {
         let folder = laws_in_pieces::written(&model.text());
@@ -307,7 +309,7 @@ fn a_run_ends_at_the_limit_point_of_what_a_storage_holds() {
     }
 }
 
-/// Ends of runs of emitted programs.
+/// Failure messages of emitted programs.
 fn assert_stops(model: &Folded, what: &str, program: &mut Command) {
     let output = program.args(model.words()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

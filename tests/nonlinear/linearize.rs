@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use support::program::{example, json, run};
 use support::records::{Record, numbers};
 
-/// The system of a text, linearised where that is asked for.
+/// The system of a text, linearised if requested.
 fn compile(
     source: &str,
     at: &[String],
@@ -107,7 +107,7 @@ fn a_pendulum_hangs_and_stands_on_its_head() {
     assert!(standing.matrices.symbolic.as_ref().unwrap().x_offset.is_none());
     let form = standing.matrices.numeric.as_ref().unwrap();
     let list = poles(&form.a).unwrap();
-    // One pole on the right: it falls.
+    // One pole in the right half plane: it falls over.
     let half: f64 = 0.02 / 0.25 / 2.0;
     let root = (half * half + 9.81 / 0.5).sqrt();
     assert!((list[0].re + half + root).abs() < 1e-12 && (list[1].re + half - root).abs() < 1e-12);
@@ -152,18 +152,18 @@ fn a_tank_has_the_time_constant_of_its_level() {
     assert!((dense(&form.c)[0][0] - 0.75).abs() < 1e-12);
     assert_eq!(dense(&form.b), [[0.5]]);
     assert_eq!(texts(&system, |form| &form.b), [["1/C"]]);
-    // The pressure at the equilibrium is no expression, so it is a parameter of the result.
+    // The pressure at the equilibrium has no closed form, so it is a parameter of the result.
     let added = system.parameters.last().unwrap();
     assert_eq!(
         (&*added.name, to_f64(&added.entries[0].value)),
         ("tank.P_0", point.states[0].value)
     );
-    // Where it is empty the orifice has an infinite slope.
+    // If the tank is empty, the orifice has an infinite slope.
     let (diagnostic, shown) = fault(TANK, &["tank.P=0"], false);
     assert_eq!(diagnostic.code, "LGM0706", "{shown}");
 }
 
-/// A law by a residual alone: `across = through + 2*through^3`, in a loop with a resistance.
+/// A law given only by a residual: `across = through + 2*through^3`, in a loop with a resistance.
 const LOOP: &str = "\
 element Cubic(a, b) : electrical { across = b*through + a*through^3; }
 model Loop {
@@ -194,7 +194,7 @@ fn an_unknown_of_a_loop_follows_by_the_theorem_of_implicit_functions() {
 
 #[test]
 fn a_loop_that_determines_nothing_names_its_unknown() {
-    // The voltage has a threefold zero at a current of 1: it does not say how the current goes on.
+    // The voltage has a triple zero at a current of 1, so it does not determine how the current continues.
     let source = LOOP.replace(
         "across = b*through + a*through^3",
         "across = a*(b*through - b)^3 + a*(b*through - b)^5",
@@ -204,7 +204,7 @@ fn a_loop_that_determines_nothing_names_its_unknown() {
     assert!(shown.contains("d.i"), "{shown}");
 }
 
-/// A mass with dry friction or a stop, whose law bends.
+/// A mass with dry friction or a stop, whose law has a kink.
 fn bending(law: &str) -> String {
     format!(
         "model Bend {{
@@ -235,7 +235,7 @@ fn a_corner_is_an_error_that_names_state_element_and_expression() {
         for part in ["`der(mass.v)` of `mass`", shown_part, "mass.v = 0"] {
             assert!(shown.contains(part), "{part} is not in\n{shown}");
         }
-        // Beside the corner there is a derivative.
+        // Next to the kink a derivative exists.
         let beside = at(&bending(law), &["mass.v=0.25"], false);
         assert!(beside.equations.linear);
     }
@@ -256,7 +256,8 @@ fn what_bends_without_a_corner_is_linearised() {
     }
 }
 
-/// What limits, amounts and signs are about the point is written, not the limits; what bends over parameters alone stays.
+/// The active pieces of limits, absolute values and signs are written instead of the functions; kinks that depend only
+/// on parameters stay.
 #[test]
 fn limits_are_as_they_hold_at_the_point() {
     for (law, speed, slope) in [
@@ -322,7 +323,7 @@ fn the_two_link_arm_about_its_equilibrium_is_that_of_the_record() {
         let value = point["states"][order[k]].as_f64().unwrap();
         assert!((value - wanted.as_f64().unwrap()).abs() < 1e-9, "{value}");
     }
-    // The springs' moments follow the angles: what a change of an angle does, it does through them too.
+    // The springs' moments depend on the angles, so a change of an angle acts through them too.
     let springs = [place("K.tau[1]"), place("K.tau[2]")];
     let (a, b) = (numbers(&found["A"]), numbers(&found["B"]));
     let k = |name: &str| record.json["parameters"][name].as_f64().unwrap();
@@ -457,7 +458,7 @@ fn every_nonlinear_example_has_the_derivatives_of_finite_differences() {
         if system.equations.linear {
             continue;
         }
-        // Beside the starts, where nothing bends.
+        // Near the initial values, away from kinks.
         let mut point: Vec<String> = Vec::new();
         let mut values: Values = HashMap::new();
         let parameters = system.parameters.iter().flat_map(|parameter| &parameter.entries);
@@ -521,7 +522,7 @@ fn every_nonlinear_example_has_the_derivatives_of_finite_differences() {
     assert!(checked.len() >= 14, "{checked:?}");
 }
 
-/// Numbers and symbols say the same, and what is linear already keeps its matrices.
+/// Numeric and symbolic results agree, and already linear models keep their matrices.
 #[test]
 fn a_linear_model_is_its_own_linearisation() {
     let source = fs::read_to_string(example("oscillator.lgm")).unwrap();
@@ -542,7 +543,7 @@ fn a_number_without_a_unit_at_a_point_is_in_the_declared_unit() {
     let tank = "element Orifice(k) : fluid { through = k*sign(across)*sqrt(abs(across)); }
       model T { input q [l/s] = 4; node t : fluid; s : FlowSource(q) gnd -> t; c : FluidCapacitor(2e-4) t -> gnd, start = 1000;
                 o : Orifice(1e-4) t -> gnd; output p = across(c); }";
-    // The flow of 5 l/s needs 2500 Pa, where the orifice has a slope of 1e-6: with 2e-4, a pole of -0.005.
+    // The flow of 5 l/s needs 2500 Pa, where the slope of the orifice is 1e-6: with 2e-4, a pole at -0.005.
     for point in ["q=5", "q=5 [l/s]", "q=0.005 [m^3/s]"] {
         let system = at(tank, &[point], true);
         let pole = dense(&system.matrices.numeric.as_ref().unwrap().a)[0][0];
@@ -550,8 +551,8 @@ fn a_number_without_a_unit_at_a_point_is_in_the_declared_unit() {
     }
 }
 
-/// At rest nothing flows through the orifice of an accumulator, and its slope is infinite there. A search that ended beside that
-/// point would give slopes that are rounding.
+/// At rest nothing flows through the orifice of an accumulator, and its slope is infinite there. A search that ended
+/// near that point would give slopes that are pure round-off.
 #[test]
 fn an_equilibrium_with_an_infinite_slope_has_no_linearisation() {
     let file = "tests/corpus/starts/accumulator_at_rest.lgm";
@@ -565,7 +566,7 @@ fn an_equilibrium_with_an_infinite_slope_has_no_linearisation() {
     ] {
         assert!(said.contains(word), "{word}: {said}");
     }
-    // With flow it has one.
+    // With flow the slope is finite.
     let point = ["modes", "--linearize", "--at", "line.P=9e6, acc.int_Q=0.0011", file].map(String::from);
     assert!(run(&point).status.success());
 }

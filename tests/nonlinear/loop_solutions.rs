@@ -1,5 +1,5 @@
-//! Solutions that are not there, not the only ones, or not where the search began: what is said of each, and states of rest of systems
-//! that keep something.
+//! Missing, ambiguous and distant solutions and the message for each, and equilibria of systems with conserved
+//! quantities.
 
 use crate::support::command;
 
@@ -21,7 +21,7 @@ model Loop {
   experiment { stop = 2 [s]; points = 3; }
 }";
 
-/// Two cars that are joined, and two tanks.
+/// Two coupled cars, and two tanks.
 const KEPT: &str = "
 element Orifice(c) : fluid { through = c*across*(1 + c*across^2); }
 model Cars {
@@ -83,7 +83,7 @@ fn one_of_several_solutions_is_taken_and_another_is_shown() {
         ],
     );
     assert!(out(&run).contains("\n0,2\n"), "{}", out(&run));
-    // Where solutions meet there are not several.
+    // Where solutions meet, they count as one.
     let run = lgm(
         folder.path(),
         &["simulate", "loop.lgm", "--set", "u0=1", "--input", "u=1"],
@@ -129,7 +129,7 @@ fn a_chain_that_does_not_reach_is_reported_in_a_batch_too() {
     );
 }
 
-/// With other parameters, and with other starts of what the others follow, a chain is closed as if it had been compiled so.
+/// With other parameters or initial values, a chain is closed as if it had been compiled with them.
 #[test]
 fn varied_chains_start_where_chains_of_these_parameters_do() {
     let folder = folder();
@@ -147,7 +147,7 @@ fn varied_chains_start_where_chains_of_these_parameters_do() {
             let text = out(&run);
             let last = text.lines().nth(2).unwrap().to_string();
             let numbers = last.split(',').skip(skipped).map_while(|word| word.parse().ok());
-            // States stand behind the outputs, in one run only.
+            // States follow the outputs, in a single run only.
             numbers.take(5).collect()
         };
         let set = rows("--set", &format!("{name}={value}"), 0);
@@ -188,7 +188,7 @@ fn a_state_of_rest_keeps_what_the_equations_keep() {
             .split(',')
             .map(|word| word.parse().unwrap())
             .collect();
-        // Two thirds of the first tank fill both alike.
+        // Two thirds of the first tank fill both equally.
         assert!((row[1] - height * 2.0 / 3.0).abs() < 1e-9, "{text}");
         assert!(err(&run).is_empty(), "nothing is left open: {}", err(&run));
     }
@@ -216,7 +216,7 @@ fn what_the_equations_keep_may_allow_no_rest() {
     );
     ends_with(&run, 1);
     says(&err(&run), &["LGM0704", words]);
-    // At rest from the start, the place may be any, and stays.
+    // At rest from the start, the position is arbitrary and stays.
     let run = lgm(
         folder.path(),
         &[

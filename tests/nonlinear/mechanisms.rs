@@ -1,5 +1,5 @@
-//! Mechanisms with moduli that change: accelerations against Lagrange's equations by automatic differentiation,
-//! trajectories against the records of known answers, and what is conserved.
+//! Mechanisms with varying moduli: accelerations compared with Lagrange's equations by automatic differentiation,
+//! trajectories compared with the records of known answers, and conserved quantities.
 
 mod chains;
 mod closed;
@@ -17,16 +17,16 @@ use model::Compiled;
 use std::collections::HashMap;
 use support::records::{Parameters, number};
 
-/// Names with values.
+/// Values by name.
 type Values = HashMap<String, f64>;
 
-/// The parameters of a record that are numbers, by name.
+/// The scalar parameters of a record, by name.
 fn values(parameters: &Parameters) -> Vec<(String, f64)> {
     let entries = parameters.iter();
     entries.map(|(name, value)| (name.clone(), number(value))).collect()
 }
 
-/// The parameters of a record that are numbers, as settings.
+/// The scalar parameters of a record, as settings.
 fn settings(parameters: &Parameters, derived: &[&str]) -> Vec<(String, f64)> {
     let set = parameters.iter().filter(|entry| !derived.contains(&&*entry.0));
     set.map(|(name, value)| (name.clone(), number(value))).collect()

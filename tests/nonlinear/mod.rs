@@ -1,4 +1,4 @@
-//! Nonlinear laws, mechanisms, and models that switch.
+//! Nonlinear laws, mechanisms, and switching models.
 
 mod chains;
 mod faults;

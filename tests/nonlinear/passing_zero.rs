@@ -1,9 +1,9 @@
-//! Mechanisms in which entries of the moduli pass zero, at the start or along the motion, though the motion goes on: the equations
-//! divide by what vanishes only where the mechanism is singular.
+//! Mechanisms in which entries of the moduli pass zero, at the start or during a regular motion: the equations divide
+//! by a vanishing quantity only where the mechanism is singular.
 //!
-//! The answers are those of programs that know nothing of graphs: Lagrange's equations of the flexible crank with multipliers,
-//! integrated by an explicit method of order 8 to 1e-11, and the energy of Bricard's linkage, which has one degree of freedom, with its
-//! closed form `sin(q1) = -sin(th)/(1 + sin(th))`.
+//! The expected values come from programs that do not use graphs: Lagrange's equations of the flexible crank with
+//! multipliers, integrated by an explicit method of order 8 to 1e-11, and the energy of Bricard's linkage, which has
+//! one degree of freedom, with its closed form `sin(q1) = -sin(th)/(1 + sin(th))`.
 
 use lgm::Request;
 use lgm::equations::StateSystem;
@@ -23,7 +23,7 @@ fn compile(source: &str) -> StateSystem {
     system.unwrap_or_else(|| panic!("{}", render(&map, &diagnostics, false)))
 }
 
-/// Times and outputs of rows.
+/// Times and outputs of the samples.
 #[derive(Default)]
 struct Rows(Vec<(f64, Vec<f64>)>);
 
@@ -63,7 +63,7 @@ fn a_chain_starts_where_entries_of_its_moduli_are_zero() {
                 assert!((outputs[at] - expected).abs() < 1e-12, "{time} {outputs:?}");
             }
         }
-        // The angle, and its rate by the energy that weight has given up until then.
+        // The angle, and its rate from the potential energy released so far.
         for (row, angle, rate) in [(10, 1.0350284595, 2.0364153812), (20, 2.8933282059, 1.0244310277)] {
             let outputs = &rows[row].1;
             let error = (outputs[0] - angle).abs().max((outputs[5] - rate).abs());
@@ -83,7 +83,7 @@ fn a_coordinate_of_a_modulus_passes_zero() {
     };
     let rows = run(&compile(CRANK), plan);
     let (_, last) = &rows[1];
-    // phi and its rate, and the four coordinates of bending; q[4] was positive at the start.
+    // phi and its rate, and the four bending coordinates; q[4] was positive at the start.
     let expected = [
         (0, -7.062033221349e-2, 1e-7),
         (6, 74.43676832280, 1e-4),
@@ -97,7 +97,7 @@ fn a_coordinate_of_a_modulus_passes_zero() {
     }
 }
 
-/// The square of the rate of the parallelograms' pendulum at an angle, by its energy.
+/// The square of the rate of the parallelogram pendulum at an angle, from its energy.
 fn square_of_rate(angle: f64) -> f64 {
     1.0 + 2.0 * 3.5 * 9.81 / 3.0 * (1.0 - angle.sin())
 }
@@ -116,7 +116,7 @@ fn every_method_moves_a_chain_whose_displacements_stay_at_zero() {
             };
             for (time, outputs) in run(&system, plan) {
                 let error = (outputs[1].powi(2) - square_of_rate(outputs[0])).abs();
-                // Methods of low order lose more at small tolerances.
+                // Low-order methods have larger errors at small tolerances.
                 assert!(
                     error < 0.1 * (1e4 * rtol).powf(0.6),
                     "{method:?} {rtol} {time} {outputs:?}"

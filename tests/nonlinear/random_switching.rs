@@ -1,11 +1,12 @@
-//! Random circuits and drives whose elements switch, beside steps of an implicit method that know nothing of modes.
+//! Random circuits and drives with switching elements, compared with an implicit method that does not use modes.
 //!
-//! The reference gives each ideal element a small resistance where it conducts and a large one where it blocks, and takes 20,000 implicit
-//! Euler steps of nodal equations. In each step it looks for the pieces of all laws by principal pivoting: elements that contradict their
-//! pieces change all at once, and one by one, by their place, where a set of pieces comes back (Murty 1974). Each model is also run with its
-//! lines in another order.
+//! The reference gives each ideal element a small resistance if it conducts and a large one if it blocks, and takes
+//! 20,000 implicit Euler steps of nodal equations. In each step, principal pivoting finds the active pieces of all
+//! laws: elements that contradict their pieces change together or, if a set of pieces recurs, one by one in order
+//! (Murty 1974). Each model is also run with its lines in another order.
 //!
-//! `LGM_CASES=50 cargo test --test all random_switching` runs 50 times the usual number of models; `LGM_SEED=1700` is the first seed.
+//! `LGM_CASES=50 cargo test --test all random_switching` runs 50 times the usual number of models; `LGM_SEED=1700` is
+//! the first seed.
 
 mod draw;
 mod reference;
@@ -22,19 +23,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The usual number of models.
 const MODELS: u64 = 60;
 
-/// The difference allowed beside the reference, as a share of the size of a column: its resistances and steps are not 0.
+/// The tolerance relative to the reference, as a fraction of a column's magnitude: its resistances and steps are
+/// finite.
 const BESIDE_REFERENCE: f64 = 2e-2;
 
-/// The difference allowed between two orders of lines.
+/// The tolerance between two orders of lines.
 const BETWEEN_ORDERS: f64 = 1e-3;
 
-/// The number of rows of a column that may differ by more: an across variable jumps at events, which may lie at a row.
+/// The number of samples of a column that may differ by more: an across variable jumps at events, which may coincide
+/// with a sample.
 const AT_EVENTS: usize = 3;
 
-/// Columns that stay below this share of the largest one of their kind are 0 beside it.
+/// Columns below this fraction of the largest one of their kind count as 0.
 const SMALL: f64 = 1e-2;
 
-/// The least scale of a column, in SI units: 50 A leave 5e-3 V across an ideal element of the reference, and these drive 5e-3 A over 1 ohm.
+/// The smallest scale of a column, in SI units: 50 A leave 5e-3 V across an ideal element of the reference, and these
+/// drive 5e-3 A through 1 ohm.
 const RESOLVED: f64 = 0.3;
 
 fn simulated(file: &Path, text: &str, further: &[&str]) -> Result<Vec<Vec<f64>>, String> {
@@ -48,7 +52,7 @@ fn simulated(file: &Path, text: &str, further: &[&str]) -> Result<Vec<Vec<f64>>,
     }
 }
 
-/// The first column that differs by more than is allowed, rows at instants of gates left out.
+/// The first column outside the tolerance, without samples at gate instants.
 fn difference(drawn: &Drawn, expected: &[Vec<f64>], found: &[Vec<f64>], allowed: f64) -> Option<String> {
     let nodes = drawn.nodes;
     let columns = expected[0].len();
@@ -63,7 +67,7 @@ fn difference(drawn: &Drawn, expected: &[Vec<f64>], found: &[Vec<f64>], allowed:
         let rows = 1..POINTS;
         let mut errors: Vec<f64> = rows
             .filter(|row| !drawn.switches_at(*row))
-            // The first value of a row is its time.
+            // The first value of a sample is its time.
             .map(|row| (expected[row][column] - found[row][column + 1]).abs() / scale)
             .collect();
         errors.sort_by(f64::total_cmp);
@@ -122,14 +126,14 @@ fn rows_are_those_of_small_steps() {
     });
     let (faults, unsolved) = (faults.into_inner().unwrap(), unsolved.into_inner().unwrap());
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
-    // Principal pivoting may circle where laws have more than two pieces.
+    // Principal pivoting may cycle if laws have more than two pieces.
     assert!(
         10 * unsolved.len() as u64 <= many(MODELS),
         "the reference has no solution: {unsolved:?}"
     );
 }
 
-/// The comparison detects the omission of the last switched element in a quarter of the models or more.
+/// The comparison detects the omission of the last switched element in at least a quarter of the models.
 #[test]
 fn an_element_that_is_left_out_is_seen() {
     let mut seen = 0;
@@ -147,7 +151,7 @@ fn an_element_that_is_left_out_is_seen() {
     assert!(seen >= 5, "{seen} of 20");
 }
 
-/// The pieces of the reference: a diode at a source of 1 V conducts 1 V over 2 ohm, and blocks -1 V.
+/// The pieces of the reference: a diode at a source of 1 V and 2 ohm conducts, and at -1 V it blocks.
 #[test]
 fn the_reference_rectifies() {
     for (offset, expected) in [(1.0, 1.0), (-1.0, 0.0)] {

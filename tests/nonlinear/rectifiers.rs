@@ -1,15 +1,15 @@
-//! Rectifiers and other circuits of exponential diodes: where some of them block, the currents of inductors determine no voltage across
-//! them, since they differ by the picoampere that these let through.
+//! Rectifiers and other circuits of exponential diodes: if some of them block, the currents of inductors do not
+//! determine the voltages across them, because they differ only by leakage of the order of picoamperes.
 //!
-//! The expected values are those of a program that knows nothing of graphs: nodal equations as a differential-algebraic system, by Radau's
-//! method of order 5 with the error of each step from two of half its length, at relative tolerances of 1e-7 to 1e-10.
+//! The expected values come from a program that does not use graphs: nodal equations as a differential-algebraic
+//! system, by Radau's method of order 5 with step doubling for the error, at relative tolerances of 1e-7 to 1e-10.
 
 use crate::nonlinear::laws_in_pieces::{near, run, written};
 use crate::support::command::{ends_with, err, lgm};
 
 const IMPLICIT: [&str; 4] = ["auto", "bdf", "sdirk", "tr-bdf2"];
 
-/// A bridge of four diodes behind an inductance, with a load.
+/// A bridge of four diodes fed through an inductance, with a load.
 fn bridge(load: &str) -> String {
     format!(
         "import nonlinear;
@@ -30,7 +30,7 @@ model Bridge {{
     )
 }
 
-/// Runs a model by several methods and tolerances, and looks at the last values of some columns.
+/// Runs a model by several methods and tolerances, and checks the last values of some columns.
 #[track_caller]
 fn check(text: &str, methods: &[&str], tries: &[(&str, f64)], options: &[&str], expected: &[(&str, f64)]) {
     let folder = written(text);
@@ -67,7 +67,7 @@ fn a_bridge_of_exponential_diodes_commutates() {
     );
 }
 
-/// Without an inductance in front, and with none behind.
+/// Without an inductance before and after the bridge.
 #[test]
 fn bridges_with_other_loads_run() {
     let text = bridge("0.02").replace("Ls : Inductor(1e-3) a -> s;", "Ls : Resistor(1e-6) a -> s;");
@@ -117,13 +117,13 @@ fn three_phases_commutate() {
         &expected,
     );
     check(THREE_PHASES, &["auto", "bdf"], &[("1e-6", 1e-5)], &[], &expected);
-    // At 1e-6, sdirk finds no step at 0.0427 s and says so; docs/verification-log.md lists open cases.
+    // At 1e-6, sdirk finds no step at 0.0427 s and reports it; docs/verification-log.md lists open cases.
     check(THREE_PHASES, &["sdirk"], &[("1e-5", 1e-4)], &[], &expected);
 }
 
 const RING: &str = include_str!("rectifiers/ring.lgm");
 
-/// The currents of four windings add up to zero, of which the voltages of the ring follow.
+/// The currents of four windings add up to zero, which determines the voltages of the ring.
 #[test]
 fn the_ring_modulator_of_index_2_runs() {
     let expected = [
@@ -138,8 +138,9 @@ fn the_ring_modulator_of_index_2_runs() {
     check(RING, &["auto", "bdf"], &[("1e-7", 5e-5)], &stop, &expected);
 }
 
-/// A voltage doubler whose source has a constant part. Newton's iteration that crept up an exponential was once taken for what a capacitor
-/// would come to: its tolerance was 1e44 V, and the run was wrong by half without a word, for some orders of lines alone.
+/// A voltage doubler whose source has a constant part. Newton's iteration, crawling up an exponential, was once
+/// mistaken for the final value of a capacitor: its tolerance was 1e44 V, and the run was silently wrong by half, for
+/// some orders of lines only.
 #[test]
 fn a_doubler_has_no_tolerance_beyond_its_voltages() {
     let head = "import nonlinear;\nmodel Doubler {\n  node b, s, a, o, p : electrical;\n  input u [V] = 10*sin(2*pi*500*time);\n  param E = 1.5;\n";
@@ -167,9 +168,10 @@ fn a_doubler_has_no_tolerance_beyond_its_voltages() {
     }
 }
 
-/// A bridge whose negative pole is tied to the other side of the source by a leak alone. Voltages of 1e62 V that add up to those of its diodes
-/// passed for a solution, as doubles resolve no better there, and for a size of the capacitor's: it had no tolerance, a row showed 380 V where
-/// there are 5 mV, and every method ended elsewhere, in silence. What is expected was found by SciPy: Radau at 1e-9, with the node found by
+/// A bridge whose negative pole is connected to the other side of the source only by a leakage resistor. Voltages of
+/// 1e62 V whose sum equals the diode voltages passed for a solution, because doubles resolve no better there, and for
+/// the capacitor's magnitude. The capacitor had no tolerance, a sample showed 380 V instead of 5 mV, and each method
+/// silently ended elsewhere. The expected values were computed by SciPy: Radau at 1e-9, with the node found by
 /// bisection.
 #[test]
 fn a_leaking_bridge_has_no_tolerance_beyond_its_voltages() {
@@ -193,8 +195,8 @@ model Bridge {
     run("0.1", 8.388_900, 2e-5);
 }
 
-/// A diode in series with an inductance gives no voltage while it blocks: the failure names what helps, and that helps. What is expected was
-/// found by SciPy with the diode's voltage as the state: Radau at 1e-10.
+/// A diode in series with an inductance determines no voltage while it blocks: the failure message names a remedy, and
+/// the remedy works. The expected values were computed by SciPy with the diode's voltage as the state: Radau at 1e-10.
 #[test]
 fn a_blocked_diode_at_an_inductance_asks_for_a_leak() {
     let text = |leak: &str| {
@@ -231,8 +233,8 @@ model HalfWave {{
     );
 }
 
-/// Within 1e-78 s the current of the diode has fallen by what makes it one of this world. A first step of 1e-11 s led to -1.6e64 V, and was
-/// accepted. The expected value is the closed form of `C v' = -Is (exp(v/Vt) - 1)`.
+/// Within 1e-78 s the current of the diode falls to a realistic value. A first step of 1e-11 s led to -1.6e64 V, and
+/// was accepted. The expected value is the closed form of `C v' = -Is (exp(v/Vt) - 1)`.
 #[test]
 fn a_capacitor_empties_into_a_diode() {
     let text = "import nonlinear;
@@ -248,7 +250,8 @@ model M {
     check(text, &methods, &[("1e-6", 2e-5)], &[], &[("v", -0.02585 * left.ln())]);
 }
 
-/// The same at a later instant, which has no room for steps of 1e-78 s. The expected value was found by SciPy: Radau at 1e-11.
+/// The same at a later instant, at which doubles cannot represent steps of 1e-78 s. The expected value was computed by
+/// SciPy: Radau at 1e-11.
 #[test]
 fn a_step_of_a_source_fills_a_capacitor_through_a_diode() {
     let text = "import nonlinear;
@@ -265,8 +268,8 @@ model M {
     check(text, &methods, &[("1e-6", 1e-5)], &[], &[("v", 4.366_678_782_16)]);
 }
 
-/// The bleeders that the help recommends: the voltage of a diode was a difference of products of 1e9 ohm, of which rounding left nothing.
-/// The expected values were found by nodal equations with BDF2 in steps of 1e-7 s.
+/// The bleeders that the help recommends: the voltage of a diode was a difference of products with 1e9 ohm, of which
+/// round-off left nothing. The expected values were computed from nodal equations with BDF2 in steps of 1e-7 s.
 #[test]
 fn a_bridge_with_bleeders_behind_an_inductance_runs() {
     let text = "import nonlinear;

@@ -1,10 +1,10 @@
-//! Diodes, limiters and laws with a knee beside large resistors, driven by sources of current.
+//! Diodes, limiters and laws with a knee in parallel with large resistors, driven by current sources.
 //!
-//! The expected voltages are those of a nodal analysis that knows nothing of graphs: the currents of each node add up to zero, with the
-//! voltages of the nodes as unknowns, by Newton's method on a path along which conductances from the nodes to the reference vanish. Each
-//! law is monotone, so that there is one solution.
+//! The expected voltages come from a nodal analysis without graphs: the currents of each node add up to zero, and the
+//! node voltages are the unknowns. Newton's method follows a path along which conductances from the nodes to the
+//! reference vanish. Each law is monotone, so the solution is unique.
 //!
-//! `LGM_CASES` multiplies the number of random nets.
+//! `LGM_CASES` multiplies the number of random networks.
 
 use crate::emit::fmu::driven::{Driven, has_compiler};
 use crate::emit::matlab;
@@ -27,9 +27,9 @@ const THERMAL: f64 = 0.02585;
 enum Law {
     Resistor(f64),
     Diode,
-    /// Its largest current, and its voltage there if it were linear.
+    /// Its largest current, and the voltage there of the linear law.
     Limiter(f64, f64),
-    /// The conductances before and behind a voltage.
+    /// The conductances below and above a voltage.
     Knee([f64; 3]),
 }
 
@@ -71,7 +71,7 @@ struct Net {
 }
 
 impl Net {
-    /// The model; what currents are multiplied by is a text.
+    /// The model; the factor of the currents is a text.
     fn text(&self, factor: &str) -> String {
         let name = |node: usize| match node {
             0 => "gnd".to_string(),
@@ -97,7 +97,7 @@ model Net {
         text + "  experiment { stop = 0.02 [s]; points = 9; }\n}\n"
     }
 
-    /// The residual of the currents of each node, and its partial derivatives, with a conductance beside each.
+    /// The residual currents of the nodes and their partial derivatives, with a parallel conductance at each node.
     fn balance(&self, v: &DVector<f64>, factor: f64, beside: f64) -> (DVector<f64>, DMatrix<f64>) {
         let mut left = beside * v;
         let mut slopes = DMatrix::identity(self.nodes, self.nodes) * beside;
@@ -135,7 +135,7 @@ model Net {
                 return Some(v);
             }
         }
-        // Rounding keeps the steps of a node that hangs on large resistors from shrinking further.
+        // Round-off keeps the steps of a node behind large resistors from shrinking further.
         let (left, slopes) = self.balance(&v, factor, beside);
         let step = slopes.lu().solve(&left)?;
         (step.amax() <= 1e-9 * v.amax().max(1.0)).then_some(v)
@@ -157,7 +157,7 @@ model Net {
         Some(v.iter().copied().collect())
     }
 
-    /// A net of two to five nodes with a large resistor beside each law.
+    /// A network of two to five nodes with a large resistor in parallel with each law.
     fn random(seed: u64) -> Net {
         let mut dice = Dice::new(seed + 1);
         let mut below = |count: usize| (dice.between(0.0, count as f64) as usize).min(count - 1);
@@ -202,7 +202,7 @@ model Net {
     }
 }
 
-/// A bridge on a source of current and two pairs of diodes back to back, with a resistor beside each diode.
+/// A bridge on a current source and two pairs of antiparallel diodes, with a resistor in parallel with each diode.
 fn nets(beside: f64) -> [Net; 2] {
     let with_resistors = |nodes, diodes: &[(usize, usize)], more: &[(Law, usize, usize)], source| Net {
         nodes,
@@ -229,7 +229,7 @@ fn nets(beside: f64) -> [Net; 2] {
 fn assert_voltages(what: &str, net: &Net, rows: &Rows) {
     assert_eq!(rows.values.len(), 9, "{what}");
     for row in &rows.values {
-        // Near zero crossings of a sine the number for its argument is all that there is.
+        // Near zero crossings of a sine, the round-off of its argument dominates.
         let factor = (2.0 * std::f64::consts::PI * 50.0 * row[0]).sin();
         if factor.abs() < 0.1 {
             continue;

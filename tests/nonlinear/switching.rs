@@ -1,5 +1,5 @@
-//! Elements with modes, blocks at events, and what each command says of them. Single phenomena are in `tests/corpus/switching`; here are
-//! properties of random models, and the forms of the commands.
+//! Elements with modes, event blocks, and the response of each command to them. Single phenomena are in
+//! `tests/corpus/switching`; here are properties of random models, and the forms of the commands.
 
 mod analysed;
 mod random;
@@ -43,7 +43,7 @@ const RECTIFIER: &str = "import switching;\nmodel Rectifier {\n  input u [V] = 1
      src : VoltageSource(u) a -> gnd;\n  d : IdealDiode a -> k;\n  c : Capacitor(100 [uF]) k -> gnd;\n  r : Resistor(100) k -> gnd;\n  \
      output v = across(c);\n  output i = through(d);\n  experiment { stop = 40 [ms]; points = 41; }\n}\n";
 
-/// A network of diodes, resistors and capacitors between a few nodes, driven by two sources.
+/// A network of diodes, resistors and capacitors between several nodes, driven by two sources.
 fn network() -> impl Strategy<Value = (String, usize)> {
     let branch = (0..4usize, 0..4usize, 0..6u8, 1..20u32);
     (prop::collection::vec(branch, 4..14), 1..40u32, 1..40u32).prop_map(|(branches, f1, f2)| {
@@ -64,7 +64,7 @@ fn network() -> impl Strategy<Value = (String, usize)> {
             };
             text += &format!("  {element} {} -> {};\n", end(from), end(to));
         }
-        // Every node has a way to the reference, and the sources have resistances.
+        // Every node has a path to the reference, and the sources have resistances.
         for at in 0..4 {
             text += &format!("  leak{at} : Resistor({}) {} -> gnd;\n", 1e3 + 100.0 * at as f64, end(at));
         }
@@ -79,8 +79,8 @@ fn network() -> impl Strategy<Value = (String, usize)> {
 proptest! {
     #![proptest_config(cases(8))]
 
-    /// The law of every ideal diode holds in every row: it blocks or conducts, with the right sign. With Kirchhoff's laws, which the
-    /// equations satisfy, the currents and voltages of such a network are determined by that.
+    /// The law of every ideal diode holds in every sample: it blocks or conducts, with the right sign. Together with
+    /// Kirchhoff's laws, which the equations satisfy, this determines the currents and voltages of such a network.
     #[test]
     fn diodes_block_or_conduct_in_random_networks((text, diodes) in network()) {
         let folder = tempfile::tempdir().unwrap();
@@ -101,7 +101,8 @@ proptest! {
         }
     }
 
-    /// Masses in a row that hit each other keep their momentum; their energy does not grow, and stays where all hits are elastic.
+    /// Masses in a chain that collide conserve their momentum; their energy does not grow, and is constant if all
+    /// collisions are elastic.
     #[test]
     fn masses_that_hit_each_other_keep_their_momentum(
         masses in prop::collection::vec((1..50u32, -30..30i32), 2..6),
@@ -138,7 +139,7 @@ proptest! {
         if restitution == 1.0 {
             prop_assert!((last - e[0]).abs() <= 1e-9 * (1.0 + e[0]), "energy {last} of {}\n{text}", e[0]);
         }
-        // The energy that the list calls lost is missing.
+        // The missing energy is the one that the list reports as lost.
         let listed = fs::read_to_string(&list).unwrap();
         let lost: f64 = listed.lines().skip(1).filter_map(|line| line.rsplit(',').next()?.parse::<f64>().ok()).sum();
         prop_assert!((lost - (e[0] - last)).abs() <= 1e-9 * (1.0 + e[0]), "lost {lost} of {}\n{text}\n{listed}", e[0] - last);
@@ -197,11 +198,11 @@ fn the_energy_lost_in_all_events_is_told() {
         .display()
         .to_string();
     let (_, told, _) = said("simulate", &[&ball, &list, "-o", &rows]);
-    // 2 kg have fallen 1 m and lie still.
+    // 2 kg have fallen 1 m and are at rest.
     assert!(told.contains(" mode), 19.62 J lost in them\n"), "{told}");
 }
 
-/// A source that steps across a capacitor supplies by an impulse. That is no part of what is lost in another event.
+/// A source that steps across a capacitor supplies energy by an impulse. It is not part of the loss in another event.
 #[test]
 fn impulses_at_steps_of_inputs_are_not_lost_in_events() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,14 +224,14 @@ model Steps {
     let list = format!("--events={}", folder.path().join("events.csv").display());
     let (_, told, _) = said("simulate", &[file.to_str().unwrap(), &list]);
     assert!(told.contains("1 event (1 mode), 0 J lost in them\n"), "{told}");
-    // From 4 V to 1 V: 15 J less, of which -6 J go into the source.
+    // From 4 V to 1 V: 15 J less, of which -6 J flow into the source.
     assert!(
         told.contains("-6 J supplied = -15 J stored + 0 J dissipated + 9 J lost"),
         "{told}"
     );
 }
 
-/// The energies of a run as `--events=FILE` prints them: supplied, stored, dissipated, lost, left over.
+/// The energies of a run in the output of `--events=FILE`: supplied, stored, dissipated, lost, residual.
 fn energies(text: &str, further: &[&str]) -> [f64; 5] {
     let folder = tempfile::tempdir().unwrap();
     let file = written(&folder, text);
@@ -244,14 +245,15 @@ fn energies(text: &str, further: &[&str]) -> [f64; 5] {
     numbers.try_into().unwrap_or_else(|_| panic!("five numbers: {line}"))
 }
 
-/// By hand: a capacitor that a source charges through a resistor takes half of what the source gives, and charges that meet lose the rest.
+/// By hand: a capacitor charged by a source through a resistor takes half of the supplied energy, and merging charges
+/// lose the rest.
 #[test]
 fn the_balance_of_energy_closes() {
     let shared = "import switching;\nmodel Shared {\n  node a, b, c : electrical;\n  src : VoltageSource(10) a -> gnd;\n  \
          r : Resistor(100) a -> b;\n  c1 : Capacitor(100 [uF]) b -> gnd;\n  s : Switch(time > 1) b -> c;\n  \
          c2 : Capacitor(100 [uF]) c -> gnd;\n  output v = across(c2);\n}\n";
     let [supplied, stored, dissipated, lost, rest] = energies(shared, &["--stop", "2", "--rtol", "1e-9"]);
-    // 5 mJ each in the charging from 0 to 10 V; then 10 V and 0 V become 5 V and 5 V, and both are charged again.
+    // 5 mJ each during charging from 0 to 10 V; then 10 V and 0 V become 5 V and 5 V, and both are charged again.
     let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-8, "{found} is not {wanted}");
     near(supplied, 0.01 + 0.01);
     near(stored, 0.01);
@@ -275,7 +277,7 @@ fn the_balance_of_energy_closes() {
     }
 }
 
-/// However small the tolerance, a ball comes to rest on the floor.
+/// At any tolerance, however small, a ball comes to rest on the floor.
 #[test]
 fn small_tolerances_do_not_make_events_accumulate() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/switching/collisions/ball_rests.lgm");
@@ -328,7 +330,7 @@ fn combinations_that_can_be_reached_are_listed() {
 
 #[test]
 fn poles_of_a_sampled_loop_are_those_of_its_exact_equations() {
-    // J w' = u - b w with u = -k w held over a period: z = a - g k, a = exp(-b T/J), g = (1 - a)/b.
+    // J w' = u - b w with u = -k w held constant for a period: z = a - g k, a = exp(-b T/J), g = (1 - a)/b.
     let folder = tempfile::tempdir().unwrap();
     let text = "model Loop {\n  param J = 0.01; param b = 0.02; param k = 0.3; const T = 10 [ms];\n  node w : rotational;\n  discrete u = 0;\n  \
                 every T { u := -k*across(rotor); }\n  motor : TorqueSource(u) gnd -> w;\n  rotor : Inertia(J) w -> gnd;\n  \
@@ -345,11 +347,11 @@ fn poles_of_a_sampled_loop_are_those_of_its_exact_equations() {
         .collect();
     assert_eq!(found["period"], json!(0.01));
     assert!(z.iter().any(|z| (z - expected).abs() < 1e-12), "{z:?} and {expected}");
-    // The value of the discrete variable before the sample is forgotten.
+    // The value of the discrete variable before the sample is overwritten.
     assert!(z.iter().any(|z| z.abs() < 1e-12), "{z:?}");
 }
 
-/// About a start of 1, `-k*w^2` is `-2*k*w`; about 0 it would be nothing.
+/// Linearised about a start of 1, `-k*w^2` is `-2*k*w`; about 0 it would be zero.
 #[test]
 fn blocks_that_are_not_linear_are_taken_about_the_starts() {
     let folder = tempfile::tempdir().unwrap();
@@ -414,7 +416,8 @@ fn runs_with_many_parameter_values_carry_events_too() {
     }
 }
 
-/// The starts of runs with events are those of all runs: a contradiction by the values of a sweep is an error there too.
+/// The initial values of runs with events follow the rules of all runs: a contradiction caused by the values of a sweep
+/// is an error too.
 #[test]
 fn starts_that_contradict_each_other_in_a_sweep_are_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -442,7 +445,7 @@ fn a_current_around_ideal_elements_is_told_to_be_one_of_many() {
 
 #[test]
 fn a_junction_that_is_off_lets_no_flow_through() {
-    // The momentum of the inertance is lost where its junction goes off.
+    // The momentum of the inertance is lost when its junction switches off.
     let folder = tempfile::tempdir().unwrap();
     let text = "model Valve {\n  param m = 2;\n  one A, on = time < 1;\n  S : Se(3);\n  M : I(m);\n  B : R(1);\n  S -> A -> M;\n  A -> B;\n  \
                 output f = flow(M);\n  experiment { stop = 2; points = 5; }\n}\n";
@@ -462,7 +465,7 @@ fn a_junction_that_is_off_lets_no_flow_through() {
 
 #[test]
 fn discrete_variables_stay_inputs_beside_functions_of_time() {
-    // The capacitor needs the rate of what its source gives, so that this function of time becomes an input behind the discrete one.
+    // The capacitor needs the rate of its source, so this function of time becomes an input after the discrete one.
     let folder = tempfile::tempdir().unwrap();
     let text = "model Beside {\n  node a, b : electrical;\n  src : VoltageSource(sin(time)) a -> gnd;\n  c : Capacitor(0.5) a -> gnd;\n  \
                 discrete k = 0;\n  every 1 { k := k + 1; }\n  i : CurrentSource(k) gnd -> b;\n  r : Resistor(2) b -> gnd;\n  \
@@ -475,7 +478,7 @@ fn discrete_variables_stay_inputs_beside_functions_of_time() {
     }
 }
 
-/// Two masses that rub on each other and on the ground; one of them hits a wall.
+/// Two masses with friction between them and against the ground; one of them hits a wall.
 const RUBBING: &str = "import switching;\nmodel Rubbing {\n  node x[2] : translational;\n  m0 : Mass(1.026) x[1] -> gnd, start = 0.117;\n  \
      m1 : Mass(1.244) x[2] -> gnd, start = -0.473;\n  k0 : Spring(65.411) x[2] -> gnd;\n  k1 : Spring(57.144) x[2] -> x[1];\n  \
      f0 : DryFriction(1.051, 2.679) x[1] -> gnd;\n  f1 : DryFriction(1.364, 2.399) x[1] -> x[2];\n  f2 : DryFriction(1.697, 2.175) x[2] -> \
@@ -497,7 +500,7 @@ fn friction_passes_on_no_impulse_of_a_wall() {
             b.last()
         );
     }
-    // Rows before and behind each event: the second mass, which no wall stops, goes on as it did.
+    // Samples before and after each event: the second mass, which no wall stops, continues unchanged.
     let seen = rows(&file, &["--events"]).unwrap();
     let (time, v0, v1) = (column(&seen, "time"), column(&seen, "v0"), column(&seen, "v1"));
     let mut hits = 0;
@@ -511,7 +514,7 @@ fn friction_passes_on_no_impulse_of_a_wall() {
     assert_eq!(hits, 2);
 }
 
-/// A valve that holds 5 MPa opens in the equilibrium that a run begins in, and a block leaves an equilibrium as it is.
+/// A valve that holds 5 MPa opens in the initial equilibrium of a run, and a block leaves an equilibrium unchanged.
 #[test]
 fn runs_from_an_equilibrium_begin_in_modes_that_agree_with_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -550,7 +553,7 @@ model Relief {
     assert!(refused.contains("LGM0606"), "{refused}");
 }
 
-/// A capacitor that is charged through an ideal switch takes half of what the source gives.
+/// A capacitor charged through an ideal switch takes half of the energy of the source.
 #[test]
 fn the_balance_of_energy_has_impulses_of_sources() {
     let folder = tempfile::tempdir().unwrap();
@@ -576,7 +579,7 @@ model Charging {
         said.contains("2.5e-5 J supplied = 1.25e-5 J stored + 0 J dissipated + 1.25e-5 J lost in events"),
         "{said}"
     );
-    // The list says the same.
+    // The list agrees.
     let list = fs::read_to_string(folder.path().join("events.csv")).unwrap();
     let lost = list.lines().nth(1).and_then(|line| line.rsplit_once(','));
     let lost: f64 = lost.unwrap().1.parse().unwrap();

@@ -1,4 +1,5 @@
-//! `lgm report`: one document a notation, with all parts, or a sentence in the place of each that the model does not have.
+//! `lgm report`: one document in each notation, with all parts, or a sentence instead of each part that the model does
+//! not have.
 
 use crate::support;
 use std::path::Path;
@@ -55,7 +56,7 @@ fn a_chapter_has_all_parts_in_each_notation() {
         let graph = std::fs::read_to_string(folder.join("graph.svg")).unwrap();
         assert!(graph.starts_with("<svg"), "{graph}");
         assert!(folder.join("README.md").exists());
-        // The folder is this program's own, and is replaced if that is asked for.
+        // The folder was created by this program, and is replaced on request.
         let again = [
             "report",
             "examples/lever.lgm",
@@ -79,7 +80,7 @@ fn the_pictures_of_an_oscillator_are_all_there() {
         assert!(svg.trim_end().ends_with("</svg>"), "{picture}");
         assert!(text.contains(svg.trim_end()), "{picture} stands in the page");
     }
-    // Formulas are set as MathML, and nothing is left in LaTeX.
+    // Formulas are set as MathML, and no LaTeX remains.
     assert!(
         text.contains("<math") && !text.contains("\\frac") && !text.contains("\\tag"),
         "{text}"
@@ -112,7 +113,7 @@ fn a_model_without_a_part_says_why() {
     assert!(!folder.exists());
 }
 
-/// A compiler of Typst takes the chapters of all examples.
+/// A Typst compiler accepts the chapters of all examples.
 #[test]
 fn chapters_are_documents_that_compile() {
     let Some(python) = support::emitted::python("typst") else {

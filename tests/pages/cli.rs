@@ -1,4 +1,4 @@
-//! The command line, run as a user runs it: exit codes, what goes where, and what happens when things go wrong.
+//! The command line from the user's side: exit codes, output streams, and behaviour on errors.
 
 use crate::support::command;
 
@@ -25,7 +25,7 @@ model Oscillator {
 }
 ";
 
-/// A folder with the oscillator in it.
+/// A folder that contains the oscillator.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("oscillator.lgm"), OSCILLATOR).unwrap();
@@ -118,7 +118,7 @@ fn files_that_cannot_be_read_end_with_2() {
     assert!(err(&directory).contains("is a folder"), "{}", err(&directory));
     fs::write(folder.path().join("latin.lgm"), b"// a\n// caf\xe9\n").unwrap();
     let latin = lgm(folder.path(), &["check", "latin.lgm"]);
-    // This one can be read, but is no text: its fault has a place.
+    // This file is readable but not text: its error has a location.
     ends_with(&latin, 1);
     assert!(err(&latin).contains("latin.lgm:2:7"), "{}", err(&latin));
 }
@@ -295,7 +295,7 @@ fn links_and_devices_are_written_through() {
 #[test]
 fn a_reader_that_leaves_is_no_fault() {
     let folder = folder();
-    // More than a pipe holds, so that writing goes on after the reader has left.
+    // More than a pipe buffers, so writing continues after the reader has closed it.
     let omega: Vec<String> = (1..20_000).map(|k| k.to_string()).collect();
     let mut child = command(
         folder.path(),
@@ -346,7 +346,7 @@ fn response_as_a_table_and_as_json() {
     ends_with(&json, 0);
     let value: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
     assert_eq!(value["omega"], serde_json::json!([1.0, 5.0]));
-    // At the natural frequency mass and spring cancel, and the damper alone is left: v/F = 1/b.
+    // At the natural frequency mass and spring cancel, and only the damper remains: v/F = 1/b.
     let at_resonance = &value["H"]["F->v"][1];
     assert!((at_resonance[0].as_f64().unwrap() - 2.5).abs() < 1e-15);
     assert!(at_resonance[1].as_f64().unwrap().abs() < 1e-15);
@@ -469,7 +469,7 @@ model M {
             }
         }
     }
-    // In the order of the source, each fault once.
+    // In the order of the source, each error once.
     let short: Vec<(&str, u64, u64)> = list
         .iter()
         .map(|entry| {
@@ -493,7 +493,7 @@ model M {
         .find(|label| label["message"] == "in the instance `s[1]` of `Section`, created here");
     assert_eq!(chain.expect("the instance is shown")["line"], 4);
     assert_eq!(list[1]["help"], "did you mean `unknown`?");
-    // A fault without a place has nulls.
+    // An error without a location has nulls.
     let missing = lgm(folder.path(), &["check", "n.lgm", "--format", "json"]);
     ends_with(&missing, 2);
     let value: serde_json::Value = serde_json::from_str(&out(&missing)).unwrap();
@@ -513,7 +513,7 @@ fn a_forgotten_command_is_offered() {
     );
 }
 
-/// Numbers with a sign and an exponent are as wide as their column, and stand apart all the same.
+/// Numbers with a sign and an exponent are as wide as their column, and still separated.
 #[test]
 fn columns_of_modes_do_not_run_together() {
     let folder = tempfile::tempdir().unwrap();
@@ -536,7 +536,8 @@ fn columns_of_modes_do_not_run_together() {
     );
 }
 
-/// What a controlled source measures is defined beside the blocks: here the input of an amplifier with feedback.
+/// The measured variable of a controlled source is defined next to the blocks: here the input of an amplifier with
+/// feedback.
 #[test]
 fn blocks_define_what_controlled_sources_measure() {
     let folder = tempfile::tempdir().unwrap();

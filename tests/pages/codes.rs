@@ -1,4 +1,4 @@
-//! The pages about diagnostic codes: there is one for every code, and their examples do what they say.
+//! The pages about diagnostic codes: every code has one, and their examples behave as described.
 //!
 //! A page holds blocks of these kinds:
 //!
@@ -18,7 +18,7 @@ use pages::{Block, PageFiles, blocks, files_below, package};
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Pages without a failing example, and why; where a test fails in its place, which.
+/// Pages without a failing example, with the reason and, if one exists, a replacement test.
 const WITHOUT_FAILURE: [(&str, &str); 8] = [
     (
         "LGM0940",
@@ -49,7 +49,7 @@ fn has_no_failure(code: &str) -> bool {
     WITHOUT_FAILURE.iter().any(|entry| entry.0 == code)
 }
 
-/// Every code that is named in a text.
+/// Every code in a text.
 fn codes_in(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("Code::LGM").filter_map(|(at, _)| {
         let code = text.get(at + 6..at + 13)?;
@@ -89,7 +89,7 @@ fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
     assert_eq!(written, paged, "the files of docs/codes are the pages");
 }
 
-/// What is wrong with an example in the language.
+/// The errors of an example in the language.
 fn fault_of_model(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, Some("model.lgm".into()));
@@ -106,7 +106,7 @@ fn fault_of_model(code: &str, text: &str, files: &PageFiles, fails: bool) -> Opt
     (!right).then(|| format!("{text}\n{}", render(&map, &found, false)))
 }
 
-/// What is wrong with an example on the command line.
+/// The errors of an example on the command line.
 fn fault_of_console(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
     let folder = pages::folder(files);
     let mut printed = String::new();
@@ -117,7 +117,7 @@ fn fault_of_console(code: &str, text: &str, files: &PageFiles, fails: bool) -> O
         printed.push_str(&said);
     }
     let ends_right = match fails {
-        // A warning does not fail the command.
+        // A warning does not make the command fail.
         true => printed.contains(&format!("[{code}]")),
         false => codes.iter().all(|code| *code == Some(0)) && !printed.contains(&format!("[{code}]")),
     };
@@ -127,7 +127,7 @@ fn fault_of_console(code: &str, text: &str, files: &PageFiles, fails: bool) -> O
     (!right).then(|| format!("{text}\nended with {codes:?}, lacks {missing:?}, and printed\n{printed}"))
 }
 
-/// Everything that is wrong with the form of a page.
+/// All format errors of a page.
 fn faults_of_form(code: &str, page: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut fault = |words: &str| faults.push(words.to_string());
@@ -163,7 +163,7 @@ fn faults_of_form(code: &str, page: &str) -> Vec<String> {
 fn every_page_has_its_form_and_its_examples_do_what_it_says() {
     let mut faults = String::new();
     for page in PAGES {
-        // Read anew, so that a page can be written without building the compiler.
+        // Read at run time, so that a page can be written without rebuilding the compiler.
         let text = fs::read_to_string(package().join(format!("docs/codes/{}.md", page.code.as_str()))).unwrap();
         let blocks = blocks(&text);
         let files = PageFiles::of(&blocks);
@@ -186,10 +186,10 @@ fn every_page_has_its_form_and_its_examples_do_what_it_says() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-/// Codes whose place is a gap between two words, where something is missing.
+/// Codes whose location is a gap between two words, where something is missing.
 const BETWEEN_WORDS: [&str; 4] = ["LGM0030", "LGM0032", "LGM0034", "LGM0049"];
 
-/// What is wrong with the form of a diagnostic that an example of a page brings about.
+/// The format errors of a diagnostic from an example of a page.
 fn faults_of_diagnostic(map: &SourceMap, diagnostic: &Diagnostic) -> Vec<String> {
     let mut faults = Vec::new();
     if diagnostic.message.is_empty() || diagnostic.message.ends_with('.') {
@@ -218,7 +218,7 @@ fn faults_of_diagnostic(map: &SourceMap, diagnostic: &Diagnostic) -> Vec<String>
     faults
 }
 
-/// What a page's failing examples bring about, source and rendered errors together.
+/// The source and rendered errors of a page's failing examples.
 fn shown(code: &str, text: &str, faults: &mut String) -> String {
     let blocks = blocks(text);
     let files = PageFiles::of(&blocks);
@@ -261,7 +261,7 @@ fn shown(code: &str, text: &str, faults: &mut String) -> String {
         .collect()
 }
 
-/// The line without the digits of a run that fails, which hang on the last bit of a sine.
+/// The line without the digits of a failed run that depend on the last bit of a sine.
 fn steady(line: &str) -> String {
     let mut line = line.to_string();
     for (before, after) in [("after ", " steps"), ("fails at ", " s:"), ("the states there: ", "")] {

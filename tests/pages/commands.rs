@@ -1,4 +1,4 @@
-//! Commands around models: `lgm new`, `lgm completions` and `lgm man`.
+//! Commands without equations: `lgm new`, `lgm completions` and `lgm man`.
 
 use crate::support::command;
 
@@ -18,12 +18,12 @@ const KINDS: [&str; 9] = [
     "distributed",
 ];
 
-/// The commands that `lgm --help` lists.
+/// The commands listed by `lgm --help`.
 fn commands(folder: &Path) -> Vec<String> {
     let help = out(&lgm(folder, &["--help"]));
     let (_, list) = help.split_once("Commands:\n").unwrap();
     let (list, _) = list.split_once("\n\n").unwrap();
-    // Descriptions go on in lines that are indented further.
+    // Descriptions continue on lines with more indentation.
     let lines = list.lines().filter(|line| !line.starts_with("   "));
     let words = lines.map(|line| line.split_whitespace().next().unwrap().to_string());
     words.filter(|word| word != "help").collect()
@@ -38,7 +38,7 @@ fn new_models_of_every_kind_are_verified_and_run() {
     let listed: Vec<_> = list.lines().filter_map(|line| line.split_once('\t')).collect();
     assert_eq!(listed.iter().map(|kind| kind.0).collect::<Vec<_>>(), KINDS, "{list}");
     assert!(listed.iter().all(|kind| !kind.1.is_empty()), "{list}");
-    // A list and a file are two wishes; neither is none.
+    // A list and a file conflict; neither of them is an error too.
     ends_with(&lgm(folder.path(), &["new", "x", "--list"]), 2);
     ends_with(&lgm(folder.path(), &["new"]), 2);
     for kind in KINDS {
@@ -65,7 +65,7 @@ fn a_new_model_is_named_after_its_file() {
         ("test_rig", "test_rig.lgm", "TestRig"),
         ("models/low-pass2", "models/low-pass2.lgm", "LowPass2"),
         ("Motor.lgm", "Motor.lgm", "Motor"),
-        // Names that elements of the library and words of the language have.
+        // Names of library elements and keywords of the language.
         ("mass", "mass.lgm", "Mass"),
         ("if", "if.lgm", "If"),
     ] {
@@ -134,14 +134,14 @@ fn every_command_has_a_manual_page() {
     }
     assert!(page("lgm.1").contains("lgm\\-simulate(1)"));
     assert!(page("lgm-import-lg2ss.1").contains("lgm import lg2ss"));
-    // Again: pages are replaced. Not into a file.
+    // A second run replaces the pages. A file instead of a folder is an error.
     ends_with(&lgm(folder.path(), &["man", "share/man1"]), 0);
     let refused = lgm(folder.path(), &["man", "share/man1/lgm.1"]);
     ends_with(&refused, 2);
     assert!(err(&refused).contains("LGM0908"), "{}", err(&refused));
 }
 
-/// What somebody may call a kind of system is taken too.
+/// Another word for a kind of system is accepted too.
 #[test]
 fn kinds_of_new_models_have_other_names() {
     let text = |kind: &str| {
@@ -159,7 +159,7 @@ fn kinds_of_new_models_have_other_names() {
     }
 }
 
-/// One fault is reported once, with what to write.
+/// One error is reported once, with a suggested fix.
 #[test]
 fn units_with_other_letters_or_an_offset_say_what_to_write() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Pages for people: their links lead somewhere, and the indexes list what is there.
+//! Documentation: links are valid, and indexes are complete.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files of a folder with this ending, and of those inside it if asked for; names are relative to the folder.
+/// The files of a folder with this extension, optionally including subfolders; names are relative to the folder.
 fn files(folder: &Path, ending: &str, deep: bool) -> BTreeSet<PathBuf> {
     let (mut found, mut folders) = (BTreeSet::new(), vec![folder.to_path_buf()]);
     while let Some(at) = folders.pop() {
@@ -27,7 +27,7 @@ fn files(folder: &Path, ending: &str, deep: bool) -> BTreeSet<PathBuf> {
     found
 }
 
-/// The pages at the root, and all below these folders.
+/// The pages at the root, and all pages below these folders.
 fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<PathBuf> = files(root(), "md", false).into_iter().collect();
     for folder in ["docs", "examples", "tests", "fuzz", "benches", "stdlib", "grammar"] {
@@ -38,7 +38,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Where the links of a page lead, code left out.
+/// The link targets of a page, without code.
 fn links(text: &str) -> Vec<String> {
     let mut prose = String::new();
     let mut is_code = false;
@@ -55,7 +55,7 @@ fn links(text: &str) -> Vec<String> {
     ends.map(|(target, _)| target.to_string()).collect()
 }
 
-/// `docs/verification-log.md` names the test of each mend: `module::test`.
+/// `docs/verification-log.md` names the test of each fix: `module::test`.
 #[test]
 fn tests_that_pages_name_exist() {
     let text = fs::read_to_string(root().join("docs/verification-log.md")).unwrap();
@@ -113,7 +113,7 @@ fn indexes_list_what_is_there() {
     lists("tests", &tests);
 }
 
-/// The patterns of queries: lines up to that which closes their last bracket.
+/// The patterns of queries: lines up to the one that closes their last bracket.
 fn patterns(text: &str) -> Vec<String> {
     let (mut found, mut pattern, mut depth) = (Vec::new(), String::new(), 0);
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with(';')) {
@@ -130,7 +130,7 @@ fn patterns(text: &str) -> Vec<String> {
     found
 }
 
-/// In Helix the first pattern wins, elsewhere the last.
+/// In Helix the first pattern has priority, elsewhere the last.
 #[test]
 fn queries_for_helix_are_the_others_backwards() {
     let folder = root().join("editors/tree-sitter-lgm/queries");
@@ -140,7 +140,7 @@ fn queries_for_helix_are_the_others_backwards() {
     assert!(found.len() > 40 && found == expected, "{found:?}");
 }
 
-/// Examples are laid out as `lgm fmt` would lay them out.
+/// Examples have the layout of `lgm fmt`.
 #[test]
 fn examples_are_formatted() {
     let examples = files(&root().join("examples"), "lgm", true);

@@ -1,5 +1,5 @@
-//! `lgm draw`: what is drawn is what the model and its causality say, each element once; no text lies over anything; and the pictures are
-//! well formed. Crossings and bends are counted and bounded.
+//! `lgm draw`: drawings agree with the model and its causality, with each element once; no text overlaps anything; and
+//! the pictures are well-formed. Crossings and corners are counted and limited.
 
 mod manner;
 mod pages;
@@ -41,7 +41,7 @@ fn drawing(text: &str, kind: Kind) -> Drawing {
     drawn(&compilation(text, None), kind).unwrap()
 }
 
-/// The modal block that an element is a part of, or is.
+/// The modal block that contains the element, or that it is.
 fn block(model: &Model, element: usize) -> Option<PathId> {
     let parent = |path: PathId| model.paths[path.index()].parent;
     let modes = model.graph.elements.iter().filter(|other| other.mode.is_some());
@@ -53,12 +53,12 @@ fn block(model: &Model, element: usize) -> Option<PathId> {
         .find(|path| blocks.contains(path))
 }
 
-/// The name of the element, or of the modal block that it belongs to.
+/// The name of the element, or of its modal block.
 fn outer_name(model: &Model, element: usize) -> String {
     model.path_name(block(model, element).unwrap_or(model.graph.elements[element].path))
 }
 
-/// What is wrong with a drawing.
+/// The errors of a drawing.
 fn faults(compilation: &Compilation, drawing: &Drawing) -> Vec<String> {
     let mut faults = Vec::new();
     let model = compilation.model().unwrap();
@@ -82,7 +82,7 @@ fn faults(compilation: &Compilation, drawing: &Drawing) -> Vec<String> {
     faults
 }
 
-/// Each element is a text once, and every bond of the report is in one bond of the drawing, with its stroke.
+/// Each element has one text, and every bond of the report is in one bond of the drawing, with its stroke.
 fn bonds(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<String>, faults: &mut Vec<String>) {
     let report = compilation.causality().unwrap();
     let elements = drawing.nodes.iter().filter(|node| {
@@ -117,7 +117,7 @@ fn bonds(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<String>
     if seen.values().any(|count| *count > 1) {
         faults.push("a bond is drawn twice".to_string());
     }
-    // Those within a modal block are not drawn.
+    // Elements within a modal block are not drawn.
     let has_modes = compilation
         .model()
         .unwrap()
@@ -125,7 +125,7 @@ fn bonds(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<String>
         .elements
         .iter()
         .any(|element| element.mode.is_some());
-    // Two junctions of one kind are drawn as one, without what lies between them: a bond, or a junction of two bonds.
+    // Two junctions of one kind are drawn as one, without a bond or a junction of two bonds between them.
     let kind = |end: End| match end {
         End::Junction(at) => Some(report.junctions[at].kind),
         End::Port(_) => None,
@@ -160,7 +160,7 @@ fn bonds(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<String>
     }
 }
 
-/// Each branch goes from the node to the node that was written, and is heavy if it is in the normal tree.
+/// Each branch goes between the declared nodes, and is heavy if it belongs to the normal tree.
 fn branches(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<String>, faults: &mut Vec<String>) {
     let (model, report) = (compilation.model().unwrap(), compilation.causality().unwrap());
     let named = drawing.edges.iter().filter_map(|edge| edge.element.clone());
@@ -182,7 +182,7 @@ fn branches(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<Stri
         let Connection::Branch { from, to, .. } = &port.connection else {
             continue;
         };
-        // Beside bonds, branches are those of one of the graphs that have the same loops.
+        // In a bond graph, branches are those of one of the graphs with the same loops.
         if block(model, port.element.index()).is_some() || from == to || !model.graph.bonds.is_empty() {
             continue;
         }
@@ -207,7 +207,7 @@ fn branches(compilation: &Compilation, drawing: &Drawing, wanted: &BTreeSet<Stri
     }
 }
 
-/// Names of tags that are open; what is wrong with a text as XML.
+/// Names of open tags; the XML errors of a text.
 fn fault_of_xml(text: &str) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -305,7 +305,7 @@ fn drawings_of_random_networks_show_everything_once_and_no_text_lies_over_anythi
     assert!(bonds.crossings < bonds.edges, "{bonds:?}");
 }
 
-/// The same twice, and the same places for what an added element does not touch.
+/// Drawing is reproducible, and an added element does not move unrelated ones.
 #[test]
 fn drawings_are_the_same_every_time_and_change_little_with_the_model() {
     let text = fs::read_to_string(program::example("quarter_car.lgm")).unwrap();
@@ -357,7 +357,7 @@ fn branches_are_oriented_as_written_and_the_tree_is_heavy() {
             (&edge["from"], &edge["to"], &edge["tree"]),
             (&from.into(), &to.into(), &tree.into())
         );
-        // The line begins at the first node and ends at the second.
+        // The line starts at the first node and ends at the second.
         let nodes = json["nodes"].as_array().unwrap();
         let place = |id: &str| nodes.iter().find(|node| node["id"] == id).map(|node| &node["at"]);
         let path = edge["path"].as_array().unwrap();
@@ -372,7 +372,8 @@ fn branches_are_oriented_as_written_and_the_tree_is_heavy() {
     assert!(label["text"].is_string());
 }
 
-/// Karnopp's rules on a bond graph: a source of effort has its stroke at the far end, and of two inertias on a lever one is dependent.
+/// Karnopp's rules on a bond graph: an effort source has its stroke at the far end, and of two inertias on a lever one
+/// is dependent.
 #[test]
 fn strokes_of_the_lever_are_those_of_the_book() {
     let text = fs::read_to_string(program::example("lever.lgm")).unwrap();
@@ -402,7 +403,7 @@ fn strokes_of_the_lever_are_those_of_the_book() {
     assert_eq!(node("A")["shape"], "1");
 }
 
-/// What a law depends on stands at a dashed arrow.
+/// The variables of a law are at the ends of a dashed arrow.
 #[test]
 fn signals_stand_at_what_they_modulate() {
     let text = fs::read_to_string(program::example("pendulum.lgm")).unwrap();
@@ -440,7 +441,7 @@ fn names_are_escaped() {
     assert!(dot(&drawing).contains("label=\"x>y'\\\\\\\"\""));
 }
 
-/// The page holds the picture whole, and asks nothing of the network.
+/// The page contains the complete picture, and works offline.
 #[test]
 fn the_page_needs_no_network() {
     let text = fs::read_to_string(program::example("quarter_car.lgm")).unwrap();
@@ -460,7 +461,7 @@ fn the_page_needs_no_network() {
     }
 }
 
-/// The band goes from the source that is too many to those that it contradicts, in both notations, and to nothing else.
+/// The band connects the conflicting source to those that it contradicts, in both notations, and to nothing else.
 #[test]
 fn conflicts_are_marked_back_to_their_causes() {
     let text = "model Clash {
@@ -489,7 +490,7 @@ fn conflicts_are_marked_back_to_their_causes() {
     let (out, err, code) = said(&[&file.display().to_string()]);
     assert!(out.starts_with("<svg ") && err.contains("LGM0301"), "{err}");
     assert_eq!(code, Some(1));
-    // Without a conflict nothing is marked.
+    // Without a conflict nothing is highlighted.
     assert!(!svg(&self::drawing(&ladder(3), Kind::BondGraph)).contains("class=\"conflict\""));
 }
 
@@ -499,7 +500,7 @@ fn ladder(sections: usize) -> String {
     text.replace("const N = 4;", &format!("const N = {sections};"))
 }
 
-/// Long drawings go on in the next row, and no row is wider than a page.
+/// Long drawings continue in the next row, and no row is wider than a page.
 #[test]
 fn long_ladders_are_wrapped() {
     for sections in [3, 20, 66] {
@@ -548,7 +549,7 @@ fn the_command_draws_what_was_written_by_the_ending_of_the_file() {
     );
 }
 
-/// Too large a model is refused within seconds.
+/// A model that is too large is rejected within seconds.
 #[test]
 fn what_is_too_large_is_refused() {
     let folder = tempfile::tempdir().unwrap();

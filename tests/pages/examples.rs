@@ -1,4 +1,4 @@
-//! Every example is a right text, and the equations made of it are right.
+//! Every example is a valid text, and its equations are right.
 
 use crate::support;
 
@@ -39,8 +39,8 @@ fn every_example_parses() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-/// Every example in a folder of its own compiles, and its equations satisfy every law of its graph and the power balance. Those of
-/// `examples/` itself are verified where they are printed.
+/// Every example in a separate folder compiles, and its equations satisfy every law of its graph and the power balance.
+/// Those of `examples/` itself are verified when they are printed.
 #[test]
 fn every_example_is_verified() {
     for path in examples() {

@@ -1,7 +1,7 @@
-//! The pictures of docs/gallery.md, docs/switching.md and the README, made by the program from its examples.
+//! The pictures of docs/gallery.md, docs/switching.md and the README, generated from the examples.
 //!
-//! Run with `UPDATE_GALLERY=1`, the test writes the pictures of `docs/gallery` anew; without, it compares them with what the
-//! program draws now. Curves may differ by rounding: by less than a pixel.
+//! With `UPDATE_GALLERY=1`, the test rewrites the pictures of `docs/gallery`; otherwise it compares them with the
+//! program's current output. Curves may differ by round-off: by less than a pixel.
 
 use crate::support::pages::difference_of_pictures;
 
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The name of each picture, and how it is made in the package's folder.
+/// The name of each picture, and its command in the package's folder.
 const PICTURES: [(&str, &[&str]); 14] = [
     (
         "oscillator",
@@ -75,7 +75,7 @@ fn the_pictures_are_what_the_program_draws() {
     }
 }
 
-/// Compares a picture with the known one; with `UPDATE_GALLERY=1`, writes it.
+/// Compares a picture with the stored one; with `UPDATE_GALLERY=1`, writes it.
 pub(super) fn compare(name: &str, place: &Path, drawn: &str) {
     if std::env::var_os("UPDATE_GALLERY").is_some() {
         fs::create_dir_all(place.parent().unwrap()).unwrap();
@@ -89,7 +89,7 @@ pub(super) fn compare(name: &str, place: &Path, drawn: &str) {
     );
 }
 
-/// The page of the systems of the source documents: it has them all, its commands run, and its drawings are what `lgm draw` draws.
+/// The page of the source documents' systems: it is complete, its commands run, and its drawings match `lgm draw`.
 #[test]
 fn the_gallery_shows_every_system_of_the_documents() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! Equations as pages: every formula of LaTeX is set as MathML, and nothing of LaTeX is left in the words.
+//! Equations as HTML: every LaTeX formula is set as MathML, and no LaTeX remains in the text.
 
 use crate::support;
 

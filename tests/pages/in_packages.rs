@@ -1,4 +1,4 @@
-//! Packages that hold the equations as they are printed elsewhere: LaTeX and JSON.
+//! Packages that contain the equations in other formats: LaTeX and JSON.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! The language server, over pipes with a client of its own: what an editor says and hears. What is wrong with a text is known from
-//! `lgm check --format json` on the same text.
+//! The language server, tested over pipes with a separate client: an editor's messages and the responses. The expected
+//! diagnostics come from `lgm check --format json` on the same text.
 
 mod client;
 mod conversation;

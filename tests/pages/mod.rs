@@ -1,4 +1,4 @@
-//! What people read: commands, pages, drawings and editors.
+//! User-facing output: commands, pages, drawings and editors.
 
 mod chapter;
 mod cli;

@@ -1,4 +1,4 @@
-//! Every target, from state systems built by hand.
+//! Every target, for state systems built by hand.
 
 use crate::systems;
 

@@ -1,6 +1,7 @@
-//! README.md: its commands print what it shows, its picture is what the program draws, and docs/cli.md is what the program accepts.
+//! README.md: its commands print the shown output, its picture matches the program's drawing, and docs/cli.md matches
+//! the program's options.
 //!
-//! With `UPDATE_GALLERY=1`, the picture is written anew.
+//! With `UPDATE_GALLERY=1`, the picture is rewritten.
 
 use super::gallery::compare;
 use lgm::source::SourceMap;
@@ -17,7 +18,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What `lgm` prints in the root of the repository, on both streams.
+/// The output of `lgm` in the root of the repository, on both streams.
 fn printed(words: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
         .current_dir(root())
@@ -29,7 +30,7 @@ fn printed(words: &str) -> String {
     out.unwrap() + &err.unwrap()
 }
 
-/// Each line below a command is printed by it, in this order; `..` stands for anything.
+/// The command prints each line below it, in this order; `..` matches anything.
 #[test]
 fn commands_print_what_the_readme_shows() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
@@ -82,7 +83,7 @@ fn the_page_of_commands_is_what_the_command_line_accepts() {
     let made = fs::read_to_string(folder.path().join("cli.md")).unwrap();
     let known = fs::read_to_string(root().join("docs/cli.md")).unwrap();
     assert!(made == known, "run `cargo run -- man docs --format markdown`");
-    // Nothing that help shows is missing.
+    // Everything in the help is included.
     for (command, option) in [
         ("approximate", "--method"),
         ("convert", "--format"),
@@ -111,7 +112,7 @@ fn text(out: &mut String, x: f64, y: f64, colour: &str, words: &str) {
 const LETTER: f64 = 7.23;
 const LINE: f64 = 17.0;
 
-/// Lines of code; those of a model are coloured by the tokens of the language.
+/// Lines of code; models are coloured by the tokens of the language.
 fn code(out: &mut String, (x, y): (f64, f64), words: &str, is_model: bool) {
     let place = |at: usize| {
         let before = &words[..at];
@@ -132,7 +133,7 @@ fn code(out: &mut String, (x, y): (f64, f64), words: &str, is_model: bool) {
     let (mut is_unit, mut before) = (false, "");
     for (from, token, to) in &lexed.tokens {
         let word = &words[*from..*to];
-        // A list stands behind `=`.
+        // A list follows `=`.
         is_unit = (is_unit || word == "[" && before != "=") && word != "]";
         before = word;
         let colour = match token {
@@ -153,7 +154,7 @@ fn code(out: &mut String, (x, y): (f64, f64), words: &str, is_model: bool) {
     }
 }
 
-/// A picture of the program in a rectangle of the whole.
+/// A picture of the program in a rectangle of the composition.
 fn nested(out: &mut String, (x, y, width): (f64, f64, f64), svg: &str) -> f64 {
     let (_, rest) = svg.split_once("viewBox=\"").unwrap();
     let view = rest.split('"').next().unwrap();

@@ -1,11 +1,11 @@
-//! Every sentence that a user can read, in one list per crate: `all__pages__sentences__*.snap`. A change of a message shows
-//! among its neighbours, and reviewers read what has changed. `INSTA_UPDATE=always` writes the lists anew.
+//! Every user-visible sentence, in one list for each crate: `all__pages__sentences__*.snap`. A changed message appears
+//! among its neighbours, and reviewers read the change. `INSTA_UPDATE=always` rewrites the lists.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words that a reader has to guess at, and what is written in their place.
+/// Unclear words, and their replacements.
 const AVOIDED: [(&str, &str); 11] = [
     ("nobody", "say what is missing"),
     ("is reported", "is reported"),
@@ -20,7 +20,7 @@ const AVOIDED: [(&str, &str); 11] = [
     ("in which nothing is made", "empty iterations"),
 ];
 
-/// String literals of a Rust text, comments and test modules left out. Lines joined by `\` are one.
+/// String literals of a Rust text, without comments and test modules. Lines joined by `\` are one.
 fn literals(text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or(text);
     let bytes = text.as_bytes();
@@ -50,7 +50,7 @@ fn literals(text: &str) -> Vec<String> {
     found
 }
 
-/// How long a literal of one character is, `'a'` or `'\n'`; none for a lifetime.
+/// The length of a character literal, `'a'` or `'\n'`; none for a lifetime.
 fn character(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('\'')?;
     let mut letters = inner.chars();
@@ -62,7 +62,7 @@ fn character(rest: &str) -> Option<usize> {
     (letters.next() == Some('\'')).then(|| first.len_utf8() + 2)
 }
 
-/// How many `#` a raw string has that begins here.
+/// The number of `#` of a raw string that begins here.
 fn raw_string(text: &str, at: usize) -> Option<usize> {
     let rest = text[at..].strip_prefix('r')?;
     let is_word = text[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
@@ -70,7 +70,7 @@ fn raw_string(text: &str, at: usize) -> Option<usize> {
     (!is_word && rest[hashes..].starts_with('"')).then_some(hashes)
 }
 
-/// A string after its first quote, and how long it is with its last one.
+/// A string after its opening quote, and its length including the closing quote.
 fn plain_string(rest: &str) -> (String, usize) {
     let mut literal = String::new();
     let mut letters = rest.char_indices().peekable();
@@ -89,7 +89,7 @@ fn plain_string(rest: &str) -> (String, usize) {
     (literal, rest.len())
 }
 
-/// Whether a literal is read by people: two words at least, and no code.
+/// Whether a literal is read by people: at least two words, and no code.
 fn is_sentence(literal: &str) -> bool {
     let words: Vec<&str> = literal.split(' ').collect();
     let is_word = |word: &&str| {
@@ -112,7 +112,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The sentences of a folder, each once, in the order of the alphabet: files may be divided without a change here.
+/// The sentences of a folder, each once, in alphabetical order: dividing a file changes nothing here.
 fn sentences(folder: &Path) -> BTreeSet<String> {
     let mut files = Vec::new();
     rust_files(folder, &mut files);
@@ -122,7 +122,7 @@ fn sentences(folder: &Path) -> BTreeSet<String> {
     literals.filter(|literal| is_sentence(literal)).collect()
 }
 
-/// The folders of sources by the name of their crate.
+/// The source folders by the name of their crate.
 fn crates() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let entries = fs::read_dir(root.join("crates"))

@@ -1,7 +1,7 @@
-//! The pages do what they say: their models compile and verify, their commands print what is shown, and their pictures are
-//! what these commands draw. The kinds of blocks are listed in `support/pages.rs`.
+//! The documentation matches the program: models compile and verify, commands print the shown output, and pictures
+//! match the commands that draw them. The kinds of blocks are listed in `support/pages.rs`.
 //!
-//! With `UPDATE_GALLERY=1` pictures are written anew.
+//! With `UPDATE_GALLERY=1` pictures are rewritten.
 
 use crate::support::pages;
 
@@ -12,7 +12,7 @@ use pages::{Block, PageFiles, blocks, package};
 use std::fs;
 use std::path::Path;
 
-/// What is wrong with a text in the language that should have at worst faults of this severity.
+/// The diagnostics of a text in the language, if their worst severity is not the expected one.
 fn fault_of_model(block: &Block, files: &PageFiles, worst: Option<Severity>) -> Option<String> {
     let mut map = SourceMap::default();
     let name = block.path().unwrap_or(Path::new("model.lgm"));
@@ -31,12 +31,12 @@ fn fault_of_model(block: &Block, files: &PageFiles, worst: Option<Severity>) -> 
     (!is_right).then(|| format!("{}\n{}", block.text, render(&map, &found, false)))
 }
 
-/// What is wrong with the commands of a block.
+/// The errors of the commands of a block.
 fn fault_of_console(text: &str, folder: &Path, fails: bool) -> Option<String> {
     let mut last = Some(0);
     for (command, shown) in pages::commands(text) {
         let (printed, code) = pages::printed(command, folder);
-        // A page may leave out what a command prints.
+        // A page may omit the output of a command.
         let is_shown = shown.is_empty() || pages::is_as_shown(&shown, &printed);
         if !is_shown || !(fails || code == Some(0)) {
             return Some(format!("$ {command}\nends with {code:?} and prints\n{printed}"));
@@ -46,7 +46,7 @@ fn fault_of_console(text: &str, folder: &Path, fails: bool) -> Option<String> {
     (fails && last == Some(0)).then(|| format!("{text}\nends with 0"))
 }
 
-/// What is wrong with the pictures of a page that its commands have drawn.
+/// The errors of the pictures drawn by a page's commands.
 fn faults_of_pictures(page: &Path, text: &str, drawn: &Path) -> Vec<String> {
     let mut faults = Vec::new();
     let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
@@ -65,7 +65,7 @@ fn faults_of_pictures(page: &Path, text: &str, drawn: &Path) -> Vec<String> {
     faults
 }
 
-/// What is wrong with a page.
+/// The errors of a page.
 fn faults(page: &Path) -> Vec<String> {
     let text = fs::read_to_string(page).unwrap();
     let blocks = blocks(&text);
@@ -74,7 +74,7 @@ fn faults(page: &Path) -> Vec<String> {
     let mut faults = Vec::new();
     for block in &blocks {
         if let Some(path) = block.path() {
-            // A page may show a file again when it has grown.
+            // A page may show a file again after extending it.
             pages::write(folder.path(), path, &block.text);
         }
         let kind = block.tag.split(" in ").next().unwrap_or("");
@@ -94,7 +94,7 @@ fn faults(page: &Path) -> Vec<String> {
     faults
 }
 
-/// All pages of a folder, those of its folders left out.
+/// All pages of a folder, without its subfolders.
 #[track_caller]
 fn holds(folder: &str, least: usize) {
     let mut pages: Vec<_> = fs::read_dir(package().join(folder))
@@ -137,7 +137,7 @@ fn pages_for_users_of_other_tools_do_what_they_say() {
     holds("docs/coming-from", 6);
 }
 
-/// The reference of the library is what the program prints, and each example of it compiles between nodes of its domain.
+/// The library reference matches the program's output, and each of its examples compiles between nodes of its domain.
 #[test]
 fn the_library_page_is_what_is_printed() {
     let folder = tempfile::tempdir().unwrap();

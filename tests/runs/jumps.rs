@@ -1,4 +1,4 @@
-//! Steps of inputs into storage that is not linear: charges, momenta and fluxes are conserved, whatever the steps of a method.
+//! Steps of inputs into nonlinear storage: charges, momenta and fluxes are conserved for any solver steps.
 
 use lgm::Request;
 use lgm::kernels::{KernelOptions, Kernels};
@@ -6,7 +6,7 @@ use lgm::rendering::render;
 use lgm::simulate::{FailureKind, Inputs, Plan, Silent, Sink, Stop, simulate};
 use lgm::source::{NoFiles, SourceMap};
 
-/// Outputs of all rows.
+/// Outputs of all samples.
 #[derive(Default)]
 struct Rows(Vec<Vec<f64>>);
 
@@ -17,7 +17,7 @@ impl Sink for Rows {
     }
 }
 
-/// The outputs in rows at 0, 1/2 and 1 times the stop, or why there are none.
+/// The outputs in samples at 0, 1/2 and 1 times the stop time, or the reason why there are none.
 fn rows(text: &str, stop: f64, rtol: f64) -> Result<Vec<Vec<f64>>, FailureKind> {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
@@ -39,7 +39,7 @@ fn rows(text: &str, stop: f64, rtol: f64) -> Result<Vec<Vec<f64>>, FailureKind> 
     }
 }
 
-/// Where a rising function is zero.
+/// The zero of an increasing function.
 fn zero(from: f64, to: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut from, mut to) = (from, to);
     for _ in 0..400 {
@@ -56,8 +56,9 @@ fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-8 * b.abs()
 }
 
-/// A source that steps by u charges a linear capacitor in series with one of `across = a*q + c*q^3`. Both hold the same charge:
-/// `C*(u - a*q - c*q^3) = q`. The scales go from a femtofarad to a farad, and from almost linear to a bend of a millionfold.
+/// A source that steps by u charges a linear capacitor in series with one of `across = a*q + c*q^3`. Both have the same
+/// charge: `C*(u - a*q - c*q^3) = q`. The scales range from a femtofarad to a farad, and from almost linear to a change
+/// of slope by a factor of a million.
 #[test]
 fn a_capacitor_that_is_not_linear_shares_the_charge() {
     for (capacitance, voltage, time) in [
@@ -106,8 +107,9 @@ model M {{
     }
 }
 
-/// A current that steps goes through a linear inductor in series with a saturating one, beside a third: fluxes are conserved in the
-/// loop of the three, which begins without any. If it saturates sharply, the flux moves a million times faster at first than at last.
+/// A current that steps flows through a linear inductor in series with a saturating one, with a third in parallel:
+/// fluxes are conserved in the loop of the three, which starts without flux. If it saturates sharply, the flux
+/// initially moves a million times faster than at the end.
 #[test]
 fn saturating_inductors_share_the_current() {
     for (current, knee, power) in [
@@ -130,7 +132,7 @@ model M {{
   output i1 = through(first); output i2 = through(second); output i3 = through(third);
 }}"
         );
-        // The flux of the second is x: the first carries its current, and the loop holds 0.1*i1 + x = 0.3*i3.
+        // The flux of the second inductor is x: the first carries its current, and in the loop 0.1*i1 + x = 0.3*i3.
         let of = |x: f64| x / 0.2 + (x / knee).powi(power);
         let flux = zero(0.0, 0.3 * current, |x| 0.1 * of(x) + x - 0.3 * (current - of(x)));
         let found = rows(&text, 1.0, 1e-6).unwrap();
@@ -141,7 +143,7 @@ model M {{
     }
 }
 
-/// Charge passes in no time, so that a limited current adds nothing while it does.
+/// The charge passes instantaneously, so a limited current adds nothing meanwhile.
 #[test]
 fn a_limit_leaves_nothing_of_an_impulse() {
     for limit in ["100", "1e-9", "1e6"] {
@@ -173,7 +175,8 @@ fn a_limit_leaves_nothing_of_an_impulse() {
     }
 }
 
-/// A current through a resistance that the same input sets: `v*(2 + k*f) = u` while both rise, and so the logarithm of it.
+/// A current through a resistance that the same input sets: `v*(2 + k*f) = u` while both rise, and therefore its
+/// logarithm.
 #[test]
 fn a_gain_that_steps_with_the_source_goes_along() {
     for place in ["input", "signal"] {
@@ -194,7 +197,7 @@ fn a_gain_that_steps_with_the_source_goes_along() {
     }
 }
 
-/// What is written in place is no part of an input of the same signal: that may be given another one.
+/// A signal written in place is independent of an input with the same signal: the input may be given another one.
 #[test]
 fn an_input_that_is_replaced_leaves_what_is_written_in_place() {
     let text = "model M {
@@ -212,7 +215,7 @@ fn an_input_that_is_replaced_leaves_what_is_written_in_place() {
     assert_eq!(stepping, "`f`, `extra(time)` step at once");
 }
 
-/// A step of a source into storage, and the integral of something.
+/// A step of a source into storage, and an integral.
 pub fn integral(of: &str) -> String {
     format!(
         "model M {{
@@ -227,7 +230,7 @@ pub fn integral(of: &str) -> String {
     )
 }
 
-/// What the steps do not determine is no number.
+/// A quantity that the steps do not determine is NaN.
 #[test]
 fn jumps_without_an_answer_are_reported() {
     let square = rows(&integral("through(store)^2"), 1.0, 1e-6).unwrap_err();
@@ -241,8 +244,8 @@ fn jumps_without_an_answer_are_reported() {
     assert!(near(found[1][0], 1.0), "{found:?}");
 }
 
-/// A linear and a cubic capacitor in series on a source of 1 V that is switched on at the start: with the charge q, both hold
-/// `q/2 + q + 3*q^3 = 1`, in whatever order these lines of the model stand.
+/// A linear and a cubic capacitor in series on a source of 1 V that is switched on at the start: with the charge q, the
+/// voltages are `q/2 + q + 3*q^3 = 1`, in any order of these lines of the model.
 fn shares_a_volt_in_any_order(lines: [&str; 4], rest: &str) {
     let charge = zero(0.0, 1.0, |q| 1.5 * q + 3.0 * q.powi(3) - 1.0);
     let expected = [0.5 * charge, 1.0 - 0.5 * charge];
@@ -270,7 +273,7 @@ model M {{
     }
 }
 
-/// A constant that reaches dependent storage through what a source measures is switched on at the start.
+/// A constant that reaches dependent storage through a source's measured variable is switched on at the start.
 #[test]
 fn a_constant_that_a_source_measures_charges_what_it_controls() {
     let lines = [
@@ -282,7 +285,8 @@ fn a_constant_that_a_source_measures_charges_what_it_controls() {
     shares_a_volt_in_any_order(lines, "node n1, n2, n3 : electrical;\n  r3 : Resistor(1) n3 -> gnd;");
 }
 
-/// A source that storage with a start controls is 0 before the run, and a step where it begins, whatever is measured of the storage.
+/// A source controlled by storage with an initial value is 0 before the run, and steps at the start, whatever is
+/// measured at the storage.
 #[test]
 fn a_source_that_storage_with_a_start_controls_charges_what_it_acts_on() {
     for (start, measure) in [
@@ -304,7 +308,8 @@ fn a_source_that_storage_with_a_start_controls_charges_what_it_acts_on() {
     }
 }
 
-/// A function that is a term in one place and a factor in another is one function, which steps alone while the other term does not.
+/// A function that is a term in one place and a factor in another is a single function, which may step while the other
+/// term does not.
 #[test]
 fn a_function_of_time_is_one_wherever_it_is_a_term() {
     let expected = 100.0 / 0.277 * (1.0 + 0.277 * 1.89 / 2.0f64).ln();
@@ -338,7 +343,7 @@ fn a_function_of_time_is_one_wherever_it_is_a_term() {
     }
 }
 
-/// A function is no multiple of itself times a parameter that may be 0.
+/// A function is not a multiple of its product with a parameter that may be 0.
 #[test]
 fn a_parameter_of_zero_hides_no_function_of_time() {
     let text = "model M {
@@ -359,8 +364,9 @@ fn a_parameter_of_zero_hides_no_function_of_time() {
     assert!(near(found[1][0], expected), "{found:?} and {expected}");
 }
 
-/// A source that is a product with an input is 0 before the input steps, whatever else it is a product with: the force `0.126*f*v2` on the
-/// mass is an impulse of `0.126*2^2/2`, as the spring gives way by the velocity `v2 = v1 + f'` while f rises.
+/// A source that is a product with an input is 0 before the input steps, whatever the other factors: the force
+/// `0.126*f*v2` on the mass is an impulse of `0.126*2^2/2`, because the spring deflects with the velocity `v2 = v1 +
+/// f'` while f rises.
 #[test]
 fn what_an_input_multiplies_begins_with_it_alone() {
     for unity in ["1", "unity"] {
@@ -381,7 +387,7 @@ fn what_an_input_multiplies_begins_with_it_alone() {
     }
 }
 
-/// What else is measured changes no start, also beside an output that is a rate of a rate of what begins.
+/// Other measurements change no initial value, even if an output is a second derivative of the starting quantity.
 #[test]
 fn an_output_that_is_a_rate_of_a_rate_changes_no_start() {
     for more in ["", "output z = der(through(c1));"] {

@@ -1,12 +1,13 @@
-//! Metamorphic tests: a random model that is written, scaled or run otherwise has the same rows.
+//! Metamorphic tests: a random model has the same samples if it is rewritten, rescaled or run differently.
 //!
-//! `LGM_CASES=400 cargo test --release --test all runs::metamorphic::random_models_keep_their_rows -- --exact --nocapture` runs 400 times
-//! the usual number of models, with all relations instead of some; `LGM_SEED=17` is the first seed, and
-//! `LGM_RELATIONS=place,shuffled` looks at those alone whose words begin so; `LGM_RELATIONS_PER_MODEL=6` looks at the run as it is
-//! and at five others of each model, by chance, so that many models take little time; `LGM_THREADS=1` uses one thread instead of
-//! two. For each failure the seed, the relation and the largest difference are printed, and the smallest model that is found to
-//! still fail within some seconds is written to `target/tmp/metamorphic`. `LGM_TRACE=1` prints each seed and why it has no rows.
-//! `tests/runs/metamorphic/compare.rs` says when rows count as the same.
+//! `LGM_CASES=400 cargo test --release --test all runs::metamorphic::random_models_keep_their_rows -- --exact
+//! --nocapture` runs 400 times the usual number of models, with all relations instead of some. `LGM_SEED=17` is the
+//! first seed, and `LGM_RELATIONS=place,shuffled` selects relations by the start of their names.
+//! `LGM_RELATIONS_PER_MODEL=6` tests the unchanged run and five random relations of each model, so that many models
+//! take little time. `LGM_THREADS=1` uses one thread instead of two. For each failure the seed, the relation and the
+//! largest difference are printed, and the smallest failing model found within some seconds is written to
+//! `target/tmp/metamorphic`. `LGM_TRACE=1` prints each seed and why it has no samples.
+//! `tests/runs/metamorphic/compare.rs` defines when samples count as equal.
 
 mod bonds;
 mod campaign;
@@ -47,19 +48,19 @@ fn variable(name: &str) -> Option<u64> {
     Some(text.parse().expect("a number is wanted in the environment variable"))
 }
 
-/// The relations that a campaign looks at: those whose words begin as `LGM_RELATIONS=place,shuffled` says.
+/// The relations of a campaign: those selected by `LGM_RELATIONS=place,shuffled`.
 fn asked_for() -> Vec<Relation> {
     let words = std::env::var("LGM_RELATIONS").unwrap_or_default();
     let is_wanted = |relation: &Relation| words.split(',').any(|word| relation.word().starts_with(word));
     Relation::ALL.into_iter().filter(is_wanted).collect()
 }
 
-/// At how many relations of each model a campaign looks.
+/// The number of relations of each model in a campaign.
 fn per_model() -> usize {
     variable("LGM_RELATIONS_PER_MODEL").map_or(usize::MAX, |count| count as usize)
 }
 
-/// How many threads run models.
+/// The number of threads that run models.
 fn threads() -> usize {
     variable("LGM_THREADS").map_or(2, |count| count.max(1) as usize)
 }
@@ -97,7 +98,7 @@ fn random_models_keep_their_rows_in_every_target() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What the comparison is worth: a value that is off by a fifth is seen wherever it counts for anything.
+/// The sensitivity of the comparison: a value that is off by a fifth is detected wherever it matters.
 #[test]
 fn a_change_of_a_value_is_seen() {
     let (mut seen, mut models) = (0, 0);

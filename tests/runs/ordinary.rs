@@ -1,4 +1,4 @@
-//! Random models of the ordinary kind beside an independent solution of their differential-algebraic equations.
+//! Random ordinary models compared with an independent solution of their differential-algebraic equations.
 //!
 //! [`draw`] makes models of 5 to 25 elements over all domains: couplers, controlled sources, diodes, drag, orifices, hard springs, gaps.
 //! [`nodal`] states the equations of their nodes, and [`radau`] solves them; neither shares code or method with the compiler. Rows are
@@ -33,41 +33,42 @@ const RTOL: f64 = 1e-6;
 /// Tolerances of the two solutions of the reference.
 const REFERENCES: [f64; 2] = [1e-10, 1e-8];
 
-/// A difference of so many tolerances counts.
+/// The number of tolerances from which a difference counts.
 const SHARE: f64 = 100.0;
 
-/// The code of the warning that an output is less right than the tolerance says.
+/// The code of the warning that an output is less accurate than the tolerance.
 const LESS_RIGHT: &str = "LGM1025";
 
-/// Errors add up over a run. A difference of so many tolerances is more than that, and fails the test unless the run warns of it.
+/// Errors accumulate over a run. A difference of this many tolerances is more than accumulation, and fails the test
+/// unless the run warns of it.
 const WRONG: f64 = 1000.0;
 
-/// A value smaller than this share of the largest one of its kind is measured by that share.
+/// Values smaller than this fraction of the largest one of their kind are compared relative to that fraction.
 const LEAST: f64 = 1e-9;
 
-/// A value smaller than this is zero.
+/// Values smaller than this count as zero.
 const NOTHING: f64 = 1e-30;
 
-/// Rows of a run.
+/// Samples of a run.
 const POINTS: usize = 41;
 
-/// The number of models that are run where nothing else is asked for.
+/// The default number of models.
 const MODELS: u64 = 40;
 
-/// The outcome of the models.
+/// The results of the models.
 #[derive(Default)]
 struct Tally {
     models: usize,
     runs: usize,
     /// Models that the reference does not solve.
     unsolved: usize,
-    /// Refused models and runs, by what is said.
+    /// Rejected models and runs, by message.
     refused: BTreeMap<String, usize>,
-    /// Runs that differ, with the codes of what they warned of.
+    /// Runs that differ, with the codes of their warnings.
     wrong: Vec<String>,
-    /// Runs that differ and said so.
+    /// Runs that differ and warned of it.
     warned: Vec<String>,
-    /// Runs that differ by less than what fails.
+    /// Runs that differ, but below the failure limit.
     slight: Vec<String>,
     /// Warnings of runs that do not differ, by code.
     alarms: BTreeMap<String, usize>,
@@ -87,13 +88,13 @@ impl fmt::Display for Tally {
     }
 }
 
-/// The largest difference, as a share of its column's size.
+/// The largest difference, relative to its column's magnitude.
 struct Difference {
     share: f64,
     words: String,
 }
 
-/// The right result: the rows of the reference, and its own errors, column by column.
+/// The expected result: the samples of the reference, and its own errors, by column.
 struct Right {
     rows: Vec<Vec<f64>>,
     doubt: Vec<f64>,
@@ -132,16 +133,16 @@ fn right(model: &Model) -> Option<Right> {
 }
 
 impl Right {
-    /// The worst difference of a run, where one counts.
+    /// The largest relevant difference of a run, if any.
     fn difference(&self, rows: &Rows, share: f64) -> Option<Difference> {
         let mut worst: Option<Difference> = None;
         for (row, values) in rows.values.iter().enumerate().skip(1) {
             for (at, value) in values.iter().enumerate() {
-                // Tolerances follow the whole run, and so the value at the start.
+                // Tolerances depend on the whole run, including the initial value.
                 let (right, size) = (self.rows[row][at], self.sizes[at].max(rows.values[0][at].abs()));
                 let off = (value - right).abs();
                 let is_worse = worst.as_ref().is_none_or(|worst| off / size > worst.share);
-                // A value that is no number is wrong too.
+                // NaN is wrong too.
                 let is_right = off <= share * RTOL * size + 2.0 * self.doubt[at];
                 if !is_right && is_worse {
                     let (name, time) = (&rows.names[at], rows.times[row]);
@@ -160,7 +161,7 @@ impl Right {
     }
 }
 
-/// The text of a model with the right numbers in its head.
+/// The text of a model with the expected numbers in its header.
 fn with_numbers(model: &Model, right: &Right, words: &str) -> String {
     let shown: Vec<usize> = [POINTS / 4, POINTS / 2, POINTS - 1].to_vec();
     let mut head = format!("/// {words}\n");
@@ -199,7 +200,7 @@ fn one(kind: Kind, seed: u64, methods: &[Method], tally: &Mutex<Tally>) {
             method: *method,
             ..Plan::default()
         };
-        // Methods of low order remember more of each error.
+        // Low-order methods accumulate more error.
         let share = if *method == Method::TrBdf2 { 10.0 * SHARE } else { SHARE };
         let rows = system
             .as_ref()
@@ -222,7 +223,7 @@ fn one(kind: Kind, seed: u64, methods: &[Method], tally: &Mutex<Tally>) {
                     let line = format!("{name} {}: {} {:?}", method.word(), found.words, rows.notes);
                     lines.push(line.clone());
                     let is_slight = found.share < WRONG * RTOL;
-                    // No other warning speaks of wrong numbers.
+                    // No other warning concerns wrong numbers.
                     let is_warned = rows.notes.iter().any(|code| code == LESS_RIGHT);
                     match (is_warned, is_slight) {
                         (false, true) => tally.slight.push(line),
@@ -240,7 +241,7 @@ fn one(kind: Kind, seed: u64, methods: &[Method], tally: &Mutex<Tally>) {
     tally.lock().expect("no thread panicked").models += 1;
 }
 
-/// Runs the models of a kind.
+/// Runs the models of one kind.
 fn campaign(kind: Kind) -> Tally {
     let first = first_seed();
     let count = many(MODELS);
@@ -265,15 +266,15 @@ fn campaign(kind: Kind) -> Tally {
     tally.into_inner().expect("no thread panicked")
 }
 
-/// Fails for models that are wrong in silence, and where so many have no reference or are refused that little was compared. `refused` is
-/// the largest share of refused runs.
+/// Fails for models that are silently wrong, and if too few could be compared because the others have no reference or
+/// are rejected. `refused` is the maximum fraction of rejected runs.
 #[track_caller]
 fn assert_right(kind: Kind, refused: f64) {
     let tally = campaign(kind);
     println!("{tally}");
     assert!(tally.wrong.is_empty(), "{tally}");
     assert!(tally.unsolved * 10 <= tally.models + tally.unsolved, "{tally}");
-    // How many runs are ended for their duration depends on the machine.
+    // The number of runs stopped by the time limit depends on the machine.
     let refusals = tally.refused.iter().filter(|(reason, _)| *reason != "slow");
     let count: usize = refusals.map(|(_, count)| count).sum();
     assert!(count as f64 <= refused * tally.runs as f64, "{tally}");

@@ -1,4 +1,4 @@
-//! Pictures of trajectories: what is drawn, and that it stays small.
+//! Plots of trajectories: their contents, and that they stay small.
 
 use lgm::emit::plot::{Figure, Series, Trace, html, svg};
 

@@ -1,4 +1,4 @@
-//! Verification of runs finds what it is there for: rows that were changed after they were made, and says nothing of good ones.
+//! Verification of runs detects its target, samples changed afterwards, and accepts correct ones.
 
 use lgm::diagnostic::has_errors;
 use lgm::equations::{self, FlatGraph, StateRequest};
@@ -8,7 +8,7 @@ use lgm::source::{NoFiles, SourceMap};
 use lgm::{Compilation, Request, Whole};
 use std::path::Path;
 
-/// A model with all that was made of it.
+/// A model with all derived data.
 pub(crate) fn whole(text: &str) -> Whole {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
@@ -25,7 +25,7 @@ pub(crate) fn whole(text: &str) -> Whole {
     compilation.into_parts().1.unwrap()
 }
 
-/// Two capacitors in series on a source that steps, one of which is not linear, in the order of their names.
+/// Two capacitors in series on a source that steps, one of them nonlinear, in the order of their names.
 fn bent(linear: &str, cubic: &str) -> String {
     let mut lines = [
         format!("{linear} : Capacitor(2) a -> b;"),
@@ -47,7 +47,7 @@ model Bent {{
     )
 }
 
-/// Changes rows on their way from the run to its verification.
+/// Changes samples on their way from the run to its verification.
 pub(crate) type Change<'c> = &'c dyn Fn(f64, &mut Vec<f64>, &mut Vec<f64>);
 
 struct Changing<'a, 'b, 'c> {
@@ -67,7 +67,7 @@ impl Sink for Changing<'_, '_, '_> {
     }
 }
 
-/// A plan as the model's experiment has it.
+/// A plan according to the model's experiment.
 pub(crate) fn plan_of(whole: &Whole) -> Plan {
     let asked = &whole.system.experiment;
     Plan {
@@ -77,12 +77,12 @@ pub(crate) fn plan_of(whole: &Whole) -> Plan {
     }
 }
 
-/// What verification finds in a run whose rows are changed; the number of rows handed on.
+/// The findings of verification in a run with changed samples; the number of samples passed on.
 pub(crate) fn found(whole: &Whole, plan: &Plan, change: Change<'_>) -> (Report, usize) {
     found_of(whole, plan, &[], |inputs| inputs, change)
 }
 
-/// The same of a run with other parameters and signals than those that are verified.
+/// The same for a run with parameters and signals other than the verified ones.
 pub(crate) fn found_of<S: Signals>(
     whole: &Whole,
     plan: &Plan,
@@ -138,7 +138,7 @@ const OSCILLATOR: &str = "model Oscillator {
   output f = through(spring) + through(damper);
 }";
 
-/// A divider of capacitors: a step of its source moves its state.
+/// A divider of capacitors: a step of its source changes its state.
 const DIVIDER: &str = "model Divider {
   input u [V] = 2*step(0.25);
   node s, x : electrical;
@@ -179,7 +179,7 @@ const STIFF: &str = "model Stiff {
   experiment { stop = 10 [ms]; points = 31; }
 }";
 
-/// Heat times temperature is no power.
+/// Heat flow times temperature is not a power.
 const PSEUDO: &str = "model Wall {
   input T [K] = 300 + 20*step(0.1);
   node a, b : thermal;
@@ -202,13 +202,13 @@ fn good_runs_are_verified() {
         assert_eq!(report.gaps(), None, "{}", whole.system.model);
         if !whole.system.states.is_empty() {
             assert_eq!(report.crossed, report.intervals);
-            // No energy is added up where there is none.
+            // No energy is summed if the model has none.
             assert_eq!(report.balanced > 0, text != PSEUDO, "{}", whole.system.model);
         }
     }
 }
 
-/// An edge that a row misses by rounding, on either side, is seen on the side that the row shows.
+/// If a sample misses an edge by round-off, on either side, it counts for the side of the sample.
 #[test]
 fn edges_that_rows_miss_by_rounding_are_no_faults() {
     let charged = |edge: f64| {
@@ -234,7 +234,7 @@ fn edges_that_rows_miss_by_rounding_are_no_faults() {
     }
 }
 
-/// A mesh that nothing drives: all that a run has of its current is rounding of zero.
+/// A mesh without a drive: a run's values of its current are the round-off of zero.
 const UNDRIVEN: &str = "element Core(ps, I0, La) : electrical { int(across) = ps*tanh(through/I0) + La*through; }
 model M {
   node n0, n1, n2, n3 : electrical;
@@ -270,11 +270,11 @@ fn rounding_of_what_stays_zero_is_no_fault() {
     assert_eq!(report.gaps(), None);
 }
 
-/// Each change of the rows, with a word of what must be said of it.
+/// Each change of the samples, with an expected word of the message.
 #[test]
 fn changed_rows_are_found_out() {
     let changes: [(&str, Change<'_>, &str); 10] = [
-        // One row between steps is interpolated wrongly.
+        // One sample between steps is interpolated wrongly.
         (
             OSCILLATOR,
             &|time, _, states| {
@@ -286,7 +286,7 @@ fn changed_rows_are_found_out() {
         ),
         // An output is frozen.
         (OSCILLATOR, &|_, outputs, _| outputs[0] = 0.0, "output `v`"),
-        // A force that is not what its elements give.
+        // A force that contradicts its elements.
         (
             OSCILLATOR,
             &|time, outputs, _| {
@@ -296,7 +296,7 @@ fn changed_rows_are_found_out() {
             },
             "output `f`",
         ),
-        // The state does not follow a step of its source, which the other capacitor follows instead.
+        // The state does not follow a step of its source; the other capacitor does instead.
         (
             DIVIDER,
             &|time, _, states| {
@@ -306,7 +306,7 @@ fn changed_rows_are_found_out() {
             },
             "is not conserved in a step",
         ),
-        // The same where the charges of the other one are those of a law that is not linear.
+        // The same, with the charges of the other one given by a nonlinear law.
         (
             &bent("first", "second"),
             &|time, _, states| {
@@ -325,13 +325,13 @@ fn changed_rows_are_found_out() {
             },
             "differs from its integrated rate",
         ),
-        // Charge comes from nowhere at the start.
+        // Charge appears at the start without a cause.
         (
             DIVIDER,
             &|_, _, states| states[0] += 1.0,
             "is not conserved at the start",
         ),
-        // What lies between the steps of a stiff system is interpolated wrongly.
+        // Interpolation between the steps of a stiff system is wrong.
         (
             STIFF,
             &|time, _, states| {
@@ -372,7 +372,7 @@ fn changed_rows_are_found_out() {
     }
 }
 
-/// The runs of all examples hold.
+/// Runs of all examples pass.
 #[test]
 fn the_runs_of_the_examples_are_verified() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
@@ -398,7 +398,7 @@ fn the_runs_of_the_examples_are_verified() {
                 continue;
             }
             let begun = std::time::Instant::now();
-            // A fifth of the run has its start, its steps and its laws.
+            // A fifth of the run includes its start, its steps and its laws.
             let plan = plan_of(&whole);
             let plan = Plan {
                 stop: plan.start + 0.2 * (plan.stop - plan.start),
@@ -419,7 +419,7 @@ fn the_runs_of_the_examples_are_verified() {
     assert!(models > 10, "{models}");
 }
 
-/// Signals that are not what the model says.
+/// Signals that differ from the model's.
 struct Off<'a>(&'a Inputs);
 
 impl Signals for Off<'_> {
@@ -467,7 +467,7 @@ fn inputs_that_are_not_as_written_are_found_out() {
     assert_eq!(report.faults[0].what, "input `F`");
 }
 
-/// The command says what was verified, and hands on the rows that were asked for.
+/// The command reports the verified properties, and passes on the requested samples.
 #[test]
 fn the_command_says_what_was_verified() {
     let folder = tempfile();

@@ -1,9 +1,9 @@
-//! The second integrator of `lgm simulate --verify` beside friction, clippers and diodes: runs that are right there are found right,
-//! with every interval looked at, and faults are found all the same.
+//! The second integrator of `lgm simulate --verify` with friction, clippers and diodes: it accepts correct runs while
+//! checking every interval, and still detects errors.
 //!
-//! That the runs of friction, clippers, the stop, the backlash and Chua's circuit are right was confirmed with SciPy: from each row to the
-//! next by its Radau (`rtol` 1e-11) or, where nothing is stiff, DOP853 (`rtol` 1e-12), with laws written down by hand and begun anew at
-//! each bend.
+//! SciPy confirmed that the runs of friction, clippers, the stop, the backlash and Chua's circuit are correct: from
+//! each sample to the next by its Radau (`rtol` 1e-11) or, for nonstiff models, DOP853 (`rtol` 1e-12), with handwritten
+//! laws and a restart at each kink.
 
 use crate::runs::run_verification::{Change, NOTHING, found, found_of, plan_of, whole};
 use lgm::simulate::{Corner, Inputs, Method, Plan, Report, Side, Signals};
@@ -20,7 +20,7 @@ model Friction {
   experiment { stop = 3 [s]; points = 301; }
 }";
 
-/// The same mass on a spring, whose friction bends where it begins to slip.
+/// The same mass on a spring, whose friction has a kink at the onset of slipping.
 const COULOMB: &str = "element Coulomb(Fc [N], vs [m/s]) : translational { through = Fc*max(min(across/vs, 1), -1); }
 model Coulomb {
   param Fc = 1 [N];
@@ -97,7 +97,7 @@ model Charged {
   experiment { stop = 0.03 [s]; points = 31; }
 }";
 
-/// The bend at 0.1 s falls anywhere within steps and intervals, before the first stage of a step and behind its last one.
+/// The kink at 0.1 s is anywhere within steps and intervals, before the first stage of a step and after its last one.
 const FALLING: &str = "model Falling {
   state h = int(-1), start = 0.1;
   state x = int(if h > 0 then 0 else 1000*h - 1e4*x);
@@ -115,7 +115,7 @@ const NARROW: &str = "model Narrow {
   experiment { stop = 1 [s]; points = 3; }
 }";
 
-/// It multiplies what a row may be off by 1e13 until the next one.
+/// It amplifies the error of a sample by 1e13 until the next one.
 const LORENZ: &str = "model Lorenz {
   state x = int(10*(y - x)), start = 1;
   state y = int(x*(28 - z) - y), start = 1;
@@ -131,7 +131,7 @@ fn all_rows(text: &str) -> (lgm::Whole, Plan) {
     (whole, Plan { points, ..plan })
 }
 
-/// Explicit steps cross the bends of these laws; how a law is written makes no difference.
+/// Explicit steps cross the kinks of these laws; the form of a law makes no difference.
 pub const BACKLASH: &str =
     "element Gap(k [N/m], g [m]) : translational { through = k*(int(across) - max(min(int(across), g), -g)); }
 model Backlash {
@@ -174,8 +174,9 @@ model Slip {
   experiment { stop = 6 [s]; points = 601; }
 }";
 
-/// An explicit step that crosses a bend passes its error test by accident: without a step that ends there, these runs are off by 5 to
-/// 86 tolerances in an interval. SciPy's DOP853 (`rtol` 1e-12, begun anew at each bend) finds the same worst errors, before and after.
+/// An explicit step that crosses a kink passes its error test by accident: without a step that ends there, the errors
+/// of these runs are 5 to 86 tolerances in an interval. SciPy's DOP853 (`rtol` 1e-12, restarted at each kink) finds the
+/// same largest errors, before and after the fix.
 #[test]
 fn explicit_steps_end_at_bends() {
     let abs = "Gb*across + 0.5*(Ga - Gb)*(abs(across + Bp) - abs(across - Bp))";
@@ -226,7 +227,7 @@ fn runs_beside_corners_are_found_right() {
     }
 }
 
-/// Where a model multiplies every error, a row that is far from what the second integrator comes to says nothing.
+/// If a model amplifies every error, a sample far from the result of the second integrator proves nothing.
 #[test]
 fn what_the_model_multiplies_is_no_fault() {
     let (whole, plan) = all_rows(LORENZ);
@@ -235,7 +236,7 @@ fn what_the_model_multiplies_is_no_fault() {
     assert!(report.states > 0.1, "{}", report.summary());
 }
 
-/// Inputs whose steps pass unnoticed: the value before them goes on.
+/// Inputs whose steps are missed: the previous value continues.
 struct Frozen(Inputs);
 
 impl Signals for Frozen {
@@ -261,7 +262,7 @@ fn has_fault_of(report: &Report, state: &str) -> bool {
 
 #[test]
 fn faults_beside_corners_are_found() {
-    // One row that is wrong where the mass sticks, and one where it slips.
+    // One wrong sample while the mass sticks, and one while it slips.
     for at in [2.44, 2.2] {
         let change: Change<'_> = &|time, _, states| {
             if (time - at).abs() < 1e-9 {
@@ -272,17 +273,17 @@ fn faults_beside_corners_are_found() {
         let (report, _) = found(&whole, &plan, change);
         assert!(has_fault_of(&report, "m.v"), "{at}: {}", report.summary());
     }
-    // A rate that is wrong: a tenth more friction, where it slips.
+    // A wrong rate: friction increased by a tenth, while slipping.
     for text in [COULOMB.to_string(), FRICTION.replace("VS", "1e-5")] {
         let (whole, plan) = all_rows(&text);
         let (report, _) = found_of(&whole, &plan, &[(0, 1.1)], |inputs| inputs, NOTHING);
         assert!(has_fault_of(&report, "m.v"), "{}", report.summary());
     }
-    // An event that comes too late: the stop is farther off in the run.
+    // A late event: in the run, the stop is farther away.
     let (whole, plan) = all_rows(STOP);
     let (report, _) = found_of(&whole, &plan, &[(0, 0.0505)], |inputs| inputs, NOTHING);
     assert!(has_fault_of(&report, "m.v"), "{}", report.summary());
-    // A step of a source that the run does not see.
+    // A step of a source that the run misses.
     let (whole, plan) = all_rows(CHARGED);
     let (report, _) = found_of(&whole, &plan, &[], Frozen, NOTHING);
     assert!(has_fault_of(&report, "c.v"), "{}", report.summary());

@@ -1,8 +1,8 @@
-//! The systems of the source documents: every model against its record, at the record's parameters and at others.
+//! The systems of the source documents: every model compared with its record, at the record's parameters and at others.
 //!
 //! The records were derived without linear graphs or bond graphs. Any choice of independent states is legal, so
-//! transfer functions and poles are compared always; A..F entry by entry, through a table that says which
-//! state of the model is which of the record, and how large one of it is in the other's measure.
+//! transfer functions and poles are always compared; A..F are compared entry by entry, through a table that relates the
+//! states of the model to those of the record and their units.
 
 use crate::support;
 
@@ -12,23 +12,22 @@ use support::linear::{Linear, assert_same_matrices, assert_same_poles, assert_sa
 use support::program::{self, Symbolic, example};
 use support::records::{Parameters, Record, bindings, drawn, numbers, values};
 
-/// Relative agreement of everything that is compared.
+/// Relative tolerance of all comparisons.
 const TOLERANCE: f64 = 1e-9;
 
-/// How one model is compared with its record.
+/// The comparison of one model with its record.
 struct Case {
     /// Record and file.
     name: &'static str,
-    /// State of the model, state of the record, and the model's state in units of the record's; in the
-    /// record's order.
+    /// State of the model, state of the record, and the model's state in units of the record's; in the record's order.
     states: &'static [(&'static str, &'static str, &'static str)],
-    /// Poles at the origin that the record has and the model has not. LG2ss gives every integrated output a state
-    /// of its own; the language adds one only where no storage holds the integral (language-reference.md, integrals), and none
-    /// for what no output asks for.
+    /// Poles at the origin in the record but not in the model. LG2ss gives every integrated output a separate state;
+    /// the language adds one only if no storage contains the integral (language-reference.md, integrals), and none for
+    /// unused quantities.
     integrators: usize,
-    /// The parameters that are constants of the structure, or follow from others: never set.
+    /// Structural constants and derived parameters, which are never set.
     fixed: &'static [&'static str],
-    /// A..F at other parameters: by the record's symbolic matrices, or written out below where it has none.
+    /// A..F at other parameters: by the record's symbolic matrices, or by formulas below if it has none.
     reference: fn(&Record, &Parameters) -> Linear,
 }
 
@@ -118,7 +117,7 @@ const CASES: &[Case] = &[
         reference: symbolic,
     },
     Case {
-        // Bond-graph storage carries momentum and displacement, these records velocity and force.
+        // Bond-graph storage has momentum and displacement as states, these records velocity and force.
         name: "two_masses",
         states: &[("first_mass.p", "v", "ma")],
         integrators: 0,
@@ -235,8 +234,8 @@ const SEWING: &[(&str, &str, &str)] = &[
     ("rotor.w", "v11", "1"),
 ];
 
-/// Without the record's fifth state, the stretch x7 of the robot's spring: from rest it is L7*f7, redundant as the
-/// record's own remark says.
+/// Without the record's fifth state, the stretch x7 of the robot's spring: from rest it is L7*f7, and redundant
+/// according to the record's own remark.
 fn sewing(record: &Record, parameters: &Parameters) -> Linear {
     let full = record.symbolic(parameters);
     let compliance = evaluate("L7", &bindings(parameters));
@@ -269,7 +268,7 @@ fn five_masses(record: &Record, parameters: &Parameters) -> Linear {
     linear
 }
 
-/// `m v_i' = f_i - f_(i+1)` the other way round, `f_i' = k (v_i - v_(i-1))`: the chain by hand.
+/// `m v_i' = f_i - f_(i+1)` in reverse order, `f_i' = k (v_i - v_(i-1))`: the chain by hand.
 fn chain(record: &Record, parameters: &Parameters) -> Linear {
     let bindings = bindings(parameters);
     let mass = evaluate("rho*A*L/N", &bindings);
@@ -324,14 +323,14 @@ impl Case {
         example(&format!("seeds/{}.lgm", self.name))
     }
 
-    /// The parameters that may be set, with other values.
+    /// The settable parameters, with other values.
     fn drawn(&self, record: &Record, seed: u64) -> Parameters {
         let mut parameters = drawn(&record.parameters(), seed);
         parameters.retain(|(name, _)| !self.fixed.contains(&name.as_str()));
         parameters
     }
 
-    /// Constants of the structure beside the parameters that were drawn.
+    /// Structural constants in addition to the random parameters.
     fn with_constants(&self, record: &Record, parameters: &Parameters) -> Parameters {
         let own = record.parameters().into_iter();
         let mut all: Parameters = own.filter(|(name, _)| self.fixed.contains(&name.as_str())).collect();
@@ -339,7 +338,7 @@ impl Case {
         all
     }
 
-    /// Both systems over the states of the reference.
+    /// Both systems in terms of the states of the reference.
     fn matched(&self, found: &Linear, expected: &Linear, bindings: &Bindings) -> (Linear, Linear) {
         let place = |names: &[String], name: &str| {
             let at = names.iter().position(|other| other == name);
@@ -373,7 +372,7 @@ impl Case {
     }
 }
 
-/// The record's own symbolic matrices, evaluated here, are its numbers: the evaluator is sound.
+/// The record's symbolic matrices, evaluated here, equal its numbers, which validates the evaluator.
 #[test]
 fn references_agree_with_the_records() {
     for case in CASES {
@@ -478,7 +477,8 @@ fn symbolic_matrices_agree_with_the_records_at_many_points() {
     }
 }
 
-/// Entries and equivalent parameters as they are printed: cancelled, in few operations, and short enough to be read beside the document.
+/// Entries and equivalent parameters in printed form: cancelled, with few operations, and short enough to compare with
+/// the document.
 #[test]
 fn headline_entries_are_printed_in_few_operations() {
     let entries = [

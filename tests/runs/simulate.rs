@@ -1,4 +1,4 @@
-//! Runs: against known answers, exact solutions and balances, and how they fail.
+//! Runs compared with known answers, exact solutions and balances, and their failures.
 
 mod between;
 mod corners;

@@ -1,4 +1,4 @@
-//! `lgm simulate`, run as a user runs it: rows, files, pictures, many runs, and what goes wrong.
+//! `lgm simulate` from the user's side: samples, files, plots, multiple runs, and errors.
 
 mod many_runs;
 
@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What the lag asks for.
+/// The options that the lag requires.
 const EXPERIMENT: &str = "experiment { stop = 4 [s]; points = 5; rtol = 1e-9; atol = 1e-12; plot = [y, u]; }";
 
 /// Two inputs in one vector.
@@ -76,14 +76,14 @@ fn rows_go_to_standard_output_as_the_experiment_says() {
     ends_with(&run, 0);
     assert_eq!(err(&run), "");
     let text = out(&run);
-    // The state x has a column of its own: no output is named so.
+    // The state x has a separate column, because no output has its name.
     assert!(text.starts_with("time,y,twice,x\n0,0,0,0\n1,"), "{text}");
     near(&column(&text, "time"), &[0.0, 1.0, 2.0, 3.0, 4.0], 0.0);
     let exact: Vec<f64> = (0..5).map(|at| 1.0 - (-0.5 * f64::from(at)).exp()).collect();
     near(&column(&text, "y"), &exact, 1e-8);
 }
 
-/// Times are the multiples that were asked for, and zero has no sign.
+/// Times are the requested multiples, and zero has no sign.
 #[test]
 fn rows_have_plain_numbers() {
     let folder = folder();
@@ -132,7 +132,7 @@ fn a_file_appears_under_its_name_in_the_form_of_its_ending() {
         .collect();
     assert!(names.iter().all(|name| !name.ends_with(".part")), "{names:?}");
     ends_with(&lgm(folder.path(), &["lag.lgm", "-o", "nowhere/run.csv"]), 2);
-    // The option's other names, of which one is no longer shown.
+    // The option's other names, one of which is no longer documented.
     let first = fs::read_to_string(folder.path().join("run.json")).unwrap();
     for name in ["--output", "--out"] {
         ends_with(&lgm(folder.path(), &["lag.lgm", name, "other.json"]), 0);
@@ -167,7 +167,7 @@ fn an_input_is_a_column_of_a_table() {
         &["vector.lgm", "--input", "u[1]=table.csv:u", "--stop", "2"],
     );
     ends_with(&run, 0);
-    // The integral of a line from 0 to 2 in a second, then of 2.
+    // The integral of a ramp from 0 to 2 in a second, then of 2.
     near(&column(&out(&run), "v[1]"), &[0.0, 1.0, 3.0], 1e-6);
     let held = lgm(
         folder.path(),
@@ -211,11 +211,12 @@ fn units_in_the_names_of_columns_are_refused() {
     );
     let seconds = run("time [s],u", "u");
     ends_with(&seconds, 0);
-    // The integral of a line from 0 to 2 in a second.
+    // The integral of a ramp from 0 to 2 in a second.
     near(&column(&out(&seconds), "v[1]"), &[0.0, 0.25, 1.0], 1e-6);
 }
 
-/// A beam with one mode and the compliance of all others: its tip moves at once with a force, and the integral of its speed too.
+/// A beam with one mode and the compliance of all others: its tip moves instantaneously with a force, and so does the
+/// integral of its speed.
 #[test]
 fn an_equilibrium_has_what_the_inputs_move_at_the_start() {
     let folder = folder();
@@ -245,7 +246,7 @@ fn pictures_are_drawn_of_what_is_asked_for() {
     );
     ends_with(&run, 0);
     let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
-    // An output and an input, both without a unit, each in a panel of its own.
+    // An output and an input, both without a unit, each in a separate panel.
     assert!(svg.contains("<desc>y, u over time</desc>"), "{svg}");
     assert_eq!(svg.matches("<clipPath").count(), 2);
     let html = fs::read_to_string(folder.path().join("a.html")).unwrap();
@@ -271,7 +272,7 @@ fn a_run_that_fails_ends_with_1_and_keeps_its_rows_only_on_request() {
     ends_with(&run, 1);
     assert!(err(&run).contains("[LGM10"), "{}", err(&run));
     assert!(!folder.path().join("run.csv").exists());
-    // The place to look at is shown: the input's declaration.
+    // The location in the message is the input's declaration.
     assert!(err(&run).contains("lag.lgm:3:9"), "{}", err(&run));
     let run = lgm(folder.path(), &[&arguments[..], &["--keep"]].concat());
     ends_with(&run, 1);
@@ -279,7 +280,7 @@ fn a_run_that_fails_ends_with_1_and_keeps_its_rows_only_on_request() {
     near(&column(&text, "time"), &[0.0, 1.0, 2.0], 0.0);
 }
 
-/// Files that are not complete yet, which stand beside the place where they will be.
+/// Incomplete files, next to their final location.
 #[cfg(unix)]
 fn unfinished(folder: &Path) -> Vec<fs::DirEntry> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
@@ -291,7 +292,7 @@ fn unfinished(folder: &Path) -> Vec<fs::DirEntry> {
 #[cfg(unix)]
 fn wait_for_rows(folder: &Path) {
     let deadline = Instant::now() + Duration::from_secs(60);
-    // A file may have its own name by the time it is looked at.
+    // A file may have received its final name before it is inspected.
     let has_rows = |entry: &fs::DirEntry| entry.metadata().is_ok_and(|about| about.len() > 0);
     while !unfinished(folder).iter().any(has_rows) {
         assert!(Instant::now() < deadline, "no rows after a minute");
@@ -311,7 +312,7 @@ fn an_impatient_second_interruption_leaves_no_half_of_a_file() {
             .unwrap();
         wait_for_rows(folder.path());
         let id = child.id().to_string();
-        // As often as it takes: two at once may arrive as one.
+        // Repeatedly, because two simultaneous signals may arrive as one.
         let status = loop {
             let _ = Command::new("kill").args(["-INT", &id]).stderr(Stdio::null()).status();
             if let Some(status) = child.try_wait().unwrap() {
@@ -346,7 +347,7 @@ fn an_interrupted_run_leaves_a_valid_file_and_ends_with_130() {
             let json: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(json["status"], "interrupted");
         } else {
-            // Whole rows only.
+            // Only complete rows.
             assert!(text.ends_with('\n'));
             let table = table(&text);
             assert!(table.len() > 2);
@@ -367,7 +368,7 @@ fn nobody_who_listens_is_no_fault() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// The model, the options and what is said of them.
+/// The model, the options and the diagnostics.
 fn said(arguments: &[&str]) -> String {
     let folder = folder();
     fs::write(
@@ -438,7 +439,7 @@ fn the_columns_that_are_asked_for_are_written_in_their_order() {
         let found: f64 = rows[2][at].parse().unwrap();
         assert!((found - factor * exact).abs() < 1e-7, "{found}");
     }
-    // Many runs, entries of a vector, a name that is none.
+    // Multiple runs, entries of a vector, an unknown name.
     let answer = lgm(
         folder.path(),
         &["lag.lgm", "--columns", "x", "--sweep", "T=1:2:2", "--points", "2"],

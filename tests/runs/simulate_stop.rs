@@ -1,4 +1,4 @@
-//! `lgm simulate` without a stop: how long it runs, and what it says.
+//! `lgm simulate` without a stop time: the duration of the run, and the messages.
 
 use crate::support::command;
 use crate::support::models::{LAG, lag};
@@ -13,7 +13,7 @@ fn lgm(folder: &Path, arguments: &[&str]) -> Output {
     command::lgm(folder, &[&["simulate"], arguments].concat())
 }
 
-/// The last time of the rows of a run, and what was said.
+/// The last time of a run's samples, and the messages.
 fn last_time(folder: &TempDir, arguments: &[&str]) -> (f64, String) {
     let run = lgm(folder.path(), arguments);
     ends_with(&run, 0);
@@ -28,7 +28,7 @@ fn a_run_without_a_stop_is_as_long_as_its_slowest_mode_asks_for() {
     fs::write(folder.path().join("bare.lgm"), LAG).unwrap();
     let experiment = "experiment { stop = 4 [s]; points = 5; }";
     fs::write(folder.path().join("lag.lgm"), lag(experiment)).unwrap();
-    // A lag of T = 2 s: five of these are 10 s; of 2.2 s, 11 s, rounded up.
+    // A lag of T = 2 s: five time constants are 10 s; of 2.2 s, 11 s, rounded up.
     for (set, stop) in [("T=2", 10.0), ("T=2.2", 20.0), ("T=3e-6", 2e-5)] {
         let (last, reported) = last_time(&folder, &["bare.lgm", "--set", set]);
         assert_eq!(last, stop, "{set}");
@@ -39,17 +39,17 @@ fn a_run_without_a_stop_is_as_long_as_its_slowest_mode_asks_for() {
             "{reported}"
         );
     }
-    // What is said is heeded, and nothing is remarked on.
+    // An explicit stop time is used without a remark.
     let (last, reported) = last_time(&folder, &["bare.lgm", "--stop", "3"]);
     assert_eq!((last, reported.contains("LGM0936")), (3.0, false), "{reported}");
     let (last, reported) = last_time(&folder, &["lag.lgm"]);
     assert_eq!((last, reported.contains("LGM0936")), (4.0, false), "{reported}");
-    // From the start, whatever that is.
+    // Relative to the start time.
     assert_eq!(
         last_time(&folder, &["bare.lgm", "--set", "T=2", "--start", "7"]).0,
         17.0
     );
-    // All runs of a table are equally long.
+    // All runs of a table have the same duration.
     let sweep = lgm(folder.path(), &["bare.lgm", "--set", "T=2", "--sweep", "T=1:4:2"]);
     ends_with(&sweep, 0);
     assert_eq!(
@@ -95,7 +95,7 @@ fn without_modes_a_run_needs_a_stop() {
       output y = int(across(m)); }";
     let none = "model M { input u = 1; node n : electrical; s : VoltageSource(u) n -> gnd; r : Resistor(2) n -> gnd;
       output i = through(r); }";
-    // At its start the law is neither of its two straight lines.
+    // Initially the law is on neither of its two linear pieces.
     let bend = "element Stop(k) : translational { through = k*max(int(across), 0); }
       model M { node x : translational; m : Mass(1) x -> gnd; s : Stop(4) x -> gnd; output v = across(m); }";
     for (text, reason) in [

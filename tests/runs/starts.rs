@@ -1,4 +1,4 @@
-//! Starts that follow from others: of storage without a state of its own, and of signals.
+//! Dependent initial values: of storage without a state, and of signals.
 
 use lgm::Request;
 use lgm::diagnostic::has_errors;
@@ -25,7 +25,7 @@ fn compile(text: &str) -> StateSystem {
     compile_with(text, StateRequest::Natural)
 }
 
-/// The first row of a run.
+/// The first sample of a run.
 struct First(Vec<f64>, Vec<f64>);
 
 impl Sink for First {
@@ -77,7 +77,7 @@ const PENDULUM: &str = "model M {
   output w = across(joint);
 }";
 
-/// A velocity state without a storage that could be given a start, in closed form, with other parameters too.
+/// A velocity state without a storage element for its initial value, in closed form, with other parameters too.
 #[test]
 fn a_velocity_follows_from_a_signal() {
     let given = "signal forward = across(p)[1], start = v0;";
@@ -92,7 +92,7 @@ fn a_velocity_follows_from_a_signal() {
         close(outputs[0], -2.0) && close(states[0], -2.0 / (0.25 * 0.3_f64.cos())),
         "{outputs:?}"
     );
-    // The start is an expression, and no search is left to the run.
+    // The initial value is an expression, and the run needs no search.
     assert!(system.starts.search.is_none());
 }
 
@@ -109,7 +109,7 @@ fn a_velocity_follows_from_storage_without_a_state() {
     assert!(close(outputs[1], 4.0), "{outputs:?}");
 }
 
-/// Position and velocity of a closed chain from the slider, by Newton's method, and anew with other lengths.
+/// Position and velocity of a closed chain from the slider, by Newton's method, and again with other lengths.
 #[test]
 fn a_closed_chain_starts_where_its_slider_does() {
     let text = "model M {
@@ -145,7 +145,7 @@ fn a_closed_chain_starts_where_its_slider_does() {
                 close(states[0], w) && close(states[1], theta),
                 "{guess} {r}: {states:?}, {w} {theta}"
             );
-            // Only the run of the given parameters counts from the start that the compiler found.
+            // Only the run with the original parameters begins with the compiler's initial values.
             if r == 0.1 {
                 assert!(outputs[2].abs() < 1e-12, "{outputs:?}");
             }
@@ -153,7 +153,7 @@ fn a_closed_chain_starts_where_its_slider_does() {
     }
 }
 
-/// Each condition becomes one of a single unknown when the one before it is solved.
+/// Each condition has a single unknown after the previous one is solved.
 #[test]
 fn starts_follow_one_after_another() {
     let system = compile(
@@ -177,7 +177,7 @@ fn starts_follow_one_after_another() {
     }
 }
 
-/// In linear models as in others, with p for a state too; what integrals count from is the start that follows.
+/// In linear and nonlinear models, with p as a state too; integrals start from the dependent initial value.
 #[test]
 fn linear_storage_starts_as_what_hangs_on_it() {
     let text = "model M {
@@ -203,13 +203,13 @@ fn linear_storage_starts_as_what_hangs_on_it() {
         // The displacement of the spring.
         assert!(close(outputs[2], 10.0 / 50.0), "{states:?} {outputs:?}");
         assert!(close(at[0], v), "{states:?} {at:?}");
-        // Conditions are no outputs.
+        // Conditions are not outputs.
         assert_eq!(system.outputs.len(), 3);
         assert_eq!(system.matrices.numeric.as_ref().unwrap().c.rows.len(), 3);
     }
 }
 
-/// A step of an input at the very start does not move a start that was asked for.
+/// A step of an input at the start time does not change a given initial value.
 #[test]
 fn a_start_that_follows_holds_just_after_a_step() {
     let text = "model M {

@@ -1,4 +1,4 @@
-//! Starts that conservation gives, whatever the order of lines; and integrals that storage holds.
+//! Initial values from conservation laws, in any order of lines; and integrals that storage contains.
 
 use lgm::Request;
 use lgm::diagnostic::{Severity, has_errors};
@@ -9,7 +9,7 @@ use lgm::simulate::{Inputs, Plan, Silent, Sink, Stop, simulate};
 use lgm::source::{NoFiles, SourceMap};
 use nalgebra::{DMatrix, DVector};
 
-/// The system, or the codes of what is wrong, and all that was said.
+/// The system, or the codes of its errors, and all messages.
 fn attempt(text: &str, states: StateRequest) -> (Result<StateSystem, Vec<&'static str>>, String) {
     let mut map = SourceMap::default();
     let root = map.add("model.lgm", text, None);
@@ -75,7 +75,7 @@ fn near(found: &[f64], expected: &[f64]) -> bool {
             .all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0))
 }
 
-/// All orders of some lines.
+/// All permutations of some lines.
 fn orders(lines: &[&str]) -> Vec<String> {
     if lines.is_empty() {
         return vec![String::new()];
@@ -89,7 +89,8 @@ fn orders(lines: &[&str]) -> Vec<String> {
     all
 }
 
-/// Three capacitors in a loop, one of them given: the charge of the node between the others was 0 and stays so.
+/// Three capacitors in a loop, one with a given initial value: the charge of the node between the others was 0 and
+/// stays 0.
 #[test]
 fn three_capacitors_in_any_order() {
     let lines = [
@@ -135,7 +136,7 @@ fn two_that_are_given_determine_the_third_or_contradict_it() {
     }
 }
 
-/// A constant source begins at once, as an input does that steps from 0.
+/// A constant source acts from the start, like an input that steps from 0.
 #[test]
 fn a_constant_source_charges_a_divider() {
     let lines = [
@@ -151,13 +152,13 @@ fn a_constant_source_charges_a_divider() {
         ("4*cos(3*time)", 4.0),
         ("U + 4*cos(3*time)", 12.0),
         ("U + u*sqrt(1 + z)", 12.0),
-        // What a declared state controls begins with the start of that state.
+        // A source controlled by a declared state starts with the initial value of that state.
         ("z", 3.0),
         ("U + 2*z", 14.0),
         ("U + u - z", 7.0),
         ("sqrt(1 + z)", 2.0),
     ] {
-        // Beside what is not linear the equations are made in another way.
+        // In nonlinear models the equations are derived differently.
         for beside in ["", "  x : CubicSpring() a -> gnd;\n"] {
             for order in orders(&lines) {
                 let text = format!(
@@ -173,7 +174,7 @@ fn a_constant_source_charges_a_divider() {
     }
 }
 
-/// Storage that is not linear, and an impulse that a resistance lets through: a constant acts as an input of the same value.
+/// Nonlinear storage, and an impulse that passes a resistance: a constant acts like an input of the same value.
 #[test]
 fn a_constant_source_moves_what_has_no_closed_form() {
     // 12.8 p + 0.324 p^3 = 1.41; 3.71 q + 2.35 q^3 = 4.12; a charge of 2.78 that turns the shaft by -0.447 of it.
@@ -224,14 +225,14 @@ model M {{\n  param c2 = {c2:?};\n  input u = {u:?};\n  node n, m : fluid;\n{ord
                 );
                 let text = text.replace("SOURCE", given);
                 let row = first_row(&compile(&text), &[]);
-                // A run moves it by Runge and Kutta's method.
+                // A run moves it by a Runge-Kutta method.
                 assert!((row[0] - expected).abs() < 1e-8, "{text}\n{row:?}");
             }
         }
     }
 }
 
-/// A constant part of a source beside an input, in a bond graph with a modal block.
+/// A constant part of a source in addition to an input, in a bond graph with a modal block.
 #[test]
 fn a_constant_beside_an_input_moves_inertances_and_modes() {
     let lines = ["a : I(3);", "b : I(1);"];
@@ -267,7 +268,7 @@ fn three_inductors_in_any_order() {
     }
 }
 
-/// The same of inertances at a 0-junction, whose momenta are given.
+/// The same for inertances at a 0-junction, whose momenta are given.
 #[test]
 fn three_inertances_in_any_order() {
     let lines = ["I1 : I(1), start = 3;", "I2 : I(2);", "I3 : I(4);", "R1 : R(1);"];
@@ -282,7 +283,7 @@ fn three_inertances_in_any_order() {
     }
 }
 
-/// A signal is given a start as storage is: two carts are pushed apart, and their momentum stays 0.
+/// A signal is given an initial value like storage: two carts are pushed apart, and their total momentum stays 0.
 #[test]
 fn a_relative_speed_leaves_the_momentum() {
     let text = "model M {
@@ -296,7 +297,7 @@ fn a_relative_speed_leaves_the_momentum() {
     assert!(near(&first_row(&compile(text), &[]), &[3.0, -2.0]));
 }
 
-/// A mass between two wheels by a lever that turns: nonlinear equations.
+/// A mass coupled to two wheels by a rotating lever: nonlinear equations.
 #[test]
 fn what_is_joined_by_a_lever_that_turns() {
     let lines = [
@@ -340,7 +341,8 @@ impl Numbers {
     }
 }
 
-/// Random loops of capacitors with starts and constant sources: their starts are those of least energy, in every order of lines.
+/// Random loops of capacitors with initial values and constant sources: their initial state is that of minimum energy,
+/// in every order of lines.
 #[test]
 fn random_networks_in_random_orders() {
     let mut numbers = Numbers(11);
@@ -357,7 +359,7 @@ fn random_networks_in_random_orders() {
                 branches.push((a, b, 1.0 + numbers.next(9) as f64, None));
             }
         }
-        // Mostly of voltages of nodes that there can be, sometimes of others.
+        // Mostly consistent initial node voltages, sometimes inconsistent ones.
         let voltage: Vec<f64> = (0..=nodes)
             .map(|node| if node == 0 { 0.0 } else { numbers.next(7) as f64 - 3.0 })
             .collect();
@@ -413,7 +415,7 @@ fn random_networks_in_random_orders() {
     assert!(settled > 100 && refused > 5, "{settled} {refused}");
 }
 
-/// The voltages of all branches with the starts given and the least energy; none where the starts contradict each other.
+/// The voltages of all branches with the given initial values and minimum energy; none if they contradict each other.
 fn least_energy(nodes: usize, branches: &[(usize, usize, f64, Option<f64>)]) -> Option<Vec<f64>> {
     let row = |a: usize, b: usize| {
         let mut row = DVector::zeros(nodes);
@@ -445,7 +447,7 @@ fn least_energy(nodes: usize, branches: &[(usize, usize, f64, Option<f64>)]) -> 
         }
         right[nodes + k] = *value;
     }
-    // Of starts that follow from each other the impulses are not determined, but the voltages are.
+    // Dependent initial values do not determine the impulses, but they do determine the voltages.
     let solution = matrix.svd(true, true).solve(&right, 1e-10).unwrap();
     let fits = |(row, value): &(DVector<f64>, f64)| (row.dot(&solution.rows(0, nodes)) - value).abs() < 1e-8;
     let voltages = branches
@@ -470,7 +472,7 @@ model IntTrap {
   MORE
 }";
 
-/// The integral that a storage holds is its displacement.
+/// The integral contained in a storage element is its displacement.
 #[test]
 fn integrals_of_storage_begin_where_it_does() {
     let mut map = SourceMap::default();
@@ -536,9 +538,10 @@ model M {
     assert!(near(&first_row(&system, &[]), &[0.25, 0.25, 3.0]));
 }
 
-/// The impulse that brings storage to its start acts there and nowhere else: what a source measures of the storage is what passes between
-/// it and the graph, the same in the storage, in an ammeter before it, and at the junction of a bond graph. With the charge q from n1 to n2,
-/// `2 - v = q` and `v = q + 0.5*q`; dually for inductors, `i2 = f` and `i3 = f - 0.5*f` are 2 together.
+/// The impulse that brings storage to its initial value acts only there: a source that measures the storage measures
+/// the flow between it and the graph, with the same result in the storage, in an ammeter in series, and at the junction
+/// of a bond graph. With the charge q from n1 to n2, `2 - v = q` and `v = q + 0.5*q`; dually for inductors, `i2 = f`
+/// and `i3 = f - 0.5*f` add up to 2.
 #[test]
 fn what_a_source_measures_of_storage_leaves_its_own_impulse_out() {
     let capacitors = |lines: &str, measure: &str| {

@@ -1,4 +1,5 @@
-//! The textbook models of `examples/`, run as a user runs them, against closed forms, other formulations and what is conserved.
+//! The textbook models of `examples/`, run from the command line, compared with closed forms, other formulations and
+//! conservation laws.
 
 use crate::support;
 
@@ -37,13 +38,13 @@ impl Run {
         *self.column(name).last().unwrap()
     }
 
-    /// The value in the row of a time.
+    /// The value in the sample at a time.
     fn at(&self, name: &str, time: f64) -> f64 {
         let row = self.column("time").iter().position(|value| (value - time).abs() < 1e-9);
         self.column(name)[row.unwrap_or_else(|| panic!("no row at {time}"))]
     }
 
-    /// The times at which a column goes through zero upwards, by a cubic through the rows around.
+    /// The times at which a column crosses zero upwards, by a cubic through the neighbouring samples.
     fn upward_crossings(&self, name: &str) -> Vec<f64> {
         let (times, values) = (self.column("time"), self.column(name));
         (1..values.len() - 2)
@@ -100,7 +101,7 @@ fn runge_kutta<const N: usize>(
     std::array::from_fn(|k| state[k] + h / 6.0 * (a[k] + 2.0 * b[k] + 2.0 * c[k] + d[k]))
 }
 
-/// Without friction, a pendulum swings with the period that the arithmetic-geometric mean gives, and its rod bears
+/// Without friction, the period of a pendulum follows from the arithmetic-geometric mean, and the rod force is
 /// `m*g*(3*cos(theta) - 2*cos(theta_0))`.
 #[test]
 fn a_pendulum_has_the_period_of_the_elliptic_integral() {
@@ -116,7 +117,7 @@ fn a_pendulum_has_the_period_of_the_elliptic_integral() {
         .zip(free.column("rod_x"))
         .zip(free.column("rod_y"));
     for ((angle, x), y) in rows {
-        // Towards the joint: up where the angle is zero.
+        // Towards the joint: upwards at angle zero.
         let tension = -x * angle.sin() + y * angle.cos();
         let wanted = 9.81 * (3.0 * angle.cos() - 2.0 * 2.5_f64.cos());
         assert!(
@@ -128,7 +129,7 @@ fn a_pendulum_has_the_period_of_the_elliptic_integral() {
     }
 }
 
-/// No force on the cart, no change of the momentum along the rail; a push changes it by its integral.
+/// Without a force on the cart, the momentum along the rail is constant; a push changes it by its integral.
 #[test]
 fn a_cart_with_a_pendulum_takes_up_the_momentum_of_the_push() {
     let pushed = run("cart_pendulum.lgm", &["--set", "b=0"]);
@@ -159,7 +160,7 @@ fn a_cart_with_a_pendulum_takes_up_the_momentum_of_the_push() {
         let drift = list.iter().map(|value| (value - list[0]).abs()).fold(0.0, f64::max);
         assert!(drift < 1e-8 * size, "the energy drifts by {drift}");
     }
-    // A short swing without friction has the frequency of the two bodies about their common centre of mass.
+    // A small oscillation without friction has the frequency of the two bodies about their common centre of mass.
     let small = run(
         "cart_pendulum.lgm",
         &[
@@ -180,7 +181,8 @@ fn a_cart_with_a_pendulum_takes_up_the_momentum_of_the_push() {
     close("frequency of a short swing", omega, (arm * 9.81 / inertia).sqrt(), 1e-5);
 }
 
-/// The bead rests where the pull of the turning hoop balances its weight, and swings about it with the frequency that follows.
+/// The bead rests where the centrifugal force of the rotating hoop balances its weight, and oscillates about that point
+/// at the corresponding frequency.
 #[test]
 fn a_bead_on_a_turning_hoop_finds_its_angle() {
     let (omega, radius, g) = (12.0_f64, 0.2, 9.81);
@@ -193,13 +195,13 @@ fn a_bead_on_a_turning_hoop_finds_its_angle() {
         damped.last("torque").abs() < 1e-7,
         "at rest on the hoop the bead asks for no torque"
     );
-    // A slow hoop leaves it at the bottom.
+    // At low speed it stays at the bottom.
     let slow = run(
         "bead_on_hoop.lgm",
         &[&settle[..], &["--input", "Omega=6*(ramp(0) - ramp(1))"]].concat(),
     );
     assert!(slow.last("angle").abs() < 1e-5);
-    // Without friction: short swings about the angle of rest, and the energy that the drive puts in.
+    // Without friction: small oscillations about the equilibrium angle, and the energy supplied by the drive.
     let start = format!("{:?}", rest + 1e-3);
     let text = std::fs::read_to_string(example("bead_on_hoop.lgm")).unwrap();
     let text = text.replace("start = 0.1;", &format!("start = {start};"));
@@ -231,7 +233,7 @@ fn a_bead_on_a_turning_hoop_finds_its_angle() {
         let speed = w * w + (omega * angle.sin()).powi(2);
         0.05 * radius * radius * speed / 2.0 - 0.05 * g * radius * angle.cos()
     };
-    // At the start the hoop is set turning at once: the drive puts in what that takes, too.
+    // At the start the hoop is accelerated instantaneously: the drive supplies that energy too.
     let before = -0.05 * g * radius * (rest + 1e-3).cos();
     for (row, work) in free.column("work").iter().enumerate() {
         let gained = energy(row) - before;
@@ -239,7 +241,8 @@ fn a_bead_on_a_turning_hoop_finds_its_angle() {
     }
 }
 
-/// In the steady state the balls stand where `cos(theta)` is `(m + M)*g/(m*L*w^2)`, and the throttle gives what the load takes.
+/// In the steady state the balls are at `cos(theta) = (m + M)*g/(m*L*w^2)`, and the throttle supplies the power of the
+/// load.
 #[test]
 fn a_governor_drops_in_speed_with_its_load() {
     let governed = run(
@@ -247,7 +250,7 @@ fn a_governor_drops_in_speed_with_its_load() {
         &["--stop", "40", "--input", "load=20 + 10*step(20)", "--points", "401"],
     );
     for (time, load) in [(20.0, 20.0), (40.0, 30.0)] {
-        // Half of a row before the step, the values of the steady state hold.
+        // Half a sample interval before the step, the steady-state values hold.
         let time = if time == 20.0 { 19.9 } else { time };
         let lift: f64 = 0.2 * (1.0 - load / 60.0);
         let cosine = 1.0 - lift / 0.5;
@@ -285,7 +288,8 @@ fn a_filter_with_an_operational_amplifier_has_the_response_of_its_circuit() {
     close("the filter passes a constant", stepped.last("y"), 1.0, 1e-6);
 }
 
-/// While the limit holds, the current stands still and the speed follows an exponential; then the integral takes the error away.
+/// While the limit is active, the current is constant and the speed follows an exponential; then the integral term
+/// removes the error.
 #[test]
 fn a_motor_drive_keeps_its_current_limit() {
     let drive = run("motor_drive.lgm", &["--stop", "4", "--points", "4001"]);
@@ -303,7 +307,7 @@ fn a_motor_drive_keeps_its_current_limit() {
         drive.column("wanted").iter().any(|value| *value > 2.0 * limit),
         "more is asked for"
     );
-    // Anti-windup: the speed shoots over by little, although the error stood for long.
+    // Anti-windup: the speed overshoots only slightly, although the error lasted long.
     let over = drive
         .column("speed")
         .iter()
@@ -313,8 +317,8 @@ fn a_motor_drive_keeps_its_current_limit() {
     close("current under load", drive.last("current"), (0.4 + b * 200.0) / k, 1e-6);
 }
 
-/// With the valve wide open, the piston moves as fast as two orifices in series let it; with the position loop it comes to rest
-/// where it is reported.
+/// With the valve fully open, the piston moves as fast as two orifices in series allow; with the position loop it comes
+/// to rest at the setpoint.
 #[test]
 fn a_hydraulic_servo_moves_as_its_orifices_let_it() {
     let servo = run("hydraulic_servo.lgm", &["--stop", "4", "--points", "4001"]);
@@ -334,7 +338,7 @@ fn a_hydraulic_servo_moves_as_its_orifices_let_it() {
     close("position on the other side", back.last("position"), -0.05, 1e-4);
 }
 
-/// The diode's equation solved for the current in every row, and the charge that goes through it.
+/// The diode's equation solved for the current in every sample, and the charge that flows through it.
 #[test]
 fn a_rectifier_obeys_its_diode_and_keeps_its_charge() {
     let rectifier = run("diode_rectifier.lgm", &["--points", "20001"]);
@@ -375,7 +379,7 @@ fn a_rectifier_obeys_its_diode_and_keeps_its_charge() {
     assert!(most < 12.0 && least > 9.0, "smoothed between {least} and {most}");
 }
 
-/// Free and hard on both sides, the oscillator has the period of an elliptic integral; driven, the work balances.
+/// Free and hard on both sides, the oscillator has the period of an elliptic integral; if driven, the work balances.
 #[test]
 fn a_duffing_oscillator_has_the_period_of_the_elliptic_integral() {
     let set = [
@@ -400,12 +404,12 @@ fn a_duffing_oscillator_has_the_period_of_the_elliptic_integral() {
     }
 }
 
-/// Against the equation of the textbook, `x'' = mu*(1 - x^2)*x' - x`; the limit cycle is known to many digits.
+/// Compared with the textbook equation, `x'' = mu*(1 - x^2)*x' - x`; the limit cycle is known to many digits.
 #[test]
 fn van_der_pols_oscillator_comes_to_its_limit_cycle() {
     let cycle = run("van_der_pol.lgm", &["--stop", "120", "--points", "60001"]);
     let volts = cycle.column("voltage");
-    // C*L = 1 s^2; the initial rate follows from the currents at the start.
+    // C*L = 1 s^2; the initial rate follows from the initial currents.
     let mut state = [0.1, 3.0 * (0.1 - 0.001 / 3.0)];
     let mut worst: f64 = 0.0;
     for row in 0..20_000 {

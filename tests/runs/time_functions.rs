@@ -1,4 +1,4 @@
-//! Functions of time outside of `input`s: they are what they are as inputs, in every place.
+//! Functions of time outside `input`s: they behave like inputs, at every position.
 
 use crate::support;
 use crate::support::command;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{Rows as Emitted, compile, emit, must, python};
 
-/// The rows of a run, by the names of their columns.
+/// The samples of a run, by the names of their columns.
 struct Rows {
     names: Vec<String>,
     rows: Vec<Vec<f64>>,
@@ -102,8 +102,8 @@ fn matrices_leave_out_what_steps_and_linearised_ones_are_those_of_the_time() {
     assert_eq!(at("time=1.5"), "[[\"-0.25\"]]");
 }
 
-/// A model with the function of time as an input, as a signal, in the place of use, and as an argument of a component; the marks are
-/// `@declaration@`, and `@value@` for the value.
+/// A model with the function of time as an input, as a signal, at its use, and as an argument of a component; the marks
+/// are `@declaration@`, and `@value@` for the value.
 fn written_in_four_ways(template: &str, function: &str) -> Vec<(&'static str, String)> {
     let fill =
         |declaration: &str, value: &str| template.replace("@declaration@", declaration).replace("@value@", value);
@@ -120,8 +120,8 @@ fn written_in_four_ways(template: &str, function: &str) -> Vec<(&'static str, St
     ]
 }
 
-/// Models whose states move when the function steps: two capacitors across a source, a mass that is driven, a geared one in a
-/// nonlinear model, a modulus, and outputs that ask for rates.
+/// Models whose states move when the function steps: two capacitors across a source, a driven mass, a geared one in a
+/// nonlinear model, a modulus, and outputs that need rates.
 const MOVED: [(&str, &str); 6] = [
     (
         "divider",
@@ -183,7 +183,7 @@ fn a_function_of_time_is_the_same_as_input_signal_and_in_place() {
             let mut reference: Option<(Rows, usize)> = None;
             for (way, text) in written_in_four_ways(template, function) {
                 let (rows, reported) = simulated(&text, &[]);
-                // Impulses in outputs are reported in each way.
+                // Every form reports impulses in outputs.
                 let reported = reported.matches("LGM1022").count();
                 let Some((expected, wanted)) = &reference else {
                     reference = Some((rows, reported));
@@ -207,7 +207,7 @@ fn a_function_of_time_is_the_same_as_input_signal_and_in_place() {
 
 #[test]
 fn a_step_of_a_signal_moves_states_as_charge_asks_for() {
-    // 2 V at 1 ms on 1 uF in series with 3 uF and 1 kohm: a quarter of it at once, which then falls with 4 ms.
+    // 2 V at 1 ms on 1 uF in series with 3 uF and 1 kohm: a quarter of it instantaneously, decaying with 4 ms.
     let text = "model M { signal u = 2*step(1e-3); node s, x : electrical;
       src : VoltageSource(u) s -> gnd; c1 : Capacitor(1 [uF]) s -> x; c2 : Capacitor(3 [uF]) x -> gnd; r : Resistor(1 [kohm]) x -> gnd;
       output v = across(c2); experiment { stop = 10 [ms]; points = 5; rtol = 1e-9; } }";
@@ -243,7 +243,8 @@ fn second_rates_are_given_where_no_second_rate_of_an_input_is_in_them() {
     }
 }
 
-/// Models with a corner or a switch of time at the first instant, at instants that coincide, or at a row; with what they end at.
+/// Models with a corner or a switch of time at the first instant, at coinciding instants, or at a sample; with their
+/// final values.
 const CORNERS: [(&str, [f64; 3]); 6] = [
     // A body of 1 kg in a damper of 1 N.s/m: v' = u - v, at 0, 1 and 2 s.
     ("abs(sin(2*pi*time))", [0.0, 0.400621615799934, 0.548002071941613]),
@@ -265,7 +266,7 @@ fn cornered(function: &str) -> String {
     )
 }
 
-/// What the function is just after 0, 1 and 2 s, where that is not 0.
+/// The function just after 0, 1 and 2 s, if it is nonzero there.
 fn just_after(function: &str) -> [f64; 3] {
     match function {
         "sign(time)" | "if time > 0 then 1 else 0" => [1.0; 3],
@@ -281,7 +282,7 @@ fn corners_at_the_start_and_together_are_passed_and_rows_show_what_holds_after()
         let (rows, _) = simulated(&cornered(function), &[]);
         assert_near(&rows.column("v"), &expected, 1e-7);
         assert_near(&rows.column("y"), &just_after(function), 1e-12);
-        // Without an absolute tolerance the run looks ahead first, and begins behind the corner all the same.
+        // Without an absolute tolerance the run first looks ahead, but still begins after the corner.
         let looked_ahead = cornered(function).replace("atol = 1e-12;", "");
         let (rows, notes) = simulated(&looked_ahead, &["--verify"]);
         assert_near(&rows.column("v"), &expected, 1e-6);
@@ -290,7 +291,7 @@ fn corners_at_the_start_and_together_are_passed_and_rows_show_what_holds_after()
     }
 }
 
-/// What is switched in outputs alone, at the start and at rows, with a state and without.
+/// Functions that switch only in outputs, at the start and at samples, with and without a state.
 fn switched_outputs() -> [String; 2] {
     ["m : Mass(1) x -> gnd;", ""].map(|storage| {
         format!(
@@ -325,12 +326,12 @@ fn a_corner_at_the_start_is_no_charge_that_is_lost() {
       experiment { stop = 1; points = 3; }
     }";
     let (rows, notes) = simulated(text, &["--verify"]);
-    // Half of the flow is each one's: p = f'/2, from the right.
+    // Half of the flow passes through each: p = f'/2, from the right.
     assert_near(&rows.column("p")[..1], &[15.525], 1e-9);
     assert!(notes.contains("verified:"), "{notes}");
 }
 
-/// Emits a model for C and for Python, and runs what can be run here.
+/// Emits a model for C and for Python, and runs the available targets.
 fn emitted_rows(text: &str) -> Vec<(&'static str, Emitted)> {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), text);

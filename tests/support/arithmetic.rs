@@ -1,13 +1,13 @@
 //! Evaluates printed expressions: those of the records (`**` for powers) and those of the program (`^`).
 //!
-//! Deliberately independent of the library: a few lines of recursive descent over doubles.
+//! Deliberately independent of the library: a short recursive-descent parser with doubles.
 
 use std::collections::HashMap;
 
 /// Values of names; entries of vectors and matrices are named `K[1, 2]`.
 pub type Bindings = HashMap<String, f64>;
 
-/// The value of an expression. Panics where it is none, or names something without a value.
+/// The value of an expression. Panics if it is invalid, or if a name has no value.
 pub fn evaluate(text: &str, bindings: &Bindings) -> f64 {
     let mut reader = Reader {
         text,
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         if self.take("-") { -self.signed() } else { self.power() }
     }
 
-    /// Binds tighter than a sign in front, and to the right.
+    /// Binds tighter than a leading sign, and is right-associative.
     fn power(&mut self) -> f64 {
         let base = self.primary();
         if self.take("**") || self.take("^") {
@@ -122,14 +122,14 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         if let Some(function) = function {
-            // The argument stands in parentheses.
+            // The argument is in parentheses.
             return function(self.primary());
         }
         let value = self.bindings.get(&name);
         *value.unwrap_or_else(|| panic!("`{name}` has no value in `{}`", self.text))
     }
 
-    /// `A < B then C else D`, behind `if`.
+    /// `A < B then C else D`, after `if`.
     fn choice(&mut self) -> f64 {
         let left = self.sum();
         let is_less = self.take("<");

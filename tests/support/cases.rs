@@ -7,12 +7,12 @@ fn factor() -> u64 {
     std::env::var("LGM_CASES").map_or(1, |text| text.parse().expect("LGM_CASES is a whole number"))
 }
 
-/// The number of cases to run, given how many are usual.
+/// The number of cases to run, relative to the usual number.
 pub fn many(usual: u64) -> u64 {
     usual * factor()
 }
 
-/// Campaigns, from `LGM_CASES=10` on, also try every variant of a case (relations, methods) rather than a few of them.
+/// Campaigns, from `LGM_CASES=10` on, also try every variant of a case (relations, methods) instead of a few.
 pub fn is_campaign() -> bool {
     factor() >= 10
 }

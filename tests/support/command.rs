@@ -1,9 +1,9 @@
-//! The program, run in a folder as a user runs it.
+//! The program, run in a folder from the command line.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// A command with nothing on standard input.
+/// A command with empty standard input.
 pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lgm"));
     command
@@ -19,17 +19,17 @@ pub fn lgm(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().unwrap()
 }
 
-/// What it wrote to standard output.
+/// Its standard output.
 pub fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What it wrote to standard error.
+/// Its standard error.
 pub fn err(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Whether it ended with this code.
+/// Whether it exited with this code.
 #[track_caller]
 pub fn ends_with(output: &Output, code: i32) {
     assert_eq!(output.status.code(), Some(code), "{}\n{}", out(output), err(output));

@@ -1,4 +1,4 @@
-//! The domains that random models are made of.
+//! The domains of random models.
 
 /// A physical domain of the standard library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Domain {
         matches!(self, Domain::Electrical | Domain::Fluid)
     }
 
-    /// Its place in [`Domain::ALL`].
+    /// Its index in [`Domain::ALL`].
     pub fn place(self) -> usize {
         self as usize
     }

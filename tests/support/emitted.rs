@@ -1,4 +1,4 @@
-//! Emitted code: made, compiled, run, and its rows compared with those of `lgm simulate`.
+//! Emitted code: generated, compiled, run, and compared with the samples of `lgm simulate`.
 
 use super::modules::run_module;
 use super::program::{run, succeed};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 
-/// Rows of a run, with the names of their columns.
+/// Samples of a run, with the names of their columns.
 pub struct Rows {
     pub names: Vec<String>,
     pub values: Vec<Vec<f64>>,
@@ -27,8 +27,8 @@ impl Rows {
         }
     }
 
-    /// The largest difference of any column, as a share of the column's range; a column that hardly moves is measured by its size.
-    /// Entries of a vector are one quantity: the largest range among them measures each.
+    /// The largest difference of any column, relative to the column's range, or to its magnitude if it is nearly
+    /// constant. Entries of a vector are one quantity: the largest of their ranges applies to each.
     pub fn difference(&self, other: &Rows) -> Result<(f64, String), String> {
         if self.names != other.names {
             return Err(format!("columns {:?} and {:?}", self.names, other.names));
@@ -45,7 +45,7 @@ impl Rows {
             let values = || self.values.iter().map(|row| row[column]);
             let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
             let size = most.abs().max(least.abs());
-            // What is conserved has no range.
+            // A conserved quantity has no range.
             let range = if most - least < 1e-3 * size { size } else { most - least };
             let largest = ranges.entry(vector(name)).or_default();
             *largest = largest.max(range);
@@ -59,7 +59,7 @@ impl Rows {
                 } else {
                     (a - b).abs() / ranges[&vector(name)]
                 };
-                // What is no number differs by more than anything.
+                // NaN counts as an infinite difference.
                 if share.is_nan() || share > worst.0 {
                     worst = (
                         if share.is_nan() { f64::INFINITY } else { share },
@@ -86,7 +86,7 @@ fn fields(line: &str) -> Vec<String> {
     list
 }
 
-/// A mass that comes to rest on a rough floor, where its friction has no side.
+/// A mass that comes to rest on a rough floor, where the sign of its friction is undefined.
 pub const STICKING: &str = "element Coulomb(Fc [N]) : translational { through = Fc*sign(across); }
 model Stop {
   node x : translational;
@@ -97,7 +97,7 @@ model Stop {
   experiment { stop = 3 [s]; points = 3; }
 }";
 
-/// Every example, seeds included.
+/// Every example, including the seeds.
 pub fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut found = Vec::new();
@@ -110,7 +110,7 @@ pub fn examples() -> Vec<PathBuf> {
     found
 }
 
-/// `--stop 2` where the model does not say how long it runs.
+/// `--stop 2` if the model does not define a stop time.
 pub fn stop(file: &Path) -> Vec<String> {
     match fs::read_to_string(file).unwrap().contains("experiment {") {
         true => Vec::new(),
@@ -118,18 +118,18 @@ pub fn stop(file: &Path) -> Vec<String> {
     }
 }
 
-/// The tolerances at which runs are compared.
+/// The tolerances of compared runs.
 pub const TIGHT: [&str; 4] = ["--rtol", "1e-11", "--atol", "1e-14"];
 
 /// The same, ten times as large.
 const TENFOLD: [&str; 4] = ["--rtol", "1e-10", "--atol", "1e-13"];
 
-/// The rows of `lgm simulate` at tight tolerance, by a method without memory, whose error is that of its steps.
+/// The samples of `lgm simulate` at tight tolerance, by a one-step method, whose error is that of its steps.
 pub fn simulated(file: &Path, further: &[String]) -> Rows {
     simulated_within(TIGHT, file, further)
 }
 
-/// Each target is held against the same rows, so that every run is made once.
+/// Each target is compared with the same samples, so every run is made once.
 fn simulated_within(tolerances: [&str; 4], file: &Path, further: &[String]) -> Rows {
     static RUNS: Mutex<BTreeMap<(String, Vec<String>), String>> = Mutex::new(BTreeMap::new());
     let mut arguments = vec!["simulate".to_string(), file.display().to_string()];
@@ -146,11 +146,11 @@ fn simulated_within(tolerances: [&str; 4], file: &Path, further: &[String]) -> R
     Rows::read(&rows)
 }
 
-/// Whether rows are those of [`simulated`], to a share of each column's range.
+/// Whether samples equal those of [`simulated`], within a fraction of each column's range.
 ///
-/// A model may multiply whatever errors there are: chaos, a body that tumbles, steps through thousands of periods. How much it does
-/// so is what tenfold tolerances change in the rows of `lgm simulate` itself; no two solvers agree better, so that this much is
-/// allowed too, up to a millionth.
+/// A model may amplify errors: chaos, a tumbling body, steps through thousands of periods. The amplification is
+/// measured by the effect of tenfold tolerances on `lgm simulate` itself. No two solvers agree better, so this
+/// difference is allowed too, up to a millionth.
 pub fn agree(file: &Path, further: &[String], expected: &Rows, rows: &Rows, allowed: f64) -> Result<(), String> {
     let (difference, place) = expected.difference(rows)?;
     if difference <= allowed {
@@ -180,18 +180,18 @@ pub fn rectifier(folder: &Path) -> PathBuf {
     file
 }
 
-/// What a run of [`rectifier`] sets: it then answers a short part of each of twenty periods alone.
+/// The settings of a run of [`rectifier`]: it then responds only during a short part of each of twenty periods.
 pub const RECTIFIED: [(&str, f64); 2] = [("f", 50.0), ("load", 1000.0)];
 
-/// How long such a run is and how many rows it has: none of them makes a method look where a pulse is.
+/// The duration and number of samples of such a run: neither places a step at a pulse.
 pub const RECTIFIED_ROWS: [&str; 4] = ["--stop", "0.4", "--points", "21"];
 
-/// Rows of such a run at the tolerances of the model must have the pulses: a method that steps over one is wrong by volts.
+/// Samples of such a run at the model's tolerances must contain the pulses: a method that skips one is wrong by volts.
 pub fn assert_rectified(file: &Path, settings: &[(&str, f64)], rows: &Rows) {
     assert_rectified_within(1e-3, file, settings, rows);
 }
 
-/// The same with the share of the range that is allowed.
+/// The same with the allowed fraction of the range.
 pub fn assert_rectified_within(allowed: f64, file: &Path, settings: &[(&str, f64)], rows: &Rows) {
     let set = |(name, value): &(&str, f64)| ["--set".to_string(), format!("{name}={value}")];
     let settings: Vec<String> = settings.iter().flat_map(set).collect();
@@ -200,8 +200,8 @@ pub fn assert_rectified_within(allowed: f64, file: &Path, settings: &[(&str, f64
     assert!(difference <= allowed, "{difference:e} of the range ({place})");
 }
 
-/// A model in a folder whose charge is far below what an absolute tolerance of 1e-9 C sees, and whose second input is a pulse far
-/// narrower than the steps around it.
+/// A model in a folder whose charge is far below an absolute tolerance of 1e-9 C, and whose second input is a pulse
+/// much narrower than the surrounding steps.
 pub fn small(folder: &Path) -> PathBuf {
     let file = folder.join("small.lgm");
     let text = "model Small { input j = 1e-3*step(0); zero n; SF : Sf(j); c : C(1e-12); l : I(1e-9); r : R(1e3); SF -> n -> c; \
@@ -211,7 +211,7 @@ pub fn small(folder: &Path) -> PathBuf {
     file
 }
 
-/// Rows of such a run at the tolerances of the model.
+/// Samples of such a run at the model's tolerances.
 pub fn assert_small(rows: &Rows) {
     let (damping, natural) = (5e8_f64, 1.0 / 1e-21_f64.sqrt());
     let damped = (natural * natural - damping * damping).sqrt();
@@ -236,7 +236,7 @@ pub fn assert_small(rows: &Rows) {
     }
 }
 
-/// An integral that is at zero until the decay of a speed releases it: before that, nothing says of what size it will be.
+/// An integral that is zero until the decay of a speed releases it: before that, its magnitude is unknown.
 pub const WAITING: &str = "model Waiting {
   node x : translational;
   m : Mass(1) x -> gnd, start = 2;
@@ -249,7 +249,7 @@ pub const WAITING: &str = "model Waiting {
 /// The tolerance at which no step across the release is short enough.
 pub const WAITING_RTOL: [&str; 2] = ["--rtol", "1e-13"];
 
-/// Rows of such a run: the speed is 2 exp(-t), so that the integral is 5 (t - log(2)) from log(2) on.
+/// Samples of such a run: the speed is 2 exp(-t), so the integral is 5 (t - log(2)) from log(2) on.
 pub fn assert_waited(rows: &Rows) {
     assert_eq!(rows.values.len(), 31);
     for row in &rows.values {
@@ -263,7 +263,7 @@ pub fn assert_waited(rows: &Rows) {
     }
 }
 
-/// Emits a model into a folder, by the program.
+/// Emits a model into a folder, using the program.
 pub fn emit(file: &Path, target: &str, folder: &Path, further: &[&str]) {
     let mut arguments: Vec<String> = ["emit", "--target", target, "-o"].map(String::from).to_vec();
     arguments.push(folder.display().to_string());
@@ -297,7 +297,7 @@ pub fn session_of(file: &Path) -> Arc<Session> {
     })
 }
 
-/// Runs a command to its end: a module of Python in a process that has imported NumPy and SciPy.
+/// Runs a command to its end: Python modules run in a process that has imported NumPy and SciPy.
 pub fn output(command: &mut Command) -> Output {
     let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into()).collect();
     let is_module = words.first().is_some_and(|word| word.ends_with(".py")) && command.get_current_dir().is_none();
@@ -307,7 +307,7 @@ pub fn output(command: &mut Command) -> Output {
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// Runs a command that must succeed; what it prints.
+/// Runs a command that must succeed; returns its output.
 pub fn must(command: &mut Command) -> String {
     let output = output(command);
     assert!(
@@ -319,7 +319,7 @@ pub fn must(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Does something for every file in two threads; the faults of all, so that one run reports everything.
+/// Processes all files in two threads; collects all failures, so that one run reports everything.
 pub fn for_each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), String> + Sync) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let faults = Mutex::new(Vec::new());
@@ -338,13 +338,13 @@ pub fn for_each(files: &[PathBuf], work: impl Fn(&Path) -> Result<(), String> + 
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Undefined behaviour ends the program. To optimise takes longer than the runs.
+/// Undefined behaviour aborts the program. Optimisation would take longer than the runs.
 pub const SANITIZED: [&str; 3] = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// What the emitted files are clean under.
+/// Flags under which the emitted files compile without warnings.
 pub const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 
-/// The words after `g++` that hold emitted C against C++.
+/// The arguments of `g++` that check emitted C as C++.
 pub const CPP: [&str; 8] = [
     "-x",
     "c++",
@@ -356,7 +356,7 @@ pub const CPP: [&str; 8] = [
     "-Werror",
 ];
 
-/// The files of a folder that belong to the program `main`, those of the model first: all but the drivers of their own.
+/// The files of a folder that belong to the program `main`, model first: all except drivers with a separate program.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {
     [sources_in(folder), sources_in(&folder.join("run"))].concat()
 }
@@ -375,7 +375,8 @@ fn sources_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compiles the program of a folder: the model, and all files of its run as one, in half of the time that they take one by one.
+/// Compiles the program of a folder: the model, and all files of its run as one, which takes half the time of separate
+/// files.
 pub fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
     let (program, whole) = (folder.join("program"), folder.join("program.whole"));
     let includes = sources_in(&folder.join("run")).into_iter();
@@ -388,14 +389,14 @@ pub fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
     program
 }
 
-/// Cargo in a folder, with what is built kept between the crates.
+/// Cargo in a folder, with build products shared between the crates.
 pub fn cargo(folder: &Path, target: &Path, words: &[&str]) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(folder).args(words).arg("--offline").arg("--quiet");
-    // The flags of the build around this test are not those of the crate.
+    // The flags of the build of this test are not those of the crate.
     cargo.env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", "-D warnings");
     cargo.env_remove("CARGO_ENCODED_RUSTFLAGS");
-    // To optimise takes longer than what is built runs.
+    // Optimisation would take longer than the run.
     cargo
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
@@ -436,7 +437,7 @@ pub fn rust_example(folder: &Path, example: &str) -> PathBuf {
     program
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
@@ -448,7 +449,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Makes one workspace of the Rust packages in these folders, in the folder above them.
+/// Creates one workspace for the Rust packages in these folders, in their parent folder.
 pub fn gather(workspace: &Path, folders: &[PathBuf]) {
     // The crate that runs any model is compiled once; that of a model without events has fewer modules.
     let mut members = Vec::new();
@@ -464,7 +465,7 @@ pub fn gather(workspace: &Path, folders: &[PathBuf]) {
             .find_map(|line| line.strip_prefix("name = "))
             .unwrap()
             .to_string();
-        // Models of several files may have one name.
+        // Models of several files may share a name.
         let text = text
             .replace("[workspace]", "")
             .replace("path = \"lgm-runtime\"", &format!("path = {shared:?}"))
@@ -483,7 +484,7 @@ pub fn gather(workspace: &Path, folders: &[PathBuf]) {
     fs::write(workspace.join("Cargo.toml"), root).unwrap();
 }
 
-/// Builds the programs of Rust packages in one go, and returns them in the same order.
+/// Builds the programs of Rust packages in one run, and returns them in the same order.
 pub fn build_together(workspace: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
     gather(workspace, folders);
     let target = workspace.join("target");
@@ -498,8 +499,8 @@ fn python_name() -> String {
     std::env::var("LGM_PYTHON").unwrap_or_else(|_| "python3".to_string())
 }
 
-/// A Python with these modules, named by `LGM_PYTHON` or `python3`; without one, a test says so and passes. Each list of modules is
-/// tried once.
+/// A Python with these modules, named by `LGM_PYTHON` or `python3`; without one, a test prints a message and passes.
+/// Each list of modules is tried once.
 pub fn python(modules: &str) -> Option<String> {
     static TRIED: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
     let python = python_name();

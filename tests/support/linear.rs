@@ -1,4 +1,4 @@
-//! A..F in numbers: frequency response, poles, changes of state, and comparisons that say what differs.
+//! Numeric A..F: frequency response, poles, changes of state, and comparisons that report differences.
 
 use nalgebra::DMatrix;
 use num_complex::Complex64;
@@ -40,7 +40,8 @@ impl Linear {
         self.a.complex_eigenvalues().iter().copied().collect()
     }
 
-    /// The same system over the states `scale * state`, in the given order: `(index, scale)` a new state.
+    /// The same system in terms of the states `scale * state`, in the given order: one `(index, scale)` for each new
+    /// state.
     pub fn over(&self, states: &[(usize, f64)]) -> Linear {
         let n = self.a.nrows();
         let mut change = DMatrix::zeros(states.len(), n);
@@ -75,7 +76,7 @@ impl Linear {
     }
 }
 
-/// Entry by entry, relative to the entry or, where terms cancelled, to the largest of its matrix.
+/// Entry by entry, relative to the entry or, if terms cancelled, to the largest of its matrix.
 pub fn assert_same_matrices(what: &str, found: &Linear, expected: &Linear, tolerance: f64) {
     for ((name, found), (_, expected)) in found.matrices().into_iter().zip(expected.matrices()) {
         assert_eq!(found.shape(), expected.shape(), "{what}: shape of {name}");
@@ -95,7 +96,7 @@ pub fn assert_same_matrices(what: &str, found: &Linear, expected: &Linear, toler
     }
 }
 
-/// One response against another, relative to its own size.
+/// One response compared with another, relative to its magnitude.
 pub fn assert_same_response(what: &str, found: &DMatrix<Complex64>, expected: &DMatrix<Complex64>, tolerance: f64) {
     assert_eq!(found.shape(), expected.shape(), "{what}: shape of H");
     for row in 0..expected.nrows() {
@@ -131,7 +132,7 @@ pub fn assert_same_poles(what: &str, found: &[Complex64], expected: &[Complex64]
     }
 }
 
-/// `poles` without `count` poles at the origin, which must be there.
+/// `poles` without `count` poles at the origin, which must be present.
 pub fn without_zeros(what: &str, poles: &[Complex64], count: usize) -> Vec<Complex64> {
     let mut left = poles.to_vec();
     for _ in 0..count {

@@ -1,6 +1,6 @@
-//! What the tests of whole models share: the records of known answers, the program, arithmetic on A..F.
+//! Shared parts of the tests of whole models: the records of known answers, the program, arithmetic on A..F.
 
-// The tests of `symbolica` are a program of their own, and use a part of this.
+// The tests of `symbolica` are a separate program, and use part of this.
 #![allow(dead_code)]
 
 pub mod arithmetic;

@@ -1,6 +1,6 @@
-//! Models that several tests run.
+//! Models shared by several tests.
 
-/// One state with x' = u - x/T, so that a step makes 1 - exp(-t/T); it does not say how long it runs.
+/// One state with x' = u - x/T, so that a step gives 1 - exp(-t/T); it does not define a stop time.
 pub const LAG: &str = "\
 model Lag {
   param T = 2 [s];

@@ -1,4 +1,5 @@
-//! Emitted Python, run in copies of processes that have imported NumPy and SciPy: the import takes longer than most runs.
+//! Emitted Python, run in forks of processes that have imported NumPy and SciPy, because the import takes longer than
+//! most runs.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -75,9 +76,10 @@ impl Server {
     }
 }
 
-/// Runs a module, whose path is the first word, with the words behind it, in a Python that has NumPy and SciPy.
+/// Runs a module, whose path is the first word, with the remaining words as arguments, in a Python with NumPy and
+/// SciPy.
 pub fn run_module(python: &str, words: &[String]) -> Output {
-    // As many as there are threads in `for_each`.
+    // The number of threads in `for_each`.
     static SERVERS: [Mutex<Option<Server>>; 2] = [Mutex::new(None), Mutex::new(None)];
     let free = SERVERS.iter().find_map(|server| match server.try_lock() {
         Ok(server) => Some(server),

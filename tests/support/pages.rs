@@ -16,14 +16,14 @@ use std::process::{Command, Stdio};
 
 /// A block of a page.
 pub struct Block {
-    /// The words behind the fence.
+    /// The words after the fence.
     pub tag: String,
     /// The lines between the fences.
     pub text: String,
 }
 
 impl Block {
-    /// The path of a file that the page shows.
+    /// The path of a file shown on the page.
     pub fn path(&self) -> Option<&Path> {
         self.tag.split_once(" in ").map(|(_, path)| Path::new(path))
     }
@@ -110,15 +110,15 @@ pub fn folder(files: &PageFiles) -> tempfile::TempDir {
     folder
 }
 
-/// The programs that the commands of a page may begin with; `./` begins one that an earlier command has built.
+/// The programs with which commands of a page may begin; `./` starts one that an earlier command has built.
 const PROGRAMS: [&str; 5] = ["lgm", "printf", "head", "cc", "make"];
 
-/// What a command of a page prints on either stream, and its exit code.
+/// The output of a page's command on both streams, and its exit code.
 pub fn printed(line: &str, folder: &Path) -> (String, Option<i32>) {
     run("exec 2>&1", line, folder)
 }
 
-/// What a command of a page writes to standard error.
+/// The standard error of a page's command.
 pub fn errors(line: &str, folder: &Path) -> String {
     run("exec 2>&1 >/dev/null", line, folder).0
 }
@@ -157,11 +157,11 @@ pub fn commands(text: &str) -> Vec<(&str, Vec<&str>)> {
     found
 }
 
-/// The share by which a number may differ from the one that a page shows, and the difference that never counts: compilers round
-/// sines differently.
+/// The relative difference allowed between a number and the page, and the difference that is always ignored: compilers
+/// round sines differently.
 const ROUNDING: [f64; 2] = [1e-6, 1e-9];
 
-/// Whether two lines have the same words and, up to rounding, the same numbers.
+/// Whether two lines have the same words and, up to round-off, the same numbers.
 fn is_same_line(shown: &str, printed: &str) -> bool {
     let words = |line: &str| -> Vec<String> { line.split([' ', ',']).map(str::to_string).collect() };
     let number = |word: &str| word.trim_end_matches([':', ';']).parse::<f64>().ok();
@@ -178,7 +178,7 @@ fn are_same(shown: &[&str], printed: &[&str]) -> bool {
     shown.len() == printed.len() && pairs.all(|(shown, printed)| is_same_line(shown, printed))
 }
 
-/// Whether these lines are what was printed, `..` standing for any number of lines.
+/// Whether these lines were printed; `..` stands for any number of lines.
 pub fn is_as_shown(shown: &[&str], printed: &str) -> bool {
     let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
     let pieces: Vec<&[&str]> = shown.split(|line| *line == "..").collect();
@@ -198,9 +198,10 @@ pub fn is_as_shown(shown: &[&str], printed: &str) -> bool {
     are_same(first, head) && last.len() <= left.len() && are_same(last, &left[left.len() - last.len()..])
 }
 
-/// What differs between two pictures of runs, if rounding does not explain it: curves may differ by less than a pixel.
+/// The differences between two pictures of runs that round-off does not explain: curves may differ by less than a
+/// pixel.
 pub fn difference_of_pictures(drawn: &str, known: &str) -> Option<String> {
-    // Which of two neighbouring points is left out may depend on rounding; texts and axes may not.
+    // The choice between two neighbouring points to omit may depend on round-off; texts and axes must not.
     let is_curve = |line: &&str| line.starts_with("<path stroke=\"#") && line.contains(" d=\"M");
     let frame = |text: &str| {
         let lines: Vec<&str> = text.lines().filter(|line| !is_curve(line)).collect();

@@ -1,4 +1,4 @@
-//! What emitted functions give at a point, compared with the kernels of the same model.
+//! Values of emitted functions at a point, compared with the kernels of the same model.
 
 use lgm::equations::{Options, StateSystem};
 use lgm::kernels::{Arguments, KernelOptions, Kernels, SparseKernel};
@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 use std::fs;
 use std::path::Path;
 
-/// A model and the arguments at which its functions are looked at.
+/// A model and the arguments at which its functions are evaluated.
 pub struct Point {
     pub system: StateSystem,
     kernels: Kernels,
@@ -18,7 +18,7 @@ pub struct Point {
     pub rates: Vec<f64>,
 }
 
-/// What was found at a point.
+/// The values at a point.
 #[derive(Default)]
 pub struct Found {
     /// Unknowns of algebraic loops.
@@ -27,12 +27,12 @@ pub struct Found {
     pub outputs: Vec<f64>,
     /// Row, column and value of entries of the Jacobian, from 0.
     pub jacobian: Vec<(usize, usize, f64)>,
-    /// Signals and their rates; the starts.
+    /// Signals and their rates; the initial values.
     pub signals: Vec<f64>,
     pub starts: Vec<f64>,
 }
 
-/// The files of the disk.
+/// The files on disk.
 pub struct Disk;
 
 impl Sources for Disk {
@@ -41,7 +41,7 @@ impl Sources for Disk {
     }
 }
 
-/// The equations of a file, parameters kept as symbols.
+/// The equations of a file, with parameters as symbols.
 pub fn compiled(file: &Path) -> StateSystem {
     let mut map = SourceMap::default();
     let name = file.file_name().unwrap().to_string_lossy().into_owned();
@@ -59,7 +59,7 @@ pub fn compiled(file: &Path) -> StateSystem {
 }
 
 impl Point {
-    /// Near the states that a run begins with, where loops have a solution.
+    /// Near the initial states of a run, where loops have a solution.
     pub fn new(system: StateSystem) -> Point {
         let kernels = Kernels::new(&system, &KernelOptions { native: false });
         let parameters = kernels.parameters(&[]);
@@ -80,7 +80,7 @@ impl Point {
         }
     }
 
-    /// Compares what was found, to 1e-12 of the size of each vector.
+    /// Compares the values, to 1e-12 of the magnitude of each vector.
     pub fn compare(&self, found: &Found) -> Result<(), String> {
         let at = Arguments {
             time: self.time,
@@ -117,7 +117,7 @@ impl Point {
         };
         let mut total = dense(&jacobians.rates_by_states);
         if k > 0 {
-            // The unknowns solve the loops: a correction would be nothing.
+            // The unknowns solve the loops: a Newton correction would be zero.
             let factors = dense(&jacobians.residuals_by_unknowns).lu();
             let residuals = DVector::from_vec(kernels.residuals.values(&at));
             let step = factors.solve(&residuals).ok_or("the loops are singular")?;
@@ -143,7 +143,7 @@ fn near(what: &str, found: &[f64], expected: &[f64], share: f64) -> Result<(), S
     let size = finite.fold(0.0, |most: f64, value| most.max(value.abs()));
     for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
         let is_same = found == expected || (found.is_nan() && expected.is_nan());
-        // NaN is near nothing.
+        // NaN is not near anything.
         let is_near = (found - expected).abs() <= share * size;
         if !is_same && !is_near {
             return Err(format!("{what} {at}: {found} instead of {expected}"));

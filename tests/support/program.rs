@@ -1,4 +1,4 @@
-//! Runs the program and reads the JSON that it prints.
+//! Runs the program and parses its JSON.
 
 use super::arithmetic::evaluate;
 use super::linear::{Linear, matrix};
@@ -52,7 +52,7 @@ pub fn settings(parameters: &Parameters) -> Vec<String> {
     parameters.iter().flat_map(one).collect()
 }
 
-/// `lgm COMMAND FILE ..` with its JSON read.
+/// Runs `lgm COMMAND FILE ..` and parses its JSON.
 pub fn json(command: &str, file: &Path, further: &[String]) -> Value {
     let mut arguments = vec![command.to_owned(), file.display().to_string()];
     arguments.extend_from_slice(further);
@@ -60,7 +60,7 @@ pub fn json(command: &str, file: &Path, further: &[String]) -> Value {
     serde_json::from_str(&succeed(&arguments)).unwrap()
 }
 
-/// A..F in numbers at the given parameters.
+/// Numeric A..F at the given parameters.
 pub fn numeric(file: &Path, parameters: &Parameters) -> Linear {
     let mut further = settings(parameters);
     further.push("--numeric".to_owned());
@@ -69,7 +69,7 @@ pub fn numeric(file: &Path, parameters: &Parameters) -> Linear {
     read(&equations, |name| numbers(&equations[name]))
 }
 
-/// The symbolic form of a model, to be evaluated at many points.
+/// The symbolic form of a model, for evaluation at many points.
 pub struct Symbolic(Value);
 
 impl Symbolic {
@@ -126,7 +126,7 @@ fn read(equations: &Value, rows: impl Fn(&str) -> Vec<Vec<f64>>) -> Linear {
     }
 }
 
-/// `lgm response` at the given frequencies, one matrix (outputs by inputs) a frequency.
+/// `lgm response` at the given frequencies: one matrix (outputs by inputs) for each frequency.
 pub fn response(file: &Path, frequencies: &[f64], inputs: &[String], outputs: &[String]) -> Vec<DMatrix<Complex64>> {
     let listed: Vec<String> = frequencies.iter().map(f64::to_string).collect();
     let answer = json("response", file, &["--omega".to_owned(), listed.join(",")]);

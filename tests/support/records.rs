@@ -13,7 +13,7 @@ pub struct Record {
     pub json: Value,
 }
 
-/// A run of a record: what is set, and how its variables move.
+/// A run of a record: its settings, and the motion of its variables.
 pub struct Trajectory {
     /// Parameters, and initial conditions as parameters of the models: `NAME_0`.
     pub settings: Vec<(String, f64)>,
@@ -24,7 +24,7 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// The largest difference of any column to what is found for its output, relative to the column's range.
+    /// The largest difference of any column from the found output, relative to the column's range.
     pub fn error(&self, found: impl Fn(&str) -> Vec<f64>) -> f64 {
         let mut worst: f64 = 0.0;
         for (name, wanted) in &self.columns {
@@ -60,7 +60,7 @@ pub fn response_error(found: &[f64], expected: &[f64]) -> f64 {
     if size > 0.0 { worst / size } else { worst }
 }
 
-/// Parameter values, whole: numbers, vectors or matrices as JSON.
+/// Complete parameter values: numbers, vectors or matrices as JSON.
 pub type Parameters = Vec<(String, Value)>;
 
 impl Record {
@@ -112,7 +112,7 @@ impl Record {
         } else {
             &self.json["parameters"]
         };
-        // What follows from others is a text that says so.
+        // A derived value is a text.
         let parameters = parameters.as_object().unwrap().iter();
         let mut settings: Vec<(String, f64)> = parameters
             .filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)))
@@ -123,7 +123,7 @@ impl Record {
         let mut columns = Vec::new();
         for part in ["trajectory", "outputs"] {
             for (name, wanted) in run[part].as_object().into_iter().flatten() {
-                // Behind the name a record may say what it is.
+                // A description may follow the name in a record.
                 let name = name.split([' ', '=']).next().unwrap();
                 columns.push((name.to_string(), list(wanted)));
             }
@@ -144,7 +144,7 @@ impl Record {
             .collect()
     }
 
-    /// A..F in numbers at the record's own parameters.
+    /// Numeric A..F at the record's own parameters.
     pub fn linear(&self) -> Linear {
         let linear = &self.json["linear"];
         self.matrices(|name| numbers(&linear[name]))
@@ -262,7 +262,7 @@ pub fn bindings(parameters: &Parameters) -> Bindings {
     bindings
 }
 
-/// A small generator of repeatable numbers (xorshift), the same on every machine.
+/// A small reproducible random generator (xorshift), the same on every machine.
 pub struct Dice(u64);
 
 impl Dice {
@@ -280,9 +280,9 @@ impl Dice {
     }
 }
 
-/// Other values for parameters: every number between a half and double of what it is.
+/// Other values for parameters: every number between half and double its value.
 ///
-/// A vector or a matrix is scaled as a whole, so that it stays symmetric and positive where it was.
+/// A vector or a matrix is scaled as a whole, so that it stays symmetric and positive.
 pub fn drawn(parameters: &Parameters, seed: u64) -> Parameters {
     let mut dice = Dice::new(seed);
     parameters

@@ -1,4 +1,4 @@
-//! State systems built by hand, for tests of what reads them.
+//! State systems built by hand, for tests of their consumers.
 #![allow(dead_code)] // Each test binary uses its own part of this.
 
 use lgm::equations::{
@@ -17,7 +17,7 @@ pub struct Builder {
     pub system: StateSystem,
 }
 
-/// A unit in words such as `N.s/m^2`.
+/// A unit as text, such as `N.s/m^2`.
 fn si_unit(words: &str) -> SiUnit {
     let (top, bottom) = words.split_once('/').unwrap_or((words, ""));
     let parts = top.split('.').map(|factor| (factor, 1));
@@ -184,7 +184,7 @@ pub fn sparse<T: Clone>(rows: usize, columns: usize, entries: &[(usize, u32, T)]
     matrix
 }
 
-/// A form with nothing in it.
+/// An empty form.
 pub fn empty_form<T: Clone>(states: usize, inputs: usize, outputs: usize) -> LinearForm<T> {
     LinearForm {
         a: SparseMatrix::zeros(states, states),
@@ -301,7 +301,7 @@ pub fn geared() -> StateSystem {
     builder.system
 }
 
-/// A pendulum whose bracket is not solved for, with a shared subexpression and a loop: nothing linear about it.
+/// A nonlinear pendulum whose implicit equations are not solved, with a shared subexpression and a loop.
 pub fn pendulum() -> StateSystem {
     let mut builder = Builder::new("Pendulum");
     let length = builder.parameter("L", 5, Some("m"), None);

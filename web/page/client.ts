@@ -1,6 +1,6 @@
-// A worker with a compiler. It answers questions in order; it is replaced if it traps, or if nobody needs its answers any longer.
+// A worker with a compiler. It answers requests in order; it is replaced if it traps, or if its answers are obsolete.
 
-/** Why a question has no answer. */
+/** The reason why a request has no answer. */
 export class Unanswered extends Error {
   /** The diagnostics in the form of `lgm check --format json`, if the compiler reported some. */
   diagnostics: Diagnostic[];
@@ -46,7 +46,7 @@ export class Client {
   #worker: Worker | undefined;
   #waiting = new Map<number, Waiting>();
   #count = 0;
-  /** When the worker began to be busy, in milliseconds; 0 while it is idle. */
+  /** The time at which the worker became busy, in milliseconds; 0 while it is idle. */
   busySince = 0;
   /** Called when a worker was replaced, so that its successor receives the text again. */
   onReplaced: () => void = () => {};
@@ -71,12 +71,12 @@ export class Client {
     return worker;
   }
 
-  /** Asks a question; see web/src/page.rs for the questions. */
+  /** Sends a request; web/src/page.rs defines the requests. */
   ask(question: string, given: object = {}): Promise<any> {
     const worker = this.#started();
     const id = ++this.#count;
     const answer = new Promise<any>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    // The module is posted first; a question that is posted before it would be lost.
+    // The module is posted first; a request posted before it would be lost.
     void this.#module.then(() => worker.postMessage({ id, question, given: JSON.stringify(given) }));
     if (!this.busySince) {
       this.busySince = performance.now();
@@ -87,7 +87,7 @@ export class Client {
 
   #receive(data: { id: number; answer?: string; trap?: string }) {
     if (data.trap !== undefined) {
-      this.#replace(new Unanswered(`the compiler stopped and was started again: ${data.trap}`));
+      this.#replace(new Unanswered(`the compiler stopped and was restarted: ${data.trap}`));
       return;
     }
     const waiting = this.#waiting.get(data.id);
@@ -103,7 +103,7 @@ export class Client {
     else waiting?.reject(new Unanswered(found.message, found.faults?.diagnostics));
   }
 
-  /** Ends the worker and everything it was asked. */
+  /** Ends the worker and its pending requests. */
   stop(reason = "stopped") {
     this.#replace(new Unanswered(reason, [], true));
   }

@@ -2,7 +2,7 @@
 
 type Child = Node | string | null | undefined | false;
 
-/** Makes an element with properties, attributes (names with `-`, and `role`), and children. */
+/** Creates an element with properties, attributes (names with `-`, and `role`), and children. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Record<string, unknown> = {},
@@ -21,7 +21,7 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-/** Shows a picture in a tree of its own, because its style sheet has short names. */
+/** Shows a picture in a separate shadow tree, because its style sheet uses short class names. */
 export function picture(host: HTMLElement, svg: string): SVGSVGElement | null {
   const tree = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   tree.innerHTML = `<style>svg { max-width: 100%; height: auto; display: block; margin: auto } .chosen .line, .chosen .name { stroke-opacity: 1 }
@@ -38,7 +38,7 @@ export function download(name: string, content: BlobPart, type = "text/plain") {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** Shows the small part of Markdown that hovers use. */
+/** Renders the subset of Markdown that hovers use. */
 export function markdown(text: string): HTMLElement {
   const body = make("div", { className: "hover" });
   const blocks = text.split(/```(?:\w*)\n?/);

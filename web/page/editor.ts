@@ -1,4 +1,4 @@
-// The text with the answers of the compiler: colours, diagnostics, hover, completion, navigation, rename and fixes.
+// The editor, with services of the compiler: colours, diagnostics, hover, completion, navigation, rename and fixes.
 import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, snippet, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentOnInput } from "@codemirror/language";
@@ -42,16 +42,16 @@ interface OfferedAction {
   edits: Edit[];
 }
 
-/** What the editor needs from the page. */
+/** The interface of the page for the editor. */
 export interface Owner {
-  /** Asks the compiler about the present text. */
+  /** Sends a request about the current text to the compiler. */
   ask(question: string, given?: object): Promise<any>;
   changed(text: string): void;
   apply(edits: Edit[]): void;
   open(place: Location): void;
-  /** Asks the reader for a line of text. */
+  /** Prompts the user for a line of text. */
   prompt(label: string, value: string): Promise<string | undefined>;
-  /** Lets the reader choose. */
+  /** Lets the user choose from a list. */
   choose<T extends { title: string }>(label: string, list: T[]): Promise<T | undefined>;
   say(message: string): void;
   pointed(offset: number): void;
@@ -67,7 +67,7 @@ const colorField = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** A text of the compiler behind a word, such as the state of an element. */
+/** A hint of the compiler after a word, such as the state of an element. */
 class Hint extends WidgetType {
   readonly text: string;
   readonly tooltip: string;
@@ -87,7 +87,7 @@ class Hint extends WidgetType {
   }
 }
 
-/** The number of errors that are asked for fixes at once. */
+/** The maximum number of errors for which fixes are requested at once. */
 const MOST_FIXED = 8;
 
 export class Editor {
@@ -142,7 +142,7 @@ export class Editor {
         { key: "Shift-Alt-f", run: () => (void this.format(), true) },
         { key: "Tab", run: acceptCompletion },
       ])),
-      // Escape and then Tab leaves the editor, as in every CodeMirror.
+      // Escape followed by Tab leaves the editor, as usual in CodeMirror.
       keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
     ];
   }
@@ -151,7 +151,7 @@ export class Editor {
     return this.view.state.doc.toString();
   }
 
-  /** Shows another text with a history of its own. */
+  /** Shows another text with a separate undo history. */
   show(text: string, readOnly: boolean) {
     this.view.setState(this.#state(text, readOnly));
   }
@@ -211,7 +211,7 @@ export class Editor {
     };
   }
 
-  /** Shows the kinds of names, and hints behind words. */
+  /** Shows the kinds of names, and hints after words. */
   decorate(list: [number, number, string, boolean][], hints: { at: number; text: string; tooltip: string }[]) {
     const length = this.view.state.doc.length;
     const fitting = list.filter(([from, to]) => from < to && to <= length);
@@ -280,7 +280,7 @@ export class Editor {
     const text = await this.#owner.ask("format").catch(() => null);
     if (typeof text !== "string") return this.#owner.say("a text with syntax errors cannot be formatted");
     if (text === this.text()) return;
-    // Only the part that differs is replaced, so that the cursor keeps its place.
+    // Only the part that differs is replaced, so that the cursor stays in place.
     const old = this.text();
     let from = 0;
     while (from < old.length && old[from] === text[from]) from += 1;

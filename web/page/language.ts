@@ -1,4 +1,4 @@
-// The words of the language, coloured without the compiler. The compiler colours names.
+// The keywords of the language, coloured without the compiler. The compiler colours names.
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
 import keywords from "../build-files/keywords.json";
@@ -8,7 +8,7 @@ const WORDS = new Set<string>(keywords);
 /** A declaration up to its name. */
 const DECLARATION = /^\s*(param|const|input)\s+[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The state of a line's reader: whether a block comment or a unit is open. */
+/** The tokenizer's state: whether a block comment or a unit is open. */
 interface Reading {
   comment: boolean;
   unit: boolean;
@@ -32,13 +32,13 @@ const grammar = StreamLanguage.define<Reading>({
     if (stream.match("/*")) return (state.comment = true), "comment";
     if (stream.match(/"[^"\n]*"?/)) return "string";
     if (stream.match(/[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/)) {
-      // A bracket after a number holds its unit.
+      // A bracket after a number contains its unit.
       state.unit = Boolean(stream.match(/\s*(?=\[[^\],;]*\])/, true));
       return "number";
     }
     const word = stream.match(/[A-Za-z_][A-Za-z0-9_]*/) as RegExpMatchArray | null;
     if (word) {
-      // So does a bracket after a declared name.
+      // The same applies to a bracket after a declared name.
       state.unit = DECLARATION.test(stream.string.slice(0, stream.pos)) && Boolean(stream.match(/\s*(?=\[[^\],;0-9]*\])/, true));
       return WORDS.has(word[0]) ? "keyword" : "name";
     }

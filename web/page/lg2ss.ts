@@ -34,7 +34,7 @@ export const EXAMPLES: (Form & { title: string })[] = [
 
 const NAMES = ["A", "B", "C", "D", "E", "F"] as const;
 
-/** A matrix as LG2ss prints it: `A = [0, 1], [-1, 0]`. */
+/** A matrix in the notation of LG2ss: `A = [0, 1], [-1, 0]`. */
 function printed(name: string, rows: string[][]): string {
   return `${name} = ${rows.map((row) => `[${row.join(", ")}]`).join(", ") || "[]"}`;
 }
@@ -76,7 +76,7 @@ export function lg2ss(panel: HTMLElement, ask: (form: Form) => Promise<Matrices>
   void submit();
 }
 
-/** The errors, each with its row and entry in a matrix; a click selects the place. */
+/** The errors, each with its row and entry in a matrix; a click selects the entry. */
 function faults(error: unknown, fields: Record<string, HTMLTextAreaElement>): HTMLElement {
   const list = error instanceof Unanswered ? error.diagnostics : [];
   if (list.length === 0) return make("p", { className: "refusal" }, String(error instanceof Error ? error.message : error));

@@ -1,6 +1,6 @@
-// A model and a view as the fragment of an address.
+// A model and a view encoded in a URL fragment.
 
-/** What a link carries. */
+/** The contents of a link. */
 export interface Shared {
   files: Record<string, string>;
   root: string;
@@ -31,7 +31,7 @@ export async function packed(shared: Shared): Promise<string> {
   return `m=${base64url(await piped(bytes, new CompressionStream("deflate-raw")))}`;
 }
 
-/** The largest text that a link may unpack to, in bytes: a short fragment must not fill the memory. */
+/** The maximum decompressed size of a link, in bytes: a short fragment must not exhaust memory. */
 const MOST_BYTES = 16 << 20;
 
 async function unpacked(bytes: Uint8Array): Promise<string> {
@@ -53,14 +53,14 @@ function isShared(value: any): value is Shared {
     && typeof files[value.root] === "string" && Object.values(files).every((text) => typeof text === "string");
 }
 
-/** What a fragment carries: a model (`m=`), a plain text (`text=`, base64url), or the name of an example (`example=`). */
+/** The contents of a fragment: a model (`m=`), a plain text (`text=`, base64url), or the name of an example (`example=`). */
 export async function opened(fragment: string): Promise<Shared | { example: string; view?: string } | undefined> {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const [model, text, example] = ["m", "text", "example"].map((name) => fields.get(name));
   const view = fields.get("view") ?? undefined;
   if (model) {
     const value = JSON.parse(await unpacked(bytesOf(model)));
-    if (!isShared(value)) throw new Error("the link carries no model");
+    if (!isShared(value)) throw new Error("the link contains no model");
     return value;
   }
   if (text) return { files: { "model.lgm": new TextDecoder().decode(bytesOf(text)) }, root: "model.lgm", view };

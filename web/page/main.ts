@@ -1,4 +1,4 @@
-// The page: open texts, the compiler behind them, and the results beside them.
+// The page: open texts, their compiler, and the results.
 import { Client, Unanswered, type Diagnostic } from "./client.js";
 import { byId, download, make } from "./dom.js";
 import { Editor, type Edit, type Location } from "./editor.js";
@@ -8,7 +8,7 @@ import { Runs, type Parameter, type Result } from "./run.js";
 import { point, refuse, VIEWS, type View } from "./views.js";
 
 declare const FIRST: { name: string; text: string };
-/** In the page of one file: the worker's script, and the module in base 64 after gzip. Otherwise empty. */
+/** In the single-file page: the worker's script, and the module, compressed by gzip and encoded in base64. Otherwise empty. */
 declare const INLINE: { worker: string; module: string; examples: string } | undefined;
 
 interface Example {
@@ -18,7 +18,7 @@ interface Example {
   text: string;
 }
 
-/** A compilation that is older, in milliseconds, when the text changes is ended. */
+/** A compilation older than this, in milliseconds, is ended when the text changes. */
 const PATIENCE = 1500;
 
 /** The Stop button appears after this time, in milliseconds. */
@@ -33,7 +33,7 @@ async function loaded(): Promise<WebAssembly.Module> {
   try {
     return await WebAssembly.compileStreaming(fetch(address));
   } catch {
-    // A server that does not know the type of the file.
+    // The server does not send the MIME type of the file.
     return WebAssembly.compile(await (await fetch(address)).arrayBuffer());
   }
 }
@@ -53,7 +53,7 @@ class Page {
   files: Record<string, string> = { [FIRST.name]: FIRST.text };
   root = FIRST.name;
   model: string | undefined;
-  /** Texts of the library that are shown, which are not passed to the compiler. */
+  /** Open library texts, which are not passed to the compiler. */
   #shown: Record<string, string> = {};
   #view = "equations";
   #module = loaded();
@@ -61,7 +61,7 @@ class Page {
   #runs = new Runs(new Client(this.#module, createWorker), () => this.#opening());
   #editor: Editor;
   #panels = new Map<string, HTMLElement>();
-  /** The version of the text, and the versions that the compiler has and each view shows. */
+  /** The version of the text, that of the compiler, and those of the views. */
   #version = 1;
   #sent = 0;
   #current = new Map<string, number>();
@@ -109,7 +109,7 @@ class Page {
     return { files: this.files, root: this.root, model: this.model };
   }
 
-  /** Asks the compiler about the present text. */
+  /** Sends a request about the current text to the compiler. */
   async ask(question: string, given: object = {}): Promise<any> {
     if (this.#sent !== this.#version) {
       const busy = this.#compiler.busySince;
@@ -120,7 +120,7 @@ class Page {
     return this.#compiler.ask(question, given);
   }
 
-  /** Like `ask`, but asks again if the compiler was ended for the sake of another text. */
+  /** Like `ask`, but repeats the request if the compiler was ended because of another text. */
   async askSurely(question: string, given: object = {}): Promise<any> {
     for (;;) {
       try {
@@ -152,7 +152,7 @@ class Page {
     this.#update();
   }
 
-  /** Brings the diagnostics and the visible view up to date, once for any number of changes. */
+  /** Updates the diagnostics and the visible view, once for any number of changes. */
   #update() {
     if (this.#isUpdating) {
       const busy = this.#compiler.busySince;
@@ -188,7 +188,7 @@ class Page {
       } catch (error) {
         if (error instanceof Unanswered && error.message === "superseded") continue;
         this.say(error instanceof Error ? error.message : String(error));
-        // The same text would fail again. The reader may have chosen another view meanwhile.
+        // The same text would fail again. Meanwhile the user may have selected another view.
         this.#current.set("diagnostics", version);
         this.#current.set(shown, version);
       }
@@ -205,7 +205,7 @@ class Page {
     try {
       if (id === "run") {
         const parameters: Parameter[] = await this.ask("parameters");
-        // A run may take long; typing does not wait for it.
+        // A run may take a long time; typing does not wait for it.
         void this.#runs.update(panel, parameters).catch((error) => refuse(panel, error));
       } else {
         await VIEWS.find((view) => view.id === id)?.update(panel, this.#owner());
@@ -412,7 +412,7 @@ class Page {
     on("link", async () => {
       const link = await this.link();
       history.replaceState(null, "", link);
-      await navigator.clipboard?.writeText(link).then(() => this.say("link copied"), () => this.say("the address is the link"));
+      await navigator.clipboard?.writeText(link).then(() => this.say("link copied"), () => this.say("the link is in the address bar"));
     });
     const file = byId<HTMLInputElement>("file");
     file.addEventListener("change", async () => {
@@ -451,7 +451,7 @@ class Page {
       if (!("example" in found)) return this.open(found);
       const example = (await this.#examples()).find((entry) => entry.name === found.example || entry.name.endsWith(`/${found.example}`));
       if (example) this.#openExample(example, found.view);
-      else this.say(`there is no example ${found.example}`);
+      else this.say(`no example is called ${found.example}`);
     } catch (error) {
       this.say(`the link cannot be read: ${error instanceof Error ? error.message : error}`);
       this.#update();
@@ -497,7 +497,7 @@ function moveInTabs(host: HTMLElement, event: KeyboardEvent) {
   again?.focus();
 }
 
-/** Opens the dialog with a content; its value is what it closes with. */
+/** Opens the dialog with this content; returns its return value on closing. */
 function dialogue(...content: (Node | string)[]): Promise<string> {
   const dialog = byId<HTMLDialogElement>("dialog");
   dialog.replaceChildren(...content);
@@ -532,7 +532,7 @@ async function choose<T extends Choosable>(label: string, list: T[]): Promise<T 
 
 const page = new Page();
 
-/** For tests and embedding: each promise settles with the answer for the present text. */
+/** For tests and embedding: each promise settles with the answer for the current text. */
 const api = {
   ready: () => page.ready(),
   setText: async (text: string) => {
@@ -550,7 +550,7 @@ const api = {
     page.open(shared);
     await page.askSurely("models");
   },
-  /** Any other question of web/src/page.rs, such as `poles`. */
+  /** Any other request of web/src/page.rs, such as `poles`. */
   ask: (question: string, given: object = {}) => page.askSurely(question, given),
 };
 Object.assign(window, { lgm: api });

@@ -1,4 +1,4 @@
-// A run of the model in a worker of its own, with sliders for the parameters.
+// A run of the model in a separate worker, with sliders for the parameters.
 import uPlot from "uplot";
 import type { Client } from "./client.js";
 import { make } from "./dom.js";
@@ -24,14 +24,14 @@ export interface Parameter {
 /** The number of steps of a slider. */
 const STEPS = 400;
 
-/** A run that takes longer, in milliseconds, gives way to a new one. */
+/** A run that takes longer than this, in milliseconds, is replaced by a new one. */
 const PATIENCE = 300;
 
-/** More events would look like a bar: they are counted instead. */
+/** The maximum number of drawn events; more would merge into a bar, so only their number is shown. */
 const MOST_EVENTS = 200;
 
 export class Runs {
-  /** Values of parameters that the reader has moved. */
+  /** Values of parameters that the user has changed. */
   values: Record<string, number> = {};
   #client: Client;
   #open: () => object;
@@ -58,12 +58,12 @@ export class Runs {
     this.#stop.addEventListener("change", () => void this.#again());
   }
 
-  /** Forgets the text of the worker, because it has changed. */
+  /** Marks the worker's text as outdated. */
   changed() {
     this.#isOpen = false;
   }
 
-  /** Runs the present text. A run that nobody waits for any longer is ended. */
+  /** Runs the current text. An obsolete run is ended. */
   async ask(given: object): Promise<Result> {
     const busy = this.#client.busySince;
     if (busy && performance.now() - busy > PATIENCE) this.#client.stop("superseded");
@@ -84,7 +84,7 @@ export class Runs {
     await this.#again();
   }
 
-  /** Runs once more; while one run is being made, only the latest wish is kept. */
+  /** Runs again; during a run, only the latest request is kept. */
   async #again() {
     if (this.#wanted) {
       this.#wanted = () => {};

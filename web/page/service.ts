@@ -1,4 +1,4 @@
-// Keeps the files of the page, so that it works without a network.
+// Caches the files of the page, so that it works offline.
 declare const self: ServiceWorkerGlobalScope;
 declare const VERSION: string;
 declare const FILES: string[];

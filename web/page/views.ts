@@ -1,9 +1,9 @@
-// The results beside the text: equations, drawings, causality, derivation, poles and responses, programs.
+// The results: equations, drawings, causality, derivation, poles and responses, programs.
 import uPlot from "uplot";
 import { Unanswered, type Diagnostic } from "./client.js";
 import { download, inline, make, picture } from "./dom.js";
 
-/** What a view needs from the page. */
+/** The interface of the page for views. */
 export interface Owner {
   ask(question: string, given?: object): Promise<any>;
   /** Selects a part of the text. */
@@ -13,14 +13,14 @@ export interface Owner {
   name(): string;
 }
 
-/** A view: a panel that is filled when it is shown and its text has changed. */
+/** A view: a panel that is filled when it becomes visible, if the text has changed. */
 export interface View {
   id: string;
   title: string;
   update(panel: HTMLElement, owner: Owner): Promise<void>;
 }
 
-/** Shows why there is no result. An old result stays, but pale. */
+/** Shows the reason for a missing result. An old result stays, but dimmed. */
 export function refuse(panel: HTMLElement, error: unknown) {
   if (error instanceof Unanswered && error.isStopped) return;
   panel.classList.add("old");
@@ -201,14 +201,14 @@ const code: View = {
       throw error;
     }
     const bytes = Uint8Array.from(found.zip.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-    const about = target.startsWith("fmu") ? "The archive has the sources of the FMU; compile them with any C compiler." : "";
+    const about = target.startsWith("fmu") ? "The archive contains the sources of the FMU; compile them with any C compiler." : "";
     const bar = make("div", { className: "bar" }, select, button("Download", () => download(`${owner.name()}-${target}.zip`, bytes, "application/zip")), about);
     const files = found.files.map((file, at) => make("details", { open: at === 0 }, make("summary", {}, file.path), make("pre", { tabIndex: 0 }, file.text)));
     fill(panel, bar, ...files);
   },
 };
 
-/** The colours of curves, readable on light and on dark. */
+/** The colours of curves, readable on light and dark backgrounds. */
 export const CURVES = ["#2f7ed8", "#d9541e", "#2a9d5c", "#9b59c4", "#c79a00", "#0aa3b0", "#d0467f", "#7a7a7a"];
 
 export function ink(name: string): string {
@@ -248,7 +248,7 @@ const poles: View = {
   },
 };
 
-/** Draws poles in the plane of s. */
+/** Draws poles in the s-plane. */
 function plane(list: { real: number; imaginary: number }[]): HTMLElement {
   const most = Math.max(...list.flatMap((pole) => [Math.abs(pole.real), Math.abs(pole.imaginary)]), 1e-300) * 1.15;
   const crosses = list.map(({ real, imaginary }) => {
@@ -256,7 +256,7 @@ function plane(list: { real: number; imaginary: number }[]): HTMLElement {
     return `<path d="M${x} ${y}m-3 -3l6 6m0 -6l-6 6"><title>${real} ${imaginary < 0 ? "-" : "+"} ${Math.abs(imaginary)}j</title></path>`;
   });
   const host = make("div", { className: "plane" });
-  host.innerHTML = `<svg viewBox="-110 -110 220 220" role="img" aria-label="poles in the plane of s"><path class="axes" d="M-105 0H105M0 -105V105"/>${crosses.join("")}</svg>`;
+  host.innerHTML = `<svg viewBox="-110 -110 220 220" role="img" aria-label="poles in the s-plane"><path class="axes" d="M-105 0H105M0 -105V105"/>${crosses.join("")}</svg>`;
   return host;
 }
 

@@ -1,4 +1,4 @@
-// A compiler in a worker: receives the module, then questions.
+// A compiler in a worker: receives the module, then requests.
 import { Compiler, initSync } from "../build-files/lgm.js";
 
 let compiler: Compiler | undefined;
@@ -12,7 +12,7 @@ self.onmessage = ({ data }) => {
   try {
     self.postMessage({ id: data.id, answer: compiler!.ask(data.question, data.given) });
   } catch (error) {
-    // A trap leaves the module in an unknown state, so that the page replaces the worker.
+    // A trap leaves the module in an undefined state, so the page replaces the worker.
     self.postMessage({ id: data.id, trap: String(error) });
   }
 };

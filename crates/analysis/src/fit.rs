@@ -19,7 +19,7 @@ pub struct Estimate {
 /// The reason why no estimate exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoEstimate {
-    /// There are fewer values than parameters, or as many.
+    /// The number of values does not exceed the number of parameters.
     TooFewValues,
     /// The model cannot be evaluated at the initial parameters.
     NoModel,

@@ -152,7 +152,7 @@ impl<'a> Bonding<'_, 'a> {
                 let diagnostic =
                     Diagnostic::error(Code::LGM0308, "a bond ends at junctions, nodes and bond graph elements")
                         .label(expr.span, "this is a modal block")
-                        .help("give it branches to nodes, and bond to these");
+                        .help("connect it to nodes by branches, and connect bonds to those nodes");
                 self.report(diagnostic);
                 None
             }

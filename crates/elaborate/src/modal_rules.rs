@@ -276,7 +276,7 @@ impl<'a> Reader<'a, '_> {
         if uses > count || (uses > 0 && matches!(&*name.text, "compliance" | "resistance" | "conductance")) {
             self.fault(
                 Diagnostic::error(Code::LGM0440, "a table has one column for each position")
-                    .label(equation.right.span, "this is not one")
+                    .label(equation.right.span, "expected the column of one position")
                     .help(format!("write `shape({0}) = table({0});`", names.join(", "))),
             );
             return;

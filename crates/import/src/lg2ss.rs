@@ -60,7 +60,7 @@ fn read_graph(matrix: &Matrix, faults: &mut Vec<Diagnostic>) -> Vec<Element> {
     if matrix.rows.is_empty() {
         faults.push(
             Diagnostic::error(EMPTY, "the graph has no branches")
-                .label(matrix.span, "no row here")
+                .label(matrix.span, "this matrix is empty")
                 .help("write one row for each branch: `[branch, tail node, head node, type]`"),
         );
         return Vec::new();
@@ -306,7 +306,7 @@ fn read_outputs(matrix: &Matrix, graph: Option<&Matrix>, faults: &mut Vec<Diagno
     if matrix.rows.is_empty() {
         faults.push(
             Diagnostic::warning(EMPTY, "no outputs are requested")
-                .label(matrix.span, "no row here")
+                .label(matrix.span, "this matrix is empty")
                 .help("write one row for each output: `[output, branch, type]`"),
         );
     }

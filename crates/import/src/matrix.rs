@@ -187,7 +187,7 @@ fn count(text: &str, span: Span, faults: &mut Vec<Diagnostic>) -> Option<u32> {
     faults.push(
         Diagnostic::error(NOT_A_COUNT, format!("`{text}` {what}"))
             .label(span, "expected a positive whole number")
-            .help("branches, nodes and types are counted 1, 2, 3, ..; values of elements are set in the model, not in the matrix"),
+            .help("branches, nodes and types are numbered 1, 2, 3, ..; values of elements are set in the model, not in the matrix"),
     );
     None
 }
@@ -309,7 +309,7 @@ impl Parser<'_> {
             let last = self.tokens.last().map_or(span, |(_, last)| *last);
             self.fault(
                 BRACKETS,
-                "the matrix has ended before this",
+                "the matrix ends before this text",
                 span.to(last),
                 "expected the end of the matrix",
             )

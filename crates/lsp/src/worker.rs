@@ -77,7 +77,7 @@ impl Worker {
         }
     }
 
-    /// Searches for problems; a newer world that arrives meanwhile brings another job of this kind.
+    /// Computes the diagnostics; a newer world starts another job of this kind.
     fn check(&mut self) {
         let _underway = self.progress.begin("checking models");
         let world = self.shared.latest();

@@ -73,7 +73,7 @@ impl Switching {
 /// Remarks on events in addition to the equations of a system.
 #[derive(Clone, Debug, Default)]
 pub struct SystemEvents {
-    /// Elements with modes, each with the mode that the equations hold in.
+    /// Elements with modes, each with the mode in which the equations hold.
     pub modes: Vec<ModeInForce>,
     /// Names of the discrete variables, which are part of the inputs.
     pub discretes: Vec<Arc<str>>,
@@ -86,7 +86,7 @@ pub struct SystemEvents {
 pub struct ModeInForce {
     /// The element.
     pub element: Arc<str>,
-    /// The mode that the equations hold in.
+    /// The mode in which the equations hold.
     pub mode: Arc<str>,
     /// All of its modes.
     pub all: Vec<Arc<str>>,

@@ -168,7 +168,7 @@ static void set_parameter(lgm_parameters *parameters, const char *argument) {
             }
         }
     }
-    (void)fprintf(stderr, "`%s` sets no parameter; they are:\n", argument);
+    (void)fprintf(stderr, "`%s` names no parameter; the parameters are:\n", argument);
     for (int at = 0; at < LGM_PARAMETERS; at++) {
         (void)fprintf(stderr, "  %s\n", lgm_parameter_names[at]);
     }
@@ -209,7 +209,7 @@ int main(int count, char **arguments) {
             } else if (strcmp(word, "--atol") == 0) {
                 run.solver.atol = (narrow)value;
             } else {
-                (void)fprintf(stderr, "%s %s is no option\n", word, arguments[at]);
+                (void)fprintf(stderr, "%s %s is not an option\n", word, arguments[at]);
                 return 2;
             }
         } else {
@@ -217,7 +217,7 @@ int main(int count, char **arguments) {
         }
     }
     if (!(plan_stop > plan_start)) {
-        (void)fputs("write --stop T: the model does not say how long it is to run\n", stderr);
+        (void)fputs("write --stop T: the model defines no stop time\n", stderr);
         return 2;
     }
     for (int at = 0; at < 1 + LGM_OUTPUTS + LGM_STATE_COLUMNS; at++) {

@@ -270,7 +270,7 @@ impl<'a> Context<'a> {
                     Code::LGM0020,
                     "a unit applies to a number or a `[..]` literal, not to an expression",
                 )
-                .label(self.span(open, end), "this unit has no literal in front of it")
+                .label(self.span(open, end), "no literal precedes this unit")
                 .help(format!("write it as a factor: `{words}*1 {unit}`")),
             );
             return base;

@@ -138,13 +138,10 @@ impl Fault<'_, '_> {
                 _ => ("]", "["),
             };
             return Some(
-                Diagnostic::error(
-                    Code::LGM0033,
-                    format!("there is no `{opener}` that this `{closer}` closes"),
-                )
-                .label(self.place(), "closes nothing")
-                .help(format!("remove it, or write the `{opener}` that is missing"))
-                .fix(format!("remove `{closer}`"), self.place(), ""),
+                Diagnostic::error(Code::LGM0033, format!("this `{closer}` has no matching `{opener}`"))
+                    .label(self.place(), "closes nothing")
+                    .help(format!("remove it, or add the missing `{opener}`"))
+                    .fix(format!("remove `{closer}`"), self.place(), ""),
             );
         };
         let closer = if opening.1 == Token::ParenOpen { ")" } else { "]" };
@@ -156,7 +153,7 @@ impl Fault<'_, '_> {
                     format!("`{opener}` is closed by `{}`", self.words(found?)),
                 )
                 .label(self.place(), format!("expected `{closer}`"))
-                .label(self.span(opening), "the bracket that is open")
+                .label(self.span(opening), "the open bracket")
                 .help(format!("write `{closer}` here, or close the other bracket first"))
                 .fix(format!("write `{closer}`"), self.place(), closer),
             );

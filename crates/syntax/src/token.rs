@@ -393,7 +393,7 @@ pub fn lex(source: SourceId, text: &str) -> Lexed<'_> {
                 let (token, right) = foreign(sign);
                 lexed.report(
                     Diagnostic::error(Code::LGM0004, format!("`{sign}` is not a symbol of this language"))
-                        .label(place(end), format!("in this language: `{right}`"))
+                        .label(place(end), format!("use `{right}`"))
                         .help(format!("write `{right}`")),
                 );
                 token

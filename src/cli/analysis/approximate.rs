@@ -178,7 +178,7 @@ fn moments(arguments: &Arguments) -> Asked {
         }
     }
     if omega.is_empty() && diagnostics.is_empty() {
-        let fault = Diagnostic::error(Code::LGM0716, "no frequency is given at which the models should agree");
+        let fault = Diagnostic::error(Code::LGM0716, "the frequencies to match are missing");
         diagnostics.push(fault.help("give one or several in rad/s, such as `--at 0,1e3`"));
     }
     if arguments.match_dc {

@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &Arguments, period: f64) -> Outcome {
             .between_events()
             .compile(&arguments.states, &arguments.linearize, wanted);
     if matches!(arguments.format, Format::Latex | Format::Html) {
-        let fault = Diagnostic::error(Code::LGM0717, "discrete equations are printed as text or JSON");
+        let fault = Diagnostic::error(Code::LGM0717, "discrete equations are available as text or JSON only");
         diagnostics.push(fault.help("use `--format text` or `--format json`"));
     }
     let hold = match arguments.hold {

@@ -46,7 +46,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Vec::new(),
     );
     if matches!(arguments.format, Format::Latex | Format::Html) {
-        let fault = Diagnostic::error(Code::LGM0715, "equations in parts are printed as text or JSON");
+        let fault = Diagnostic::error(
+            Code::LGM0715,
+            "partitioned equations are available as text or JSON only",
+        );
         diagnostics.push(fault.help("use `--format text` or `--format json`"));
     }
     let found = whole

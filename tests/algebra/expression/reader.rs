@@ -1,5 +1,5 @@
-//! A small reader of the language's expressions, written for these tests alone, so that what is printed is read by
-//! something that does not share the printer's ideas.
+//! A small parser of the language's expressions for these tests only. It shares no code with the printer, so that a
+//! common mistake cannot hide.
 
 use lgm::expr::{ExprId, Exprs, Function, Relation, SymbolId, SymbolKind};
 use num_bigint::BigInt;
@@ -7,7 +7,7 @@ use num_rational::BigRational;
 use num_traits::Zero;
 use std::collections::HashMap;
 
-/// Reads an expression; `symbols` are declared first, in order, where they are new.
+/// Parses an expression; new symbols in `symbols` are declared first, in order.
 pub fn read(exprs: &mut Exprs, symbols: &str, text: &str) -> ExprId {
     for name in symbols.split_whitespace() {
         if find(exprs, name).is_none() {

@@ -1,4 +1,4 @@
-//! Random expressions with shared parts, and their values with bounds on the rounding of any order of evaluation.
+//! Random expressions with shared parts, and their values with bounds on the round-off of any order of evaluation.
 #![allow(dead_code)] // Each test binary uses its own part of this.
 
 use lgm::expr::{ExprId, Exprs, Function, Node, Relation, SymbolId};
@@ -6,23 +6,23 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use proptest::prelude::*;
 
-/// One step: which operation, and which earlier expressions it takes.
+/// One step: an operation, and the earlier expressions it uses.
 pub type Step = (u8, u16, u16, u16);
 
-/// Some steps.
+/// A sequence of steps.
 pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(any::<Step>(), 1..most)
 }
 
-/// Runs the steps over given leaves; the last expressions hold most of the others. With `rational`, only operations that
-/// exact numbers have. `time` is the symbol of time.
+/// Runs the steps over given leaves; the last expressions contain most of the others. With `rational`, only operations
+/// on exact numbers are used. `time` is the symbol of time.
 pub fn build(exprs: &mut Exprs, leaves: &[ExprId], time: SymbolId, steps: &[Step], rational: bool) -> Vec<ExprId> {
     let time = exprs.symbol(time);
     let mut made = leaves.to_vec();
     for (operation, a, b, c) in steps {
         let pick = |index: u16| made[made.len() - 1 - index as usize % made.len().min(12)];
         let (a, b, c) = (pick(*a), pick(*b), pick(*c));
-        // The number of arms below, of rational expressions and of all.
+        // The number of arms below, for rational expressions and for all.
         let kinds = if rational { 14 } else { 34 };
         let expression = match operation % kinds {
             0 | 1 => exprs.sum([a, b, c]),
@@ -141,7 +141,7 @@ fn value_of(node: &Node, x: &[f64], symbol: &dyn Fn(SymbolId) -> f64) -> f64 {
             Function::Abs => x[0].abs(),
             Function::Sign if x[0] == 0.0 => 0.0,
             Function::Sign => x[0].signum(),
-            // The order of IEEE 754's totalOrder: -0 below 0. NaN is distinguished before.
+            // The total order of IEEE 754: -0 below 0. NaN is distinguished before.
             Function::Min => x.iter().copied().min_by(f64::total_cmp).unwrap(),
             Function::Max => x.iter().copied().max_by(f64::total_cmp).unwrap(),
             Function::Floor => x[0].floor(),
@@ -153,8 +153,8 @@ fn value_of(node: &Node, x: &[f64], symbol: &dyn Fn(SymbolId) -> f64) -> f64 {
     }
 }
 
-/// Whether a node may jump, or turn, between the few points around its children at which its bound looks: truth that hangs on
-/// whether a number is 0, numbers that are equal by a hair, more than a part of a turn.
+/// Whether a node may jump or turn between the few sample points around its children: a truth value that depends on a
+/// zero, nearly equal numbers, or more than a fraction of a turn.
 fn jumps_within_reach(node: &Node, children: &[(f64, f64)]) -> bool {
     let moves = |child: &(f64, f64), most: f64| child.1 > most;
     match node {
@@ -171,8 +171,8 @@ fn jumps_within_reach(node: &Node, children: &[(f64, f64)]) -> bool {
     }
 }
 
-/// The value of each root with a bound on the errors of rounding, whatever the order of operations; the bound is not
-/// finite where a jump or a pole lies within reach.
+/// The value of each root with a bound on its round-off for any order of operations. The bound is not finite if a jump
+/// or a pole is within reach.
 pub fn bounded(exprs: &Exprs, roots: &[ExprId], time: f64, symbol: &dyn Fn(SymbolId) -> f64) -> Vec<(f64, f64)> {
     let evaluated: Result<Vec<(f64, f64)>, ()> = exprs.fold(roots, |_, node, get: &dyn Fn(ExprId) -> (f64, f64)| {
         let children: Vec<(f64, f64)> = node.children().map(get).collect();
@@ -193,7 +193,7 @@ pub fn bounded(exprs: &Exprs, roots: &[ExprId], time: f64, symbol: &dyn Fn(Symbo
         };
         let mut error = 4.0 * f64::EPSILON * size * (1.0 + children.len() as f64);
         if let Node::Relation(..) | Node::Not(_) = node {
-            // Truth is not rounded.
+            // Truth values have no round-off.
             error = 0.0;
         }
         if let Node::Power(..) = node {

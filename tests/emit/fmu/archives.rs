@@ -1,4 +1,5 @@
-//! The files of an FMU: the same bytes each time, described as they are, replaced where that is asked for, and never half.
+//! The files of an FMU: reproducible to the byte, consistent with the description, replaced only on request, and never
+//! incomplete.
 
 use super::description::{Description, Element, elements, is_variable};
 use super::driven::{emit, has_compiler, sources_only};
@@ -22,7 +23,7 @@ fn descriptions_agree_with_themselves() {
             sources_only(&example(name), target, &folder, &[]);
             let description = Description::read(&fs::read_to_string(folder.join("modelDescription.xml")).unwrap());
             let variables = description.variables();
-            // Every unit that is used is defined.
+            // Every unit in use is defined.
             let units: Vec<&str> = description
                 .all
                 .iter()
@@ -31,14 +32,14 @@ fn descriptions_agree_with_themselves() {
                 .collect();
             let used = description.all.iter().filter_map(|element| element.get("unit"));
             used.for_each(|unit| assert!(units.contains(&unit), "{unit}"));
-            // What has a start is what is given one.
+            // Each state has one variable with the attribute `derivative`.
             let states = description
                 .all
                 .iter()
                 .filter(|element| element.get("derivative").is_some())
                 .count();
             assert!(states > 0);
-            // A state is as large as its start, and has the scale that is expected of it where that is more.
+            // The nominal value of a state is its initial value, or its expected magnitude if that is larger.
             let sized = description
                 .all
                 .iter()
@@ -79,7 +80,7 @@ fn descriptions_agree_with_themselves() {
                     assert!(place < variables.len());
                 }
             }
-            // Every file that is named is there.
+            // Every named file exists.
             let listed = fs::read_to_string(folder.join("sources/buildDescription.xml"));
             let listed = listed.map_or_else(|_| Vec::new(), |text| elements(&text));
             let sources = listed
@@ -101,7 +102,7 @@ fn descriptions_agree_with_themselves() {
     }
 }
 
-/// What an FMU says of the size of its one state.
+/// The nominal value of the single state in an FMU.
 fn nominal_of(model: &Path) -> f64 {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("fmu");
@@ -112,14 +113,15 @@ fn nominal_of(model: &Path) -> f64 {
     sizes[0].parse().unwrap()
 }
 
-/// A capacitor behind a diode is at 10 V, of which its equations say little before the diode conducts; a thousandth of it is its size.
+/// A capacitor behind a diode is at 10 V; its equations give little information before the diode conducts. Its nominal
+/// value is a thousandth of that.
 #[test]
 fn a_state_behind_what_blocks_at_first_has_the_size_that_a_run_shows() {
     let size = nominal_of(&example("diode_rectifier.lgm"));
     assert!((0.009..0.02).contains(&size), "{size}");
 }
 
-/// exp(90) is where it ends, and says nothing of how exactly it is to be known before.
+/// exp(90) is its final value, and says nothing about the accuracy required before.
 #[test]
 fn a_state_that_grows_without_bounds_has_the_size_of_its_beginning() {
     let scratch = tempfile::tempdir().unwrap();
@@ -178,7 +180,7 @@ fn an_fmu_is_one_file_the_same_bytes_each_time_with_a_library() {
         for (name, contents) in &files {
             assert!(fs::read(into("folder").join(name)).unwrap() == *contents, "{name}");
         }
-        // Without a compiler only the sources are in it, and that is said.
+        // Without a compiler it contains only the sources, and a message reports this.
         let output = emit(&file, target, &into("c.fmu"), "no-such-compiler", &[]);
         assert!(String::from_utf8_lossy(&output.stderr).contains("only the sources"));
         assert_eq!(unzipped(&into("c.fmu")).len() + 1, files.len());
@@ -199,12 +201,12 @@ fn an_fmu_is_replaced_where_that_is_asked_for() {
     assert_eq!(fs::read(&path).unwrap(), before);
     assert!(into(&path, &["--set", "m=3", "--force"]).status.success());
     assert_ne!(fs::read(&path).unwrap(), before);
-    // A file of another origin stays.
+    // A file of another origin is not replaced.
     let other = scratch.path().join("other.fmu");
     fs::write(&other, "dear").unwrap();
     assert_eq!(into(&other, &["--force"]).status.code(), Some(2));
     assert_eq!(fs::read_to_string(&other).unwrap(), "dear");
-    // A folder too.
+    // A folder is not replaced either.
     let folder = scratch.path().join("folder");
     assert!(into(&folder, &[]).status.success());
     assert_eq!(into(&folder, &[]).status.code(), Some(2));
@@ -213,7 +215,7 @@ fn an_fmu_is_replaced_where_that_is_asked_for() {
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 3);
 }
 
-/// A compiler that takes its time, and a Ctrl-C meanwhile.
+/// A slow compiler, and a Ctrl-C meanwhile.
 #[cfg(unix)]
 #[test]
 fn an_interruption_leaves_nothing_behind() {
@@ -240,7 +242,7 @@ fn an_interruption_leaves_nothing_behind() {
     }
     assert!(!is_empty(&places[0]), "nothing is compiled");
     let pid = libc::pid_t::try_from(child.id()).unwrap();
-    // SAFETY: the child was not waited for yet, so the number is still its own.
+    // SAFETY: the child has not been waited for, so its process id is still valid.
     unsafe { libc::kill(pid, libc::SIGINT) };
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(is_empty(&places[0]) && is_empty(&places[1]));

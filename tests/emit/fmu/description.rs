@@ -1,8 +1,8 @@
-//! `modelDescription.xml` as tests read it.
+//! A parser of `modelDescription.xml` for tests.
 
 use std::collections::HashMap;
 
-/// An element of XML with its attributes, children after it.
+/// An XML element with its attributes, followed by its children.
 #[derive(Debug)]
 pub struct Element {
     pub name: String,
@@ -25,7 +25,7 @@ impl Element {
     }
 }
 
-/// All elements of a well-formed text in their order.
+/// All elements of a well-formed text in order.
 pub fn elements(text: &str) -> Vec<Element> {
     let mut rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").unwrap();
     let (mut open, mut found): (Vec<String>, Vec<Element>) = (Vec::new(), Vec::new());
@@ -63,7 +63,7 @@ pub fn elements(text: &str) -> Vec<Element> {
     found
 }
 
-/// What a `modelDescription.xml` says.
+/// The contents of a `modelDescription.xml`.
 pub struct Description {
     pub is_three: bool,
     pub all: Vec<Element>,

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 pub use super::support::emitted::SANITIZED;
 
-/// Whether there is a C compiler; says so where there is none.
+/// Whether a C compiler is available; prints a message if not.
 pub fn has_compiler() -> bool {
     let found = Command::new("gcc").arg("--version").output().is_ok();
     if !found {
@@ -17,7 +17,7 @@ pub fn has_compiler() -> bool {
     found
 }
 
-/// Emits an FMU; `compiler` is what CC names.
+/// Emits an FMU; `compiler` is the value of CC.
 pub fn emit(file: &Path, target: &str, to: &Path, compiler: &str, further: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_lgm"))
         .args(["emit", "--target", target, "-o"])
@@ -40,7 +40,7 @@ pub fn sources_only(file: &Path, target: &str, folder: &Path, further: &[&str]) 
     );
 }
 
-/// The C files and what they are compiled with, besides a driver.
+/// The C files and their compiler flags, without a driver.
 fn compile(folder: &Path, description: &Description, flags: &[&str]) -> PathBuf {
     let sources = folder.join("sources");
     let name = &description.identifier;
@@ -52,7 +52,7 @@ fn compile(folder: &Path, description: &Description, flags: &[&str]) -> PathBuf 
         .collect();
     files.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
     files.sort();
-    // The files of the runtime as one, in half of the time that they take one by one.
+    // The runtime as a single file, which compiles in half the time.
     let is_runtime = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("lgm_");
     let (runtime, mut files): (Vec<_>, Vec<_>) = files.into_iter().partition(is_runtime);
     let whole = sources.join("runtime_whole.c");
@@ -60,7 +60,7 @@ fn compile(folder: &Path, description: &Description, flags: &[&str]) -> PathBuf 
     fs::write(&whole, includes.collect::<String>()).unwrap();
     files.push(whole);
     let objects: Vec<PathBuf> = files.iter().map(|file| file.with_extension("o")).collect();
-    // The strict flags are for what is emitted.
+    // The strict flags apply to emitted code.
     let mut gcc = Command::new("gcc");
     gcc.args(STRICT)
         .args(flags)
@@ -101,7 +101,7 @@ impl Driven {
         Driven { description, program }
     }
 
-    /// What the program is given for a run at the times of other rows.
+    /// The driver's input for a run at the times of other samples.
     pub fn arguments(&self, mode: &str, like: &Rows, tolerance: &str, set: &[String]) -> Vec<String> {
         let times: Vec<f64> = like.values.iter().map(|row| row[0]).collect();
         let (first, last) = (times[0], times[times.len() - 1]);
@@ -113,7 +113,7 @@ impl Driven {
         words
     }
 
-    /// The rows of a run at the times of other rows.
+    /// The samples of a run at the times of other samples.
     pub fn rows(&self, mode: &str, like: &Rows, tolerance: &str, set: &[String]) -> Rows {
         let mut command = Command::new(&self.program);
         command.args(self.arguments(mode, like, tolerance, set));

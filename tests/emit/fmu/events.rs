@@ -1,10 +1,10 @@
-//! What an importing tool sets before and in a run, events, and pulses that no step passes over.
+//! Values that an importing tool sets before and during a run, events, and pulses that no step skips.
 
 use super::driven::{Driven, SANITIZED, emit, has_compiler};
 use super::support::emitted::{RECTIFIED, RECTIFIED_ROWS, Rows, assert_rectified, rectifier, simulated};
 use std::fs;
 
-/// A cart whose speed is an input: what is geared to it moves with the input's rate, and a parameter follows from others.
+/// A cart whose speed is an input: geared parts move with the input's rate, and a parameter is derived from others.
 const GEARED: &str = "
 model Geared {
   param m = 2 [kg];
@@ -42,7 +42,7 @@ fn inputs_and_parameters_are_set_before_and_in_a_run() {
     for target in ["fmu2", "fmu3"] {
         let driven = Driven::new(&file, target, &scratch.path().join(target), &SANITIZED);
         let at = |name: &str| driven.description.reference(name);
-        // An output of the name of an input has a remark behind its own.
+        // An output with the name of an input gets the suffix `(output)`.
         let mut names_of_outputs = simulated(&file, &[]);
         let outputs: Vec<usize> = (0..names_of_outputs.names.len()).collect();
         for place in outputs {
@@ -55,7 +55,7 @@ fn inputs_and_parameters_are_set_before_and_in_a_run() {
             (&[format!("{}=3", at("m"))], &["--set", "m=3"]),
             (&[format!("{}=0.7", at("b[2]"))], &["--set", "b=[0.4, 0.7]"]),
             (&[format!("{}=0.25", at("F"))], &["--input", "F=0.25"]),
-            // A step of an input that is set: the states move with it.
+            // A step of a set input moves the states.
             (
                 &[format!("{}=0.5", at("v")), format!("2:{}=-0.25", at("v"))],
                 &["--input", "v=0.5 - 0.75*step(2)"],
@@ -71,7 +71,7 @@ fn inputs_and_parameters_are_set_before_and_in_a_run() {
                 assert!(difference <= 1e-9, "{target} {mode} {set:?}: {difference:e} ({place})");
             }
         }
-        // A parameter that changes in a run: what follows from it does too.
+        // A parameter that changes during a run: derived values follow.
         let like = Rows {
             names: ["time", "m", "m2"].map(String::from).to_vec(),
             values: vec![vec![0.0], vec![1.0], vec![2.0], vec![3.0]],
@@ -96,7 +96,7 @@ fn co_simulation_steps_over_no_pulse_of_a_rectifier() {
         let driven = Driven::new(&file, target, &scratch.path().join(target), &["-O0"]);
         let of = |(name, value): (&str, f64)| format!("{}={value}", driven.description.reference(name));
         assert_rectified(&file, &RECTIFIED, &driven.rows("cs", &like, "1e-6", &RECTIFIED.map(of)));
-        // A frequency that is set half way bounds the steps from then on.
+        // A frequency set halfway limits the steps from then on.
         let [frequency, load] = RECTIFIED.map(of);
         let rows = driven.rows("cs", &like, "1e-6", &[load, format!("0.2:{frequency}")]);
         let further = [
@@ -118,8 +118,8 @@ fn co_simulation_steps_over_no_pulse_of_a_rectifier() {
     }
 }
 
-/// A pump that runs by the clock and an overflow that opens above a level: conditions on time and on a state, both jumps. One
-/// input has no signal.
+/// A pump controlled by the clock and an overflow that opens above a level: conditions on time and on a state, both
+/// with jumps. One input has no signal.
 const TANKS: &str = "
 model Tanks {
   param C = [2e-4, 1e-4] [m^3/Pa];

@@ -1,4 +1,4 @@
-//! Every example in both modes; states that are kept, and derivatives along directions.
+//! Every example in both modes; saved states, and directional derivatives.
 
 use super::description::Description;
 use super::driven::{Driven, SANITIZED, has_compiler};
@@ -15,7 +15,8 @@ fn every_example_runs_as_an_fmu_in_both_modes() {
     let all = examples();
     for_each(&all, |file| {
         let scratch = tempfile::tempdir().unwrap();
-        // Both versions are thin over the same files: half of the examples each, and all in the script of FMPy.
+        // Both versions are thin layers over the same files: half of the examples run in each, and all of them in the
+        // FMPy script.
         let at = all.iter().position(|other| other == file).unwrap();
         let target = ["fmu3", "fmu2"][at % 2];
         let driven = Driven::new(file, target, &scratch.path().join("fmu"), &["-O0"]);
@@ -29,7 +30,7 @@ fn every_example_runs_as_an_fmu_in_both_modes() {
     });
 }
 
-/// Models with what events and memory are made of: steps, states that step with inputs, jumps on states, loops, vectors.
+/// Models that cover events and memory: steps, states that step with inputs, jumps triggered by states, loops, vectors.
 const SELECTED: [&str; 6] = [
     "speed_loop.lgm",
     "rigid_gears.lgm",
@@ -70,7 +71,7 @@ fn states_are_kept_and_derivatives_exact_under_sanitizers() {
     });
 }
 
-/// References of all unknowns, each with each of the knowns that it depends on by the model's structure.
+/// References of all unknowns, each with its structural dependencies among the knowns.
 fn dependent_pairs(description: &Description) -> Vec<String> {
     let variables = description.variables();
     let reference = |place: usize| match description.is_three {

@@ -1,4 +1,4 @@
-//! The one place where the tests call the compiler.
+//! The only place where the tests call the compiler.
 
 use super::compare::Linear;
 use super::random::Random;
@@ -12,7 +12,7 @@ use num_traits::ToPrimitive;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What the tests look at of a compiled model.
+/// The parts of a compiled model that the tests use.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// A..F in numbers.
@@ -21,11 +21,11 @@ pub struct Compiled {
     pub states: Vec<String>,
 }
 
-/// How a panic of the compiler begins in the errors of [`compile_numeric`].
+/// The prefix of a compiler panic in the errors of [`compile_numeric`].
 pub const PANIC: &str = "the compiler panicked: ";
 
-/// Compiles a text that imports nothing; the error is what a person would read, or reports a panic. `thorough` asks for
-/// symbolic matrices beside the numbers and for the compiler's own verification.
+/// Compiles a text without imports. The error is the rendered diagnostic, or reports a panic. `thorough` adds symbolic
+/// matrices and the compiler's own verification.
 pub fn compile_system(source: &str, thorough: bool) -> Result<StateSystem, String> {
     let mut map = SourceMap::default();
     let root = map.add("network.lgm", source, None);
@@ -86,8 +86,8 @@ pub fn numbers(system: &StateSystem) -> Result<Compiled, String> {
     })
 }
 
-/// Evaluates the equations, as expressions, at random states, inputs and input rates with the parameters given, and
-/// compares them with the matrices. The error says what differs.
+/// Evaluates the symbolic equations at random states, inputs and input rates with the given parameters, and compares
+/// them with the matrices. The error names the differences.
 pub fn expressions_fit_numbers(system: &StateSystem, linear: &Linear) -> Result<(), String> {
     let mut random = Random::new(system.states.len() as u64);
     let mut any = |count: usize| {

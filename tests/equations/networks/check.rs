@@ -1,4 +1,4 @@
-//! What must be true of every random network.
+//! Properties of every random network.
 
 use super::adapter::{Compiled, PANIC, compile_system, expressions_fit_numbers, numbers};
 use super::compare::{Agreement, agree};
@@ -7,18 +7,18 @@ use super::shrink::shrink;
 use super::tableau::{Verdict, verdict};
 use super::write::write;
 
-/// How a network fared.
+/// The outcome of a network.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome {
     /// It compiled, has the right order and agrees with the reference.
     Agreed(Agreement),
-    /// It is ill-posed or would need u'', and the compiler refused it.
+    /// It is ill-posed or would need u'', and the compiler rejected it.
     Refused,
-    /// The reference cannot say that it must compile, nor that it must not.
+    /// The reference cannot determine whether it must compile.
     Open,
 }
 
-/// The network with everything that its sources measure replaced by inputs of its own.
+/// The network with every measured variable of its sources replaced by a separate input.
 fn opened(network: &Network) -> Network {
     let mut out = network.clone();
     for element in &mut out.elements {
@@ -33,13 +33,13 @@ fn opened(network: &Network) -> Network {
     out
 }
 
-/// Whether the loop that controlled sources close is regular: it neither takes modes away nor brings new ones.
+/// Whether the loop closed by controlled sources is regular: it neither removes nor adds modes.
 fn loop_is_regular(network: &Network, order: usize) -> bool {
     matches!(verdict(&opened(network)), Verdict::WellPosed { order: own, .. } if own == order)
 }
 
-/// The largest growth with frequency of what the network integrates: an integrand that needs u'' is refused, although
-/// its integral does not grow so.
+/// The largest growth with frequency of any integrand: an integrand that needs u'' is rejected, although its integral
+/// grows less.
 fn integrand_growth(network: &Network) -> i64 {
     let mut integrands = network.clone();
     integrands.outputs.retain(|output| output.change == Change::Integral);
@@ -56,15 +56,15 @@ fn integrand_growth(network: &Network) -> i64 {
     }
 }
 
-/// Whether verification found the rounding of coefficients to doubles: equations that hold for the given numbers only have
-/// no exact form, and where values spread over many decades they miss a law by more than verification allows. The comparison
-/// with the reference knows how far that can go, and is made all the same.
+/// Whether verification failed because coefficients are rounded to doubles. Equations that hold only for the given
+/// numbers have no exact form. If values spread over many decades, the equations violate a law by more than
+/// verification allows. The comparison with the reference bounds this error, and is still made.
 fn is_rounding_of_numbers(error: &str) -> bool {
     error.contains("equations do not satisfy") && error.contains("equations hold for these numbers only")
 }
 
-/// Compiles a network and holds the result against the reference. The error says what is wrong. `thorough` asks for
-/// symbolic matrices and for the compiler's own verification as well.
+/// Compiles a network and compares the result with the reference. The error describes the difference. `thorough` adds
+/// symbolic matrices and the compiler's own verification.
 pub fn check(network: &Network, thorough: bool) -> Result<Outcome, String> {
     let mut system = compile_system(&write(network), thorough);
     if system.as_ref().is_err_and(|error| is_rounding_of_numbers(error)) {
@@ -98,7 +98,7 @@ pub fn check(network: &Network, thorough: bool) -> Result<Outcome, String> {
 }
 
 fn sound(network: &Network, compiled: &Compiled, order: usize) -> Result<Agreement, String> {
-    // An integral adds a state where no storage holds it.
+    // An integral adds a state unless storage already contains it.
     let most = order + network.integral_outputs();
     if !(order..=most).contains(&compiled.states.len()) {
         return Err(format!(
@@ -110,7 +110,7 @@ fn sound(network: &Network, compiled: &Compiled, order: usize) -> Result<Agreeme
     agree(network, &compiled.linear)
 }
 
-/// The first line of an error: by which shrinking distinguishes faults.
+/// The first line of an error, by which shrinking distinguishes faults.
 fn headline(error: &str) -> String {
     error
         .split([':', '[', '\n', '='])
@@ -121,7 +121,7 @@ fn headline(error: &str) -> String {
         .collect()
 }
 
-/// A failing network made small, reported in full.
+/// A failing network after shrinking, reported in full.
 pub fn report(seed: u64, network: &Network, thorough: bool, error: &str) -> String {
     let wanted = headline(error);
     let small = shrink(network, &|smaller| {

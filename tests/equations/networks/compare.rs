@@ -1,4 +1,4 @@
-//! The compiler's matrices held against the reference.
+//! Comparison of the compiler's matrices with the reference.
 
 use super::eliminate::{System, tidy};
 use super::network::Network;
@@ -44,7 +44,7 @@ fn direct(u: f64, s: Complex, v: f64) -> Complex {
     Complex::new(u, 0.0).add(s.mul(Complex::new(v, 0.0)))
 }
 
-/// Values, `[output][input]`, and for each what rounding the entries of the matrices to doubles can change in it.
+/// Values, `[output][input]`, each with the possible effect of rounding the matrix entries to doubles.
 pub type Bounded = (Vec<Vec<Complex>>, Vec<Vec<f64>>);
 
 /// The frequency response of the matrices.
@@ -96,19 +96,19 @@ pub fn matrix_response(linear: &Linear, inputs: usize, omega: f64) -> Option<Bou
     Some((values, bounds))
 }
 
-/// How well two responses agree.
+/// The agreement of two responses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreement {
     /// Largest error relative to the larger of the value and the scale.
     pub worst: f64,
-    /// Number of values that agree only within what rounding the matrix entries to doubles explains.
+    /// Number of values that agree only within the round-off of the matrix entries.
     pub rounded: usize,
 }
 
-/// Compares matrices with the reference at all [`FREQUENCIES`]; a difference is reported in words.
+/// Compares matrices with the reference at all [`FREQUENCIES`], and describes any difference.
 ///
-/// The scale of an output is its largest value over all inputs at that frequency. A difference above 1e-8 is allowed only
-/// where rounding each entry of A..F once to a double can explain it (four units in the last place).
+/// The scale of an output is its largest value over all inputs at that frequency. A difference above 1e-8 is allowed
+/// only if rounding each entry of A..F once to a double can explain it (four units in the last place).
 pub fn agree(network: &Network, linear: &Linear) -> Result<Agreement, String> {
     let mut agreement = Agreement::default();
     for omega in FREQUENCIES {

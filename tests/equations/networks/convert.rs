@@ -3,16 +3,16 @@
 use super::network::*;
 use super::random::Random;
 
-/// How a port of a branch became a bond.
+/// The bond that replaced a port of a branch.
 struct Place {
-    /// The junction that the bond ends at.
+    /// The junction at which the bond ends.
     slot: Slot,
-    /// Whether the branch was turned round (its tail was the reference).
+    /// Whether the branch was reversed (its tail was the reference).
     turned: bool,
 }
 
-/// Writes a scalar linear graph as a bond graph, by the rules of the textbooks: a node is a 0-junction where the effort
-/// is the across variable, else a 1-junction; a branch between two nodes hangs on the opposite junction.
+/// Converts a scalar linear graph to a bond graph by the textbook rules: a node is a 0-junction if the effort is the
+/// across variable, otherwise a 1-junction; a branch between two nodes is attached to the opposite junction.
 pub fn to_bonds(network: &Network) -> Network {
     let mut out = Network {
         inputs: network.inputs,
@@ -29,7 +29,7 @@ pub fn to_bonds(network: &Network) -> Network {
             hidden: false,
         });
     }
-    // Of each port: the sign of its first and of its second variable against the branch, and whether they swapped.
+    // For each port: the sign of its first and of its second variable relative to the branch, and whether they swapped.
     let mut signs: Vec<Vec<(i64, i64, bool)>> = Vec::new();
     for element in &network.elements {
         let port_domain: Vec<Domain> = element
@@ -42,7 +42,7 @@ pub fn to_bonds(network: &Network) -> Network {
             .collect();
         let effort = |port: usize| port_domain[port].effort_is_across();
         let value = element.matrix.entries[0];
-        // Which port is the outgoing one of the coupler, its law and its value before signs.
+        // The outgoing port of the coupler, its law and its value before signs.
         let (law, kind, incoming, value) = match element.law {
             Law::Transformer => match (effort(0), effort(1)) {
                 (true, true) => (Law::Tf, "TF", 1, value),
@@ -122,7 +122,7 @@ pub fn to_bonds(network: &Network) -> Network {
             let signed = |sign: i64| if sign < 0 { value.negative() } else { *value };
             match *term {
                 Term::First(element, port, _) | Term::Second(element, port, _) => {
-                    // The ports of a coupler may have changed places.
+                    // The ports of a coupler may have swapped.
                     let reversed = out.elements[element].law.is_coupler() && incoming_of(network, element) == 1;
                     let port = if reversed { 1 - port } else { port };
                     let (first, second, swapped) = signs[element][port];
@@ -146,7 +146,7 @@ pub fn to_bonds(network: &Network) -> Network {
     out
 }
 
-/// Which port of a branch coupler becomes the incoming bond.
+/// The port of a branch coupler that becomes the incoming bond.
 fn incoming_of(network: &Network, element: usize) -> usize {
     let element = &network.elements[element];
     let effort = |port: usize| match element.ports[port] {
@@ -177,7 +177,7 @@ fn one_port(law: Law, effort_is_across: bool, value: Value) -> (Law, &'static st
     (law, kind, 0, value)
 }
 
-/// The junction that a branch hangs on; between two nodes a new one, opposite to theirs.
+/// The junction of a branch; between two nodes a new one, opposite to theirs.
 fn place(out: &mut Network, from: Option<Slot>, to: Option<Slot>, effort_is_across: bool, outgoing: bool) -> Place {
     let (from, to) = match (from, to) {
         (Some(slot), None) => return Place { slot, turned: false },
@@ -200,15 +200,15 @@ fn place(out: &mut Network, from: Option<Slot>, to: Option<Slot>, effort_is_acro
         width: None,
         hidden: false,
     });
-    // A bond that comes from its element counts the other way at the new junction.
+    // A bond directed away from its element has the opposite sign at the new junction.
     let (tail, head) = if outgoing { (to, from) } else { (from, to) };
     out.bonds.push(Bond { tail, head: slot });
     out.bonds.push(Bond { tail: slot, head });
     Place { slot, turned: false }
 }
 
-/// Equal copies of a graph with different values: as that many scalar graphs, and as one graph of vectors. Between the
-/// first node of one copy and the next there are further storage branches, in the vector graph a full matrix.
+/// Equal copies of a graph with different values: as separate scalar graphs, and as one graph of vectors. Further
+/// storage branches connect the first nodes of adjacent copies; in the vector graph they form a full matrix.
 pub fn copies(base: &Network, count: usize, seed: u64) -> (Network, Network) {
     let mut random = Random::new(seed ^ 0x00c0_91e5);
     let mut scalar = Network {

@@ -1,11 +1,11 @@
-//! Sparse Gaussian elimination with pivots that keep rows short and numbers large.
+//! Sparse Gaussian elimination with pivots that keep rows short and are not small.
 
 use super::scalar::Scalar;
 
 /// A sparse row: columns with their entries, ascending, no entry exactly 0.
 pub type Row<T> = Vec<(usize, T)>;
 
-/// Rows of `P x = Q`, the columns of Q numbered on from those of P.
+/// Rows of `P x = Q`; the columns of Q are numbered after those of P.
 #[derive(Clone, Debug)]
 pub struct System<T> {
     /// The equations.
@@ -16,7 +16,7 @@ pub struct System<T> {
     pub right_sides: usize,
 }
 
-/// What elimination found.
+/// The result of elimination.
 pub struct Elimination<T> {
     /// Rows in the order in which they gave pivots, each with its pivot column.
     pivots: Vec<(usize, Row<T>)>,
@@ -24,13 +24,13 @@ pub struct Elimination<T> {
     pub determinant: T,
     /// The number of pivots.
     pub rank: usize,
-    /// Whether a row without unknowns but with a right side is left: no solution.
+    /// Whether a row without unknowns but with a right side remains: no solution.
     pub inconsistent: bool,
     unknowns: usize,
     right_sides: usize,
 }
 
-/// `target - factor * pivot`, both ascending; the entry in `drop` cancels and is left out.
+/// `target - factor * pivot`, both ascending; the entry in `drop` cancels and is omitted.
 fn subtract<T: Scalar>(target: &Row<T>, factor: T, pivot: &Row<T>, drop: usize) -> Row<T> {
     let mut out = Vec::with_capacity(target.len() + pivot.len());
     let (mut i, mut j) = (0, 0);
@@ -54,7 +54,7 @@ fn subtract<T: Scalar>(target: &Row<T>, factor: T, pivot: &Row<T>, drop: usize) 
     out
 }
 
-/// Adds up entries of one column and drops zeros.
+/// Sums entries of the same column and drops zeros.
 pub fn tidy<T: Scalar>(mut row: Row<T>) -> Row<T> {
     row.sort_by_key(|entry| entry.0);
     let mut out: Row<T> = Vec::with_capacity(row.len());
@@ -68,7 +68,7 @@ pub fn tidy<T: Scalar>(mut row: Row<T>) -> Row<T> {
     out
 }
 
-/// The sign of a permutation: whether it is odd.
+/// The sign of a permutation: true if it is odd.
 fn is_odd(permutation: &[usize]) -> bool {
     let mut seen = vec![false; permutation.len()];
     let mut odd = false;
@@ -86,7 +86,7 @@ fn is_odd(permutation: &[usize]) -> bool {
 }
 
 impl<T: Scalar> System<T> {
-    /// Eliminates: Markowitz's count decides among the entries that are not small within their row.
+    /// Eliminates: Markowitz's count selects among the entries that are not small within their row.
     pub fn eliminate(&self) -> Elimination<T> {
         let n = self.unknowns;
         let mut active: Vec<(usize, Row<T>)> = self.rows.iter().cloned().enumerate().collect();
@@ -153,7 +153,7 @@ impl<T: Scalar> System<T> {
         }
     }
 
-    /// The solution, one vector of unknowns a right side, mended by iterative refinement; none if singular.
+    /// The solution, one vector of unknowns for each right side, improved by iterative refinement; none if singular.
     pub fn solve(&self) -> Option<Vec<Vec<T>>> {
         let mut solution = self.eliminate().substitute()?;
         for _ in 0..2 {
@@ -193,7 +193,7 @@ pub fn entry<T: Scalar>(row: &Row<T>, column: usize) -> Option<T> {
 }
 
 impl<T: Scalar> Elimination<T> {
-    /// Back substitution; none if some unknown has no pivot.
+    /// Back substitution; none if an unknown has no pivot.
     pub fn substitute(&self) -> Option<Vec<Vec<T>>> {
         if self.rank < self.unknowns || self.inconsistent {
             return None;

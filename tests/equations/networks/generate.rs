@@ -1,4 +1,4 @@
-//! Random networks, the same for the same seed everywhere.
+//! Random networks, reproducible from their seed on every machine.
 
 mod couplings;
 mod regions;
@@ -6,7 +6,7 @@ mod regions;
 use super::network::*;
 use super::random::{Random, definite, dissipative};
 
-/// One-ports of a domain with their words; `A`-types of mechanical domains may only go to the reference.
+/// One-ports of a domain with their keywords; mechanical A-types must be connected to the reference.
 fn one_port(random: &mut Random, domain: Domain, grounded: bool) -> (Law, &'static str) {
     let generic = [(Law::AType, "AType"), (Law::TType, "TType"), (Law::Resistance, "DType")];
     if random.percent(8) {
@@ -60,14 +60,14 @@ fn source(random: &mut Random, domain: Domain) -> (Law, &'static str) {
 
 /// A network under construction.
 pub struct Builder {
-    /// The numbers.
+    /// The random number generator.
     pub random: Random,
-    /// What there is so far.
+    /// The network built so far.
     pub network: Network,
 }
 
 impl Builder {
-    /// Nothing yet.
+    /// An empty network.
     pub fn new(seed: u64) -> Builder {
         Builder {
             random: Random::new(seed),
@@ -129,7 +129,7 @@ impl Builder {
         self.element("e", law, kind, matrix, vec![Connection::Branch { from, to }])
     }
 
-    /// A source branch whose values are inputs, new or old.
+    /// A source branch whose values are new or existing inputs.
     pub fn driven(&mut self, domain: Domain, from: Option<Slot>, to: Option<Slot>) {
         let (law, kind) = source(&mut self.random, domain);
         let width = from.or(to).map_or(1, |slot| self.network.width(slot));
@@ -196,7 +196,7 @@ impl Builder {
         }
     }
 
-    /// A source that measures the network, a controller's integral, or both.
+    /// A source that depends on the network, a controller's integral, or both.
     fn control(&mut self) {
         let sources: Vec<usize> = (0..self.network.elements.len())
             .filter(|&at| self.network.elements[at].law.is_source())
@@ -269,7 +269,7 @@ pub fn generate(seed: u64) -> Network {
     builder.network
 }
 
-/// A random linear graph of scalar branches alone: one-ports and couplers, sources of one input each.
+/// A random linear graph of scalar branches only: one-ports and couplers, sources with one input each.
 pub fn generate_scalar_graph(seed: u64) -> Network {
     let mut builder = Builder::new(seed ^ 0x5ca1_a27f);
     let mut regions: Vec<Vec<Slot>> = Vec::new();

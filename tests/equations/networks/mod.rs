@@ -1,10 +1,11 @@
-//! Random linear networks and an independent answer to them.
+//! Random linear networks and an independent solution.
 //!
-//! Nothing here shares code or method with the compiler: [`network`] is a model of its own, [`generate`] makes random
+//! Nothing here shares code or method with the compiler: [`network`] is a separate model, [`generate`] makes random
 //! ones, [`write`] prints them as `.lgm` text, [`tableau`] states every junction and element equation as one sparse
-//! pencil, and [`eliminate`] solves it in the arithmetics of [`scalar`]. [`compare`] holds the compiler against that.
+//! pencil, and [`eliminate`] solves it in the arithmetics of [`scalar`]. [`compare`] compares the compiler's result
+//! with that.
 
-// Each test crate that includes these modules uses a part of them.
+// Each test crate that includes these modules uses some of their items.
 #![allow(dead_code)]
 
 pub mod adapter;

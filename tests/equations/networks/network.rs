@@ -1,4 +1,4 @@
-//! A linear network as the tests see it: junctions, elements, bonds, integrals, outputs.
+//! A linear network in the tests: junctions, elements, bonds, integrals, outputs.
 
 pub use crate::support::domain::Domain;
 
@@ -12,7 +12,7 @@ pub struct Value {
     pub mantissa: i64,
     /// Power of ten.
     pub exponent: i32,
-    /// Whether one over it is meant.
+    /// Whether the value is the reciprocal.
     pub reciprocal: bool,
 }
 
@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// The number in some arithmetic.
+    /// The number in a given arithmetic.
     pub fn to<T: Scalar>(self) -> T {
         let decimal = T::decimal(self.mantissa, self.exponent);
         if self.reciprocal {
@@ -36,7 +36,7 @@ impl Value {
         }
     }
 
-    /// One over it.
+    /// Its reciprocal.
     pub fn inverse(self) -> Value {
         Value {
             reciprocal: !self.reciprocal,
@@ -128,7 +128,7 @@ impl Matrix {
     }
 }
 
-/// What a junction is.
+/// The kind of a junction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JunctionKind {
     /// A node of a linear graph.
@@ -144,22 +144,22 @@ pub enum JunctionKind {
 pub struct Junction {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: JunctionKind,
     /// Its domain; nodes and vector junctions always have one.
     pub domain: Option<Domain>,
     /// Its width; `None` for a plain scalar junction.
     pub width: Option<usize>,
-    /// Whether the network's text declares it elsewhere (in a component or an array).
+    /// Whether the text declares it elsewhere (in a component or an array).
     pub hidden: bool,
 }
 
 /// A junction, or one entry (from 0) of a vector junction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Which junction.
+    /// The junction.
     pub junction: usize,
-    /// Which entry, if not all of it.
+    /// The entry; `None` for all entries.
     pub entry: Option<usize>,
 }
 
@@ -173,7 +173,7 @@ pub enum Connection {
         /// Its head.
         to: Option<Slot>,
     },
-    /// A bond to or from a junction, as the element's law directs it.
+    /// A bond to or from a junction, directed as in the element's law.
     Bond(Slot),
 }
 
@@ -215,7 +215,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// Whether it is written in bonds.
+    /// Whether it is a bond element.
     pub fn is_bond(self) -> bool {
         use Law::*;
         matches!(self, BondI | BondC | BondR | Se | Sf | Tf | Gy)
@@ -248,7 +248,7 @@ impl Law {
     }
 }
 
-/// Something that a linear combination is made of.
+/// A term of a linear combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
     /// An input.
@@ -275,13 +275,13 @@ pub struct Element {
     pub law: Law,
     /// The value of a passive element.
     pub matrix: Matrix,
-    /// The values of a source, one an entry.
+    /// The values of a source, one for each entry.
     pub signals: Vec<Linear>,
     /// Its ports.
     pub ports: Vec<Connection>,
-    /// The word for it in the language.
+    /// Its keyword in the language.
     pub kind: &'static str,
-    /// Whether the value is written as a `param`.
+    /// Whether the value is a `param`.
     pub named: bool,
     /// Whether the text declares it elsewhere (in a component).
     pub hidden: bool,
@@ -290,20 +290,20 @@ pub struct Element {
 /// A bond between two junctions.
 #[derive(Clone, Copy, Debug)]
 pub struct Bond {
-    /// Where power comes from.
+    /// The junction that supplies power.
     pub tail: Slot,
-    /// Where power goes to.
+    /// The junction that receives power.
     pub head: Slot,
 }
 
-/// What an output takes of its value.
+/// The quantity that an output shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The value.
     Value,
-    /// `der(..)` of it.
+    /// The derivative, `der(..)`.
     Derivative,
-    /// `int(..)` of it.
+    /// The integral, `int(..)`.
     Integral,
 }
 
@@ -312,11 +312,11 @@ pub enum Change {
 pub struct Output {
     /// Its value.
     pub value: Linear,
-    /// Whether the value itself is meant, its derivative or its integral.
+    /// Whether the output is the value itself, its derivative or its integral.
     pub change: Change,
 }
 
-/// Where a branch of a ladder's cell ends.
+/// The end of a branch in a ladder's cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The node before the cell.
@@ -340,7 +340,7 @@ pub struct Ladder {
     pub domain: Domain,
     /// Number of cells.
     pub count: usize,
-    /// Whether the cell has a node of its own.
+    /// Whether the cell has an inner node.
     pub inner: bool,
     /// Elements of a cell.
     pub body: Vec<(String, Law, &'static str, Value, Place, Place)>,
@@ -379,7 +379,7 @@ impl Network {
         match self.elements[element].ports[port] {
             Connection::Bond(slot) => self.width(slot),
             Connection::Branch { from: Some(slot), .. } | Connection::Branch { to: Some(slot), .. } => self.width(slot),
-            // Both ends at the reference: the value alone says how wide the port is.
+            // Both ends are the reference: only the value determines the width of the port.
             Connection::Branch { from: None, to: None } => 1,
         }
     }

@@ -1,4 +1,4 @@
-//! A second reference for scalar linear graphs: modified nodal analysis, to check the tableau against.
+//! A second reference for scalar linear graphs: modified nodal analysis, to check the tableau.
 
 use super::eliminate::{Row, System, tidy};
 use super::network::{Connection, Law, Network, Slot, Term};
@@ -13,7 +13,7 @@ pub fn node_response(network: &Network, omega: f64) -> Option<Vec<Vec<Complex>>>
         .filter(|&index| needs_current(network.elements[index].law))
         .collect();
     let unknowns = nodes + extra.len();
-    // Rows of nodes are sums of through variables that leave them.
+    // Rows of nodes are sums of outgoing through variables.
     let mut rows: Vec<Row<Complex>> = vec![Vec::new(); unknowns];
     let sign = |positive: bool| if positive { Complex::one() } else { Complex::one().neg() };
     for (index, element) in network.elements.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Random numbers and matrices, the same for the same seed everywhere.
+//! Random numbers and matrices, reproducible from their seed on every machine.
 
 use super::network::{Matrix, Value};
 
@@ -26,12 +26,12 @@ impl Random {
         (self.bits() % bound as u64) as usize
     }
 
-    /// An integer of a range, both ends included.
+    /// An integer of a range, including both ends.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
 
-    /// True with a probability in percent.
+    /// True with a given probability in percent.
     pub fn percent(&mut self, probability: u64) -> bool {
         self.bits() % 100 < probability
     }
@@ -41,7 +41,7 @@ impl Random {
         list[self.below(list.len())]
     }
 
-    /// A positive value between 1e-3 and 1e3 of two digits.
+    /// A positive value between 1e-3 and 1e3 with two digits.
     pub fn value(&mut self) -> Value {
         Value::new(self.between(10, 99) as i64, self.between(0, 5) as i32 - 4)
     }

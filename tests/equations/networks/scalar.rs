@@ -1,15 +1,15 @@
 //! Arithmetic of the reference: complex double-double numbers (about 31 decimal digits) and a prime field.
 //!
-//! The first is so exact that in a comparison only the compiler's own rounding is seen; the second decides ranks,
+//! The first is so accurate that a comparison shows only the compiler's own round-off; the second determines ranks,
 //! determinants and polynomial degrees without any tolerance.
 
-/// What elimination needs of a number.
+/// The operations that elimination needs.
 pub trait Scalar: Copy {
     /// The number 0.
     fn zero() -> Self;
     /// The number 1.
     fn one() -> Self;
-    /// `mantissa * 10^exponent`, as exactly as the arithmetic can hold it.
+    /// `mantissa * 10^exponent`, as exactly as the arithmetic can represent it.
     fn decimal(mantissa: i64, exponent: i32) -> Self;
     /// Sum.
     fn add(self, other: Self) -> Self;
@@ -21,7 +21,7 @@ pub trait Scalar: Copy {
     fn div(self, other: Self) -> Self;
     /// Whether the number is exactly 0.
     fn is_zero(self) -> bool;
-    /// Magnitude, by which pivots are chosen; 1 for every nonzero number of an exact field.
+    /// Magnitude, used to choose pivots; 1 for every nonzero number of an exact field.
     fn size(self) -> f64;
     /// The negative.
     fn neg(self) -> Self {
@@ -36,7 +36,7 @@ pub struct DoubleDouble {
     low: f64,
 }
 
-/// The exact sum of two doubles where the first is the larger.
+/// The exact sum of two doubles, the first of which is the larger.
 fn quick_two_sum(a: f64, b: f64) -> DoubleDouble {
     let high = a + b;
     DoubleDouble {
@@ -59,7 +59,7 @@ fn split(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// The exact product of two doubles, without a fused multiply-add, which not every machine has.
+/// The exact product of two doubles, without a fused multiply-add, which some machines lack.
 fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
     let (a_high, a_low) = split(a);
@@ -69,7 +69,7 @@ fn two_product(a: f64, b: f64) -> (f64, f64) {
 }
 
 impl DoubleDouble {
-    /// A double as it is.
+    /// A double, converted exactly.
     pub fn new(value: f64) -> DoubleDouble {
         DoubleDouble { high: value, low: 0.0 }
     }
@@ -151,7 +151,7 @@ impl Scalar for Complex {
     }
 
     fn decimal(mantissa: i64, exponent: i32) -> Complex {
-        // Powers of ten up to 10^22 are exact doubles, so that one double-double operation rounds once.
+        // Powers of ten up to 10^22 are exact doubles, so one double-double operation rounds once.
         assert!(exponent.abs() <= 22, "decimal exponents of the generator are small");
         let power = DoubleDouble::new(10f64.powi(exponent.abs()));
         let mantissa = DoubleDouble::new(mantissa as f64);

@@ -1,13 +1,13 @@
-//! Makes a failing network smaller.
+//! Shrinks a failing network.
 
 use super::network::{Connection, Network, Term};
 
-/// Whether a term survives the loss of an element.
+/// Whether a term remains valid without an element.
 fn refers_to(term: &Term, element: usize) -> bool {
     matches!(term, Term::First(index, ..) | Term::Second(index, ..) if *index == element)
 }
 
-/// The network without one element; none where that would tear a ladder apart or leave nothing to look at.
+/// The network without one element; none if that would split a ladder or leave no output.
 fn without_element(network: &Network, element: usize) -> Option<Network> {
     if network.elements[element].hidden {
         return None;
@@ -36,7 +36,7 @@ fn without_element(network: &Network, element: usize) -> Option<Network> {
     whole.then_some(out)
 }
 
-/// The network without junctions that nothing touches.
+/// The network without unconnected junctions.
 fn tidy(network: &Network) -> Network {
     let mut out = network.clone();
     let mut at = out.junctions.len();

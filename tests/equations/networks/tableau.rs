@@ -8,7 +8,7 @@ use super::scalar::{Complex, Prime, Scalar};
 struct Columns {
     /// First column of each junction's common variables.
     junctions: Vec<usize>,
-    /// First column of each port: its first variables, then as many second ones.
+    /// First column of each port: its first variables, then its second ones.
     ports: Vec<Vec<usize>>,
     /// First column of each bond: efforts, then flows.
     bonds: Vec<usize>,
@@ -72,14 +72,14 @@ struct End {
     leaves: bool,
 }
 
-/// All equations at one value of s. Inputs are right sides.
+/// All equations at one value of s. Inputs are on the right side.
 pub fn tableau<T: Scalar>(network: &Network, s: T) -> System<T> {
     let columns = columns(network);
     let one = T::one();
     let minus = one.neg();
     let mut rows: Vec<Row<T>> = Vec::new();
 
-    // A linear combination moved to the left side: inputs stay right, so they change sign once more.
+    // A linear combination moved to the left side: inputs stay on the right, so their sign changes again.
     let moved = |linear: &Linear, row: &mut Row<T>| {
         for (factor, term) in linear {
             let factor: T = factor.to();
@@ -295,25 +295,25 @@ pub fn response(network: &Network, omega: f64) -> Option<Vec<Vec<Complex>>> {
     Some(output_values(network, s, system.unknowns, &solution))
 }
 
-/// What a network is, decided exactly.
+/// The classification of a network, determined exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// One solution for every input.
+    /// A unique solution for every input.
     WellPosed {
         /// The degree of the determinant of the pencil: the number of finite modes.
         order: usize,
         /// The largest growth of an output with frequency: 1 needs u', 2 needs u''.
         growth: i64,
     },
-    /// No solution for some input, or an output that nothing determines.
+    /// No solution for some input, or an undetermined output.
     IllPosed,
-    /// All outputs are determined, some other variable is not (two equal transformers in parallel, say).
+    /// All outputs are determined, but some other variable is not (such as in two equal parallel transformers).
     Loose,
 }
 
-/// The degree of the polynomial of least degree through points; none for the polynomial 0.
+/// The degree of the polynomial of least degree through points; none for the zero polynomial.
 fn degree(points: &[Prime], values: &[Prime]) -> Option<usize> {
-    // Newton's divided differences: the last coefficient that is not 0 belongs to the highest power.
+    // Newton's divided differences: the last nonzero coefficient belongs to the highest power.
     let mut table = values.to_vec();
     for step in 1..points.len() {
         for at in (step..points.len()).rev() {
@@ -323,10 +323,10 @@ fn degree(points: &[Prime], values: &[Prime]) -> Option<usize> {
     table.iter().rposition(|value| !value.is_zero())
 }
 
-/// Decides what a network is by arithmetic modulo a prime at more points than the determinant has powers of s.
+/// Classifies a network by arithmetic modulo a prime, at more points than the determinant's degree in s.
 pub fn verdict(network: &Network) -> Verdict {
-    // Numerators are multiplied by s, so that those of integrals are polynomials too; those of derivatives then have two
-    // powers of s more than the pencil allows.
+    // Numerators are multiplied by s, so that those of integrals are polynomials too; those of derivatives then exceed
+    // the degree of the pencil by two.
     let count = network.storage() + 3;
     let points: Vec<Prime> = (0..count).map(|at| Prime(1_000_003).power(at as u64 + 7)).collect();
     let mut determinants = Vec::new();
@@ -357,7 +357,7 @@ pub fn verdict(network: &Network) -> Verdict {
     }
 }
 
-/// What a network with a singular pencil is.
+/// The classification of a network with a singular pencil.
 fn singular(network: &Network, system: &System<Prime>, s: Prime) -> Verdict {
     let elimination = system.eliminate();
     if elimination.inconsistent {

@@ -23,8 +23,8 @@ pub fn write(network: &Network) -> String {
     text
 }
 
-/// The network with a part of its branches in a component of its own: elements for which `inside` holds. Nodes that
-/// only they touch become nodes of the component, the others its ports.
+/// The network with part of its branches in a component: the elements for which `inside` holds. Nodes used only by them
+/// become nodes of the component, the others its ports.
 pub fn write_with_component(network: &Network, inside: &dyn Fn(usize) -> bool) -> String {
     let touches = |junction: usize, wanted: bool| {
         network.elements.iter().enumerate().any(|(index, element)| {

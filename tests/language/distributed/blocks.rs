@@ -1,4 +1,5 @@
-//! The blocks of the library: frequencies against closed forms and roots found here, shapes against textbook formulas.
+//! The blocks of the library: frequencies compared with closed forms and roots found here, shapes compared with
+//! textbook formulas.
 
 use super::records::{beam_mode, halved};
 use crate::support::linear::Linear;
@@ -6,10 +7,10 @@ use crate::support::program;
 use std::f64::consts::PI;
 use std::path::PathBuf;
 
-/// What a closed form says of a mode, counted from 1.
+/// The closed form for a mode, counted from 1.
 type OfMode = fn(usize) -> f64;
 
-/// A model with one block, written to a file of its own.
+/// A model with one block, written to a separate file.
 pub fn file(name: &str, text: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("distributed");
     std::fs::create_dir_all(&folder).unwrap();
@@ -61,8 +62,8 @@ fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// The root z_i of `cos z = -+1/cosh z` in extended form: near (2 i - 1) pi/2 the correction is exp(-z) small, and its fixed
-/// point converges at once.
+/// The root z_i of `cos z = -+1/cosh z` in extended form: near (2 i - 1) pi/2 the correction is of the order exp(-z),
+/// and its fixed-point iteration converges immediately.
 fn beam_root(i: usize, sign: f64) -> f64 {
     let centre = (2 * i - 1) as f64 * PI / 2.0;
     if i < 4 {
@@ -231,7 +232,7 @@ fn frequencies_of_lines_rods_and_surfaces() {
     }
 }
 
-/// The ends of beams have known shape values at every mode, where cosh and sinh would long have overflowed.
+/// The ends of beams have known shape values at every mode, even if cosh and sinh would overflow.
 #[test]
 fn shapes_are_sound_at_high_modes() {
     let n = 240;
@@ -250,7 +251,7 @@ fn shapes_are_sound_at_high_modes() {
     }
 }
 
-/// Shapes along the beam against the textbook's cosh and sinh, as far as these keep nine digits.
+/// Shapes along the beam compared with the textbook's cosh and sinh, as long as these have nine correct digits.
 #[test]
 fn shapes_agree_with_the_textbook() {
     for (block, kind) in [

@@ -1,4 +1,4 @@
-//! `lgm check --stats` against the thesis's Table 4-4, and `lgm modes`.
+//! `lgm check --stats` compared with Table 4-4 of the thesis, and `lgm modes`.
 
 use crate::support::program::{example, succeed};
 use crate::support::records::{Record, number};
@@ -27,7 +27,7 @@ fn the_modal_bar_is_counted_as_in_table_4_4() {
         })
         .collect();
     assert_eq!(stats("bar_modal"), expected);
-    // The same bar drawn with vector elements is its own second row.
+    // The same bar drawn with vector elements gives the second row.
     let vector = stats("bar_vlg");
     assert_eq!(vector, [&expected[0][..], &expected[1][..], &expected[1][..]]);
 }
@@ -43,7 +43,7 @@ fn counts_come_as_json_and_with_what_reduction_leaves() {
     assert_eq!(bar["stats"]["as_written"]["elements"], stats("bar_modal")[2][2]);
     let left = serde_json::json!({"states": 8, "dependent": 0, "loops": 0, "outputs": 2});
     assert_eq!(bar["stats"]["reduced"], left);
-    // A velocity at a port takes one mode's mass its state.
+    // A velocity at a port removes the state of one modal mass.
     let driven = of("dp_element_velocity_driven");
     assert_eq!(driven["stats"]["reduced"]["dependent"], 1);
     let file = example("seeds/bar_modal.lgm").display().to_string();
@@ -81,7 +81,8 @@ fn the_milling_machine_has_the_same_counts_however_it_is_drawn() {
     assert!(block[2][6] < block[1][6] && block[1][6] < block[0][6]);
 }
 
-/// Modes have the right frequencies at once and their response error falls as 1/n; micro-elements tend to both.
+/// Modes have the right frequencies immediately, and their response error decreases as 1/n; micro-elements converge to
+/// both.
 #[test]
 fn a_study_of_convergence_shows_frequencies_and_errors() {
     let bar = example("seeds/bar_modal.lgm").display().to_string();
@@ -106,7 +107,7 @@ fn a_study_of_convergence_shows_frequencies_and_errors() {
                 .filter_map(|word| word.parse().ok())
                 .collect::<Vec<f64>>()
         })
-        // Headings start with a name.
+        // Column headings start with a name.
         .zip(text.lines())
         .filter(|(_, line)| line.trim_start().starts_with(|letter: char| letter.is_ascii_digit()))
         .map(|(row, _)| row)

@@ -1,5 +1,5 @@
-//! Runs in time: Fig. 4-5 of the thesis against its formula and the record, modes that start displaced or moving, and what a
-//! beam carries inside.
+//! Runs: Fig. 4-5 of the thesis compared with its formula and the record, modes with initial displacement or velocity,
+//! and internal forces of a beam.
 
 use super::blocks::file;
 use crate::support::linear::Linear;
@@ -8,7 +8,7 @@ use crate::support::records::{Record, number};
 use std::f64::consts::PI;
 use std::path::Path;
 
-/// The displacement of the end of a bar of so many modes from rest, under F sin(W t) there.
+/// The displacement of the end of a bar with n modes, from rest, under F sin(W t) there.
 fn bar_end(modes: usize, frequency: f64, t: f64) -> f64 {
     let (e, rho, l, a) = (210e9f64, 7850.0, 1.0, 0.01);
     let (mass, force) = (rho * a * l / 2.0, 2.0 * PI * frequency);
@@ -59,7 +59,7 @@ fn figure_4_5_is_drawn_by_its_formula() {
     assert_eq!(times.len(), 401);
     let mut largest = Vec::new();
     for modes in (1..=10).chain([2000]) {
-        // The bar whose truncation does not show has ten modes and the residual of the rest.
+        // The bar without visible truncation has ten modes and the residual of the rest.
         let (name, allowed) = match modes {
             2000 => ("u_exact".to_owned(), 5e-5),
             modes => (format!("u[{modes}]"), 1e-6),
@@ -67,7 +67,7 @@ fn figure_4_5_is_drawn_by_its_formula() {
         let found = column(&name);
         let size = found.iter().fold(0.0f64, |most, u| most.max(u.abs()));
         for (t, u) in times.iter().zip(&found) {
-            // Of the modes beyond two thousand nothing is left but their compliance.
+            // Only the compliance remains of the modes beyond two thousand.
             let beyond: f64 = match modes {
                 2000 => 1.0 - (1..=2000).map(|i| 8.0 / ((2 * i - 1) as f64 * PI).powi(2)).sum::<f64>(),
                 _ => 0.0,
@@ -82,7 +82,7 @@ fn figure_4_5_is_drawn_by_its_formula() {
 
 #[test]
 fn modes_start_displaced_and_moving() {
-    // A bar of unit values, pulled into its first and third mode and let go, its second mode struck.
+    // A bar of unit values, deformed in its first and third modes and released, with an impulse on its second mode.
     let text = "import distributed;
 model M {
   node tip : translational;

@@ -1,4 +1,4 @@
-//! What modal blocks owe to each other: bars end to end, imposed velocities, residuals, spans, other parts at the ports.
+//! Interactions of modal blocks: bars end to end, imposed velocities, residuals, spans, other elements at the ports.
 
 use super::blocks::file;
 use crate::support::linear::Linear;
@@ -11,7 +11,7 @@ fn system(name: &str, text: &str) -> Linear {
     program::numeric(&file(name, text), &Vec::new())
 }
 
-/// Angular frequencies of the oscillating poles, from the lowest.
+/// Angular frequencies of the oscillating poles, in ascending order.
 fn frequencies(linear: &Linear) -> Vec<f64> {
     let mut list: Vec<f64> = linear
         .poles()
@@ -23,7 +23,7 @@ fn frequencies(linear: &Linear) -> Vec<f64> {
     list
 }
 
-/// Two bars, rho = E = A = L = 1: one held at its far end, one free, joined at theirs.
+/// Two bars, rho = E = A = L = 1: one fixed at its far end, one free, connected at the others.
 fn two_bars(modes: usize, residual: bool) -> Linear {
     let text = format!(
         "import distributed;
@@ -42,7 +42,7 @@ model M {{
 
 #[test]
 fn two_bars_end_to_end_are_one_of_double_length() {
-    // The double bar's frequencies, (2 i - 1) pi/4; truncation makes the joint too stiff, and less so with more modes.
+    // The double bar's frequencies, (2 i - 1) pi/4; truncation makes the joint too stiff, but less with more modes.
     let exact = |i: usize| (2 * i - 1) as f64 * PI / 4.0;
     let error = |modes: usize, residual: bool| -> f64 {
         let found = frequencies(&two_bars(modes, residual));
@@ -50,7 +50,8 @@ fn two_bars_end_to_end_are_one_of_double_length() {
             .map(|i| (found[i - 1] / exact(i) - 1.0).abs())
             .fold(0.0, f64::max)
     };
-    // What is left out falls as 1/n; with the residual its stiffness is right and only its inertia is missed, 1/n^3.
+    // The truncation error decreases as 1/n; with the residual the stiffness is right and only the inertia is missing,
+    // 1/n^3.
     let plain = [10, 20, 40].map(|modes| error(modes, false));
     let whole = [10, 20, 40].map(|modes| error(modes, true));
     assert!(plain[0] > 1.8 * plain[1] && plain[1] > 1.8 * plain[2], "{plain:?}");
@@ -60,8 +61,8 @@ fn two_bars_end_to_end_are_one_of_double_length() {
 
 #[test]
 fn a_driven_end_gives_the_modes_of_a_held_one() {
-    // A cantilever whose tip is moved has, for a velocity of 0, the modes of a beam clamped and pinned:
-    // tan z = tanh z, z = (4 i + 1) pi/4.
+    // A cantilever with a driven tip has, at zero velocity, the modes of a clamped-pinned beam: tan z = tanh z, z = (4
+    // i + 1) pi/4.
     let error = |modes: usize| -> f64 {
         let text = format!(
             "import distributed;
@@ -88,8 +89,9 @@ model M {{
 
 #[test]
 fn a_residual_mends_what_truncation_leaves_out() {
-    // At rest the bar's end yields L/(E A); n modes have sum 8/(pi^2 (2 i - 1)^2) of it, with the residual all of it.
-    // At a frequency W below the modes left out, these lack c W^2/w_(n+1)^2 of the rest only.
+    // At rest the compliance of the bar's end is L/(E A); n modes have the part sum 8/(pi^2 (2 i - 1)^2) of it, with
+    // the residual all of it. At a frequency W below the omitted modes, only the part c W^2/w_(n+1)^2 of the rest is
+    // missing.
     for (block, arguments, x, exact) in [
         (
             "FixedFreeBar",
@@ -186,14 +188,15 @@ model M {{
     let (span, points) = (system("span", over), system("points", &text));
     for omega in [1.0, 5.0, 30.0] {
         let (a, b) = (span.response(omega)[(0, 0)], points.response(omega)[(0, 0)]);
-        // The midpoint rule errs by the square of the step, times the square of the wave number.
+        // The error of the midpoint rule is proportional to the square of the step times the square of the wave number.
         assert!((a - b).norm() < 2e-3 * b.norm(), "{a} and {b}");
     }
 }
 
 #[test]
 fn forces_inside_balance_those_outside() {
-    // At rest: the clamp of a cantilever holds F and F*L, the wall of a bar F; many modes, for shear tends slowly.
+    // At rest, the clamp of a cantilever carries F and F*L, and the wall of a bar F; many modes, because shear
+    // converges slowly.
     let text = "import distributed;
 model M {
   input F = 1;
@@ -246,7 +249,7 @@ model M {{
     }
 }
 
-/// Micro-elements and modes tend to each other: both to the exact solution, as 1/N.
+/// Micro-elements and modes converge to each other and to the exact solution, as 1/N.
 #[test]
 fn micro_elements_and_modes_tend_to_each_other() {
     let record = Record::load("bar_microelement_chain");

@@ -1,4 +1,4 @@
-//! Random modal blocks with random things at random ports: the equations hold in the flat graph, and power balances.
+//! Random modal blocks with random elements at random ports: the equations hold in the flat graph, and power balances.
 
 use crate::support::cases;
 
@@ -7,7 +7,7 @@ use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use proptest::prelude::*;
 
-/// What stands at a port.
+/// The element at a port.
 fn neighbour(kind: usize, k: usize, across: bool) -> String {
     match kind {
         0 => format!("  part{k} : ThroughSource(u) gnd -> x[{k}];\n"),
@@ -15,7 +15,7 @@ fn neighbour(kind: usize, k: usize, across: bool) -> String {
         2 => format!("  part{k} : AType(0.7) x[{k}] -> gnd;\n"),
         3 => format!("  part{k} : TType(0.9) x[{k}] -> gnd;\n"),
         4 => format!("  part{k} : DType(1.3) x[{k}] -> gnd;\n"),
-        // Nothing: no through variable, or, of the dual, a short circuit's across variable.
+        // Nothing: no through variable, or, for the dual, zero across variable as in a short circuit.
         _ if across => format!("  part{k} : AcrossSource(0) x[{k}] -> gnd;\n"),
         _ => format!("  part{k} : ThroughSource(0) gnd -> x[{k}];\n"),
     }
@@ -40,7 +40,7 @@ const BLOCKS: &[(&str, &str, &str, bool)] = &[
 
 fn model(block: usize, modes: usize, ports: &[(u32, usize)], residual: bool) -> String {
     let (name, arguments, domain, across) = BLOCKS[block];
-    // Distinct positions, in order; no two shapes are alike at them.
+    // Distinct positions, in order; no two shapes are proportional at them.
     let mut positions: Vec<u32> = ports.iter().map(|port| port.0).collect();
     positions.sort_unstable();
     positions.dedup();
@@ -77,7 +77,7 @@ proptest! {
         let request = lgm::Request { verify: true, ..lgm::Request::default() };
         let found = lgm::check(&NoFiles, &mut map, root, &request);
         let verified = found.iter().any(|diagnostic| diagnostic.code == "LGM0712");
-        // Outputs that would need second derivatives of the input are refused in words, and nothing else is.
+        // Outputs that would need second derivatives of the input are rejected with a message, and nothing else is.
         let refused = found.iter().any(|diagnostic| diagnostic.code == "LGM0502");
         prop_assert!(verified || refused, "{text}\n{}", render(&map, &found, false));
     }

@@ -1,4 +1,4 @@
-//! `examples/seeds` against the records of the thesis, at the records' parameters and at others.
+//! `examples/seeds` compared with the records of the thesis, at the records' parameters and at others.
 
 use crate::support::linear::{Linear, assert_same_matrices, assert_same_poles, assert_same_response};
 use crate::support::program::{self, example};
@@ -8,7 +8,7 @@ use num_complex::Complex64;
 
 const TOLERANCE: f64 = 1e-9;
 
-/// Other parameters of a record, positions kept within the length.
+/// Other parameters of a record, with positions within the length.
 fn other(record: &Record, fixed: &[&str], seed: u64) -> Parameters {
     let mut set = record.parameters();
     set.retain(|(name, _)| !fixed.contains(&name.as_str()));
@@ -23,13 +23,13 @@ fn other(record: &Record, fixed: &[&str], seed: u64) -> Parameters {
     set
 }
 
-/// One model, its record, the parameters that are never set, and the record's name of each state of the model.
+/// One model, its record, the parameters that are never set, and the record's name for each state of the model.
 struct Case {
     file: &'static str,
     record: &'static str,
     fixed: &'static [&'static str],
     state: fn(&str) -> String,
-    /// The response at other parameters, by formulas of this file.
+    /// The response at other parameters, by the formulas of this file.
     reference: fn(&Parameters, f64) -> DMatrix<Complex64>,
 }
 
@@ -39,7 +39,7 @@ fn plain(name: &str) -> String {
     own.replace(['[', ']'], "").to_lowercase()
 }
 
-/// Modes of the pipes count from 0 in the record.
+/// The modes of the pipes are numbered from 0 in the record.
 fn pipe_pressure(name: &str) -> String {
     let own = plain(name);
     let k: usize = own[1..].parse().unwrap();
@@ -110,7 +110,7 @@ fn bar_velocity(parameters: &Parameters, omega: f64) -> DMatrix<Complex64> {
     bar(parameters, omega).rows(0, 1).into_owned()
 }
 
-/// A root by halving, of the frequency equation with its cosh: few modes only.
+/// A root of the frequency equation with its cosh, by bisection: for low modes only.
 pub fn halved(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> f64 {
     for _ in 0..200 {
         let middle = (a + b) / 2.0;
@@ -123,7 +123,7 @@ pub fn halved(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> f64 {
     (a + b) / 2.0
 }
 
-/// Mass ratio to `rho A L`, root and shape of a mode, with cosh and sinh as in a textbook.
+/// Mass ratio to `rho A L`, root and shape of a mode, with cosh and sinh as in textbooks.
 pub fn beam_mode(kind: &str, i: usize, xi: f64) -> (f64, f64, f64) {
     let pi = std::f64::consts::PI;
     let textbook = |z: f64, end: f64, sign: f64| {
@@ -226,7 +226,7 @@ fn two_ports(parameters: &Parameters, omega: f64) -> DMatrix<Complex64> {
     mobility(&modes, &shapes, omega)
 }
 
-/// The impedance at the port, and what part of the motion the third mode has.
+/// The impedance at the port, and the share of the third mode in the motion.
 fn velocity_driven(parameters: &Parameters, omega: f64) -> DMatrix<Complex64> {
     let (m, k, r) = (
         list(parameters, "M_diag"),
@@ -239,7 +239,7 @@ fn velocity_driven(parameters: &Parameters, omega: f64) -> DMatrix<Complex64> {
     DMatrix::from_row_slice(2, 1, &[whole.inv(), one(2) / whole])
 }
 
-/// The two beams as mobilities, joined by hand.
+/// The two beams as mobilities, coupled by hand.
 fn milling_machine(parameters: &Parameters, omega: f64) -> DMatrix<Complex64> {
     let get = |name: &str| value(parameters, name);
     let cantilever = |mass: f64, stiffness: f64, l: f64, count: usize, positions: &[f64]| {
@@ -365,7 +365,7 @@ fn seed(name: &str) -> std::path::PathBuf {
     example(&format!("seeds/{name}.lgm"))
 }
 
-/// The system over the states of the record.
+/// The system in terms of the states of the record.
 fn renamed(case: &Case, found: &Linear, record: &Linear) -> Linear {
     let names: Vec<String> = found.states.iter().map(|name| (case.state)(name)).collect();
     let places: Vec<(usize, f64)> = record
@@ -396,7 +396,7 @@ fn models_agree_with_the_records() {
         for (index, omega) in record.frequencies().into_iter().enumerate() {
             let what = format!("{}, omega = {omega}", case.file);
             assert_same_response(&what, &found.response(omega), &record.response(index), TOLERANCE);
-            // The formulas of this file are those of the record, too.
+            // The formulas of this file agree with those of the record.
             let reference = (case.reference)(&record.parameters(), omega);
             assert_same_response(&what, &reference, &record.response(index), TOLERANCE);
         }
@@ -421,7 +421,7 @@ fn models_agree_with_the_formulas_at_other_parameters() {
     }
 }
 
-/// Which modal mass depends is free, so that only what does not depend on it is compared.
+/// The choice of the dependent modal mass is free, so only quantities independent of it are compared.
 #[test]
 fn a_velocity_at_a_port_gives_the_record() {
     let record = Record::load("dp_element_velocity_driven");
@@ -479,8 +479,8 @@ fn few_modes_of_a_slow_bar_miss_part_of_the_static_compliance() {
     assert!((whole - exact).abs() <= 1e-10 * exact, "{whole}, not {exact}");
 }
 
-/// The truncated sum misses what the modes left out have of it: less as the cube of their number for mobilities of a
-/// beam (`sum 1/i^4`), and twice as many modes leave an eighth.
+/// The truncated sum lacks the contribution of the omitted modes, which decreases as the cube of their number for
+/// mobilities of a beam (`sum 1/i^4`): twice as many modes leave an eighth.
 #[test]
 fn modal_sums_tend_to_the_exact_solutions() {
     for (file, record, first, factor) in [
@@ -499,7 +499,7 @@ fn modal_sums_tend_to_the_exact_solutions() {
             let found = program::numeric(&seed(file), &set);
             let (inputs, outputs) = (found.inputs.len(), found.outputs.len());
             assert_eq!(entries.len(), inputs * outputs);
-            // The record lists every output for each input, or the other way round, by name.
+            // The record lists every output for each input, or the reverse, by name.
             let linear = record.linear();
             let mut worst: f64 = 0.0;
             let omega = &entries[0]["omega"];

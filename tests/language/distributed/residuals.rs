@@ -1,11 +1,12 @@
-//! `residual = true`: what is left out is right at rest, exactly, and its error falls two powers of the mode count faster.
+//! `residual = true`: the truncated response is exact at rest, and its error decreases faster by two powers of the
+//! number of modes.
 
 use super::blocks::file;
 use crate::support::linear::Linear;
 use crate::support::program;
 use num_complex::Complex64;
 
-/// A block with one port or two, of which the first is driven.
+/// A block with one port or two, the first of which is driven.
 struct Case {
     block: &'static str,
     domain: &'static str,
@@ -61,7 +62,7 @@ impl Case {
         self.system(modes, residual).response(omega).iter().copied().collect()
     }
 
-    /// The largest difference from the answer of very many modes.
+    /// The largest difference from the response of very many modes.
     fn error(&self, modes: usize, residual: bool, whole: &[Complex64]) -> f64 {
         let answers = self.answers(modes, residual, self.omega);
         let pairs = answers.iter().zip(whole);
@@ -134,7 +135,7 @@ const CASES: &[Case] = &[
         count: 2,
         omega: 0.6,
     },
-    // Spans apart, and spans that overlap, with a point inside of one.
+    // Separate spans, and overlapping spans, with a point inside one.
     Case {
         block: "Cantilever",
         domain: "translational",
@@ -167,17 +168,19 @@ fn what_is_left_out_is_made_up_for_by_the_expected_factor() {
         let name = format!("{} {}", case.block, case.ports);
         let whole = case.answers(60, true, case.omega);
         let (plain, mended) = (case.error(4, false, &whole), case.error(4, true, &whole));
-        // A mode left out above the frequency w has (w/w_n)^2 of its answer as inertia; two powers of n at least.
+        // An omitted mode above the frequency w contributes (w/w_n)^2 of its response as inertia: at least two powers
+        // of n.
         assert!(plain > 12.0 * mended, "{name}: {plain} and {mended}");
         let more = case.error(8, true, &whole);
         assert!(mended > 5.0 * more, "{name}: {mended} with 4 modes, {more} with 8");
-        // Very many modes without it tend to the same.
+        // Very many modes without the residual converge to the same value.
         let many = case.error(60, false, &whole);
         assert!(many < plain / 8.0, "{name}: {many} with 60 modes, {plain} with 4");
     }
 }
 
-/// At rest one mode and its residual say what thirty and theirs say, to rounding; so the integrals over spans are exact.
+/// At rest, one mode with its residual agrees with thirty modes with theirs, to round-off; therefore the integrals over
+/// spans are exact.
 #[test]
 fn at_rest_the_number_of_modes_makes_no_difference() {
     for case in CASES
@@ -197,7 +200,7 @@ fn at_rest_the_number_of_modes_makes_no_difference() {
     }
 }
 
-/// A displacement beside the ports has its residual too.
+/// A displacement between the ports has a residual too.
 #[test]
 fn outputs_beside_the_ports_are_made_up_for() {
     let u = |modes: usize, residual: bool| {

@@ -1,5 +1,5 @@
-//! Modes from tables: what a table of closed-form modes says is what the library's block says, and what is wrong with a
-//! table is reported at its place.
+//! Modes from tables: a table of closed-form modes agrees with the library's block, and errors in a table are reported
+//! with their location.
 
 use crate::support::linear::assert_same_response;
 use crate::support::program;
@@ -8,7 +8,7 @@ use lgm::source::{SourceMap, Sources};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// A model and its table, in a folder of their own.
+/// A model and its table, in a separate folder.
 fn files(name: &str, text: &str, table: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("tables").join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -18,7 +18,7 @@ fn files(name: &str, text: &str, table: &str) -> PathBuf {
     path
 }
 
-/// A model of a body with two ports, of which one is driven by a force and one carries a mass.
+/// A model of a body with two ports: one is driven by a force, the other carries a mass.
 fn model(block: &str, modes: &str, at: &str) -> String {
     format!(
         "import distributed;
@@ -131,7 +131,7 @@ impl Sources for Folder<'_> {
     }
 }
 
-/// What is said of a block with two ports at 0.4 and 1.5 and its table: the codes, each with line and column of its place.
+/// The diagnostics of a block with two ports at 0.4 and 1.5 and its table: the codes, each with line and column.
 fn faults(block: &str, modes: &str, table: &str) -> Vec<(String, String)> {
     let mut map = SourceMap::default();
     let text = model(block, modes, "[0.4, 1.5]");

@@ -1,4 +1,4 @@
-//! Faults, each with what is said of it: the source and its rendered error stand together.
+//! Errors, each with its source and its rendered diagnostic.
 
 use super::said;
 

@@ -1,8 +1,8 @@
-//! Laws are classified by their equations, however these are arranged; of equal forms the shortest is taken.
+//! Laws are classified by their equations in any arrangement; the shortest of equivalent forms is used.
 
 use super::{dump, good};
 
-/// The law that an element definition gets when its parameter is the model's `p`.
+/// The law of an element definition whose parameter is the model's `p`.
 fn classified(definition: &str, instance: &str, nodes: &str) -> String {
     let text = format!(
         "element E{definition}\nmodel M {{ param p = 2; param q = 3; {nodes} e : {instance}; hold : DType(1) a -> gnd; }}"
@@ -77,7 +77,7 @@ fn couplers_by_power_and_not_by_name() {
         };
         (of("e"), of("g"))
     };
-    // Between two domains of across effort a transformer is a TF; towards a domain of through effort a GY.
+    // Between two domains with across as effort, a transformer is a TF; to a domain with through as effort it is a GY.
     assert_eq!(
         two("b.across = k*a.across; a.through = -k*b.through;"),
         (
@@ -99,7 +99,7 @@ fn couplers_by_power_and_not_by_name() {
             "coupler Flow = p Flow".to_string()
         )
     );
-    // A sign that is wrong loses power: then it is a dissipator, not a coupler.
+    // A wrong sign dissipates power: the element is then a dissipator, not a coupler.
     assert_eq!(
         two("b.across = k*a.across; a.through = k*b.through;").0,
         "implicit [[(-1*p), 1], [0, 0]] ; [[0, 0], [1, (-1*p)]]"

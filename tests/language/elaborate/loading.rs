@@ -1,4 +1,4 @@
-//! Imports, the choice of the model, and values set by options.
+//! Imports, the selected model, and values set by options.
 
 use super::said;
 
@@ -74,7 +74,7 @@ fn a_smaller_limit_of_parts_is_kept_and_a_larger_one_is_not_granted() {
     assert_eq!(refused(endless, u64::MAX).as_deref(), Some(message));
 }
 
-/// Files held in memory.
+/// Files in memory.
 struct Files(&'static [(&'static str, &'static str)]);
 
 impl lgm::source::Sources for Files {

@@ -1,4 +1,4 @@
-//! Where a fault arose, and how: instances, dimensions, experiments.
+//! Location and cause of errors: instances, dimensions, experiments.
 
 use super::said;
 

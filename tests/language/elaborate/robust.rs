@@ -1,4 +1,4 @@
-//! Damaged texts: whatever is wrong, there are words about it and no panic.
+//! Damaged texts: any error is reported, without a panic.
 
 use super::run;
 
@@ -27,7 +27,7 @@ const TEXTS: [&str; 4] = [
      drag : RotaryDamper(-2^2) gnd -> shaft; output w = across(rotor); experiment { stop = 5 [s]; plot = [w]; } }",
 ];
 
-/// The texts split after every word and every sign.
+/// The texts split after every word and every symbol.
 fn tokens(text: &str) -> Vec<String> {
     let mut list: Vec<String> = Vec::new();
     for letter in text.chars() {
@@ -59,7 +59,7 @@ fn a_missing_or_a_wrong_word_is_survived() {
                 let mut damaged = list.clone();
                 damaged[at] = other.to_string();
                 let (model, diagnostics, _) = run(&damaged.concat(), &[]);
-                // There is a model, or there are words about why there is none.
+                // The result is a model, or diagnostics that explain why there is none.
                 let faulty = lgm::diagnostic::has_errors(&diagnostics);
                 assert!(
                     model.is_some() != faulty || !damaged.concat().contains("model"),

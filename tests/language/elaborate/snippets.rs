@@ -1,4 +1,4 @@
-//! The snippets of the language's description, word for word.
+//! The snippets of the language description, verbatim.
 
 use super::{dump, good, said};
 use lgm::model::ExperimentEntry;
@@ -188,7 +188,7 @@ fn a_floating_part_needs_no_datum() {
 
 #[test]
 fn names_share_what_the_language_lets_them_share() {
-    // A parameter, an element and an instance of one name; outputs are a space of their own; indices shadow.
+    // A parameter, an element and an instance share a name; outputs have a separate namespace; indices shadow.
     let model = good(
         "model M { param R = 2; param i = 5; node a : electrical; R : R(R); a -> R; K : C(1); a -> K;
            for i in 1:2 { r[i] : Resistor(i) a -> gnd; } output a = across(a); output s = sum(i in 1:3, i*R); output t = i; }",
@@ -231,7 +231,7 @@ fn instances_are_declared_in_any_order() {
          b : Cell(2) (p = a.m, n = gnd); for i in 1:3 {{ c[i] : Cell(i) (p = v, n = gnd); d[i] : Resistor(i) c[i].m -> b.m; }} \
          output y = across(b.c); }}"
     );
-    // The same statements, those that name a part of an instance in front of it.
+    // The same statements, with references to parts of an instance before its declaration.
     let names: Vec<String> = names_of(&good(&forwards));
     let backwards = format!(
         "{cell}model M {{ node v : electrical; s : VoltageSource(1) v -> gnd; \
@@ -239,7 +239,7 @@ fn instances_are_declared_in_any_order() {
          c[i] : Cell(i) (p = v, n = gnd); }} output y = across(b.c); }}"
     );
     let found = names_of(&good(&backwards));
-    // The elements come in the order of their declarations all the same.
+    // The elements still have the order of their declarations.
     assert_eq!(found[..4], ["s", "b.r", "b.l", "b.c"]);
     assert_eq!(found[7..9], ["d[1]", "c[1].r"]);
     let sorted = |mut list: Vec<String>| {
@@ -247,7 +247,7 @@ fn instances_are_declared_in_any_order() {
         list
     };
     assert_eq!(sorted(found), sorted(names));
-    // A chain that is declared from its end to its start.
+    // A chain declared from its end to its start.
     let chain = format!(
         "{cell}model M {{ node v : electrical; s : VoltageSource(1) v -> gnd; const N = 400; \
          for i in 1:N {{ if i < N {{ c[i] : Cell(1) (p = c[i + 1].m, n = gnd); }} else {{ c[i] : Cell(1) (p = v, n = gnd); }} }} }}"
@@ -315,7 +315,7 @@ fn experiments_are_values_of_the_model() {
     );
     let names: Vec<&str> = experiment.plot.iter().map(|entry| &*entry.0).collect();
     assert_eq!(names, ["v", "y[2]", "s"]);
-    // What depends on a parameter is another number in a run with another value.
+    // Values that depend on a parameter change with its value in a run.
     assert_eq!(experiment.dependent.len(), 1);
     assert_eq!(experiment.dependent[0].0, ExperimentEntry::Stop);
     assert_eq!(experiment.with_values(&[7.0]).stop, Some(7.0));

@@ -1,4 +1,4 @@
-//! `lgm fmt`, run as a user runs it.
+//! `lgm fmt`, run from the command line.
 
 use std::fs;
 use std::io::Write;
@@ -17,7 +17,7 @@ fn fmt(folder: &Path, arguments: &[&str], input: &str) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A command that reads no input may have ended already.
+    // A command that does not read its input may have exited already.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -48,7 +48,7 @@ fn files_are_written_only_where_they_change() {
         .set_modified(old)
         .unwrap();
 
-    // All are looked at, also behind a faulty one and one that is missing.
+    // All files are checked, including those after a faulty or missing one.
     let checked = fmt(folder.path(), &["--check", "tidy.lgm", "faulty.lgm", "untidy.lgm"], "");
     assert_output(&checked, 1, "untidy.lgm\n", "LGM0");
     assert_eq!(fs::read_to_string(place("untidy.lgm")).unwrap(), UNTIDY);

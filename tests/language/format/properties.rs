@@ -1,4 +1,4 @@
-//! What holds of every text: nothing is lost, the tree stays, formatting again changes nothing, and time is linear.
+//! Properties for every text: nothing is lost, the tree is unchanged, formatting is idempotent, and time is linear.
 
 use crate::support::cases;
 
@@ -24,7 +24,7 @@ fn models_below(folder: &Path, found: &mut Vec<PathBuf>) {
 
 static CORPUS: LazyLock<Vec<String>> = LazyLock::new(corpus);
 
-/// Texts that people wrote: the snippets of the language page, the examples, the tests' models. Without errors.
+/// Handwritten texts without errors: the snippets of the language page, the examples, the tests' models.
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let pages = concat!(
@@ -56,7 +56,7 @@ fn what_people_wrote_stays_the_same_model() {
     }
 }
 
-/// What can stand between two words.
+/// Possible separators of two words.
 const BETWEEN: &[&str] = &[
     " ",
     "  ",
@@ -77,7 +77,7 @@ const BETWEEN: &[&str] = &[
     "\n/// documents more \t\n  ///\n",
 ];
 
-/// The words of a text with other blanks and comments between them: one number a word says which.
+/// The words of a text with other whitespace and comments between them, selected by one number for each word.
 fn respaced(text: &str, choices: &[u8]) -> String {
     let words = words(text);
     let mut result = String::new();
@@ -85,7 +85,7 @@ fn respaced(text: &str, choices: &[u8]) -> String {
         let before = index.checked_sub(1).map_or("", |before| &words[before]);
         let choice = choices[index % choices.len()] as usize;
         let touch = |word: &str| word.starts_with(['(', ')', '[', ']', ',', ';', '{', '}']);
-        // A bracket behind a blank may read as a unit, and a comment must end.
+        // A bracket after whitespace may be parsed as a unit, and a comment must end.
         let between = match () {
             _ if before.starts_with("//") => "\n",
             _ if word == "[" && !before.starts_with(['(', '[', '=', ',']) => match choice % 2 {
@@ -145,7 +145,7 @@ const ENDS: &[&str] = &[
 /// The number of kinds of statements.
 const KINDS: usize = 18;
 
-/// A statement with blanks as numbers say; they also pick its parts.
+/// A statement with whitespace selected by numbers, which also select its parts.
 fn statement(choices: &[usize; 8]) -> String {
     let name = |at: usize| NAMES[choices[at] % NAMES.len()];
     let blank = |at: usize| BLANKS[choices[at] / 16 % BLANKS.len()];
@@ -186,7 +186,7 @@ fn statement(choices: &[usize; 8]) -> String {
     }
 }
 
-/// A mode with its changes, and blanks as numbers say.
+/// A mode with its changes, with whitespace selected by numbers.
 fn mode(choices: &[usize; 8], end: &str) -> String {
     let name = |at: usize| NAMES[choices[at] % NAMES.len()];
     let blank = |at: usize| BLANKS[choices[at] / 16 % BLANKS.len()];
@@ -210,7 +210,7 @@ fn mode(choices: &[usize; 8], end: &str) -> String {
     }
 }
 
-/// A one-line item with blanks as numbers say.
+/// A one-line item with whitespace selected by numbers.
 fn item(choices: &[usize; 8]) -> String {
     let name = NAMES[choices[1] % NAMES.len()];
     let blank = |at: usize| BLANKS[choices[at] / 16 % BLANKS.len()];
@@ -253,7 +253,7 @@ proptest! {
         text.push_str("model M {");
         for (choices, end) in &parts {
             let mut choices = *choices;
-            // Half of the texts have statements of one kind, so that there is something to line up.
+            // Half of the texts have statements of one kind, so that columns can be aligned.
             choices[0] = kind.unwrap_or(choices[0]);
             text.push_str(&statement(&choices));
             text.push_str(end);
@@ -307,7 +307,7 @@ proptest! {
 
 #[test]
 fn random_statements_are_right_more_often_than_not() {
-    // Otherwise the property above would say little.
+    // Otherwise the property above would be trivial.
     let pick = |seed: usize| std::array::from_fn(|at| (seed * 7919 + at * 104_729 + seed * seed * 31) % 960);
     let right = (0..400).filter(|seed| {
         let text = format!("{} model M {{ {} }}", item(&pick(seed + 1000)), statement(&pick(*seed)));

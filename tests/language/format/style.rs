@@ -1,10 +1,10 @@
-//! What the result looks like.
+//! The style of formatted texts.
 
 use super::{assert_harmless, formatted};
 use lgm::source::SourceId;
 use lgm::syntax::format;
 
-/// The lines of a text that the formatter changes, before and after, one pair after the other.
+/// The lines of a text that the formatter changes: pairs of lines before and after.
 fn changes(text: &str) -> Vec<String> {
     let result = assert_harmless(text);
     assert_eq!(
@@ -21,7 +21,7 @@ fn changes(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The language's own page is the guide of style. These of its lines change, and only these.
+/// The language page is the style guide. Only these of its lines change.
 #[test]
 fn the_page_of_the_language_changes_in_known_lines_only() {
     let page = include_str!("../../../docs/language.md");
@@ -75,14 +75,14 @@ fn the_page_of_the_language_changes_in_known_lines_only() {
     assert_eq!(changed.join("\n"), expected.join("\n"));
 }
 
-/// Checks one text and what becomes of it; the result must stay as it is.
+/// Checks one text and its formatted form, which must not change when formatted again.
 fn check(before: &str, after: &str) {
     let result = assert_harmless(before);
     assert_eq!(result, after, "\n--- is:\n{result}\n--- should be:\n{after}");
     assert_eq!(formatted(after), after);
 }
 
-/// Checks the statements of a model, each line of `after` indented by the model's two blanks.
+/// Checks the statements of a model, each line of `after` indented by the model's two spaces.
 fn check_body(before: &str, after: &str) {
     let indented = after.lines().map(|line| match line {
         "" => "\n".to_string(),
@@ -162,7 +162,7 @@ fn words_are_spaced_as_the_language_writes_them() {
         "modal B:d{mode i;shape( x )=sin(x);}",
         "modal B : d { mode i; shape(x) = sin(x); }\n",
     );
-    // Numbers and dots keep apart where they would grow together.
+    // Numbers and dots stay apart if joining them would change their meaning.
     check_body("param a = 2 [1 . 1];", "param a = 2 [1 . 1];");
     check_body("param a = 2 [m^2 ./* c */s];", "param a = 2 [m^2 . /* c */ s];");
 }
@@ -227,7 +227,7 @@ fn comments_stay_with_their_words() {
 
 #[test]
 fn columns_line_up_where_people_line_them_up() {
-    // Names always; branches where it costs little.
+    // Names are always aligned; branches if it costs little.
     check_body(
         "mass : Mass(m) x -> gnd;\ns : Spring(k) x -> gnd;\nm -> s;\nlong_name:R(1) y -> z;",
         "mass      : Mass(m)   x -> gnd;\ns         : Spring(k) x -> gnd;\nm -> s;\nlong_name : R(1)      y -> z;",
@@ -236,12 +236,12 @@ fn columns_line_up_where_people_line_them_up() {
         "motor : TorqueSource(Kp*e + Ki*ie) gnd -> shaft;\nrotor : Inertia(J) shaft -> gnd;",
         "motor : TorqueSource(Kp*e + Ki*ie) gnd -> shaft;\nrotor : Inertia(J) shaft -> gnd;",
     );
-    // Where it costs more, if the author did; one that is new among them moves too.
+    // If it costs more, only if the author aligned them; a new one among them moves too.
     check_body(
         "motor : TorqueSource(Kp*e + Ki*ie) gnd -> shaft;\nrotor : Inertia(J)                 shaft -> gnd;\ndrag : D(1) shaft -> gnd;",
         "motor : TorqueSource(Kp*e + Ki*ie) gnd -> shaft;\nrotor : Inertia(J)                 shaft -> gnd;\ndrag  : D(1)                       shaft -> gnd;",
     );
-    // Declarations only where the author did, up to the next blank line.
+    // Declarations only if the author aligned them, up to the next blank line.
     check_body(
         "param a = 1;\nparam bcd = 2;\n\nparam e   = 1;\nparam f   = 3;\nparam ghij = 2;",
         "param a = 1;\nparam bcd = 2;\n\nparam e    = 1;\nparam f    = 3;\nparam ghij = 2;",
@@ -250,7 +250,7 @@ fn columns_line_up_where_people_line_them_up() {
         "node a    : d;\nnode b, c : d;\nx : R(1)  a   -> b;\ny : R(1)  bcd -> e;",
         "node a    : d;\nnode b, c : d;\nx : R(1) a   -> b;\ny : R(1) bcd -> e;",
     );
-    // Comments under each other, and across the blank lines of a block.
+    // Comments are aligned, even across the blank lines of a block.
     check_body(
         "one a;    // a\none bcd;  // b\none e; // c",
         "one a;    // a\none bcd;  // b\none e;    // c",
@@ -278,7 +278,7 @@ fn long_lines_break_as_far_outside_of_brackets_as_they_can() {
         "T : Transformer([[a_long_factor*cos(theta), -a_long_factor*sin(theta)],
                  [a_long_factor*sin(theta), cos(theta)]]) w -> gnd;",
     );
-    // The rows of a matrix may stand under each other where they need not.
+    // The rows of a matrix may be aligned even if they need not be.
     check_body(
         "param K = [[1, 2],\n[3, 4], [5, 6]];",
         "param K = [[1, 2],\n           [3, 4],\n           [5, 6]];",
@@ -300,7 +300,7 @@ fn long_lines_break_as_far_outside_of_brackets_as_they_can() {
     );
 }
 
-/// The lines of an element that switches, before and after; the result must stay as it is.
+/// The lines of a switching element, before and after; the result must not change when formatted again.
 fn check_modes(before: &str, after: &str) {
     check(
         &format!("element E(x) : d {{\n{before}\n}}"),
@@ -325,7 +325,7 @@ mode backward { through = -Fc; }  when across > 0 -> stuck;",
 mode forward  { through = Fc; }   when across < 0 -> stuck;
 mode backward { through = -Fc; }  when across > 0 -> stuck;",
     );
-    // Not lined up by the author, and words that are names elsewhere.
+    // Not aligned by the author, and keywords that are names elsewhere.
     check_modes(
         "mode in{across=0;}when(x)->vector,a . across=-e*before( across );mode vector{}when not in->in;",
         "mode in { across = 0; }  when (x) -> vector, a.across = -e*before(across);\nmode vector {}  when not in -> in;",

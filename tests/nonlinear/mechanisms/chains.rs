@@ -1,4 +1,4 @@
-//! Random open chains of links in a plane, written as models and as Lagrangians.
+//! Random open chains of links in a plane, as models and as Lagrangians.
 
 use crate::support::cases;
 
@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 const GRAVITY: f64 = 9.81;
 
-/// A link, with the joint to the one before it.
+/// A link, with the joint to the previous one.
 #[derive(Clone, Debug)]
 struct Link {
     length: f64,
@@ -20,15 +20,15 @@ struct Link {
     inertia: Option<f64>,
     spring: Option<f64>,
     damper: Option<f64>,
-    /// Written with the library's body, else with transformers of its own.
+    /// Written with the library's body, otherwise with explicit transformers.
     from_library: bool,
 }
 
-/// What the first link hangs on.
+/// The support of the first link.
 #[derive(Clone, Debug)]
 enum Base {
     Ground,
-    /// A cart on a level rail: its mass, and the stiffness of a spring that holds it.
+    /// A cart on a level rail: its mass, and the stiffness of its spring.
     Cart(f64, Option<f64>),
 }
 
@@ -154,7 +154,7 @@ impl Chain {
         text + "}\n"
     }
 
-    /// The states of the velocities, in the order of the coordinates: the links' angles, then the cart's place.
+    /// The states of the velocities, in the order of the coordinates: the links' angles, then the cart's position.
     fn velocities(&self) -> Vec<String> {
         let links = self.links.iter().enumerate();
         let mut names: Vec<String> = links
@@ -226,7 +226,8 @@ impl Chain {
 }
 
 impl Chain {
-    /// The largest difference of an acceleration from Lagrange's at a state, relative to the largest acceleration.
+    /// The largest deviation of an acceleration from Lagrange's equations at a state, relative to the largest
+    /// acceleration.
     fn difference(&self, compiled: &Compiled, q: &[f64], v: &[f64]) -> f64 {
         let mut states = compiled.starts();
         for (name, value) in self.states(q) {
@@ -241,7 +242,7 @@ impl Chain {
         let scale = wanted.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
         let pairs = names.iter().zip(&wanted);
         let off = pairs.map(|(name, wanted)| (found[compiled.position(name)] - wanted).abs());
-        // A value that is none differs from everything.
+        // NaN differs from everything.
         off.fold(
             0.0,
             |most: f64, off| if off.is_nan() { f64::INFINITY } else { most.max(off) },
@@ -267,8 +268,8 @@ proptest! {
     }
 }
 
-/// A mass matrix of twelve accelerations is factorised in the equations. Where all links are in line, many of its entries are alike, and
-/// differences of them vanish that do not in general.
+/// A mass matrix of twelve accelerations is factorised in the equations. If all links are aligned, many of its entries
+/// are equal, and differences vanish that are nonzero in general.
 #[test]
 fn a_long_chain_moves_as_lagrange_says_also_in_line() {
     let link = Link {

@@ -21,14 +21,14 @@ use std::fmt::Write;
 
 const GRAVITY: f64 = 9.81;
 
-/// How a link is written.
+/// The form of a link in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Style {
-    /// With transformers of its own.
+    /// With explicit transformers.
     Arms,
-    /// With the library's body over an angle that is declared beside it.
+    /// With the library's body and a separately declared angle.
     Ideal,
-    /// With the library's body that keeps its angle itself, which no link can that follows from others.
+    /// With the library's body and its own angle, which is impossible for a dependent link.
     Frame,
 }
 
@@ -41,18 +41,18 @@ struct Link {
     inertia: Option<f64>,
     /// The ratio of a gear on the link, and the inertia behind it.
     flywheel: Option<(f64, f64)>,
-    /// To the ground.
+    /// To ground.
     spring: Option<f64>,
     damper: Option<f64>,
     /// On the centre of mass.
     force: [f64; 2],
     style: Style,
     angle: f64,
-    /// The angular velocity at the start, if the link is free to have one.
+    /// The initial angular velocity, if the link is free to have one.
     rate: f64,
 }
 
-/// What the end of the left links is joined to, besides the right links or the guide.
+/// The connection at the end of the left links, apart from the right links or the guide.
 #[derive(Clone, Debug)]
 struct End {
     mass: Option<f64>,
@@ -60,8 +60,8 @@ struct End {
     damper: Option<f64>,
 }
 
-/// A closed chain: links from the origin to its end, and links from another pivot to the same end, or, where there are none, a guide
-/// that keeps the end at one height. The last links of both follow from the others.
+/// A closed chain: links from the origin to its end, and links from another pivot to the same end, or otherwise a guide
+/// that keeps the end at one height. The last links of both depend on the others.
 #[derive(Clone, Debug)]
 pub struct Closed {
     left: usize,
@@ -150,19 +150,19 @@ impl Closed {
         link + 1 == self.left || link + 1 == self.links.len()
     }
 
-    /// The links whose angles may be chosen.
+    /// The links whose angles are independent.
     fn independent(&self) -> Vec<usize> {
         let free = (0..self.links.len()).filter(|k| !self.follows(*k));
         free.filter(|k| self.mesh.is_none() || *k == 0).collect()
     }
 
-    /// Whether all rates have starts in the model. Where one has no inertia to give it a start, the chain starts at rest: its rate would
-    /// follow from the others by impulses.
+    /// Whether all rates have initial values in the model. If one has no inertia to define its initial value, the chain
+    /// starts at rest: its rate would otherwise follow from the others by impulses.
     fn gives_rates(&self) -> bool {
         self.independent().iter().all(|k| self.links[*k].inertia.is_some())
     }
 
-    /// The angle of a link as the model names it.
+    /// The name of a link's angle in the model.
     fn angle(&self, link: usize) -> String {
         match (self.follows(link), self.links[link].style) {
             (true, _) if self.is_slider() => "q".to_string(),
@@ -173,7 +173,7 @@ impl Closed {
         }
     }
 
-    /// The end of the links up to one, from the pivot at which they begin, with the angles of the start.
+    /// The end of the links up to one, from their pivot, with the initial angles.
     fn reach(&self, links: std::ops::Range<usize>) -> [f64; 2] {
         let sum = |part: fn(f64) -> f64| {
             links
@@ -184,7 +184,7 @@ impl Closed {
         [sum(f64::cos), sum(f64::sin)]
     }
 
-    /// The end at the start.
+    /// The initial end position.
     fn end_at_start(&self) -> [f64; 2] {
         self.reach(0..self.left)
     }
@@ -195,7 +195,7 @@ impl Closed {
         [end[0] - right[0], end[1] - right[1]]
     }
 
-    /// The model's text; `guesses` are the starts of the angles that follow.
+    /// The model's text; `guesses` are the initial values of the dependent angles.
     pub fn text(&self, guesses: &[f64]) -> String {
         let n = self.links.len();
         let mut text = format!(
@@ -275,7 +275,7 @@ impl Closed {
         if !is_last && link.style != Style::Frame {
             writeln!(text, "  state t{at} = int(across(w[{at}])), start = {:?};", link.angle).unwrap();
         }
-        // As a person would write it: with two decimals.
+        // Formatted with two decimals.
         let behind = ((length - centre) * 100.0).round() / 100.0;
         let tip = match link.style {
             Style::Arms => {
@@ -343,14 +343,14 @@ impl Closed {
         )
         .unwrap();
         writeln!(text, "  output acceleration{at} = der(across(w[{at}]));").unwrap();
-        // The end of the left links carries more than the joint does.
+        // The end of the left links carries more than the joint force.
         if k + 1 != self.left && (k + 1 != n || !self.is_slider()) {
             writeln!(text, "  output force{at} = through({tip});").unwrap();
         }
     }
 }
 
-/// A model's outputs at given states, its loops solved beforehand.
+/// A model's outputs at given states, after its loops are solved.
 fn evaluate(chain: &Closed, system: &StateSystem, kernels: &Kernels, place: &Place) -> Vec<f64> {
     let states: Vec<f64> = system
         .states
@@ -369,7 +369,7 @@ fn evaluate(chain: &Closed, system: &StateSystem, kernels: &Kernels, place: &Pla
     })
 }
 
-/// The largest difference of some outputs from what they should be, relative to the largest of its kind.
+/// The largest deviation of outputs from their expected values, relative to the largest of their kind.
 fn difference(system: &StateSystem, found: &[f64], wanted: &[(String, f64)]) -> (f64, String) {
     let mut worst = (0.0, String::new());
     for (name, value) in wanted {
@@ -409,7 +409,7 @@ fn random_closed_chains_move_as_multipliers_say() {
         let independent = chain.independent();
         for trial in 0..4 {
             let key = 100 * seed as usize + 10 * trial;
-            // The start itself, then positions beside it at any velocities.
+            // The start itself, then positions near it with arbitrary velocities.
             let reach = if trial == 0 { 0.0 } else { 0.3 };
             let angles: Vec<f64> = independent
                 .iter()
@@ -427,7 +427,7 @@ fn random_closed_chains_move_as_multipliers_say() {
             let (off, words) = difference(&system, &found, &chain.outputs(&place));
             assert!(off <= 1e-9, "seed {seed}, off by {off:e}: {words}\n{text}");
         }
-        // Ten seconds of every run would pass many dead centres; most pass none in a tenth of one.
+        // Runs of ten seconds would pass many dead centres; most runs of a tenth of a second pass none.
         let time = 0.1;
         let Some(end) = chain.after(time, 24) else { continue };
         runs += 1;

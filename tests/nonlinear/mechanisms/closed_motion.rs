@@ -1,15 +1,15 @@
-//! How closed chains move, by Lagrange's equations with multipliers in the coordinates of all bodies.
+//! Motion of closed chains by Lagrange's equations with multipliers in the coordinates of all bodies.
 
 use super::super::jet::Jet;
 use super::{Closed, GRAVITY, Place};
 use nalgebra::{DMatrix, DVector};
 
-/// Positions count as singular where the equations of position and the independent angles determine the coordinates with a
-/// condition number above this.
+/// The condition number of the position equations with the independent angles above which a position counts as
+/// singular.
 const SINGULAR: f64 = 150.0;
 
 impl Closed {
-    /// Coordinates: place and angle of each link, the place of the mass at the end, the angles of the flywheels.
+    /// Coordinates: position and angle of each link, the position of the mass at the end, the angles of the flywheels.
     fn coordinates(&self) -> usize {
         let wheels = self.links.iter().filter(|link| link.flywheel.is_some()).count();
         3 * self.links.len() + 2 * usize::from(self.end.mass.is_some()) + wheels
@@ -22,7 +22,8 @@ impl Closed {
         [point(-link.centre), point(link.length - link.centre)]
     }
 
-    /// What is zero: for each link the place of its first joint, then the closing, the mass at the end, the flywheels, the mesh.
+    /// The constraints: for each link the position of its first joint, then the closure, the mass at the end, the
+    /// flywheels, the gear mesh.
     fn constraints(&self, q: &[Jet]) -> Vec<Jet> {
         let n = self.links.len();
         let mut list = Vec::new();
@@ -72,7 +73,7 @@ impl Closed {
         links.chain(end).chain(wheels).collect()
     }
 
-    /// What pulls at the coordinates, joints apart.
+    /// The applied forces on the coordinates, without joint forces.
     fn forces(&self, Place { q, v }: &Place) -> Vec<f64> {
         let mut forces = vec![0.0; q.len()];
         for (k, link) in self.links.iter().enumerate() {
@@ -128,8 +129,8 @@ impl Closed {
         (solved.as_slice()[..n].to_vec(), solved.as_slice()[n..].to_vec())
     }
 
-    /// The position near coordinates at which some of the links have given angles, with the velocities that belong to their rates;
-    /// none where that is singular, or not found.
+    /// The position near given coordinates at which some of the links have given angles, with the velocities for given
+    /// rates; none if it is singular or not found.
     pub(super) fn place(&self, near: &[f64], angles: &[f64], rates: &[f64]) -> Option<Place> {
         let (mut q, n, free) = (near.to_vec(), near.len(), self.independent());
         let system = |q: &[f64]| {
@@ -167,7 +168,7 @@ impl Closed {
         Some(Place { q, v })
     }
 
-    /// Where the model starts; none where that is singular.
+    /// The initial position of the model; none if it is singular.
     pub(super) fn start(&self) -> Option<Place> {
         let mut q = Vec::with_capacity(self.coordinates());
         for (k, link) in self.links.iter().enumerate() {
@@ -226,7 +227,7 @@ impl Closed {
         panic!("no state `{name}` is known")
     }
 
-    /// What the model's outputs should be, by name.
+    /// The expected outputs of the model, by name.
     pub(super) fn outputs(&self, place: &Place) -> Vec<(String, f64)> {
         let (accelerations, multipliers) = self.accelerations(place);
         let n = self.links.len();
@@ -236,7 +237,7 @@ impl Closed {
             list.push((format!("angle{at}"), place.q[3 * k + 2]));
             list.push((format!("rate{at}"), place.v[3 * k + 2]));
             list.push((format!("acceleration{at}"), accelerations[3 * k + 2]));
-            // A joint is the first one of the link after it; the closing stands behind all links.
+            // A joint is the first one of the next link; the closure follows all links.
             let is_joint = k + 1 != self.left && k + 1 != n;
             let is_closing = !self.is_slider() && k + 1 == n;
             let row = if is_closing { 2 * n } else { 2 * (k + 1) };
@@ -252,7 +253,7 @@ impl Closed {
         list
     }
 
-    /// The chain some time after the start, by the method of Runge and Kutta; none where it comes near a singular position.
+    /// The chain some time after the start, by the Runge-Kutta method; none if it approaches a singular position.
     pub(super) fn after(&self, time: f64, steps: usize) -> Option<Place> {
         let mut place = self.start()?;
         let h = time / steps as f64;
@@ -282,7 +283,7 @@ impl Closed {
             let q: Vec<f64> = (0..count).map(|k| q[k] + sum([&v, &vb, &vc, &vd], k)).collect();
             let v: Vec<f64> = (0..count).map(|k| v[k] + sum([&a, &b, &c, &d], k)).collect();
             place = Place { q, v };
-            // Back onto the constraints, from which the steps drift; and a look at whether the position is singular.
+            // Projects onto the constraints, from which the steps drift, and checks for a singular position.
             if step % 8 == 7 || step + 1 == steps {
                 let free = self.independent();
                 let angles: Vec<f64> = free.iter().map(|k| place.q[3 * k + 2]).collect();

@@ -1,10 +1,10 @@
-//! The mechanisms of the examples at random parameters, states and inputs against their Lagrangians.
+//! The mechanisms of the examples at random parameters, states and inputs, compared with their Lagrangians.
 
 use super::jet::{Jet, lagrange};
 use super::model::Compiled;
 use super::{Values, spread};
 
-/// Generalised forces of given values, inputs, coordinates and velocities.
+/// Generalised forces for given values, inputs, coordinates and velocities.
 type Forces = fn(&Values, &[f64], &[f64], &[f64]) -> Vec<f64>;
 
 /// One example.
@@ -12,9 +12,9 @@ struct Case {
     file: &'static str,
     /// The states whose rates are the accelerations, in the order of the coordinates.
     velocities: &'static [&'static str],
-    /// The states that hold the coordinates.
+    /// The states of the coordinates.
     coordinates: &'static [&'static str],
-    /// Kinetic less potential energy, with the values of the inputs.
+    /// Kinetic minus potential energy, with the values of the inputs.
     lagrangian: fn(&Values, &[f64], &[Jet], &[Jet]) -> Jet,
     /// The other generalised forces.
     forces: Forces,

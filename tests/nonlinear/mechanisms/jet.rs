@@ -12,7 +12,7 @@
 use nalgebra::{DMatrix, DVector};
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// The most coordinates and velocities together.
+/// The maximum total number of coordinates and velocities.
 pub const MOST: usize = 24;
 
 /// A value with its gradient and its Hessian.
@@ -123,7 +123,7 @@ impl Add<f64> for Jet {
     }
 }
 
-/// A Lagrangian with its derivatives: coordinates come first, then velocities.
+/// A Lagrangian with its derivatives: coordinates first, then velocities.
 fn evaluated(lagrangian: impl Fn(&[Jet], &[Jet]) -> Jet, q: &[f64], v: &[f64]) -> Jet {
     assert!(q.len() == v.len() && 2 * q.len() <= MOST);
     let jets = |values: &[f64], first: usize| -> Vec<Jet> {
@@ -133,7 +133,7 @@ fn evaluated(lagrangian: impl Fn(&[Jet], &[Jet]) -> Jet, q: &[f64], v: &[f64]) -
     lagrangian(&jets(q, 0), &jets(v, q.len()))
 }
 
-/// The accelerations that Lagrange's equations give: `M a = Q + dL/dq - (d2L/dv dq) v`.
+/// The accelerations from Lagrange's equations: `M a = Q + dL/dq - (d2L/dv dq) v`.
 pub fn lagrange(lagrangian: impl Fn(&[Jet], &[Jet]) -> Jet, forces: &[f64], q: &[f64], v: &[f64]) -> Vec<f64> {
     let n = q.len();
     let found = evaluated(lagrangian, q, v);
@@ -146,7 +146,7 @@ pub fn lagrange(lagrangian: impl Fn(&[Jet], &[Jet]) -> Jet, forces: &[f64], q: &
     solved.iter().copied().collect()
 }
 
-/// The energy `v dL/dv - L`, which stays where nothing drives or damps and L does not depend on time.
+/// The energy `v dL/dv - L`, which is constant without drive or damping if L does not depend on time.
 pub fn energy(lagrangian: impl Fn(&[Jet], &[Jet]) -> Jet, q: &[f64], v: &[f64]) -> f64 {
     let found = evaluated(lagrangian, q, v);
     let momenta: f64 = v.iter().enumerate().map(|(k, v)| v * found.gradient[q.len() + k]).sum();

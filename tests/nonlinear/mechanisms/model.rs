@@ -1,4 +1,4 @@
-//! A compiled model, evaluated at will and run at tight tolerances.
+//! A compiled model, evaluated at any point and run at tight tolerances.
 
 use super::runs::{Rows, Shape, finished};
 use lgm::equations::StateSystem;
@@ -8,7 +8,7 @@ use lgm::simulate::Plan;
 use lgm::source::{NoFiles, SourceMap};
 use std::collections::HashMap;
 
-/// A model without algebraic loops, its assignments written into its equations.
+/// A model without algebraic loops, with its assignments substituted into its equations.
 pub struct Compiled {
     pub system: StateSystem,
     exprs: Exprs,
@@ -66,7 +66,7 @@ impl Compiled {
         self.evaluate_driven(states, &[])
     }
 
-    /// Derivatives, then outputs, with inputs of these values that stay as they are.
+    /// Derivatives, then outputs, with constant inputs of these values.
     pub fn evaluate_driven(&self, states: &[f64], inputs: &[f64]) -> Vec<f64> {
         let value = |symbol: SymbolId| {
             let state = self.system.states.iter().position(|state| state.symbol == symbol);
@@ -91,13 +91,13 @@ impl Compiled {
         self.system.states.iter().map(|state| state.start_value).collect()
     }
 
-    /// The place of an output among the outputs.
+    /// The index of an output.
     pub fn output(&self, name: &str) -> usize {
         let found = self.system.outputs.iter().position(|output| &*output.name == name);
         found.unwrap_or_else(|| panic!("no output {name}"))
     }
 
-    /// The rows of a run from the starts, with inputs of zero, at tolerances of a known answer.
+    /// The samples of a run from the initial values, with zero inputs, at the tolerances of a known answer.
     pub fn run(&self, stop: f64, points: usize) -> Rows {
         self.run_within(stop, points, 1e-12)
     }
@@ -114,7 +114,7 @@ impl Compiled {
         finished(&self.system, &vec![Shape::Zero; self.system.inputs.len()], &plan).0
     }
 
-    /// The numbers of a parameter that is one.
+    /// The entries of a matrix parameter.
     pub fn parameter(&self, name: &str) -> f64 {
         let found = self.system.parameters.iter().find(|parameter| &*parameter.name == name);
         let found = found.unwrap_or_else(|| panic!("no parameter {name}"));

@@ -1,5 +1,5 @@
-//! Random mechanisms of two coordinates: point masses whose places are sums of sines of both, with or without inertia at
-//! the coordinates themselves.
+//! Random mechanisms of two coordinates: point masses whose positions are sums of sines of both, with or without
+//! inertia at the coordinates themselves.
 
 use super::jet::Jet;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ struct Wave {
     phase: f64,
 }
 
-/// A mass at `x`, `y`, each a sum of waves.
+/// A mass at `x`, `y`, each a sum of sines.
 struct Body {
     mass: f64,
     places: [Vec<Wave>; 2],
@@ -29,12 +29,12 @@ const GRAVITY: f64 = 9.81;
 pub struct Dice(u64);
 
 impl Dice {
-    /// The throws of one mechanism.
+    /// The random parameters of one mechanism.
     pub fn new(seed: u64) -> Dice {
         Dice(seed.wrapping_mul(77) + 5)
     }
 
-    /// A number of two decimals between the bounds.
+    /// A number with two decimals between bounds.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         self.0 = self
             .0

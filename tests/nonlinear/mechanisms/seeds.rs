@@ -1,5 +1,5 @@
-//! The nonlinear seeds: their equations of motion and their trajectories against the records of known answers, against Lagrange's
-//! equations by automatic differentiation at other parameters, and the energy that they keep.
+//! The nonlinear seeds: equations of motion and trajectories compared with the records of known answers and, at other
+//! parameters, with Lagrange's equations by automatic differentiation; and the conserved energy.
 
 use super::jet::{Jet, energy, lagrange};
 use super::model::Compiled;
@@ -9,13 +9,13 @@ use super::{Values, settings, spread, values};
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
 
-/// Coordinates of given values and states by name.
+/// Coordinates for given values and states by name.
 type Coordinates = fn(&Values, &dyn Fn(&str) -> f64) -> Vec<f64>;
 
 /// States by name.
 type States = Vec<(&'static str, f64)>;
 
-/// How a record writes the accelerations.
+/// The form of the accelerations in a record.
 #[derive(Clone, Copy)]
 enum Formulas {
     /// A matrix under this key, to be solved with `rhs`.
@@ -30,7 +30,7 @@ enum Formulas {
 pub struct Case {
     /// Record and file.
     name: &'static str,
-    /// Parameters that follow from others.
+    /// Derived parameters.
     derived: &'static [&'static str],
     /// The states whose rates are the accelerations, in the order of the coordinates.
     velocities: &'static [&'static str],
@@ -38,17 +38,17 @@ pub struct Case {
     states: fn(&Values, &[f64], &[f64]) -> States,
     /// The coordinates from the values of states.
     coordinates: Coordinates,
-    /// What the record's formulas are.
+    /// The formulas of the record.
     formulas: Formulas,
-    /// The names that the record's formulas use beside the parameters.
+    /// The names in the record's formulas in addition to the parameters.
     names: fn(&Values, &[f64], &[f64]) -> States,
-    /// Kinetic less potential energy.
+    /// Kinetic minus potential energy.
     lagrangian: fn(&Values, &[Jet], &[Jet]) -> Jet,
     /// The other generalised forces.
     forces: fn(&Values, &[f64], &[f64]) -> Vec<f64>,
 }
 
-/// Kinetic energy of a point in the plane less its potential energy, height up.
+/// Kinetic minus potential energy of a point in the plane, with height upwards.
 fn point(p: &Values, mass: f64, x_rate: Jet, y_rate: Jet, height: Jet) -> Jet {
     (x_rate.square() + y_rate.square()) * (mass / 2.0) - height * (mass * p["g"])
 }
@@ -67,7 +67,7 @@ fn two_links(p: &Values, q: &[Jet], v: &[Jet], first: f64, length: f64, second: 
     turning + at(first, 0.0, p["m1"]) + at(length, second, p["m2"])
 }
 
-/// `psi` of the disc that rolls in the ring and `phi` of the line of centres follow from each other.
+/// `psi` of the disc that rolls in the ring and `phi` of the line of centres determine each other.
 fn discs(p: &Values, v: &[Jet], phi: Jet, phi_rate: Jet, distance: f64, mass: f64) -> Jet {
     point(
         p,
@@ -173,7 +173,7 @@ pub const CASES: &[Case] = &[
                 (p["b"] * state("angle_ring") - c * state("angle")) / p["a"],
             ]
         },
-        // Equation 65 holds for one value of the momentum only, and is compared on the trajectory.
+        // Equation 65 holds only for one value of the momentum, and is compared on the trajectory.
         formulas: Formulas::Elsewhere,
         names: |_, _, _| Vec::new(),
         lagrangian: |p, q, v| {
@@ -243,7 +243,7 @@ pub const CASES: &[Case] = &[
     },
 ];
 
-/// The record's parameters that are numbers of their own.
+/// The record's independent scalar parameters.
 fn free(record: &Record, derived: &[&str]) -> Parameters {
     let all = record.parameters().into_iter();
     all.filter(|entry| !derived.contains(&&*entry.0)).collect()
@@ -261,7 +261,7 @@ impl Case {
         states
     }
 
-    /// The accelerations that the record's formulas give.
+    /// The accelerations from the record's formulas.
     fn recorded(&self, record: &Record, p: &Values, q: &[f64], v: &[f64]) -> Option<Vec<f64>> {
         let mut bindings: Bindings = p.clone();
         let names = (self.names)(p, q, v);
@@ -332,7 +332,7 @@ fn accelerations_are_those_of_lagrange_and_of_the_records() {
     assert_eq!(with_formulas, 6 * 3 * 20);
 }
 
-/// The largest difference of a run to a record's, relative to the range of each variable.
+/// The largest deviation of a run from a record, relative to the range of each variable.
 fn trajectory_error(compiled: &Compiled, run: &Trajectory) -> f64 {
     let rows = compiled.run(*run.times.last().unwrap(), run.times.len());
     run.error(|name| {
@@ -371,7 +371,7 @@ fn stiff_springs_in_place_of_constraints_give_the_records_runs() {
             let run = &record.json["augmented"][stiffness];
             let run = record.trajectory(run);
             let mut set = run.settings.clone();
-            // Velocities of the freed bodies and elongations follow from the others.
+            // Velocities of the released bodies and elongations follow from the others.
             set.retain(|entry| !matches!(&*entry.0, "q_x_0" | "q_y_0" | "q3_0" | "v_y_0" | "v_x2_0" | "v_y2_0"));
             set.push(("k".to_string(), k));
             let compiled = Compiled::new(&format!("seeds/{name}_augmented"), &set);
@@ -383,7 +383,7 @@ fn stiff_springs_in_place_of_constraints_give_the_records_runs() {
     }
 }
 
-/// Without friction and torques the energy stays, as the Lagrangian says it.
+/// Without friction and torques, the energy of the Lagrangian is conserved.
 #[test]
 fn energy_stays_where_nothing_drives_or_damps() {
     for case in CASES {
@@ -397,7 +397,7 @@ fn energy_stays_where_nothing_drives_or_damps() {
         }
         let p: Values = set.iter().cloned().collect();
         if case.name == "lamina" {
-            // The Lagrangian has the springs relaxed on the axes.
+            // In the Lagrangian the springs are relaxed on the axes.
             set.retain(|entry| !entry.0.starts_with("f_K"));
             set.push(("f_K1_0".to_string(), p["K1"] * p["l"] * p["theta_0"].sin()));
             set.push(("f_K2_0".to_string(), p["K2"] * p["l"] * p["theta_0"].cos()));
@@ -431,7 +431,8 @@ fn energy_stays_where_nothing_drives_or_damps() {
     }
 }
 
-/// Equations 63 and 64: without a bar, a momentum stays, and the ring's angle follows from that of the line of centres.
+/// Equations 63 and 64: without a bar, a momentum is conserved, and the ring's angle follows from that of the line of
+/// centres.
 #[test]
 fn two_discs_keep_their_momentum() {
     let record = Record::load("two_discs_special_case");

@@ -1,16 +1,17 @@
-//! Rotation in space: Euler's equations of the library's gyrators, and what a free body keeps.
+//! Rotation in space: Euler's equations from the library's gyrators, and the conserved quantities of a free body.
 
 use super::model::Compiled;
 use super::spread;
 
-/// About its middle axis a body flips over again and again: energy and momentum, as seen from space, stay over ten thousand turns.
+/// About its middle axis a body flips repeatedly: energy and angular momentum in the inertial frame are constant over
+/// ten thousand turns.
 #[test]
 fn a_free_body_keeps_energy_and_momentum_over_ten_thousand_turns() {
     let compiled = Compiled::new("tumbling_body", &[]);
     let energy = compiled.output("turning");
     let momentum = [1, 2, 3].map(|axis| compiled.output(&format!("L[{axis}]")));
     let omega = [1, 2, 3].map(|axis| compiled.output(&format!("omega[{axis}]")));
-    // It never turns slower than with all its energy about the axis of the largest moment.
+    // Its minimum speed is that with all its energy about the axis of the largest moment of inertia.
     let start = compiled.evaluate(&compiled.starts());
     let start = &start[compiled.system.states.len()..];
     let slowest = (2.0 * start[energy] / compiled.parameter("I3")).sqrt();
@@ -50,7 +51,7 @@ fn the_seed_keeps_energy_and_momentum() {
         let momentum: f64 = each().map(|(w, inertia)| (inertia * w).powi(2)).sum();
         (energy, momentum)
     };
-    // The record's: kinetic energy 3.155 and |h|^2 10.7174.
+    // From the record: kinetic energy 3.155 and |h|^2 10.7174.
     for row in &rows.outputs {
         let (energy, momentum) = kept(row);
         assert!((energy / 3.155 - 1.0).abs() < 1e-9, "{energy}");

@@ -1,19 +1,19 @@
-//! Random models: circuits of diodes, switches and transistors, and drives of frictions, brakes and freewheels.
+//! Random models: circuits of diodes, switches and transistors, and drives with friction, brakes and freewheels.
 
 use crate::equations::networks::random::Random;
 use std::fmt::Write;
 
-/// Rows of a run, the first one included.
+/// Samples of a run, including the first one.
 pub const POINTS: usize = 81;
 
-/// Instants of a gate: it is on during a first part of each period, or off if it is inverse.
+/// Gate instants: the gate is on during the first part of each period, or off if it is inverse.
 #[derive(Clone, Copy, Debug)]
 pub struct Gate {
     pub period: f64,
     pub is_inverse: bool,
 }
 
-/// The part of a period that a gate is on for.
+/// The fraction of a period during which a gate is on.
 const DUTY: f64 = 0.4;
 
 impl Gate {
@@ -32,7 +32,7 @@ impl Gate {
     }
 }
 
-/// The kind of an element, with its value in SI units; a dissipator has across over through.
+/// The kind of an element, with its value in SI units; the value of a dissipator is across divided by through.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Across { offset: f64, amplitude: f64, phase: f64 },
@@ -64,7 +64,7 @@ impl Kind {
 pub struct Element {
     pub name: String,
     pub kind: Kind,
-    /// The node from which its through variable leaves; 0 is the reference.
+    /// The node that its through variable leaves; 0 is the reference.
     pub from: usize,
     /// The node that it enters.
     pub to: usize,
@@ -73,7 +73,7 @@ pub struct Element {
 /// A model.
 #[derive(Clone, Debug)]
 pub struct Drawn {
-    /// The nodes that are outputs: 1 to this number.
+    /// The output nodes: 1 to this number.
     pub nodes: usize,
     /// All nodes.
     pub all: usize,
@@ -128,7 +128,7 @@ impl Drawn {
         self.all
     }
 
-    /// Two different nodes, the reference among them.
+    /// Two different nodes, possibly the reference.
     fn pair(&self, random: &mut Random) -> (usize, usize) {
         let from = random.below(self.nodes + 1);
         let other = random.below(self.nodes);
@@ -197,7 +197,7 @@ impl Drawn {
         }
     }
 
-    /// A resistor, and behind it an inductor unless a share in percent is met.
+    /// A resistor, in series with an inductor with the given probability in percent.
     fn add_path(&mut self, random: &mut Random, from: usize, to: usize, resistor_alone: u64) {
         let resistor = Kind::Dissipator(between(random, 0.5, 5.0));
         if random.percent(resistor_alone) {
@@ -240,7 +240,7 @@ impl Drawn {
         }
     }
 
-    /// The text of the model, its lines shuffled by a seed.
+    /// The text of the model, with its lines shuffled by a seed.
     pub fn text(&self, shuffled: Option<u64>) -> String {
         let mut elements: Vec<&Element> = self.elements.iter().collect();
         if let Some(seed) = shuffled {

@@ -1,20 +1,21 @@
-//! Nodal equations in implicit Euler steps, with laws in pieces.
+//! Nodal equations with piecewise laws in implicit Euler steps.
 
 use super::draw::{Drawn, Element, Kind, POINTS};
 use nalgebra::DMatrix;
 use std::collections::HashMap;
 
-/// Steps of a run: a multiple of its intervals.
+/// Steps of a run: a multiple of its sample intervals.
 const STEPS: usize = 250 * (POINTS - 1);
 
-/// The conductances of closed, stuck and blocking elements, in SI units.
+/// The conductances of closed, sticking and blocking elements, in SI units.
 ///
-/// Springs integrate what is left across frictions that are stuck, so that these conduct better.
+/// Springs integrate the residual velocity of sticking frictions, so these conduct better.
 const CONDUCTING: f64 = 1e4;
 const STUCK: f64 = 1e5;
 const BLOCKING: f64 = 1e-7;
 
-/// The pieces of the laws of all switched elements: -1, 0 or 1 for frictions; 0 blocks and 1 conducts for others.
+/// The active pieces of the laws of all switched elements: -1, 0 or 1 for frictions; for others, 0 blocks and 1
+/// conducts.
 type Pieces = Vec<i8>;
 
 struct Reference<'a> {
@@ -26,7 +27,8 @@ struct Reference<'a> {
     inverses: HashMap<Pieces, Vec<f64>>,
 }
 
-/// The across variables of the nodes and the through variables of T-type elements in each row; none if some step has no solution.
+/// The across variables of the nodes and the through variables of T-type elements in each sample; none if a step has no
+/// solution.
 pub fn solve(drawn: &Drawn) -> Option<Vec<Vec<f64>>> {
     let is_source = |element: &&Element| matches!(element.kind, Kind::Across { .. });
     let mut reference = Reference {
@@ -82,7 +84,7 @@ impl Reference<'_> {
         self.drawn.all + self.sources.len()
     }
 
-    /// One step: the pieces that agree with what they give.
+    /// One step: the pieces that agree with their solution.
     fn advance(&mut self, time: f64, stored: &[f64], pieces: &mut Pieces) -> Option<Vec<f64>> {
         let fixed = self.right_side(time, stored);
         let mut seen: Vec<Pieces> = Vec::new();
@@ -120,7 +122,7 @@ impl Reference<'_> {
         None
     }
 
-    /// The through variables that sources and storage put into the nodes.
+    /// The through variables that sources and storage supply to the nodes.
     fn right_side(&self, time: f64, stored: &[f64]) -> Vec<f64> {
         let mut right = vec![0.0; self.size()];
         for (element, stored) in self.drawn.elements.iter().zip(stored) {
@@ -186,7 +188,7 @@ impl Reference<'_> {
     }
 }
 
-/// Takes a through variable out of the node at which an element begins, and puts it into the one at which it ends.
+/// Subtracts a through variable at the element's first node, and adds it at the second one.
 fn inject(right: &mut [f64], element: &Element, through: f64) {
     if element.from > 0 {
         right[element.from - 1] -= through;
@@ -205,7 +207,7 @@ fn limit(element: &Element, time: f64) -> Option<f64> {
     }
 }
 
-/// The piece of an element's law that an across variable belongs to.
+/// The piece of an element's law for an across variable.
 fn piece(element: &Element, now: i8, across: f64, time: f64) -> i8 {
     match element.kind {
         Kind::Switch(gate) => i8::from(gate.is_on_before(time)),
@@ -214,10 +216,10 @@ fn piece(element: &Element, now: i8, across: f64, time: f64) -> i8 {
         _ => {
             let limit = limit(element, time).unwrap_or(0.0);
             if limit == 0.0 {
-                // A brake that is released: either sliding piece has no force.
+                // A released brake: neither sliding piece has a force.
                 if now == 0 { 1 } else { now }
             } else if f64::from(now) * STUCK * across < -limit {
-                // From sliding to sliding the other way, a friction sticks first.
+                // Between sliding in opposite directions, a friction sticks first.
                 0
             } else if STUCK * across > limit {
                 1

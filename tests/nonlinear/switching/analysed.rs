@@ -1,8 +1,8 @@
-//! Analyses of models that switch.
+//! Analyses of switching models.
 
 use super::{said, written};
 
-/// Both switches of a half bridge change at once: one at a time, the source is shorted or the current has no way.
+/// Both switches of a half bridge change together: one at a time would short the source or interrupt the current.
 #[test]
 fn combinations_behind_changes_at_once_are_listed() {
     let folder = tempfile::tempdir().unwrap();
@@ -24,7 +24,7 @@ model Half {
     assert!(told.contains("high open, low shut\n  order 0"), "{told}");
 }
 
-/// The slope of `floor` is 0 nearly everywhere, and so is no gain of a loop with an AD converter.
+/// The slope of `floor` is 0 almost everywhere, and so is the gain of a loop with an AD converter.
 #[test]
 fn a_quantiser_has_no_poles_in_z() {
     let folder = tempfile::tempdir().unwrap();

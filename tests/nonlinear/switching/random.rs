@@ -1,4 +1,4 @@
-//! Random machines that slip and hit, against answers that no event of the program has a part in.
+//! Random machines with friction and collisions, compared with answers that do not use the program's events.
 
 use super::{column, rows, written};
 use crate::support::records::Dice;
@@ -42,7 +42,7 @@ fn sliding(seed: u64, friction: &str) -> String {
     text + "  experiment { stop = 6 [s]; points = 61; }\n}\n"
 }
 
-/// Friction that holds is what a very steep damper with a limit comes to, which is a model of fixed structure.
+/// Sticking friction is the limit of a very steep damper with a bounded force, which is a model of fixed structure.
 #[test]
 fn dry_friction_is_the_limit_of_a_steep_damper() {
     let folder = tempfile::tempdir().unwrap();
@@ -114,7 +114,7 @@ impl Row {
         text + "  experiment { stop = 4 [s]; points = 5; }\n}\n"
     }
 
-    /// Speeds and ways at 4 s, from hit to hit in closed form, and the number of hits.
+    /// Velocities and positions at 4 s, from collision to collision in closed form, and the number of collisions.
     fn at_the_end(&self) -> (Vec<f64>, Vec<f64>, usize) {
         let count = self.masses.len();
         let (mut speeds, mut ways, mut left, mut hits) = (self.speeds.clone(), vec![0.0; count], 4.0, 0);

@@ -1,4 +1,4 @@
-//! Bond graphs as books draw them: where half arrows point, which junctions are left out, what is written beside elements, frames of
+//! Bond graphs in textbook style: directions of half arrows, omitted junctions, labels of elements, frames of
 //! components, and signals.
 
 use super::compilation;
@@ -58,7 +58,7 @@ fn half_arrows_leave_sources_enter_storage_and_pass_through_couplers() {
         }
     }
     assert!(looked > 300, "{looked}");
-    // The model's own direction, on request.
+    // The model's original direction, on request.
     let own = Manner {
         own_directions: true,
         all_junctions: true,
@@ -88,13 +88,14 @@ fn junctions_that_power_only_passes_through_are_left_out_unless_asked_for() {
     let (few, many) = (junctions(Manner::default()), junctions(all));
     let gone: Vec<&String> = many.difference(&few).collect();
     assert_eq!(gone, ["ground"]);
-    // One line stands for both bonds there.
+    // One line represents both bonds there.
     let drawing = bonds_in(&text, Manner::default());
     let profile = drawing.edges.iter().find(|edge| edge.from == "profile").unwrap();
     assert_eq!(profile.bonds.len(), 2);
 }
 
-/// Resistance, inductance and machine carry one current: one 1-junction, in every example; and bonds are numbered 1 to n.
+/// Resistance, inductance and machine share one current: one 1-junction, in every example; and bonds are numbered 1 to
+/// n.
 #[test]
 fn neighbouring_junctions_of_one_kind_are_one_and_bonds_are_numbered_from_1_to_n() {
     let mut united = 0;
@@ -106,7 +107,7 @@ fn neighbouring_junctions_of_one_kind_are_one_and_bonds_are_numbered_from_1_to_n
         for edge in &drawing.edges {
             let (from, to) = (node(&edge.from), node(&edge.to));
             let is_like = matches!(from.shape, Shape::Junction(_)) && from.shape == to.shape && from.width == to.width;
-            // Names of their own stay, and so does what several components have between them.
+            // User-defined names stay, and so do junctions that several components share.
             let is_named = from.label.len() > 1 && to.label.len() > 1;
             let is_within = edge.from.contains('.') || edge.to.contains('.');
             assert!(
@@ -146,7 +147,7 @@ fn neighbouring_junctions_of_one_kind_are_one_and_bonds_are_numbered_from_1_to_n
     assert_eq!(junctions.len(), 1, "{junctions:?}");
 }
 
-/// The laws of a junction hold for the arrows as they are drawn: one bond sets what is common.
+/// The laws of a junction hold for the drawn arrows: one bond sets the common variable.
 #[test]
 fn united_junctions_have_one_bond_that_sets_what_they_share() {
     let mut looked = 0;
@@ -161,7 +162,7 @@ fn united_junctions_have_one_bond_that_sets_what_they_share() {
         for node in &drawing.nodes {
             let Shape::Junction(kind) = node.shape else { continue };
             let at = |edge: &&lgm::draw::Edge| edge.from == node.id || edge.to == node.id;
-            // Effort acts at the junction on the bond with its stroke there.
+            // Effort acts on the junction at the bond with its stroke there.
             let sets_effort = |edge: &&lgm::draw::Edge| match edge.stroke {
                 Some(Stroke::Tail) => edge.from == node.id,
                 Some(Stroke::Head) => edge.to == node.id,
@@ -236,7 +237,8 @@ fn values_have_the_signs_of_the_arrows_that_are_drawn() {
         lever,
         wanted.map(|(name, value)| (name.to_string(), value.to_string())).into()
     );
-    // A force that is drawn from the node to the reference pulls against the velocity: the arrow out of it has minus that force.
+    // A force drawn from the node to the reference opposes the velocity: the outgoing arrow has the negative of that
+    // force.
     let text = "model Pull {
       param k = 3; param n = 2; param g = 5; input F = 1;
       node x, y : translational; node a, b : electrical;
@@ -377,7 +379,7 @@ fn the_stroke_that_cannot_be_is_drawn_in_both_places() {
     assert_eq!(found["effort_at"], serde_json::json!(["second", "a"]));
 }
 
-/// Written as a bond graph, so that nothing here is one by accident.
+/// Written as a bond graph, so that nothing here becomes one accidentally.
 #[test]
 fn examples_hold_both_notations() {
     let kinds = examples().into_iter().map(|path| {

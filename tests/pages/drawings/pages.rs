@@ -6,7 +6,7 @@ use lgm::draw::{Kind, Manner, Theme, draw_with, svg_in};
 use std::fs;
 use std::path::Path;
 
-/// The pictures of docs/drawings.md are what the program draws today; `UPDATE_GALLERY=1` writes them anew.
+/// The pictures of docs/drawings.md match the program's current drawings; `UPDATE_GALLERY=1` rewrites them.
 #[test]
 fn pictures_of_the_page_are_up_to_date() {
     let (linear, bonds) = (Kind::LinearGraph, Kind::BondGraph);
@@ -56,7 +56,7 @@ fn pictures_of_the_page_are_up_to_date() {
     }
 }
 
-/// Pictures are light unless asked for otherwise, and only pages follow the reader.
+/// Pictures are light by default, and only pages follow the reader's preference.
 #[test]
 fn themes_are_those_that_were_asked_for() {
     let lever = program::example("lever.lgm").display().to_string();
@@ -75,5 +75,5 @@ fn themes_are_those_that_were_asked_for() {
     let car = program::example("quarter_car.lgm").display().to_string();
     let (_, err, code) = said(&[&car, "--values"]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("`--values` is an option of bond graphs"), "{err}");
+    assert!(err.contains("`--values` is only available for bond graphs"), "{err}");
 }

@@ -1,22 +1,22 @@
-//! What makes a drawing hard to read, counted from its data alone.
+//! Readability defects of a drawing, counted from its data alone.
 
 use lgm::draw::{Drawing, LabelKind, Point, Rect};
 
-/// A line is beside a mark if it is nearer than this.
+/// The distance below which a line is next to a mark.
 const NEAR: f64 = 2.0;
 
 /// Counts of one drawing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Score {
-    /// Branches and bonds that cross.
+    /// Crossing branches and bonds.
     pub crossings: usize,
     /// Dashed lines of couplers that cross them or each other.
     pub linked: usize,
     /// Corners of branches and bonds.
     pub bends: usize,
-    /// Texts over each other, or over a line, a circle or a node.
+    /// Texts that overlap each other, a line, a circle or a node.
     pub overlaps: usize,
-    /// Lines through a half arrow or beside a stroke of another bond.
+    /// Lines through a half arrow or next to a stroke of another bond.
     pub marked: usize,
     /// Edges of the drawing.
     pub edges: usize,
@@ -37,20 +37,20 @@ fn turn(a: Point, b: Point, c: Point) -> f64 {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
 }
 
-/// Whether the insides of two straight lines meet.
+/// Whether the interiors of two line segments intersect.
 fn crosses(a: (Point, Point), b: (Point, Point)) -> bool {
     let apart = |one: f64, two: f64| (one > 1e-6 && two < -1e-6) || (one < -1e-6 && two > 1e-6);
     apart(turn(a.0, a.1, b.0), turn(a.0, a.1, b.1)) && apart(turn(b.0, b.1, a.0), turn(b.0, b.1, a.1))
 }
 
-/// The distance of a place from a straight line.
+/// The distance of a point from a line segment.
 fn away(at: Point, (a, b): (Point, Point)) -> f64 {
     let (dx, dy) = (b.x - a.x, b.y - a.y);
     let part = ((at.x - a.x) * dx + (at.y - a.y) * dy) / (dx * dx + dy * dy).max(1e-9);
     at.distance(a.towards(b, part.clamp(0.0, 1.0)))
 }
 
-/// The distance of two straight lines.
+/// The distance of two line segments.
 fn apart(a: (Point, Point), b: (Point, Point)) -> f64 {
     match crosses(a, b) {
         true => 0.0,
@@ -60,7 +60,7 @@ fn apart(a: (Point, Point), b: (Point, Point)) -> f64 {
     }
 }
 
-/// Lines that pass through a half arrow or a stroke of another bond, or right beside it; and those of couplers through a node.
+/// Lines through or right next to a half arrow or a stroke of another bond; and coupler lines through a node.
 fn marked(drawing: &Drawing) -> Vec<String> {
     let mut found = Vec::new();
     for (at, edge) in drawing.edges.iter().enumerate() {
@@ -100,10 +100,10 @@ fn pieces(path: &[Point]) -> Vec<(Point, Point)> {
     path.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
-/// What a line is called, and its straight pieces.
+/// The name of a line, and its straight segments.
 type Line = (String, Vec<(Point, Point)>);
 
-/// The texts that something lies over, for messages; and the counts.
+/// The overlapped texts, for messages; and the counts.
 pub fn score(drawing: &Drawing) -> (Score, Vec<String>) {
     let mut found = Vec::new();
     let mut lines: Vec<Line> = Vec::new();
@@ -132,7 +132,7 @@ pub fn score(drawing: &Drawing) -> (Score, Vec<String>) {
     for rail in &drawing.rails {
         lines.push(("rail".to_string(), vec![(rail.from, rail.to)]));
     }
-    // A vector is painted as two lines beside its path.
+    // A vector is drawn as two lines along its path.
     let vectors = drawing.edges.iter().filter(|edge| edge.width > 1);
     let doubled: Vec<Line> = vectors.map(|edge| (edge.name.clone(), edge.lines())).collect();
     for (at, label) in drawing.labels.iter().enumerate() {
@@ -142,7 +142,7 @@ pub fn score(drawing: &Drawing) -> (Score, Vec<String>) {
             }
         }
         for (name, pieces) in lines.iter().chain(&doubled) {
-            // The frame of a coupler lies on its own line.
+            // The frame of a coupler contains its own line.
             let is_own = label.kind == LabelKind::Coupler && *name == format!("coupler {}", label.title);
             if !is_own && pieces.iter().any(|(a, b)| label.at.is_crossed(*a, *b)) {
                 found.push(format!("`{}` over the line of {name}", label.text));

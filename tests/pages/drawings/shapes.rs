@@ -1,4 +1,5 @@
-//! Linear graphs of particular shapes: grids, couplers between two nodes, velocities that are states, and models that are given by junctions.
+//! Linear graphs of particular shapes: grids, couplers between two nodes, velocities as states, and models in terms of
+//! junctions.
 
 use super::{compilation, drawing, drawn, faults};
 use crate::support::program;
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 
-/// A grid of resistors, perhaps with a capacitor to the reference at each node.
+/// A grid of resistors, optionally with a capacitor to the reference at each node.
 fn grid(rows: usize, columns: usize, storage: bool) -> String {
     let mut text =
         format!("model Grid {{ param R = 2; param C = 1; input u = 1; node v[{rows}, {columns}] : electrical;");
@@ -34,7 +35,7 @@ fn grid(rows: usize, columns: usize, storage: bool) -> String {
     text + "output y = across(h[1, 1]); }"
 }
 
-/// A chain of this many masses, with a spring and a damper between neighbours.
+/// A chain of n masses, with a spring and a damper between neighbours.
 fn chain(count: usize) -> String {
     format!(
         "model Chain {{ param m = 1; param k = 2; param b = 3; input F = 1; node x[{count}] : translational;
@@ -117,7 +118,7 @@ fn grids_are_drawn_as_grids() {
     let columns: BTreeSet<i64> = drawing.nodes.iter().map(|node| rounded(node.at.x)).collect();
     let rows: BTreeSet<i64> = drawing.nodes.iter().map(|node| rounded(node.at.y)).collect();
     assert_eq!((columns.len(), rows.len()), (4, 3));
-    // The first node is above on the left, and its neighbour in the same row.
+    // The first node is at the upper left, and its neighbour in the same row.
     let at = |name: &str| drawing.nodes.iter().find(|node| node.id == name).unwrap().at;
     assert!(at("v[1, 1]").x < at("v[1, 2]").x && at("v[1, 1]").y < at("v[2, 1]").y);
     assert_eq!(at("v[1, 1]").y, at("v[1, 2]").y);
@@ -158,7 +159,7 @@ fn velocities_that_are_states_are_branches_of_the_tree() {
     assert_eq!(own, [Some(true)]);
 }
 
-/// A branch with its ends, whichever is first.
+/// A branch with its ends, in either order.
 fn ends(drawing: &Drawing, name: &str) -> [String; 2] {
     let edge = drawing.edges.iter().find(|edge| edge.name == name).unwrap();
     let mut ends = [edge.from.clone(), edge.to.clone()];
@@ -183,7 +184,7 @@ fn a_model_of_junctions_is_drawn_as_the_linear_graph_that_it_has() {
     assert_eq!(drawing.couplings.len(), 1);
 }
 
-/// Of a linear graph the bond graph is made, and of that bond graph, written out, the linear graph again.
+/// A linear graph is converted to a bond graph, and that bond graph, written as text, back to the linear graph.
 #[test]
 fn a_ring_of_junctions_is_the_bridge_that_it_stands_for() {
     let text = "model Bridge {

@@ -1,4 +1,4 @@
-//! An editor, as far as the protocol knows one.
+//! An editor, as seen by the protocol.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -8,26 +8,26 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Nothing that is waited for takes longer.
+/// The maximum waiting time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A running server and what it has said so far.
+/// A running server and its messages so far.
 pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
-    /// What was heard while something else was waited for.
+    /// Messages received while waiting for others.
     heard: Vec<Value>,
     last_id: i64,
 }
 
-/// The URI of a path without letters that would be escaped.
+/// The URI of a path without characters that need escaping.
 pub fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
 impl Client {
-    /// Starts a server and says nothing.
+    /// Starts a server without any message.
     pub fn silent() -> Client {
         let mut child = Command::new(env!("CARGO_BIN_EXE_lgm"))
             .args(["lsp", "--stdio"])
@@ -55,13 +55,13 @@ impl Client {
         }
     }
 
-    /// The number of its process.
+    /// Its process id.
     #[allow(dead_code, reason = "the bench alone uses it")]
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Starts a server that counts columns so, with a folder open if one is given.
+    /// Starts a server with this position encoding, and with a folder open if one is given.
     pub fn start(encoding: &str, folder: Option<&Path>) -> Client {
         Client::start_with(&json!({ "general": { "positionEncodings": [encoding] } }), folder)
     }
@@ -101,7 +101,7 @@ impl Client {
         self.last_id
     }
 
-    /// The answer to a request.
+    /// The response to a request.
     pub fn answer(&mut self, id: i64) -> Result<Value, Value> {
         let message = self.wait(|message| message["id"] == id && message.get("method").is_none());
         match message.get("error") {
@@ -110,13 +110,13 @@ impl Client {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the response.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let id = self.begin(method, params);
         self.answer(id)
     }
 
-    /// The first message heard that is wanted; all others stay to be waited for.
+    /// The first received message that matches; all others remain in the queue.
     pub fn wait(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.heard.iter().position(&is_wanted) {
             return self.heard.remove(at);
@@ -130,7 +130,7 @@ impl Client {
         }
     }
 
-    /// What was heard meanwhile that says that the compiler is at fault: answers, and lines of the log where it found no problems.
+    /// Received messages that indicate a compiler bug: responses, and log lines without diagnostics.
     pub fn faults(&self) -> Vec<&Value> {
         let is_logged = |message: &Value| {
             message["params"]["message"]
@@ -155,7 +155,7 @@ impl Client {
         self.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
     }
 
-    /// The next diagnostics pushed for a text, of a version if one is given.
+    /// The next pushed diagnostics of a text, for a version if one is given.
     pub fn pushed(&mut self, uri: &str, version: Option<i64>) -> Vec<Value> {
         let message = self.wait(|message| {
             message["method"] == "textDocument/publishDiagnostics"
@@ -165,19 +165,19 @@ impl Client {
         message["params"]["diagnostics"].as_array().unwrap().clone()
     }
 
-    /// The diagnostics of a text, asked for.
+    /// The diagnostics of a text, on request.
     pub fn pulled(&mut self, uri: &str) -> Vec<Value> {
         let report = self.ask("textDocument/diagnostic", json!({ "textDocument": { "uri": uri } }));
         report.unwrap()["items"].as_array().unwrap().clone()
     }
 
-    /// Ends the pipe to the server, and waits for its exit code.
+    /// Closes the pipe to the server, and waits for its exit code.
     pub fn left(mut self) -> Option<i32> {
         self.input = None;
         self.child.wait().unwrap().code()
     }
 
-    /// Says goodbye as the protocol wants it.
+    /// Shuts down according to the protocol.
     pub fn end(mut self) {
         assert_eq!(self.ask("shutdown", Value::Null), Ok(Value::Null));
         self.notify("exit", Value::Null);

@@ -1,4 +1,4 @@
-//! Beginning and end, what is malformed or unknown, cancellation.
+//! Start and shutdown, malformed or unknown messages, cancellation.
 
 use super::client::{Client, codes, uri};
 use crate::support::program::example;
@@ -70,7 +70,7 @@ fn what_is_advertised_is_answered() {
             .ask(method, params)
             .unwrap_or_else(|error| panic!("{method}: {error}"));
     }
-    // A name that cannot be changed is a refusal with words, and not an unknown method.
+    // A name that cannot be changed is rejected with a message, not as an unknown method.
     assert_eq!(capabilities["renameProvider"]["prepareProvider"], true);
     for method in ["textDocument/prepareRename", "textDocument/rename"] {
         let nowhere = json!({ "line": 0, "character": 0 });
@@ -155,7 +155,7 @@ fn malformed_messages_are_answered_and_the_next_one_is_read() {
     assert_eq!(code(client.ask("textDocument/hover", Value::Null)), -32602);
     let closed = json!({ "textDocument": { "uri": "file:///closed.lgm" }, "position": { "line": 0, "character": 0 } });
     assert_eq!(code(client.ask("textDocument/hover", closed)), -32602);
-    // Notifications have no answer, whatever they hold.
+    // Notifications have no response, whatever their contents.
     client.notify("$/unheardOf", json!({}));
     client.notify("textDocument/didOpen", json!({ "textDocument": [] }));
     client.notify(
@@ -204,7 +204,7 @@ fn the_order_of_beginning_and_end_is_kept() {
     assert_eq!(client.left(), Some(0));
 }
 
-/// A chain of masses and springs that takes a while.
+/// A chain of masses and springs that takes some time.
 fn long_model(count: usize) -> String {
     let mut text = "model Long {\n".to_string();
     for at in 0..count {
@@ -232,7 +232,7 @@ fn a_preview_has_equations_and_the_run() {
     assert!(shown["equations"].as_str().unwrap().contains("<math"), "{shown}");
     assert!(shown["plot"].as_str().unwrap().starts_with("<svg"), "{shown}");
     assert_eq!(shown["notes"], json!([]));
-    // Without a signal there is no run, and the reason is given; the equations are there all the same.
+    // Without a signal there is no run, and the reason is shown; the equations still are.
     let text = "model M { node a : electrical; input u [V]; s : VoltageSource(u) a -> gnd; r : Resistor(2) a -> gnd; \
         output i = through(r); experiment { stop = 1 [s]; } }";
     client.change(URI, 2, json!([{ "text": text }]));
@@ -242,12 +242,12 @@ fn a_preview_has_equations_and_the_run() {
         "{shown}"
     );
     assert!(shown["equations"].as_str().unwrap().contains("<math"), "{shown}");
-    // A fault stands in the place of the equations.
+    // An error replaces the equations.
     client.change(URI, 3, json!([{ "text": "model M { node a }" }]));
     let shown = client.ask("lgm/preview", params.clone()).unwrap();
     assert_eq!((&shown["equations"], &shown["plot"]), (&json!(""), &Value::Null));
     assert!(!shown["notes"].as_array().unwrap().is_empty(), "{shown}");
-    // A run that takes too long is given up, and said to be.
+    // A run that takes too long is stopped, with a message.
     let text = "model M { node a : translational; m : Mass(1) a -> gnd, start = 1; s : Spring(1e8) a -> gnd; \
         output v = across(m); experiment { stop = 2e3 [s]; method = tsit45; } }";
     client.change(URI, 4, json!([{ "text": text }]));
@@ -286,7 +286,7 @@ fn each_model_of_a_text_can_be_shown() {
         let equations = equations["text"].as_str().unwrap();
         assert!(equations.contains(&format!("der({state})")), "{equations}");
     }
-    // Without a name, and of a model that is not there.
+    // Without a name, and for a model that does not exist.
     let shown = client
         .ask("lgm/preview", json!({ "textDocument": { "uri": URI } }))
         .unwrap();
@@ -329,7 +329,7 @@ fn hints_and_lenses_are_what_was_chosen() {
         .collect();
     assert_eq!(titles, ["equations", "simulate"]);
     assert_eq!(found[0]["command"]["arguments"], json!([URI, "equations", "M"]));
-    // What is no such value changes nothing, and is reported.
+    // An invalid value changes nothing, and is reported.
     let wrong = json!({ "inlayHints": { "causality": "yes" }, "codeLenses": 0 });
     client.notify(
         "workspace/didChangeConfiguration",
@@ -360,7 +360,7 @@ fn codes_lead_to_their_pages_where_the_editor_opens_them() {
     let plain = client.pushed(URI, Some(1));
     assert_eq!(codes(&plain), ["LGM0149"]);
     assert!(plain[0].get("codeDescription").is_none(), "{plain:?}");
-    // Once it is asked for, what is shown is shown anew.
+    // Enabling code links refreshes the diagnostics.
     client.notify(
         "workspace/didChangeConfiguration",
         json!({ "settings": { "lgm": { "codeLinks": true } } }),
@@ -382,7 +382,7 @@ fn what_is_offered_is_described_once_it_is_looked_at() {
         let list = list.as_array().expect("a whole list").clone();
         list.into_iter().find(|item| item["label"] == "mass").unwrap()
     };
-    // An editor that cannot ask has the words at once.
+    // An editor without lazy resolution gets the text immediately.
     let mut client = Client::start("utf-16", None);
     client.open(URI, text);
     let item = offered(&mut client);
@@ -399,12 +399,12 @@ fn what_is_offered_is_described_once_it_is_looked_at() {
     let whole = client.ask("completionItem/resolve", item.clone()).unwrap();
     assert_eq!(whole["documentation"]["value"], words);
     assert_eq!(whole["textEdit"], item["textEdit"]);
-    // Where something else has its place by now, and where the text is closed, it stays as it is.
+    // If the location has changed meanwhile, or the text is closed, it stays unchanged.
     client.change(URI, 2, json!([{ "text": text.replace("mass", "load") }]));
     assert_eq!(client.ask("completionItem/resolve", item.clone()).unwrap(), item);
     client.close(URI);
     assert_eq!(client.ask("completionItem/resolve", item.clone()).unwrap(), item);
-    // A long list is cut, and says so.
+    // A long list is truncated, with a message.
     client.open(URI, &long_model(1000));
     let at = json!({ "textDocument": { "uri": URI }, "position": { "line": 2, "character": 0 } });
     let list = client.ask("textDocument/completion", at).unwrap();
@@ -451,7 +451,7 @@ fn what_nobody_waits_for_ends_early() {
     client.notify("$/cancelRequest", json!({ "id": first }));
     assert_eq!(code(client.answer(first)), -32800);
     assert_eq!(code(client.answer(second)), -32800);
-    // An edit overtakes what was asked of the text before it.
+    // An edit overtakes requests for the previous text.
     let symbols = client.begin("textDocument/documentSymbol", params.clone());
     let pull = client.begin("textDocument/diagnostic", params);
     client.change(URI, 2, json!([{ "text": MODEL }]));
@@ -486,7 +486,7 @@ fn an_editor_that_asks_for_diagnostics_is_not_pushed_any() {
         &part,
         "component Part { port a : translational; s : Spring(2) a -> gnd; }\n",
     );
-    // The other text is right now, and the editor is asked to pull it once more.
+    // The other text is now valid, and the editor is asked to request its diagnostics again.
     client.wait(|message| message["method"] == "workspace/diagnostic/refresh");
     let found = client.pulled(&main);
     assert_eq!(found, Vec::<Value>::new());

@@ -1,4 +1,4 @@
-//! Many edits end where one fresh text does.
+//! Many edits give the same result as one fresh text.
 
 use super::client::{Client, uri};
 use super::same_as_terminal::{listed, terminal};
@@ -6,7 +6,7 @@ use crate::support::program::example;
 use serde_json::{Value, json};
 use std::fs;
 
-/// A generator of numbers that need not be good, only the same each time.
+/// A generator of reproducible numbers, without high quality.
 struct Numbers(u64);
 
 impl Numbers {
@@ -19,7 +19,7 @@ impl Numbers {
     }
 }
 
-/// What is put in: parts of models, broken ones, and letters of all lengths.
+/// Inserted texts: parts of models, broken ones, and letters of all lengths.
 const PIECES: [&str; 14] = [
     "",
     "",
@@ -44,7 +44,7 @@ fn position(text: &str, offset: usize) -> Value {
     json!({ "line": before.matches('\n').count(), "character": before[start..].chars().count() })
 }
 
-/// A boundary of characters that is not between the two of CRLF, where no column points.
+/// A character boundary, except within CRLF, where no column points.
 fn place(text: &str, numbers: &mut Numbers) -> usize {
     let mut at = numbers.below(text.len() + 1);
     while !text.is_char_boundary(at) || text[..at].ends_with('\r') {
@@ -83,7 +83,7 @@ fn random_edits_end_where_a_fresh_text_does() {
         version += 1;
         client.change(&uri, version, json!([{ "text": text }]));
         for _ in 0..5 {
-            // Several changes in a message, many messages before an answer: 10,000 changes in all.
+            // Several changes in a message, many messages before a response: 10,000 changes in total.
             for message in 0..MESSAGES {
                 version += 1;
                 let changes: Vec<Value> = (0..=numbers.below(3))
@@ -105,14 +105,14 @@ fn random_edits_end_where_a_fresh_text_does() {
             }
             fs::write(&path, &text).unwrap();
             let expected = &terminal(&path)[&path];
-            // While lines are half-written, the others stand as they were; a text that is saved has all of its faults.
+            // While lines are incomplete, the other diagnostics stay; a saved text has all of its errors.
             client.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }));
             assert_eq!(listed(&client.pulled(&uri)), *expected, "{text}");
             codes += expected.len();
         }
     }
     assert!(codes > 50, "{codes}");
-    // Hover waits for everything else, so that all other requests were answered before.
+    // Hover waits for everything else, so all other requests have been answered before.
     let start = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 0 } });
     client.ask("textDocument/hover", start).unwrap();
     assert_eq!(client.faults(), Vec::<&Value>::new());

@@ -1,4 +1,4 @@
-//! Imports: unsaved texts are seen, an edit reaches those that use it, and nothing outside of the workspace is read.
+//! Imports: unsaved texts are used, an edit updates dependent texts, and nothing outside the workspace is read.
 
 use super::client::{Client, codes, uri};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn unsaved_texts_are_seen_and_edits_reach_those_that_use_them() {
     assert_eq!(codes(&client.pushed(&main, Some(1))), ["LGM0101"]);
     client.open(&part, PART);
     assert_eq!(client.pushed(&main, Some(1)), Vec::<Value>::new());
-    // Another number of formals is a fault of the text that uses it.
+    // A changed number of parameters is an error of the dependent text.
     client.change(
         &part,
         2,
@@ -34,11 +34,11 @@ fn unsaved_texts_are_seen_and_edits_reach_those_that_use_them() {
     assert!(!client.pushed(&main, Some(1)).is_empty());
     client.change(&part, 3, json!([{ "text": PART }]));
     assert_eq!(client.pushed(&main, Some(1)), Vec::<Value>::new());
-    // A fault in the part is listed there once, though two texts find it.
+    // An error in the component file is listed there once, although two texts find it.
     client.change(&part, 4, json!([{ "text": PART.replace("Spring", "Sprin") }]));
     let found = client.pushed(&part, Some(4));
     assert_eq!(found.len(), 1, "{found:?}");
-    // Closed, it is what lies on the disk: nothing.
+    // After closing, the file on disk counts: it does not exist.
     client.close(&part);
     let missing =
         client.wait(|message| message["params"]["uri"] == main.as_str() && message.to_string().contains("LGM0101"));
@@ -57,7 +57,7 @@ fn files_that_change_on_the_disk_are_noticed() {
     let changes = json!({ "changes": [{ "uri": uri(&part), "type": 1 }] });
     client.notify("workspace/didChangeWatchedFiles", changes.clone());
     assert_eq!(client.pushed(&main, None), Vec::<Value>::new());
-    // What is wrong with a file that is not open is listed there, and goes away.
+    // Errors of a closed file are listed there, and disappear.
     fs::write(&part, PART.replace("Spring", "Sprin")).unwrap();
     client.notify("workspace/didChangeWatchedFiles", changes.clone());
     assert!(!client.pushed(&uri(&part), None).is_empty());
@@ -74,7 +74,7 @@ fn files_that_change_on_the_disk_are_noticed() {
     client.end();
 }
 
-/// What is said of a model in the folder `work`, with this folder open.
+/// The diagnostics of a model in the folder `work`, with this folder open.
 fn said(open: Option<&Path>, path: &Path, text: &str) -> Vec<Value> {
     let mut client = Client::start("utf-16", open);
     client.open(&uri(path), text);
@@ -93,16 +93,16 @@ fn nothing_outside_of_the_workspace_is_read() {
     let (work, other) = (root.join("work"), root.join("other"));
     let main = work.join("main.lgm");
     assert_eq!(said(Some(&work), &main, MAIN), Vec::<Value>::new());
-    // Where no folder is open, it is the text's own.
+    // Without an open folder, the workspace is the folder of the text.
     assert_eq!(said(None, &main, MAIN), Vec::<Value>::new());
-    // A text outside of the folder that is open reads nothing, not even beside it.
+    // A text outside the open folder reads nothing, not even its neighbours.
     let found = said(Some(&other), &main, MAIN);
     assert_eq!(codes(&found), ["LGM0101"]);
     assert!(
         found[0]["message"].as_str().unwrap().contains("outside the folders"),
         "{found:?}"
     );
-    // Paths that lead out are refused, though they are there.
+    // Paths that lead outside are rejected, although the files exist.
     for path in ["../other/part.lgm", &other.join("part.lgm").display().to_string()] {
         let text = MAIN.replace("part.lgm", path);
         assert_eq!(codes(&said(Some(&root), &main, &text)), ["LGM0103"], "{path}");
@@ -123,7 +123,7 @@ fn a_text_without_a_file_reads_only_below_the_workspace() {
     client.end();
 }
 
-/// The places of the text that a workspace edit changes, by URI.
+/// The locations that a workspace edit changes, by URI.
 fn changes(edit: &Value) -> Vec<(String, usize)> {
     let changes = edit["changes"].as_object().unwrap();
     let mut list: Vec<_> = changes
@@ -141,7 +141,7 @@ fn names_are_followed_into_files_that_are_not_open() {
     fs::create_dir(work.join(".hidden")).unwrap();
     fs::write(work.join("part.lgm"), PART).unwrap();
     fs::write(work.join("main.lgm"), MAIN).unwrap();
-    // Through another file, and with a text that names something else so.
+    // Through another file, and with a text that has another item of this name.
     fs::write(
         work.join("through.lgm"),
         "import \"main.lgm\";\nmodel N { node y : translational; q : Part(1) (a = y); m : Mass(1) y -> gnd; }\n",
@@ -170,7 +170,7 @@ fn names_are_followed_into_files_that_are_not_open() {
     let edit = client.ask("textDocument/rename", params.clone()).unwrap();
     let (main, through) = (uri(&work.join("main.lgm")), uri(&work.join("through.lgm")));
     assert_eq!(changes(&edit), [(main, 1), (part, 1), (through, 1)]);
-    // Where a closed file has the new name already, nothing is changed.
+    // If a closed file already has the new name, nothing is changed.
     fs::write(
         work.join("main.lgm"),
         format!("{MAIN}component Piece(k) {{ port a : translational; }}\n"),
@@ -209,7 +209,7 @@ fn the_path_of_an_import_is_completed_below_the_workspace() {
         [("part.lgm".to_string(), json!(8)), ("parts/".to_string(), json!(8))]
     );
     assert_eq!(offered(1, 15), [("cell.lgm".to_string(), json!(14))]);
-    // What lies above the workspace is nobody's business.
+    // Files above the workspace are not accessible.
     assert_eq!(offered(2, 11), []);
     client.end();
 }
@@ -219,7 +219,7 @@ fn a_kind_that_a_file_beside_the_model_defines_is_imported() {
     let (_folder, work) = place();
     fs::create_dir(work.join("sub")).unwrap();
     fs::write(work.join("sub/part.lgm"), PART).unwrap();
-    // It holds the name and does not define it.
+    // It contains the name but does not define it.
     fs::write(work.join("other.lgm"), "// Part\ncomponent Other(Part) { }\n").unwrap();
     let main = uri(&work.join("main.lgm"));
     let text = MAIN.split_once('\n').unwrap().1;
@@ -260,7 +260,8 @@ fn folders_of_a_setting_are_imported_from() {
     client.end();
 }
 
-/// Closed files are checked as they are on disk, open ones as they are, and what was closed has no diagnostics pushed.
+/// Closed files are checked in their state on disk, open ones in their current state; diagnostics of closed texts are
+/// not pushed.
 #[test]
 fn all_models_of_a_folder_are_checked_on_request() {
     let (_folder, root) = place();
@@ -315,7 +316,7 @@ fn imports_follow_a_file_to_its_new_name() {
         assert_eq!(edit["range"]["start"], json!({ "line": 0, "character": 7 }));
         assert_eq!(edit["range"]["end"], json!({ "line": 0, "character": 17 }));
     }
-    // Out of the folder of the models, no import could read it.
+    // Outside the folder of the models, no import could read it.
     let files = json!([{ "oldUri": uri(&root.join("part.lgm")), "newUri": "file:///elsewhere/part.lgm" }]);
     let answer = client
         .ask("workspace/willRenameFiles", json!({ "files": files }))

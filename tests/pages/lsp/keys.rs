@@ -1,4 +1,4 @@
-//! A line is typed key by key: its faults stand on it, and nothing comes or goes on the others.
+//! A line is typed key by key: its errors are on it, and nothing appears or disappears on other lines.
 
 use super::client::Client;
 use crate::support::program::example;
@@ -7,7 +7,7 @@ use std::fs;
 
 const URI: &str = "file:///nowhere/typed.lgm";
 
-/// Examples, and a statement that is typed into each.
+/// Examples, and a statement to type into each.
 const TYPED: [(&str, &str); 5] = [
     ("oscillator", "  extra : Spring(2 [N/m]) x -> gnd;"),
     ("dc_motor", "  extra : RotationalDamper(0.01 [N*m*s/rad]) shaft -> gnd;"),
@@ -19,7 +19,7 @@ const TYPED: [(&str, &str); 5] = [
     ("hydraulic_lift", "  signal extra = 2*sin(time) + across(load);"),
 ];
 
-/// A second source that sets what the first sets already, so that there is something to lose.
+/// A second source that sets an already determined variable, so that a diagnostic can be lost.
 fn with_conflict(text: &str) -> String {
     let conflict = "  node lonely : electrical;\n  held : VoltageSource(1 [V]) lonely -> gnd;\n  \
         twice : VoltageSource(2 [V]) lonely -> gnd;\n";
@@ -27,7 +27,7 @@ fn with_conflict(text: &str) -> String {
     format!("{}{conflict}{}", &text[..end], &text[end..])
 }
 
-/// The diagnostics of a list that begin on a line, or on all others; without the line if that moves.
+/// The diagnostics of a list that begin on a line, or on all others; without the line number if it moves.
 fn on_line(found: &[Value], line: usize, is_on_it: bool) -> Vec<String> {
     let begins = |entry: &Value| entry["range"]["start"]["line"] == line;
     let wanted = found.iter().filter(|entry| begins(entry) == is_on_it);
@@ -36,7 +36,7 @@ fn on_line(found: &[Value], line: usize, is_on_it: bool) -> Vec<String> {
         .collect()
 }
 
-/// The counts of keys.
+/// Counts over the keys.
 #[derive(Debug, Default)]
 struct Count {
     keys: usize,
@@ -45,7 +45,7 @@ struct Count {
     silent: usize,
 }
 
-/// Types a statement at the end of a line, key by key but for the last one.
+/// Types a statement at the end of a line, key by key except the last one.
 fn type_line(client: &mut Client, version: &mut i64, line: usize, words: &str, count: &mut Count) {
     let before = client.pushed(URI, Some(*version));
     let others = on_line(&before, line, false);
@@ -81,7 +81,7 @@ fn a_line_that_is_typed_leaves_the_others_alone() {
         client.pushed(URI, Some(1));
         let mut version = 1;
         for place in places.step_by(4) {
-            // A new statement in front of another one, and that one anew.
+            // A new statement before another one, which is then retyped.
             for (words, replaced) in [(words, 0), (lines[place], 1)] {
                 let mut text = lines.clone();
                 text.splice(place..place + replaced, [""]);

@@ -1,4 +1,4 @@
-//! The changes that are offered for faults: each leaves a model without the fault.
+//! Quick fixes for errors: each leaves a model without the error.
 
 use super::client::{Client, uri};
 use super::same_as_terminal::blocks;
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A server that counts letters.
+/// A server that counts characters.
 fn client(folder: Option<&Path>) -> Client {
     Client::start("utf-32", folder)
 }
 
-/// The byte of a position.
+/// The byte offset of a position.
 fn offset(text: &str, at: &Value) -> usize {
     let number = |name: &str| at[name].as_u64().unwrap() as usize;
     let before: usize = text.split_inclusive('\n').take(number("line")).map(str::len).sum();
@@ -36,7 +36,7 @@ fn edited(text: &str, uri: &str, action: &Value) -> Option<String> {
     Some(new + &text[at..])
 }
 
-/// The quick fixes of a text that is open, at all of its places.
+/// The quick fixes of an open text, at all locations.
 fn fixes(client: &mut Client, uri: &str) -> Vec<Value> {
     let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 10_000, "character": 0 } });
     let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
@@ -45,7 +45,7 @@ fn fixes(client: &mut Client, uri: &str) -> Vec<Value> {
     all.filter(|action| action["kind"] == "quickfix").cloned().collect()
 }
 
-/// The faults of a text: errors, and whatever has a code.
+/// The faults of a text: errors, and everything with a code.
 fn has_fault(client: &mut Client, uri: &str, text: &str, code: &str) -> bool {
     client.open(uri, text);
     let found = client.pushed(uri, Some(1));
@@ -56,7 +56,7 @@ fn has_fault(client: &mut Client, uri: &str, text: &str, code: &str) -> bool {
         .any(|fault| fault["severity"] == 1 || fault["code"] == code)
 }
 
-/// Most pages of codes show a fault with a plain mend, and the editor offers it.
+/// Most pages of codes show an error with a simple fix, and the editor offers it.
 #[test]
 fn most_faults_of_the_pages_have_a_change_that_mends_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ fn a_conflict_in_a_component_stands_at_the_instance_too() {
         (&at[0]["range"]["start"]["line"], &at[0]["range"]["start"]["character"]),
         (&json!(4), &json!(2))
     );
-    // This client shows no related places, so that the steps are in the words.
+    // This client does not support related locations, so the steps are in the message.
     let words = at[0]["message"].as_str().unwrap();
     assert!(
         words.contains("\nline 4: 1. `source` sets the voltage of `a`"),

@@ -1,11 +1,11 @@
-//! Columns in every encoding, on lines that hold more than ASCII, and lines that end in CRLF.
+//! Columns in every encoding, on lines with non-ASCII text, and lines that end in CRLF.
 
 use super::client::Client;
 use serde_json::{Value, json};
 
 const URI: &str = "untitled:Untitled-1";
 
-/// `ä` is 2 bytes of UTF-8 and 1 unit of UTF-16, the face 4 and 2.
+/// `ä` is 2 bytes of UTF-8 and 1 unit of UTF-16, the emoji 4 and 2.
 const TEXT: &str = "// größer 😀\r\nmodel M {\r\n\tnode x : translational; /* ä😀 */ m : Mas(1) x -> gnd;\r\n}\r\n";
 
 /// Columns of `Mas`.
@@ -55,7 +55,7 @@ fn edits_fall_where_the_client_counts() {
         assert!(!client.pushed(URI, Some(1)).is_empty());
         let at = json!({ "line": 2, "character": column + 3 });
         let spring = "s : Spring(2) x -> gnd; output v = across(m); ";
-        // The second change counts on what the first one has made; the third stands behind the end of a line.
+        // The second change is relative to the result of the first one; the third is beyond the end of a line.
         let end = json!({ "line": 2, "character": 1000 });
         let changes = json!([
             { "range": { "start": at, "end": at }, "text": "s" },

@@ -1,4 +1,4 @@
-//! The editor lists exactly what the terminal prints.
+//! The editor lists exactly the diagnostics that the terminal prints.
 
 use super::client::{Client, uri};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// Code, severity, and lines and columns from 1 in characters.
 pub type Listed = (String, i64, [i64; 4]);
 
-/// What the terminal says, by files; what has no place in a file stands at the beginning of the model.
+/// The terminal's diagnostics, by file; one without a location in a file is at the start of the model.
 pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Listed>> {
     let output = Command::new(env!("CARGO_BIN_EXE_lgm"))
         .args(["check", "--format", "json"])
@@ -38,7 +38,7 @@ pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Listed>> {
             ),
             None => (path.to_path_buf(), [1; 4]),
         };
-        // A fault of a component stands at the instance in the model too.
+        // An error of a component is also reported at the instance in the model.
         let labels = entry["labels"].as_array().unwrap();
         let made = labels.iter().skip(1).rfind(|label| {
             let words = label["message"].as_str().unwrap();
@@ -54,7 +54,7 @@ pub fn terminal(path: &Path) -> BTreeMap<PathBuf, BTreeSet<Listed>> {
     found
 }
 
-/// What the editor lists, for a client that counts characters.
+/// The editor's diagnostics, for a client that counts characters.
 pub fn listed(diagnostics: &[Value]) -> BTreeSet<Listed> {
     let one = |entry: &Value| {
         let number = |path: &str| entry.pointer(path).unwrap().as_i64().unwrap();
@@ -69,12 +69,12 @@ pub fn listed(diagnostics: &[Value]) -> BTreeSet<Listed> {
         assert_eq!(entry["source"], "lgm");
         (entry["code"].as_str().unwrap().to_string(), number("/severity"), place)
     };
-    // Hints are the editor's alone.
+    // Only the editor shows hints.
     let printed = diagnostics.iter().filter(|entry| entry["severity"] != 4);
     printed.map(one).collect()
 }
 
-/// Opens each file alone, and compares; how many diagnostics there were.
+/// Opens each file alone, and compares; returns the number of diagnostics.
 fn compare(client: &mut Client, paths: &[PathBuf]) -> usize {
     let (mut count, mut faults) = (0, String::new());
     for path in paths {
@@ -152,7 +152,7 @@ fn of_the_models_of_tests() {
     client.end();
 }
 
-/// The blocks of a page: what stands behind the fence, and the text.
+/// The blocks of a page: the info string of the fence, and the text.
 pub fn blocks(page: &str) -> Vec<(&str, String)> {
     let mut found = Vec::new();
     let mut lines = page.lines();
@@ -165,7 +165,7 @@ pub fn blocks(page: &str) -> Vec<(&str, String)> {
     found
 }
 
-/// Every page's faulty and mended models, in a folder of their own with the files that they import.
+/// Every page's faulty and fixed models, in a separate folder with their imports.
 #[test]
 fn of_the_pages_of_codes() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! A model as the text of a bond graph.
 //!
-//! Where the effort is the across variable, a node is a 0-junction and a branch a 1-junction between two of them; elsewhere it
-//! is the other way round. The ground is left out: its common variable is zero.
+//! If the effort is the across variable, a node is a 0-junction and a branch a 1-junction between two of them;
+//! otherwise the reverse. The ground is omitted: its common variable is zero.
 
 use super::model::{Domain, Kind, Model, Node, Quantity};
 use super::write::{Text, curve, curved, element, number, resistance, source_value};
@@ -9,7 +9,7 @@ use super::write::{Text, curve, curved, element, number, resistance, source_valu
 /// Writes nodes and elements.
 pub fn graph(model: &Model, text: &mut Text) {
     for (at, domain) in model.nodes.iter().enumerate() {
-        // Modal blocks have no bonds of their own; their nodes stay nodes, at which bonds may end.
+        // Modal blocks have no bonds; their nodes stay nodes, at which bonds may end.
         let has_block = model.elements.iter().any(|element| {
             matches!(element.kind, Kind::Bar { .. })
                 && (element.ports[0].0 == Some(at) || element.ports[0].1 == Some(at))
@@ -76,7 +76,7 @@ fn branch(model: &Model, at: usize, text: &mut Text) {
     });
 }
 
-/// The words for across and through, and what stands for A- and T-type and the two sources.
+/// The keywords for across and through, for A- and T-type storage and for the two sources.
 fn words(domain: Domain) -> ([&'static str; 2], [&'static str; 2], [&'static str; 2]) {
     match domain.effort_is_across() {
         true => (["effort", "flow"], ["C", "I"], ["Se", "Sf"]),
@@ -120,14 +120,14 @@ fn kind(model: &Model, at: usize, text: &mut Text) -> String {
                 [*linear, *part, *size],
             )
         }
-        // Power leaves a source along its bond, and enters a branch.
+        // A source's bond points away from it, that of a branch points into it.
         Kind::AcrossSource(value) => format!("{}(-({}))", sources[0], source_value(model, value, text.writing)),
         Kind::ThroughSource(value) => format!("{}({})", sources[1], source_value(model, value, text.writing)),
         _ => unreachable!("other elements are no branches"),
     }
 }
 
-/// A transformer or a gyrator: between domains of different kinds the one is the other.
+/// A transformer or a gyrator: between domains of different kinds, one becomes the other.
 fn coupler(model: &Model, at: usize, text: &mut Text) {
     let element = &model.elements[at];
     let name = &element.name;
@@ -151,7 +151,7 @@ fn coupler(model: &Model, at: usize, text: &mut Text) {
     text.statements.push(format!("{one} -> {name} -> {other};"));
 }
 
-/// A measure of a branch by its junction and its nodes.
+/// A measure of a branch in terms of its junction and its nodes.
 pub fn measure(model: &Model, of: &Quantity) -> String {
     let (Quantity::Across(at, port) | Quantity::Through(at, port)) = of else {
         return integral(model, of);

@@ -1,4 +1,4 @@
-//! Many models, on some threads, and what is reported of those that fail.
+//! Many models on several threads, and the report of failures.
 
 use super::draw::{Drawn, draw};
 use super::model::Model;
@@ -21,13 +21,13 @@ pub struct Tally {
     /// Models that run.
     pub models: usize,
     linear: usize,
-    /// Of them, compared with the matrix exponential.
+    /// The models compared with the matrix exponential.
     exact: usize,
-    /// Relations that were looked at.
+    /// The tested relations.
     pub checked: usize,
-    /// Models that the compiler refuses, or that have no reference, by code or word.
+    /// Models that the compiler rejects, or that have no reference, by code or word.
     skipped: BTreeMap<String, usize>,
-    /// Broken relations by relation and kind.
+    /// Violated relations by relation and kind.
     broken: BTreeMap<String, usize>,
     pub failures: Vec<String>,
 }
@@ -50,7 +50,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Runs the models of seeds, with so many of some relations each.
+/// Runs the models of seeds, with n of the relations each.
 pub fn campaign(seeds: Range<u64>, relations: &[Relation], count: usize) -> Tally {
     let next = AtomicU64::new(seeds.start);
     let tally = Mutex::new(Tally::default());
@@ -70,7 +70,7 @@ pub fn campaign(seeds: Range<u64>, relations: &[Relation], count: usize) -> Tall
     tally.into_inner().expect("no thread panicked")
 }
 
-/// So many of the relations, by chance; the run as it is costs nothing more, and stays.
+/// n random relations; the unchanged run costs nothing more, and is kept.
 fn chosen(seed: u64, relations: &[Relation], count: usize) -> Vec<Relation> {
     let mut all = relations.to_vec();
     let mut random = Random::new(seed ^ 0x4e1a);
@@ -81,10 +81,10 @@ fn chosen(seed: u64, relations: &[Relation], count: usize) -> Vec<Relation> {
     all
 }
 
-/// Of each kind of failure so many are made small.
+/// The number of failures of each kind that are shrunk.
 const SHRUNK: usize = 3;
 
-/// A model is made smaller for no longer.
+/// The time limit for shrinking a model.
 const SHRINKING: Duration = Duration::from_secs(20);
 
 /// The model of one seed.
@@ -136,7 +136,7 @@ fn one(seed: u64, relations: &[Relation], tally: &Mutex<Tally>) {
     }
 }
 
-/// A failing model made small: its case, and what is broken.
+/// A shrunk failing model: its case, and the violated relation.
 fn smaller(
     model: &Model,
     case: &Case,
@@ -156,7 +156,7 @@ fn smaller(
     }
 }
 
-/// Runs so many models in a target, from the first seed on; those that do not run here are passed over.
+/// Runs n models in a target, from the first seed on; unsupported ones are skipped.
 pub fn campaign_of_targets(first: u64, count: u64, target: Target) -> Tally {
     let next = AtomicU64::new(first);
     let tally = Mutex::new(Tally::default());
@@ -164,7 +164,7 @@ pub fn campaign_of_targets(first: u64, count: u64, target: Target) -> Tally {
         for thread in 0..super::threads() {
             let (next, tally) = (&next, &tally);
             scope.spawn(move || {
-                // Each thread has a folder of its own for what is built once.
+                // Each thread has a separate folder for shared builds.
                 let targets = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("metamorphic-rust-{thread}"));
                 while (tally.lock().expect("no thread panicked").models as u64) < count {
                     let seed = next.fetch_add(1, Ordering::Relaxed);

@@ -1,34 +1,34 @@
-//! When two runs count as the same.
+//! The criterion by which two runs count as equal.
 //!
-//! Two runs at the relative tolerance `rtol` may differ in a column by [`SHARE`] times `rtol` of the column's size. That size
-//! is its range over the rows, and at least a thousandth of each of these: its largest value (what hardly moves is measured by what
-//! it is), the largest value of the same quantity in the model, and what it would be if the states, each of them known to a share
-//! of its own size, did not cancel each other in it. Nothing is smaller than 1e-12 of the largest value of the model in units in
-//! which values are near 1: what is zero but for rounding is zero. Where a model multiplies every error, the difference that a change of all
-//! values by a millionth makes is measured, and what is allowed grows by as much as that difference is more than a hundred such
-//! changes.
+//! Two runs at the relative tolerance `rtol` may differ in a column by [`SHARE`] times `rtol` of the column's
+//! magnitude. The magnitude is its range over the samples, but at least a thousandth of each of these: its largest
+//! absolute value (for nearly constant columns); the largest value of the same quantity in the model; and its value if
+//! the states, each known to a fraction of its magnitude, did not cancel in it. The minimum is 1e-12 of the largest
+//! value of the model in units in which values are near 1, so that round-off counts as zero. If a model amplifies
+//! errors, the test measures the effect of changing all values by a millionth. The tolerance grows by the factor by
+//! which this effect exceeds a hundred such changes.
 
 use super::run::Rows;
 
-/// How many relative tolerances of a column's size are allowed.
+/// The number of relative tolerances of a column's magnitude that are allowed.
 pub const SHARE: f64 = 1000.0;
 
-/// A column that is to be compared: its name, the factor from the expected to the found, and the size that it is measured by.
+/// A compared column: its name, the factor from the expected to the found value, and its magnitude.
 #[derive(Clone, Debug)]
 pub struct Column {
     pub name: String,
     pub factor: f64,
     pub size: f64,
-    /// How much more than usual is allowed.
+    /// The factor by which the tolerance is increased.
     pub grows: f64,
 }
 
 /// The largest difference.
 #[derive(Clone, Debug, Default)]
 pub struct Difference {
-    /// In sizes of the column.
+    /// Relative to the magnitude of the column.
     pub share: f64,
-    /// In what is allowed.
+    /// Relative to the tolerance.
     pub excess: f64,
     pub column: String,
     pub time: f64,
@@ -44,7 +44,7 @@ pub fn extent(values: &[f64]) -> (f64, f64) {
     (high - low, high.abs().max(low.abs()))
 }
 
-/// The largest difference of any column, counted in what is allowed at a relative tolerance.
+/// The largest difference of any column, relative to the allowed difference at a relative tolerance.
 pub fn difference(columns: &[Column], expected: &Rows, found: &Rows, allowed: f64) -> Result<Difference, String> {
     if expected.times.len() != found.times.len() {
         return Err(format!("{} and {} rows", expected.times.len(), found.times.len()));

@@ -4,9 +4,9 @@ use super::model::{Controller, Curve, Domain, Element, Function, Kind, Model, No
 use super::random::Random;
 use super::rescale::Units;
 
-/// What a model is made of, by chance.
+/// The random choices for a model.
 struct Flavour {
-    /// Over how many decades values are spread.
+    /// The number of decades over which values are spread.
     decades: f64,
     nonlinear: bool,
     starts: bool,
@@ -20,7 +20,7 @@ struct Draw {
     model: Model,
 }
 
-/// A number of three digits.
+/// A number with three digits.
 fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().expect("a number")
 }
@@ -31,7 +31,7 @@ impl Draw {
         (self.random.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Around 1, over so many decades.
+    /// Around 1, spread over n decades.
     fn around(&mut self, decades: f64) -> f64 {
         let exponent = (self.share() - 0.5) * decades;
         rounded(10f64.powf(exponent))
@@ -62,7 +62,7 @@ impl Draw {
             (false, _) if is_curved => (self.curved(), ports),
             (false, _) => (Kind::DType(value), ports),
             (true, true) => {
-                // A mass moves against the ground.
+                // A mass moves relative to the ground.
                 let is_free = matches!(domain, Domain::Electrical | Domain::Fluid);
                 let ports = if is_free { ports } else { (ports.1.or(ports.0), None) };
                 match is_curved {
@@ -106,7 +106,7 @@ impl Draw {
         }
     }
 
-    /// A part in one domain; its nodes.
+    /// A part in one domain; returns its nodes.
     fn region(&mut self) -> Vec<usize> {
         let domain = self.random.choose(&Domain::ALL);
         let first = self.model.nodes.len();
@@ -145,7 +145,7 @@ impl Draw {
         self.element(kind, ports.to_vec());
     }
 
-    /// A time within the run: often one of a row.
+    /// A time within the run: often that of a sample.
     fn instant(&mut self) -> f64 {
         let share = match self.random.percent(60) {
             true => self.random.between(0, 9) as f64 / 10.0,
@@ -199,7 +199,7 @@ impl Draw {
         }
     }
 
-    /// A source of the first function, or of both.
+    /// A source with the first function, or with both.
     fn source(&mut self, nodes: &[usize]) {
         let mut terms = vec![(1.0, Quantity::Function(0))];
         if self.model.functions.len() > 1 && self.random.percent(50) {
@@ -228,7 +228,7 @@ impl Draw {
         }
     }
 
-    /// Something to measure.
+    /// A random measure.
     fn measured(&mut self) -> Quantity {
         let at = self.random.below(self.model.elements.len());
         let element = &self.model.elements[at];
@@ -307,7 +307,7 @@ impl Draw {
         self.model.outputs = outputs.collect();
     }
 
-    /// Other base units, so that numbers are as small and large as those of practice.
+    /// Other base units, so that the magnitudes of numbers are those of practice.
     fn units(&mut self) -> Units {
         let power =
             |random: &mut Random, low: i32, high: i32| 10f64.powi(low + random.below((high - low + 1) as usize) as i32);
@@ -320,7 +320,7 @@ impl Draw {
     }
 }
 
-/// A model in units in which its values are near 1, and the units in which it is to be run.
+/// A model in units in which its values are near 1, and the units in which it is run.
 pub struct Drawn {
     pub model: Model,
     pub units: Units,

@@ -1,7 +1,8 @@
-//! The rows of a linear model by the matrix exponential, in double-double arithmetic.
+//! The samples of a linear model by the matrix exponential, in double-double arithmetic.
 //!
-//! The inputs are solutions of a linear system themselves, which stands beside the model's. Between corners, all of it moves by
-//! one exponential a step from row to row; at corners the inputs are set anew and states move by E times their steps.
+//! The inputs are solutions of a linear system themselves, which augments that of the model. Between corners, one
+//! exponential for each step advances the whole system from sample to sample. At corners the inputs are set again and
+//! states move by E times their steps.
 
 use super::model::Function;
 use super::scalar::DoubleDouble;
@@ -94,7 +95,7 @@ impl Square {
     }
 }
 
-/// The inputs as a linear system: for each its straight part and the slope of that, then sines and decays, then a one.
+/// The inputs as a linear system: the linear part and its slope for each, then sines and exponentials, then a one.
 struct Generator<'a> {
     functions: &'a [Function],
     /// For each sine its input, factor, frequency and phase.
@@ -139,7 +140,7 @@ impl Generator<'_> {
         out
     }
 
-    /// The inputs from its states, by rows.
+    /// The inputs in terms of its states, by rows.
     fn inputs(&self) -> Vec<Vec<f64>> {
         let mut out = vec![vec![0.0; self.size()]; self.functions.len()];
         for (at, row) in out.iter_mut().enumerate() {
@@ -157,7 +158,7 @@ impl Generator<'_> {
         out
     }
 
-    /// Its states just behind a time.
+    /// Its states just after a time.
     fn states(&self, time: f64) -> Vec<f64> {
         let mut out: Vec<f64> = self
             .functions
@@ -189,8 +190,8 @@ fn product(a: &[Vec<f64>], b: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Rows of outputs at times that rise in equal steps from 0, from the states just after the start; none where a function is
-/// not known to this solution, or the numbers leave the doubles.
+/// Samples of outputs at times in equal steps from 0, from the states just after the start; none if this solution does
+/// not support a function, or if numbers overflow.
 pub fn rows(form: &LinearForm<f64>, functions: &[Function], first: &[f64], times: &[f64]) -> Option<Vec<Vec<f64>>> {
     let generator = Generator::new(functions);
     let (n, m, w) = (first.len(), functions.len(), generator.size());
@@ -239,7 +240,7 @@ pub fn rows(form: &LinearForm<f64>, functions: &[Function], first: &[f64], times
     let mut corners = corners.into_iter().peekable();
     let mut out = Vec::new();
     for time in times {
-        // At the instant of a corner the value after it holds, within the rounding of the two.
+        // At the instant of a corner the value after it applies, within the round-off of the two.
         while let Some(corner) = corners.next_if(|corner| *corner <= time * (1.0 + 8.0 * f64::EPSILON)) {
             motion.go(corner);
             let value = |point: &[DoubleDouble], input: usize| -> f64 {
@@ -272,7 +273,7 @@ pub fn rows(form: &LinearForm<f64>, functions: &[Function], first: &[f64], times
     Some(out)
 }
 
-/// A point that moves by exponentials.
+/// A point that is advanced by exponentials.
 struct Motion<'a> {
     whole: &'a Square,
     /// Exponentials by the length of their step.
@@ -287,7 +288,7 @@ impl Motion<'_> {
         if step <= 0.0 {
             return;
         }
-        // Steps from row to row differ by the rounding of their times alone.
+        // Steps from sample to sample differ only by the round-off of their times.
         let same = |known: &(f64, Square)| (known.0 - step).abs() <= 4.0 * f64::EPSILON * time;
         let at = match self.known.iter().position(same) {
             Some(at) => at,

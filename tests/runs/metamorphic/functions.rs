@@ -1,9 +1,9 @@
-//! Functions of time: as text, in another unit of time, and for the exact solution as a linear system of their own.
+//! Functions of time: as text, in another unit of time, and as a linear system for the exact solution.
 
 use super::model::{Function, Shape};
 use super::write::number;
 
-/// A factor in front of a text; none where it is 1.
+/// A factor before a text; none if it is 1.
 pub fn product(factor: f64, text: &str) -> String {
     match factor {
         1.0 => text.to_string(),
@@ -24,7 +24,7 @@ pub fn joined(terms: &[String]) -> String {
     text
 }
 
-/// `time - at`, in parentheses where it is a difference.
+/// `time - at`, in parentheses if it is a difference.
 fn since(at: f64) -> String {
     match at {
         0.0 => "time".to_string(),
@@ -50,7 +50,7 @@ impl Shape {
         }
     }
 
-    /// The same shape where a second is counted as `factor`.
+    /// The same shape with a second counted as `factor`.
     fn in_time(&self, factor: f64) -> Shape {
         match self {
             Shape::Constant => Shape::Constant,
@@ -81,7 +81,7 @@ impl Shape {
         }
     }
 
-    /// The same shape where a clock shows so much more, with the factor that it gets; none where it has no such text.
+    /// The same shape with the clock advanced by this time, with the resulting factor; none if it has no such text.
     fn later(&self, by: f64) -> Option<(f64, Shape)> {
         let shape = match self {
             Shape::Constant => Shape::Constant,
@@ -116,7 +116,7 @@ impl Shape {
         Some((1.0, shape))
     }
 
-    /// Times at which the shape is not smooth; none where it is none that the exact solution knows.
+    /// Times at which the shape is not smooth; none if the exact solution does not support it.
     fn corners(&self) -> Option<Vec<f64>> {
         match self {
             Shape::Constant | Shape::Sine { .. } | Shape::Decay { .. } => Some(Vec::new()),
@@ -127,7 +127,7 @@ impl Shape {
         }
     }
 
-    /// Values of the basis of [`Shape::basis`] behind a time, between corners.
+    /// Values of the basis of [`Shape::basis`] just after a time, between corners.
     fn coefficients(&self, from: f64) -> [f64; 2] {
         match self {
             Shape::Constant => [1.0, 0.0],
@@ -140,7 +140,7 @@ impl Shape {
     }
 }
 
-/// Value and slope of straight lines just behind a time.
+/// Value and slope of straight lines just after a time.
 fn segment(times: &[f64], values: &[f64], from: f64) -> [f64; 2] {
     let place = times.iter().take_while(|time| **time <= from).count();
     if place == 0 {
@@ -153,7 +153,7 @@ fn segment(times: &[f64], values: &[f64], from: f64) -> [f64; 2] {
     [values[place - 1] + slope * (from - times[place - 1]), slope]
 }
 
-/// Straight lines as ramps that bend where they do.
+/// Straight lines as ramps with the same corners.
 fn lines(times: &[f64], values: &[f64]) -> String {
     let mut slope = 0.0;
     let mut terms = vec![number(values[0])];
@@ -180,13 +180,13 @@ impl Function {
         joined(&terms.collect::<Vec<_>>())
     }
 
-    /// The same function where a second is counted as `factor`.
+    /// The same function with a second counted as `factor`.
     pub fn in_time(&self, factor: f64) -> Function {
         let terms = self.0.iter();
         Function(terms.map(|(part, shape)| (*part, shape.in_time(factor))).collect())
     }
 
-    /// The same function where a clock shows so much more.
+    /// The same function with the clock advanced by this time.
     pub fn later(&self, by: f64) -> Option<Function> {
         let terms = self.0.iter().map(|(part, shape)| {
             let (factor, shape) = shape.later(by)?;
@@ -195,7 +195,7 @@ impl Function {
         Some(Function(terms.collect::<Option<_>>()?))
     }
 
-    /// The table that the function is, where it is one alone.
+    /// The table, if the function is a single table.
     pub fn table(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         match &self.0[..] {
             [(factor, Shape::Lines { times, values })] => {
@@ -206,13 +206,13 @@ impl Function {
         }
     }
 
-    /// Times at which the function is not smooth; none where the exact solution does not know it.
+    /// Times at which the function is not smooth; none if the exact solution does not support it.
     pub fn corners(&self) -> Option<Vec<f64>> {
         let lists: Option<Vec<Vec<f64>>> = self.0.iter().map(|term| term.1.corners()).collect();
         lists.map(|lists| lists.concat())
     }
 
-    /// Value and slope of all that is straight, just behind a time.
+    /// Value and slope of the piecewise linear part, just after a time.
     pub fn straight(&self, from: f64) -> [f64; 2] {
         self.0.iter().fold([0.0, 0.0], |sum, (factor, shape)| {
             let [value, slope] = shape.coefficients(from);
@@ -228,7 +228,7 @@ impl Function {
         })
     }
 
-    /// The decays: factor and rate.
+    /// The exponentials: factor and rate.
     pub fn decays(&self) -> impl Iterator<Item = (f64, f64)> {
         self.0.iter().filter_map(|(factor, shape)| match shape {
             Shape::Decay { rate } => Some((*factor, *rate)),

@@ -1,7 +1,7 @@
-//! Random models in a form of their own: branches between nodes, functions of time, controllers, and what is measured.
+//! Random models in a separate representation: branches between nodes, functions of time, controllers, and measures.
 //!
-//! Values are kept in the neutral form of each law (`through = C*der(across)`, `across = L*der(through)`,
-//! `across = R*through`), so that a change of units is one rule for all domains.
+//! Values are stored in the neutral form of each law (`through = C*der(across)`, `across = L*der(through)`, `across =
+//! R*through`), so that a change of units is one rule for all domains.
 
 pub use crate::support::domain::Domain;
 
@@ -46,7 +46,7 @@ pub enum Shape {
     Rectified {
         omega: f64,
     },
-    /// Straight lines between points, level beyond them; zero at the first point.
+    /// Straight lines between points, constant beyond them; zero at the first point.
     Lines {
         times: Vec<f64>,
         values: Vec<f64>,
@@ -57,7 +57,7 @@ pub enum Shape {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Function(pub Vec<(f64, Shape)>);
 
-/// What can be measured, or drives a source.
+/// A measurable quantity, or a signal for a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
     One,
@@ -72,11 +72,11 @@ pub enum Quantity {
     IntAcross(usize),
     Power(usize),
     Energy(usize),
-    /// The first times the second, which is the place of a function: a coefficient that changes with time.
+    /// The product of a function, by its index, and a quantity: a time-varying coefficient.
     Modulated(usize, Box<Quantity>),
 }
 
-/// A sum of quantities, kept within limits where there are any.
+/// A sum of quantities, optionally limited.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Sum {
     pub terms: Vec<(f64, Quantity)>,
@@ -123,7 +123,7 @@ pub enum Kind {
     ThroughSource(Sum),
     Transformer(f64),
     Gyrator(f64),
-    /// A fixed-free bar with one port at its free end: density, Young's modulus, damping ratio, and the number of modes.
+    /// A fixed-free bar with one port at its free end: density, Young's modulus, damping ratio, and number of modes.
     Bar {
         density: f64,
         modulus: f64,
@@ -137,7 +137,7 @@ pub enum Kind {
 pub struct Element {
     pub name: String,
     pub kind: Kind,
-    /// One pair of nodes a port.
+    /// One pair of nodes for each port.
     pub ports: Vec<(Node, Node)>,
     /// Across of an A-type, through of a T-type, the integral of a cubic storage.
     pub start: Option<f64>,
@@ -150,7 +150,7 @@ pub struct Controller {
     pub start: f64,
 }
 
-/// An output: a factor times what is measured.
+/// An output: a factor times a measured quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     pub name: String,
@@ -158,7 +158,7 @@ pub struct Output {
     pub quantity: Quantity,
 }
 
-/// A model and how long it runs.
+/// A model and the duration of its run.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Model {
     pub nodes: Vec<Domain>,
@@ -185,7 +185,7 @@ impl Model {
         sources.chain(self.controllers.iter().map(|controller| &controller.rate))
     }
 
-    /// All sums of the model, to be changed.
+    /// All sums of the model, mutable.
     pub fn sums_mut(&mut self) -> impl Iterator<Item = &mut Sum> {
         let sources = self.elements.iter_mut().filter_map(|element| match &mut element.kind {
             Kind::AcrossSource(sum) | Kind::ThroughSource(sum) => Some(sum),
@@ -194,7 +194,7 @@ impl Model {
         sources.chain(self.controllers.iter_mut().map(|controller| &mut controller.rate))
     }
 
-    /// Everything that is measured anywhere.
+    /// All measured quantities.
     pub fn quantities_mut(&mut self) -> Vec<(&mut f64, &mut Quantity)> {
         let Model {
             elements,
@@ -229,7 +229,7 @@ impl Quantity {
         }
     }
 
-    /// The same with other numbers of elements, functions and controllers; none where one of them is gone.
+    /// The same with renumbered elements, functions and controllers; none if one of them is missing.
     pub fn renumbered(&self, with: &dyn Fn(Part, usize) -> Option<usize>) -> Option<Quantity> {
         Some(match self {
             Quantity::One => Quantity::One,
@@ -247,7 +247,7 @@ impl Quantity {
     }
 }
 
-/// What has numbers in a model.
+/// The parts of a model that have indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Element,

@@ -1,4 +1,4 @@
-//! What must not change the rows of a model, and whether it does.
+//! Metamorphic relations: changes that must not affect the samples of a model, and their tests.
 
 use super::compare::{Column, Difference, SHARE, difference, extent};
 use super::exact;
@@ -12,10 +12,10 @@ use lgm::equations::{StateRequest, StateSystem};
 use lgm::simulate::{Method, Plan, Table};
 use std::cell::OnceCell;
 
-/// What is done to a model or to its run.
+/// A change of a model or of its run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Relation {
-    /// Nothing: the plain run against the reference.
+    /// None: the plain run compared with the reference.
     Itself,
     Method(Method),
     Place(Place),
@@ -31,22 +31,22 @@ pub enum Relation {
     Flipped,
     Parted,
     Bonds,
-    /// A bond graph of another order, with its functions in place.
+    /// A bond graph in another order, with its functions in place.
     BondsShuffled,
     States(StateRequest),
     Portable,
     Symbolic,
     Dense,
     Sparse,
-    /// A function that is straight between points, as a table.
+    /// A piecewise linear function, as a table.
     Table,
-    /// The run begins later, and all functions with it.
+    /// The run and all functions start later.
     Later,
 }
 
 impl Relation {
-    /// Those that hold for every model of `cargo test`. The others wait for scales of tolerances, rows between steps, starts that
-    /// do not hang on the order of lines; a campaign looks at all.
+    /// Relations tested for every model of `cargo test`. The others concern tolerance scales, samples between steps,
+    /// and independence of initial values from the order of lines; a campaign tests all.
     pub const SETTLED: [Relation; 10] = [
         Relation::Place(Place::Signal),
         Relation::Place(Place::Written),
@@ -90,12 +90,12 @@ impl Relation {
         Relation::Sparse,
         Relation::Table,
         Relation::Later,
-        // Twice the order, since that is where faults have been.
+        // The order counts twice, because it has caused bugs before.
         Relation::Shuffled,
     ];
 
-    /// Whether the run is another and the model the same: its rows are held against the reference; those of a model that
-    /// is written otherwise are held against those of the model as it was.
+    /// Whether the run changes and the model does not: its samples are compared with the reference; those of a
+    /// rewritten model are compared with those of the original.
     fn is_about_runs(self) -> bool {
         matches!(
             self,
@@ -103,20 +103,20 @@ impl Relation {
         )
     }
 
-    /// A word for it, without blanks.
+    /// A short name, without spaces.
     pub fn word(&self) -> String {
         let text = format!("{self:?}").to_lowercase();
         text.replace(['(', ')'], "-").trim_end_matches('-').to_string()
     }
 }
 
-/// So many rows at least show of what size a column is.
+/// The minimum number of samples that determines a column's magnitude.
 const SEEN: usize = 200;
 
-/// Less than this share of the largest value of a model, in units in which values are near 1, is rounding.
+/// The fraction of a model's largest value, in units in which values are near 1, below which values are round-off.
 const NOTHING: f64 = 1e-12;
 
-/// How a run is made.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     pub points: usize,
@@ -124,7 +124,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those of a seed.
+    /// The settings for a seed.
     pub fn draw(seed: u64) -> Settings {
         let mut random = Random::new(seed ^ 0x5e77);
         Settings {
@@ -133,7 +133,7 @@ impl Settings {
         }
     }
 
-    /// The same with more rows, and every how many of them is one of these.
+    /// The same with more samples, and the interval at which they coincide with these.
     fn finer(&self) -> (Settings, usize) {
         let stride = SEEN.div_ceil(self.points - 1);
         let points = (self.points - 1) * stride + 1;
@@ -150,7 +150,7 @@ impl Settings {
     }
 }
 
-/// A model that runs, and what its rows should be.
+/// A model that runs, and its expected samples.
 pub struct Case {
     /// In the units of its seed.
     pub model: Model,
@@ -168,10 +168,10 @@ pub struct Case {
     grown: OnceCell<Vec<Column>>,
 }
 
-/// How a relation is broken.
+/// A violated relation.
 #[derive(Clone, Debug)]
 pub struct Broken {
-    /// One word for faults of one kind.
+    /// A keyword for violations of one kind.
     pub kind: String,
     pub words: String,
     pub share: f64,
@@ -189,7 +189,7 @@ impl Broken {
     }
 }
 
-/// The variant of a case that a relation makes.
+/// The variant of a case under a relation.
 struct Variant {
     text: String,
     states: StateRequest,
@@ -197,19 +197,19 @@ struct Variant {
     plan: Plan,
     native: bool,
     table: Option<Table>,
-    /// Every so many rows of the expected and the found are compared.
+    /// The intervals at which expected and found samples are compared.
     strides: (usize, usize),
     units: Units,
 }
 
 impl Case {
-    /// The case of a model, or why there is none.
+    /// The case of a model, or the reason why there is none.
     pub fn new(natural: &Model, units: Units, settings: Settings) -> Result<Case, Fault> {
         let model = units.apply(natural);
         let text = write(&model, Writing::PLAIN);
         let system = compile(&text, StateRequest::Natural, false)?;
         let base = run(&system, &settings.plan(&model), true, None);
-        // Between few rows there may be more than at them, and columns are measured by that.
+        // Few samples may miss larger values between them, and the magnitude of columns is based on those.
         let (finer, stride) = settings.finer();
         let exact = exactly(&system, &model, &finer, &base);
         let is_exact = exact.is_some();
@@ -245,28 +245,28 @@ impl Case {
         self.system.equations.linear
     }
 
-    /// How it is run.
+    /// The settings of its run.
     pub fn plan(&self) -> Plan {
         self.settings.plan(&self.model)
     }
 
-    /// The times of its rows.
+    /// The times of its samples.
     pub fn times(&self) -> Vec<f64> {
         self.reference.times.clone()
     }
 
-    /// How a relation is broken, where it is.
+    /// The violation of a relation, if any.
     pub fn check(&self, relation: Relation, seed: u64) -> Option<Broken> {
         let variant = self.variant(relation, seed)?;
         let found = self.run(relation, &variant);
-        // What fails in the same way as it is would be reported twice.
+        // A failure that the unchanged model shares would be reported twice.
         if let (Err(fault), Err(own)) = (&found, &self.base)
             && relation != Relation::Itself
             && fault.word() == own.word()
         {
             return None;
         }
-        // A method may be slow where another is not.
+        // A method may be slow for models that others solve quickly.
         if relation == Relation::Itself && found == Err(Fault::Slow) {
             return Some(Broken::new(
                 "slow".into(),
@@ -285,7 +285,7 @@ impl Case {
         self.compared(&expected, found, &variant.units, allowed, &variant.text)
     }
 
-    /// How rows that come from elsewhere are wrong, where they are.
+    /// The error of samples from another source, if any.
     pub fn judge(&self, found: Result<Rows, Fault>, text: &str) -> Option<Broken> {
         if self.base.is_err() {
             return None;
@@ -333,7 +333,7 @@ impl Case {
         run(&system, &variant.plan, variant.native, variant.table.clone())
     }
 
-    /// The variant of a relation; none where it has no meaning for this model.
+    /// The variant of a relation; none if it does not apply to this model.
     fn variant(&self, relation: Relation, seed: u64) -> Option<Variant> {
         let mut random = Random::new(seed.wrapping_mul(31) ^ 0xabcd);
         let model = &self.model;
@@ -414,7 +414,7 @@ impl Case {
         Some(variant)
     }
 
-    /// The columns, with what a change of all values by a millionth does to them.
+    /// The columns, with their sensitivity to a change of all values by a millionth.
     fn grown(&self) -> Vec<Column> {
         let mut out = self.columns.clone();
         for seed in 0..2 {
@@ -454,7 +454,7 @@ fn reference_of(natural: &Model, units: &Units, settings: &Settings) -> Result<R
     }
 }
 
-/// The rows by the matrix exponential, where the model is linear and its functions are known to that.
+/// The samples from the matrix exponential, if the model is linear and its functions are supported.
 fn exactly(system: &StateSystem, model: &Model, settings: &Settings, base: &Result<Rows, Fault>) -> Option<Rows> {
     let form = system.matrices.numeric.as_ref().filter(|_| system.equations.linear)?;
     let base = base.as_ref().ok()?;
@@ -471,7 +471,8 @@ fn exactly(system: &StateSystem, model: &Model, settings: &Settings, base: &Resu
     })
 }
 
-/// The rows of a run at tight tolerances in units in which all values are near 1, in the units of the model.
+/// The samples of a run at tight tolerances in units in which all values are near 1, converted to the units of the
+/// model.
 fn tight(natural: &Model, units: &Units, settings: &Settings, model: &Model) -> Result<Rows, Fault> {
     let system = compile(&write(natural, Writing::PLAIN), StateRequest::Natural, false)?;
     let within = |rtol: f64, atol: f64, method: Method| {
@@ -490,7 +491,7 @@ fn tight(natural: &Model, units: &Units, settings: &Settings, model: &Model) -> 
     };
     let rows = by_some_method(tightest * 1e-3);
     let mut rows = rows.or_else(|_| within(0.1 * settings.rtol, 1e-3 * settings.rtol, Method::Sdirk))?;
-    // What stays far below 1 also in these units has digits only if the tolerance lies as far below.
+    // Values far below 1 in these units have correct digits only if the tolerance is correspondingly small.
     let least = rows.smallest_column();
     if least < 1e-2 {
         rows = by_some_method(tightest * 1e-3 * least).unwrap_or(rows);
@@ -543,7 +544,7 @@ fn disturbed(model: &Model, seed: u64) -> Model {
     out
 }
 
-/// What each output is measured by.
+/// The measured quantity of each output.
 fn columns(model: &Model, natural: &Model, units: &Units, reference: &Rows, base: Option<&Rows>) -> Vec<Column> {
     let kind = |quantity: &Quantity| match quantity {
         Quantity::Across(at, port) => (0, model.domain(*at, *port).place()),

@@ -1,20 +1,20 @@
-//! The same model in other base units: every number changes, and every column of its rows by one factor.
+//! The same model in other base units: every number changes, and every column of its samples by one factor.
 
 use super::model::{Curve, Domain, Kind, Model, Quantity, Sum};
 
-/// How many new units an old one is.
+/// The number of new units in an old one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
-    /// Of the across variable of each domain.
+    /// For the across variable of each domain.
     pub across: [f64; 4],
-    /// Of power, which all domains share.
+    /// For power, in all domains.
     pub power: f64,
-    /// Of time.
+    /// For time.
     pub time: f64,
 }
 
 impl Units {
-    /// Nothing changes.
+    /// No change.
     pub const SAME: Units = Units {
         across: [1.0; 4],
         power: 1.0,
@@ -126,7 +126,7 @@ impl Units {
     }
 }
 
-/// Whether a curve is odd, so that a branch may be drawn the other way round.
+/// Whether a curve is odd, so that a branch may be reversed.
 pub fn is_odd(curve: Curve) -> bool {
     !matches!(curve, Curve::Exponential | Curve::Gap)
 }

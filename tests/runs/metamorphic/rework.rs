@@ -1,10 +1,10 @@
-//! The same model drawn otherwise: branches the other way round, storage in two parts.
+//! The same model drawn differently: reversed branches, divided storage.
 
 use super::model::{Kind, Model, Quantity};
 use super::random::Random;
 use super::rescale::is_odd;
 
-/// Some branches are drawn the other way round.
+/// Some branches are reversed.
 pub fn flipped(model: &Model, random: &mut Random) -> Model {
     let mut out = model.clone();
     let mut turned = vec![false; model.elements.len()];
@@ -37,7 +37,7 @@ pub fn flipped(model: &Model, random: &mut Random) -> Model {
     out
 }
 
-/// Whether only the across variable of an element is looked at.
+/// Whether only the across variable of an element is measured.
 fn is_seen_across_alone(model: &Model, element: usize) -> bool {
     let looks = |quantity: &Quantity| match quantity {
         Quantity::Across(..) => true,
@@ -51,7 +51,8 @@ fn is_seen_across_alone(model: &Model, element: usize) -> bool {
         .all(|quantity| quantity.element() != Some(element) || looks(quantity))
 }
 
-/// One A-type element is two in parallel, one T-type or resistor too; none where there is nothing to part.
+/// One A-type element is divided into two in parallel, and likewise a T-type element or a resistor; none if there is
+/// none.
 pub fn parted(model: &Model, random: &mut Random) -> Option<Model> {
     let is_free = |at: &usize| is_seen_across_alone(model, *at);
     let parts: Vec<usize> = (0..model.elements.len())
@@ -75,7 +76,7 @@ pub fn parted(model: &Model, random: &mut Random) -> Option<Model> {
     match (&mut first.kind, &mut second.kind) {
         (Kind::AType(one), Kind::AType(other)) => {
             (*one, *other) = (*one * share, *other * (1.0 - share));
-            // One start says both.
+            // One initial value determines both.
             if random.percent(50) {
                 second.start = None;
             }

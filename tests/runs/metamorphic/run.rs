@@ -1,4 +1,4 @@
-//! Compiles and runs a text in this process, within bounds.
+//! Compiles and runs a text in this process, within limits.
 
 use lgm::diagnostic::Severity;
 use lgm::equations::{Options, StateRequest, StateSystem};
@@ -8,27 +8,27 @@ use nalgebra::{DMatrix, DVector};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// No run takes more steps.
+/// The maximum number of steps of a run.
 const STEPS: u64 = 30_000;
 
-/// Nor more time; steps of large models are slow.
+/// The maximum duration; steps of large models are slow.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Why there are no rows.
+/// The reason why there are no samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The text has faults: their codes, and what is said.
+    /// The text has errors: their codes and messages.
     Refused(String),
-    /// The run failed, with its words.
+    /// The run failed, with its message.
     Failed(String),
-    /// The run needed more steps or time than it is given.
+    /// The run exceeded its limit of steps or time.
     Slow,
     /// The compiler or the run panicked.
     Panicked(String),
 }
 
 impl Fault {
-    /// Faults of one kind have one word.
+    /// Failures of one kind share a keyword.
     pub fn word(&self) -> String {
         match self {
             Fault::Refused(words) => words.split(':').next().unwrap_or("").to_string(),
@@ -39,17 +39,18 @@ impl Fault {
     }
 }
 
-/// Rows of a run.
+/// Samples of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     pub names: Vec<String>,
     pub times: Vec<f64>,
     pub values: Vec<Vec<f64>>,
-    /// The states of the first row.
+    /// The states of the first sample.
     pub first: Vec<f64>,
-    /// For each output, the most that it would move in any row if each state moved by its own size; empty where nobody looked.
+    /// For each output, its largest change in any sample if each state changed by its own magnitude; empty if not
+    /// computed.
     pub by_states: Vec<f64>,
-    /// The codes of what the run remarked.
+    /// The codes of the run's remarks.
     pub notes: Vec<String>,
 }
 
@@ -60,7 +61,7 @@ impl Rows {
         Some(self.values.iter().map(|row| row[at]).collect())
     }
 
-    /// The size of the smallest output that is more than rounding beside the largest one.
+    /// The magnitude of the smallest output above the round-off of the largest one.
     pub fn smallest_column(&self) -> f64 {
         let size = |at: usize| self.values.iter().map(|row| row[at].abs()).fold(0.0, f64::max);
         let sizes: Vec<f64> = (0..self.names.len()).map(size).collect();
@@ -69,7 +70,7 @@ impl Rows {
         seen.fold(largest, f64::min)
     }
 
-    /// Every so many rows.
+    /// The samples at an interval.
     pub fn every(&self, stride: usize) -> Rows {
         Rows {
             names: self.names.clone(),
@@ -82,7 +83,7 @@ impl Rows {
     }
 }
 
-/// A panic is a fault like others.
+/// A panic is a failure like any other.
 pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().cloned();
@@ -129,10 +130,10 @@ impl Progress for Until {
     }
 }
 
-/// A change of a state that is small beside it, and large beside rounding.
+/// A change of a state that is small relative to it, and large relative to round-off.
 const SMALL: f64 = 1e-6;
 
-/// The unknowns of the loops by plain Newton's iteration; none where that finds none.
+/// The unknowns of the loops by plain Newton iteration; none if it fails.
 fn solved(kernels: &Kernels, system: &StateSystem, at: &Arguments<'_>) -> Option<Vec<f64>> {
     let matrix = &kernels.jacobians(system).residuals_by_unknowns;
     let count = kernels.residuals.outputs();
@@ -170,7 +171,7 @@ fn solved(kernels: &Kernels, system: &StateSystem, at: &Arguments<'_>) -> Option
     None
 }
 
-/// Takes note of how much the states move the outputs at one point.
+/// Records the sensitivity of the outputs to the states at one point.
 fn see_states(
     most: &mut Vec<f64>,
     system: &StateSystem,
@@ -219,7 +220,7 @@ fn see_states(
     }
 }
 
-/// Runs equations; a table, where there is one, in place of an input.
+/// Runs equations; a table, if given, replaces an input.
 pub fn run(system: &StateSystem, plan: &Plan, native: bool, table: Option<Table>) -> Result<Rows, Fault> {
     guarded(|| {
         let kernels = Kernels::new(system, &KernelOptions { native });

@@ -3,7 +3,7 @@
 use super::model::{Function, Kind, Model, Node, Part, Quantity};
 use std::time::{Duration, Instant};
 
-/// The model without one of its parts; what measures it goes with it.
+/// The model without one of its parts and its measures.
 fn without(model: &Model, part: Part, gone: usize) -> Model {
     let mut out = model.clone();
     match part {
@@ -34,7 +34,7 @@ fn without(model: &Model, part: Part, gone: usize) -> Model {
     tidy(out)
 }
 
-/// Without nodes that nothing touches.
+/// Without unconnected nodes.
 fn tidy(mut model: Model) -> Model {
     for node in (0..model.nodes.len()).rev() {
         let touched = |slot: &Node| *slot == Some(node);
@@ -56,7 +56,7 @@ fn tidy(mut model: Model) -> Model {
     model
 }
 
-/// One node becomes another, or the ground; branches between them go.
+/// Merges one node into another or the ground; branches between them are removed.
 fn merged(model: &Model, node: usize, into: Node) -> Model {
     let mut out = model.clone();
     for (a, b) in out.elements.iter_mut().flat_map(|element| &mut element.ports) {
@@ -76,7 +76,7 @@ fn merged(model: &Model, node: usize, into: Node) -> Model {
     tidy(out)
 }
 
-/// Models that are a little smaller or plainer.
+/// Models that are slightly smaller or simpler.
 fn candidates(model: &Model) -> Vec<Model> {
     let mut out = Vec::new();
     let changed = |change: &dyn Fn(&mut Model)| {
@@ -131,7 +131,7 @@ fn candidates(model: &Model) -> Vec<Model> {
     out
 }
 
-/// The smallest model that is found for which `fails` still holds, after at most so many tries and so much time.
+/// The smallest model found for which `fails` still holds, within a limit of attempts and time.
 pub fn shrink(model: &Model, (tries, time): (usize, Duration), fails: &dyn Fn(&Model) -> bool) -> Model {
     let mut best = model.clone();
     let (mut left, until) = (tries, Instant::now() + time);

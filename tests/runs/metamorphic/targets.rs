@@ -1,4 +1,4 @@
-//! Emitted code of a random model: its rows are those of the model, in every target.
+//! Emitted code of a random model: its samples are those of the model, in every target.
 
 use super::driven::Driven;
 use super::model::Model;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where code runs.
+/// The targets of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     C,
@@ -31,12 +31,12 @@ impl Target {
         Target::ModelExchange,
     ];
 
-    /// A word for it, without blanks.
+    /// A short name, without spaces.
     pub fn word(self) -> String {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Whether its tools are there; says so where they are not.
+    /// Whether its tools are available; prints a message if not.
     pub fn is_there(self) -> bool {
         let (program, arguments): (&str, &[&str]) = match self {
             Target::C | Target::CoSimulation | Target::ModelExchange => ("gcc", &["--version"]),
@@ -52,10 +52,10 @@ impl Target {
     }
 }
 
-/// No program runs longer, in seconds.
+/// The time limit of a program, in seconds.
 const TIME: &str = "20";
 
-/// What a program prints, within its time.
+/// The output of a program, within its time limit.
 fn printed(program: &Path, arguments: &[String]) -> Result<String, Fault> {
     let output = Command::new("timeout").arg(TIME).arg(program).args(arguments).output();
     let output = output.map_err(|error| Fault::Failed(format!("{error}")))?;
@@ -142,7 +142,7 @@ fn unit(case: &Case, file: &Path, folder: &Path, target: &str, mode: &str) -> Re
     })
 }
 
-/// How the code of a model is wrong, where it is.
+/// The error of a model's code, if any.
 pub fn check(case: &Case, target: Target, targets: &Path, seed: u64) -> Option<Broken> {
     let place = [Place::Input, Place::Signal, Place::Written][(seed % 3) as usize];
     let text = write_for(&case.model, place);

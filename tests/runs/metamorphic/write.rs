@@ -1,53 +1,53 @@
-//! A model as the text of a linear graph, in several ways that must mean the same.
+//! A model as the text of a linear graph, in several equivalent forms.
 
 use super::functions::{joined, product};
 use super::model::{Curve, Domain, Element, Kind, Model, Node, Quantity, Shape, Sum};
 use super::random::Random;
 
-/// Where functions of time stand.
+/// The location of functions of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Input,
     Signal,
-    /// Written wherever they are used.
+    /// Written at each use.
     Written,
-    /// As the argument of a component that holds the source.
+    /// As the argument of a component that contains the source.
     Component,
-    /// As the argument of an element of the model's own.
+    /// As the argument of a user-defined element.
     Element,
 }
 
-/// What makes a linear model nonlinear without changing what it does.
+/// Additions that make a linear model nonlinear without changing its behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     Nothing,
-    /// A nonlinear part that is joined to nothing, at rest.
+    /// An unconnected nonlinear part at rest.
     Island,
-    /// Resistances times a state that is 1.
+    /// Resistances multiplied by a state that is 1.
     Resistances,
-    /// Values of sources times a state that is 1.
+    /// Source values multiplied by a state that is 1.
     Sources,
 }
 
-/// How a model is written.
+/// The form of a model's text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Writing {
     pub place: Place,
     pub idle: Idle,
     /// As a bond graph.
     pub bonds: bool,
-    /// Elements without a domain of their own.
+    /// Domain-independent elements.
     pub generic: bool,
-    /// Numbers as parameters, some derived from others.
+    /// Numbers as parameters, some of them derived.
     pub parameters: bool,
-    /// Values have units with prefixes, chosen by this seed.
+    /// Values with prefixed units, chosen by this seed.
     pub units: Option<u64>,
     /// Declarations in an order chosen by this seed.
     pub order: Option<u64>,
 }
 
 impl Writing {
-    /// The plain way.
+    /// The plain form.
     pub const PLAIN: Writing = Writing {
         place: Place::Input,
         idle: Idle::Nothing,
@@ -59,7 +59,7 @@ impl Writing {
     };
 }
 
-/// A number in at most 15 digits.
+/// A number with at most 15 digits.
 pub fn number(value: f64) -> String {
     let short: f64 = format!("{value:.14e}").parse().expect("a number");
     match short.abs() {
@@ -68,7 +68,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A text that grows definition by definition and statement by statement.
+/// A text built definition by definition and statement by statement.
 pub struct Text {
     pub writing: Writing,
     definitions: Vec<String>,
@@ -102,7 +102,7 @@ impl Text {
         }
         let count = self.parameters.len() + 1;
         let name = format!("p{count}");
-        // Some follow from others.
+        // Some are derived from others.
         let line = match count % 3 {
             0 => format!("param h{count} = {}; param {name} = h{count}/2;", number(2.0 * value)),
             _ => format!("param {name} = {};", number(value)),
@@ -111,7 +111,7 @@ impl Text {
         name
     }
 
-    /// A value in a unit: with a prefix where that is asked for.
+    /// A value in a unit, with a prefix if requested.
     pub fn with_unit(&mut self, value: f64, unit: &str) -> String {
         if self.writing.units.is_none() || unit.is_empty() {
             return self.value(value);
@@ -182,7 +182,7 @@ pub fn write(model: &Model, writing: Writing) -> String {
     text.finish(model)
 }
 
-/// What forces the nonlinear path.
+/// Additions that force the nonlinear path.
 fn idle(text: &mut Text) {
     let lines: &[&str] = match text.writing.idle {
         Idle::Nothing => &[],
@@ -250,7 +250,7 @@ fn sources(domain: Domain) -> [&'static str; 2] {
     }
 }
 
-/// A value of a resistance may be held in the nonlinear path.
+/// A resistance value may be multiplied by a state in the nonlinear path.
 pub fn resistance(text: &Text, value: String) -> String {
     match text.writing.idle {
         Idle::Resistances => format!("{value}*unity"),
@@ -263,7 +263,7 @@ fn passive(model: &Model, at: usize, class: usize, value: f64, text: &mut Text) 
     let (own, is_inverse, unit) = library(model.domain(at, 0))[class];
     let (name, value) = match text.writing.generic {
         true => (generic, text.value(value)),
-        // With a prefix in front, the unit in the denominator turns round.
+        // A prefix inverts its meaning in the denominator of a unit.
         false if unit == "m^3/Pa" => (own, text.value(value)),
         false => (own, text.with_unit(if is_inverse { 1.0 / value } else { value }, unit)),
     };
@@ -271,7 +271,7 @@ fn passive(model: &Model, at: usize, class: usize, value: f64, text: &mut Text) 
     format!("{name}({value})")
 }
 
-/// An element with a curved law, of a domain or of bonds (` : bond`), and its values.
+/// A nonlinear element, of a domain or of bonds (` : bond`), and its values.
 pub fn curved(text: &mut Text, name: &str, of: &str, law: &str, values: [f64; 3]) -> String {
     text.define(format!("element {name}(b, f, s){of} {{ {law} }}"));
     format!("{name}({})", values.map(|value| text.value(value)).join(", "))
@@ -393,7 +393,7 @@ fn is_source(element: &Element) -> bool {
     matches!(element.kind, Kind::AcrossSource(_) | Kind::ThroughSource(_))
 }
 
-/// The name that measures take for a port of an element.
+/// The name of a port of an element in measures.
 fn port_name(model: &Model, at: usize, port: usize, writing: Writing) -> String {
     let element = &model.elements[at];
     match element.kind {
@@ -403,7 +403,7 @@ fn port_name(model: &Model, at: usize, port: usize, writing: Writing) -> String 
     }
 }
 
-/// What a function is written as where it is used.
+/// The text of a function at its use.
 fn function(model: &Model, at: usize, place: Place) -> String {
     match place {
         Place::Input | Place::Signal => format!("f{}", at + 1),

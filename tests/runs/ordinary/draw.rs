@@ -1,43 +1,43 @@
-//! Random models of 5 to 25 elements, as people write them.
+//! Random models of 5 to 25 elements, as users write them.
 //!
-//! Each domain has a size of its across and through variables, with one power and one span of time for all, so that values are those
-//! of practice and nothing lasts a million times longer than the rest.
+//! Each domain has a magnitude of its across and through variables, with a common power and time scale, so that values
+//! are realistic and all time constants are comparable.
 
 use super::model::{Domain, Element, Kind, Law, Model, Node, Signal};
 use crate::equations::networks::random::Random;
 
-/// The electrical sizes of a model: a diode of a picoampere sees volts and not millivolts.
+/// The electrical magnitudes of a model: for a diode with a picoampere of saturation current, volts and not millivolts.
 const JUNCTION: (f64, f64) = (1e-12, 0.02585);
 
 struct Draw {
     random: Random,
     kind: Kind,
     model: Model,
-    /// Of an across times a through variable, and of a span of time.
+    /// Magnitudes of power and of time.
     power: f64,
     span: f64,
     nonlinear: bool,
     starts: bool,
 }
 
-/// A number of three digits.
+/// A number with three digits.
 fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().expect("a number")
 }
 
 impl Draw {
-    /// Between two numbers.
+    /// A random number between two bounds.
     fn within(&mut self, low: f64, high: f64) -> f64 {
         let share = (self.random.bits() >> 11) as f64 / (1u64 << 53) as f64;
         low + share * (high - low)
     }
 
-    /// Ten to a power between two numbers.
+    /// A power of ten with a random exponent between two bounds.
     fn decades(&mut self, low: f64, high: f64) -> f64 {
         rounded(10f64.powf(self.within(low, high)))
     }
 
-    /// Sizes of across and through variables of a domain.
+    /// Magnitudes of across and through variables of a domain.
     fn sizes(&mut self, domain: Domain) -> (f64, f64) {
         let ratio = match domain {
             Domain::Electrical => self.decades(1.0, 3.5),
@@ -69,7 +69,7 @@ impl Draw {
         self.model.elements.len() - 1
     }
 
-    /// A nonlinear law of the kinds that a domain has; none where it has none.
+    /// A nonlinear law available in a domain; none if it has none.
     fn curved(&mut self, domain: Domain, (across, through): (f64, f64)) -> Option<Law> {
         let which = self.random.below(4);
         let factor = self.decades(-0.5, 0.5);
@@ -135,7 +135,7 @@ impl Draw {
         let (law, ends, start) = match (is_storage, is_a_type) {
             (false, _) => (self.resistance(sizes), (Some(from), to), 0.0),
             (true, true) => {
-                // A mass moves against the ground, and heat is held against it.
+                // A mass moves relative to the ground, and the other end of a heat capacity is the ground.
                 let is_free = matches!(domain, Domain::Electrical | Domain::Fluid);
                 let ends = (Some(from), to.filter(|_| is_free));
                 (Law::AType(rounded(span / ratio * quick)), ends, sizes.0)
@@ -153,7 +153,7 @@ impl Draw {
         let height = rounded(size * self.decades(-0.3, 0.3));
         let stop = self.model.stop;
         let omega = rounded(std::f64::consts::TAU / self.span * self.decades(-0.7, 0.3));
-        // Between the rows of a run of 41.
+        // Between the samples of a run with 41 samples.
         let at = rounded(stop * (self.random.between(1, 20) as f64 + 0.37) / 40.0);
         let width = rounded(stop * (self.random.between(2, 16) as f64 + 0.21) / 40.0);
         match self.random.below(6) {
@@ -180,7 +180,7 @@ impl Draw {
         self.element(law, vec![(Some(own), Some(node))]);
     }
 
-    /// Nodes of one domain with what is between them.
+    /// Nodes of one domain and the elements between them.
     fn region(&mut self, domain: Domain, count: usize) -> Vec<usize> {
         let sizes = self.sizes(domain);
         let mut nodes: Vec<usize> = Vec::new();
@@ -198,7 +198,7 @@ impl Draw {
             let to = Some(self.random.choose(&nodes)).filter(|to| *to != from);
             self.passive(from, to);
         }
-        // Each node has a way to the ground, and each storage something that it is worn down by.
+        // Each node has a path to the ground, and each storage element has a dissipator.
         for node in &nodes {
             let has_leak = match (self.kind, domain) {
                 (Kind::Electrical, _) => true,
@@ -213,7 +213,7 @@ impl Draw {
         nodes
     }
 
-    /// Returns true if every branch at a node passes nothing where its law is flat.
+    /// Returns true if every branch at a node has zero through variable where its law is flat.
     fn may_float(&self, node: usize) -> bool {
         let is_flat = |law: &Law| matches!(law, Law::Gap(..) | Law::Clipper(..) | Law::Drag(_));
         let mut there = self.model.elements.iter().filter(|each| {
@@ -223,7 +223,7 @@ impl Draw {
         there.all(|each| is_flat(&each.law))
     }
 
-    /// A resistance to the ground: beside steep laws one that hardly counts, over as many decades as people write.
+    /// A resistance to the ground: next to steep laws it has little effect, over a realistic range of decades.
     fn leak(&mut self, sizes: (f64, f64)) -> Law {
         match self.kind {
             Kind::Electrical => Law::DType(self.decades(4.0, 12.0)),
@@ -241,7 +241,7 @@ impl Draw {
         self.element(law, vec![(Some(one), None), (Some(other), None)]);
     }
 
-    /// A source that is driven by what is measured elsewhere.
+    /// A source controlled by a variable measured elsewhere.
     fn controlled(&mut self, nodes: &[usize]) {
         let of = self.random.below(self.model.elements.len());
         let (from, to) = self.model.elements[of].ports[0];
@@ -251,7 +251,7 @@ impl Draw {
         self.element(Law::Controlled(gain, of), vec![(None, Some(node))]);
     }
 
-    /// The heat of a resistance warms a body.
+    /// The dissipated power of a resistance heats a body.
     fn heat(&mut self) {
         let is_resistance =
             |element: &Element| matches!(element.law, Law::DType(_)) && element.domain != Domain::Thermal;
@@ -324,8 +324,8 @@ pub fn draw(seed: u64, kind: Kind) -> Model {
     draw.model
 }
 
-/// Takes starts away that may contradict each other or what couplers and sources ask for: beside couplers, in loops of storage and
-/// across sources, and at nodes where springs and through sources alone come together.
+/// Removes initial values that may contradict each other or the requirements of couplers and sources: next to couplers,
+/// in loops of storage and across sources, and at nodes that connect only springs and through sources.
 fn keep_consistent(model: &mut Model) {
     let has_coupler = model.elements.iter().any(|element| element.ports.len() > 1);
     let ends = |element: &Element| element.ports[0];
@@ -361,7 +361,7 @@ fn keep_consistent(model: &mut Model) {
     }
 }
 
-/// Returns true if branches close a loop, and the number of parts into which they join nodes and ground.
+/// Whether branches close a loop, and the number of connected components of nodes and ground.
 fn joined(nodes: usize, branches: &[(Node, Node)]) -> (bool, usize) {
     let mut part: Vec<usize> = (0..=nodes).collect();
     let mut closes = false;

@@ -1,15 +1,15 @@
-//! A model of the ordinary kind, and its text.
+//! An ordinary model, and its text.
 
 use crate::runs::metamorphic::number;
 
-/// The kind of the parts from which models are made.
+/// The kinds of parts in a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// All domains, gentle and curved laws.
+    /// All domains, smooth and nonlinear laws.
     Everyday,
-    /// Diodes, sharp knees and saturation beside resistances of 1e4 to 1e12 ohm.
+    /// Diodes, sharp knees and saturation, with resistances of 1e4 to 1e12 ohm.
     Electrical,
-    /// Turbulent laws, also at rest, in series and in parallel.
+    /// Turbulent laws, including at rest, in series and in parallel.
     Fluid,
 }
 
@@ -66,7 +66,8 @@ impl Domain {
         }
     }
 
-    /// Returns true if the library gives springs and dampers by what they pass, and not by what they hold back.
+    /// Whether the library defines springs and dampers by compliance and conductance instead of stiffness and
+    /// resistance.
     fn is_mechanical(self) -> bool {
         matches!(self, Domain::Translational | Domain::Rotational)
     }
@@ -85,12 +86,12 @@ pub enum Signal {
     Step(f64, f64),
     /// Height, instant and width.
     Pulse(f64, f64, f64),
-    /// Height, instant and width of a rise along a straight line.
+    /// Height, instant and width of a linear rise.
     Rise(f64, f64, f64),
 }
 
 impl Signal {
-    /// The value at a time, by the side of corners that another time is on.
+    /// The value at a time; at a corner, on the side given by another time.
     pub fn at(self, time: f64, side: f64) -> f64 {
         match self {
             Signal::Constant(height) => height,
@@ -151,9 +152,9 @@ pub enum Law {
     Hard(f64, f64),
     AcrossSource(Signal),
     ThroughSource(Signal),
-    /// A through source of a factor times the across variable of another element.
+    /// A through source: a factor times the across variable of another element.
     Controlled(f64, usize),
-    /// A source of heat that is the power of another element.
+    /// A heat source with the power of another element.
     Heat(usize),
     /// `b.across = r*a.across`, `a.through = -r*b.through`
     Transformer(f64),
@@ -171,7 +172,7 @@ pub struct Element {
     pub start: Option<f64>,
 }
 
-/// A model and how long it runs, with the sizes of across and through variables at each node.
+/// A model and the duration of its run, with the magnitudes of across and through variables at each node.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Model {
     pub nodes: Vec<Domain>,
@@ -192,7 +193,7 @@ impl Model {
             .collect()
     }
 
-    /// Instants at which something is not smooth.
+    /// Instants at which an input is not smooth.
     pub fn corners(&self) -> Vec<f64> {
         let sources = self.elements.iter().filter_map(|element| match element.law {
             Law::AcrossSource(signal) | Law::ThroughSource(signal) => Some(signal.corners()),
@@ -204,7 +205,7 @@ impl Model {
         all
     }
 
-    /// The text of the model, with so many rows.
+    /// The text of the model, with n samples.
     pub fn text(&self, points: usize) -> String {
         let mut definitions: Vec<&str> = Vec::new();
         let mut lines = Vec::new();
@@ -248,7 +249,7 @@ fn node(node: Node) -> String {
 }
 
 impl Element {
-    /// The definition that the element needs, and its kind with its values.
+    /// The required definition of the element, and its kind with its values.
     fn kind(&self) -> (&'static str, String) {
         let library = self.domain.library();
         let own = |definition: &'static str, values: &[f64]| {

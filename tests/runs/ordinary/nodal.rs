@@ -1,7 +1,8 @@
 //! A model as differential-algebraic equations of its nodes: `M z' = f(t, z)`.
 //!
-//! The unknowns are the across variables of all nodes and, where a law is not given by them, a variable of the element: the through
-//! variable, or the displacement of a hard spring. No causality is chosen, nothing is reduced and no loop is cut.
+//! The unknowns are the across variables of all nodes and, if these do not determine a law, a variable of the element:
+//! the through variable, or the displacement of a hard spring. No causality is assigned, nothing is reduced and no loop
+//! is torn.
 
 use super::model::{Element, Law, Model, Node};
 use nalgebra::{DMatrix, DVector};
@@ -13,24 +14,25 @@ pub struct Nodal<'m> {
     own: Vec<Option<usize>>,
     pub size: usize,
     pub mass: DMatrix<f64>,
-    /// Of what size each unknown is, roughly.
+    /// The approximate magnitude of each unknown.
     pub sizes: Vec<f64>,
 }
 
-/// A slope that stands for one that is zero, as a share of what is usual: equations of laws that are flat at rest stay regular.
+/// The slope that replaces a zero slope, relative to the usual one: laws that are flat at rest keep their equations
+/// regular.
 const FLAT: f64 = 1e-9;
 
-/// Beyond this argument an exponential goes on along a straight line.
+/// The argument beyond which an exponential continues linearly.
 const STEEP: f64 = 200.0;
 
-/// Values and slopes while they are added up.
+/// Accumulated values and slopes.
 struct Sums<'s> {
     values: &'s mut DVector<f64>,
     slopes: Option<&'s mut DMatrix<f64>>,
 }
 
 impl Sums<'_> {
-    /// Adds a term with its slopes by some unknowns to a row.
+    /// Adds a term to a row, with its slopes with respect to some unknowns.
     fn add(&mut self, row: Node, value: f64, slopes: &[(Node, f64)]) {
         let Some(row) = row else { return };
         self.values[row] += value;
@@ -54,7 +56,7 @@ fn of_across((from, to): (Node, Node), slope: f64) -> [(Node, f64); 2] {
     [(from, slope), (to, -slope)]
 }
 
-/// Through variable and its slope where the law gives it by the across variable.
+/// Through variable and its slope if the law is a function of the across variable.
 fn given(law: Law, across: f64) -> Option<(f64, f64)> {
     Some(match law {
         Law::DType(value) => (across / value, 1.0 / value),
@@ -121,7 +123,7 @@ impl<'m> Nodal<'m> {
         }
     }
 
-    /// `M z` at the start: what storage holds.
+    /// `M z` at the start: the stored quantities.
     pub fn start(&self) -> DVector<f64> {
         let mut held = DVector::zeros(self.size);
         for (element, own) in self.model.elements.iter().zip(&self.own) {
@@ -137,7 +139,7 @@ impl<'m> Nodal<'m> {
         at(from) - at(to)
     }
 
-    /// `f(t, z)`, and its slopes by z where they are asked for; `side` says on which side of corners the time is.
+    /// `f(t, z)`, and its slopes with respect to z if requested; `side` selects the side of corners.
     pub fn right(&self, (time, side): (f64, f64), z: &DVector<f64>, slopes: Option<&mut DMatrix<f64>>) -> DVector<f64> {
         let mut values = DVector::zeros(self.size);
         let mut sums = Sums {
@@ -223,7 +225,7 @@ impl<'m> Nodal<'m> {
         }
     }
 
-    /// The share of a change of the unknowns that Newton's iteration may go: no exponential grows by more than it can follow.
+    /// The fraction of a Newton correction that is applied: it limits the growth of exponentials.
     pub fn share(&self, z: &DVector<f64>, change: &DVector<f64>) -> f64 {
         let mut share = 1.0f64;
         for element in &self.model.elements {

@@ -1,4 +1,4 @@
-//! Radau's method of order 5 for `M z' = f(t, z)`, with steps that are made at once and in two halves.
+//! Radau's method of order 5 for `M z' = f(t, z)`, with step doubling.
 
 use super::nodal::Nodal;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
@@ -25,39 +25,39 @@ fn stages() -> ([f64; 3], [[f64; 3]; 3]) {
     )
 }
 
-/// Iterations before a step is made smaller.
+/// Iterations before a step is reduced.
 const ITERATIONS: usize = 150;
 
-/// Iterations of all steps before a run is given up: what takes more is left out.
+/// The total number of iterations after which a run is abandoned and skipped.
 const WORK: usize = 20_000;
 
-/// The first steps of a piece, as shares of the run: what jumps there has settled behind them.
+/// The first steps of a piece, as fractions of the run: any jump settles within them.
 const FIRST: f64 = 1e-8;
 
-/// A factor of the equations of all stages, with the scales of its rows.
+/// A factorisation of the equations of all stages, with the scales of its rows.
 struct Factor {
     lu: LU<f64, Dyn, Dyn>,
     scales: DVector<f64>,
 }
 
-/// A run on its way.
+/// A run in progress.
 struct Run<'n, 'm> {
     nodal: &'n Nodal<'m>,
-    /// For each row, true if it has no rate.
+    /// For each row, whether it has no rate.
     is_algebraic: Vec<bool>,
     rtol: f64,
-    /// The stored quantities, and the largest ones that were seen.
+    /// The stored quantities, and their largest values so far.
     held: DVector<f64>,
     most: DVector<f64>,
     z: DVector<f64>,
-    /// The most that was seen of each unknown.
+    /// The largest value so far of each unknown.
     seen: DVector<f64>,
     side: f64,
-    /// Iterations that are left.
+    /// The remaining iterations.
     left: Cell<usize>,
 }
 
-/// The rows of a model at equal distances; none where the equations cannot be solved in the steps that there are.
+/// The samples of a model at equal intervals; none if the equations cannot be solved within the limits.
 pub fn rows(nodal: &Nodal<'_>, (stop, points): (f64, usize), corners: &[f64], rtol: f64) -> Option<Vec<Vec<f64>>> {
     let size = nodal.size;
     let held = nodal.start();
@@ -84,7 +84,7 @@ pub fn rows(nodal: &Nodal<'_>, (stop, points): (f64, usize), corners: &[f64], rt
     let mut step = f64::NAN;
     for (end, is_row) in ends {
         if end > time {
-            // Corners are ends, so that no piece has one inside.
+            // Pieces end at corners, so none has one inside.
             run.side = 0.5 * (time + end);
             if step.is_nan() {
                 for _ in 0..4 {
@@ -105,7 +105,7 @@ pub fn rows(nodal: &Nodal<'_>, (stop, points): (f64, usize), corners: &[f64], rt
 }
 
 impl Run<'_, '_> {
-    /// From one time to another; returns the step to go on with.
+    /// From one time to another; returns the next step size.
     fn cross(&mut self, from: f64, to: f64, first: f64) -> Option<f64> {
         let mut time = from;
         let mut step = first;
@@ -146,13 +146,13 @@ impl Run<'_, '_> {
         Some(step)
     }
 
-    /// The sizes by which unknowns are measured before they were seen.
+    /// The initial magnitudes of unknowns before any values exist.
     fn least(&self) -> DVector<f64> {
         DVector::from_iterator(self.nodal.size, self.nodal.sizes.iter().map(|size| 1e-6 * size))
     }
 
-    /// Returns true if a change of the stored quantities is rounding: a through variable is known to that divided by the length of the
-    /// step.
+    /// Whether a change of the stored quantities is round-off: the resolution of a through variable is that divided by
+    /// the step size.
     fn is_rounding(&self, change: &DVector<f64>, stages: usize) -> bool {
         let size = self.nodal.size;
         (0..stages).all(|stage| {
@@ -180,7 +180,7 @@ impl Run<'_, '_> {
         self.solve(time, length, (&abscissae, &coefficients), held, z)
     }
 
-    /// Unknowns and what storage holds at the end of a step.
+    /// Unknowns and stored quantities at the end of a step.
     fn solve(
         &self,
         time: f64,
@@ -240,7 +240,8 @@ impl Run<'_, '_> {
                 shares.fold(0.0, f64::max)
             };
             let worst = worst_of(&|at| z[at / size][at % size].abs().max(least[at % size]));
-            // Rounding alone keeps a new factor from leading on, at last that of what was far larger before.
+            // Only round-off can prevent convergence with a new factorisation, such as that of formerly far larger
+            // values.
             let stagnates = is_new && iteration > 2 && worst >= 0.7 * last;
             let is_near = worst <= 1e-9 || worst <= 1e-5 && self.is_rounding(&change, count);
             let is_late = iteration > 40 && worst_of(&|at| self.seen[at % size]) <= 1e-13;
@@ -248,11 +249,12 @@ impl Run<'_, '_> {
             let is_done = share == 1.0 && (worst <= 1e-13 || stagnates);
             if is_done {
                 let end = z.pop()?;
-                // The stored quantities follow from the sums of what flowed, which rounding of large unknowns does not reach.
+                // The stored quantities follow from the sums of the flows, which are unaffected by the round-off of
+                // large unknowns.
                 let now = &self.nodal.mass * &end;
                 return Some((end, now));
             }
-            // A factor serves for as long as it leads on fast.
+            // A factorisation is kept as long as it converges fast.
             if share < 1.0 || worst > 0.1 * last && worst > 1e-13 {
                 factor = None;
             }

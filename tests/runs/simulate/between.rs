@@ -1,4 +1,4 @@
-//! Rows and events between the ends of steps, where parts of the system are much faster than the steps.
+//! Samples and events between the ends of steps, if parts of the system are much faster than the steps.
 
 use super::runs::{Rows, compile, finished};
 use super::shapes::Shape;
@@ -7,7 +7,7 @@ use lgm::simulate::{Method, Plan, Summary};
 use num_complex::Complex64;
 use std::f64::consts::PI;
 
-/// Those that go through ten decades of time constants; the explicit one cannot.
+/// The methods that cover ten decades of time constants; the explicit one cannot.
 const STIFF: [Method; 4] = [Method::Auto, Method::Bdf, Method::Sdirk, Method::TrBdf2];
 
 fn plan(method: Method, stop: f64, points: usize) -> Plan {
@@ -19,7 +19,7 @@ fn plan(method: Method, stop: f64, points: usize) -> Plan {
     }
 }
 
-/// The largest error of an output over all rows.
+/// The largest error of an output over all samples.
 fn worst(rows: &Rows, output: usize, exact: impl Fn(f64) -> f64) -> f64 {
     let pairs = rows.times.iter().zip(&rows.outputs);
     pairs
@@ -52,7 +52,7 @@ fn a_capacitor_of_picofarads_follows_its_source_between_steps() {
             let (rows, summary) = finished(&system, &[Shape::Sine(10.0, omega)], &plan(method, 0.1, points));
             let error = worst(&rows, 0, lagging(10.0, omega, 1e-11));
             assert!(error < 2e-4, "{} in {points} rows: {error:.1e}", method.word());
-            // Rows do not cost steps once the steps are as short as the source asks for.
+            // Samples cost no steps once the steps are as short as the source requires.
             let most = 600 + 12 * points.min(200) as u64;
             assert!(summary.steps < most, "{} in {points} rows: {summary:?}", method.word());
         }
@@ -72,7 +72,7 @@ fn an_inductor_of_nanohenries_beside_it_is_right_between_steps() {
   output z = across(load);
 }";
     let (system, omega) = (compile(text), 2.0 * PI * 60.0);
-    // Whatever vibrates at the beginning has died away after nanoseconds.
+    // Initial vibrations decay within nanoseconds.
     let s = Complex64::new(0.0, omega);
     let load = Complex64::new(1.0, 0.0) / (1e-3 + 1e-12 * s);
     let gain = load / (load + 10.0 + 1e-9 * s);
@@ -127,7 +127,7 @@ fn ladder(decades: [i32; 6]) -> StateSystem {
 
 #[test]
 fn ladders_with_time_constants_over_ten_decades_agree_with_the_matrix_exponential() {
-    // The exponential of the matrix with the sine as two more states, with 120 digits: at 0.05, 0.3, 1 and 2.15 s.
+    // The matrix exponential with the sine as two more states, computed with 120 digits: at 0.05, 0.3, 1 and 2.15 s.
     #[rustfmt::skip]
     let cases: [([i32; 6], [[f64; 6]; 4]); 3] = [
         ([1, -1, -3, -5, -7, -9], [
@@ -152,7 +152,7 @@ fn ladders_with_time_constants_over_ten_decades_agree_with_the_matrix_exponentia
     for (decades, exact) in cases {
         let system = ladder(decades);
         for method in STIFF {
-            // Each of the four times is a row.
+            // Each of the four times is a sample.
             for points in [44, 43_001] {
                 let (rows, _) = finished(&system, &[Shape::Sine(1.0, 2.0 * PI)], &plan(method, 2.15, points));
                 for (time, exact) in [0.05, 0.3, 1.0, 2.15].into_iter().zip(&exact) {
@@ -206,7 +206,7 @@ fn all_methods_agree_in_every_row_where_the_explicit_one_can_go() {
 
 fn events_of(text: &str, input: Shape, method: Method, stop: f64, points: usize) -> (Rows, Summary) {
     let plan = Plan {
-        // The integral rests at zero until the first event, so that it has no scale of its own before.
+        // The integral is zero until the first event, so it has no scale before.
         atol: Some(1e-9),
         ..plan(method, stop, points)
     };
@@ -215,7 +215,7 @@ fn events_of(text: &str, input: Shape, method: Method, stop: f64, points: usize)
 
 #[test]
 fn conditions_on_what_follows_at_once_are_located_where_they_change() {
-    // Only the switched integral sees when the voltage of the small capacitor passes 3 V.
+    // Only the switched integral depends on the crossing of 3 V by the voltage of the small capacitor.
     let text = "model Switched {
   input u [V];
   node a, b : electrical;
@@ -225,7 +225,7 @@ fn conditions_on_what_follows_at_once_are_located_where_they_change() {
   state above = int(if across(c) > 3 then 1 else 0);
   output y = above;
 }";
-    // In each turn it is above from asin(0.3) to pi - asin(0.3).
+    // In each period it is above the level from asin(0.3) to pi - asin(0.3).
     let each = (PI - 2.0 * 0.3_f64.asin()) / (2.0 * PI);
     for method in STIFF {
         for points in [2, 2001] {

@@ -1,10 +1,11 @@
-//! Steps and bends of inputs, starts, and steady states.
+//! Steps and corners of inputs, initial values, and steady states.
 
 use super::runs::{Shape, Shapes, compile, example, finished, run, run_with, tight};
 use lgm::kernels::{KernelOptions, Kernels};
 use lgm::simulate::{FailureKind, Plan, Progress, Silent, Sink, Stop, simulate};
 
-/// A source charges two capacitors in a row: the state is the voltage of one of them, moved by steps at once.
+/// A source charges two capacitors in series: the state is the voltage of one of them, which steps move
+/// instantaneously.
 fn divider(start: &str) -> String {
     format!(
         "model Divider {{
@@ -25,7 +26,7 @@ fn divider(start: &str) -> String {
 fn a_step_moves_states_at_the_start_and_later() {
     let system = compile(&divider(""));
     let decay = |time: f64| (-time / 8.0).exp();
-    // The lower capacitor takes a quarter of a step, and leaks with (C1 + C2) R = 8 s.
+    // The lower capacitor receives a quarter of a step, and discharges with (C1 + C2) R = 8 s.
     let (rows, summary) = finished(&system, &[Shape::Constant(4.0)], &tight(4.0, 41));
     for (time, row) in rows.times.iter().zip(&rows.outputs) {
         assert!((row[0] - decay(*time)).abs() < 1e-9, "{time}: {}", row[0]);
@@ -61,7 +62,7 @@ fn a_given_start_is_the_value_after_the_step_at_the_start() {
     assert_eq!(&*system.states[0].name, "upper.v");
     let (rows, _) = finished(&system, &[Shape::Constant(4.0)], &tight(4.0, 41));
     assert_eq!((rows.states[0][0], rows.outputs[0][0]), (1.0, 3.0));
-    // A later step moves it all the same.
+    // A later step still moves it.
     let (rows, _) = finished(&system, &[Shape::Pulse(4.0, 2.0, 3.0)], &tight(4.0, 3));
     let expected = 1.0 - (-2.0_f64 / 8.0).exp();
     assert!((rows.outputs[1][0] - expected).abs() < 1e-9, "{}", rows.outputs[1][0]);
@@ -75,7 +76,7 @@ fn a_short_pulse_is_not_stepped_over() {
     let pulse = Shape::Pulse(1.0 / width, at, at + width);
     let (rows, _) = finished(&system, &[pulse], &tight(4.0, 5));
     assert!(rows.outputs[1].iter().all(|value| *value == 0.0), "nothing before");
-    // A unit impulse gives a mass of 2 kg half a metre a second, which one second later has turned a few times.
+    // A unit impulse gives a mass of 2 kg a velocity of 0.5 m/s, which has oscillated several times a second later.
     let largest = rows.outputs[3]
         .iter()
         .fold(0.0_f64, |most, value| most.max(value.abs()));
@@ -197,7 +198,7 @@ fn a_value_of_an_input_or_an_output_that_is_none_is_reported() {
     assert_eq!(failure.blame.unwrap().variable, "F");
 }
 
-/// Ends a run when it has come to a time.
+/// Stops a run at a time.
 struct Until(f64);
 
 impl Progress for Until {
@@ -206,7 +207,7 @@ impl Progress for Until {
     }
 }
 
-/// Takes three rows.
+/// Stops after three samples.
 struct Full(usize);
 
 impl Sink for Full {

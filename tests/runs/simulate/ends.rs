@@ -1,4 +1,4 @@
-//! Every run ends: at its stop, or with a reason.
+//! Every run ends: at its stop time, or with a reason.
 
 use super::runs::{compile, run};
 use lgm::simulate::{Failure, FailureKind, Method, Plan, Summary};
@@ -30,7 +30,7 @@ fn what_grows_beyond_all_bounds_fails() {
     }
 }
 
-/// Sections of a line with vibrations of 1e9 rad/s and more, driven slowly.
+/// Sections of a line with vibrations at 1e9 rad/s and above, driven slowly.
 fn line(sections: u32) -> String {
     format!(
         "model Line {{
@@ -52,7 +52,7 @@ fn line(sections: u32) -> String {
 
 #[test]
 fn fast_vibrations_that_have_died_away_do_not_hold_any_method_up() {
-    // At rest but for the drive: a divider.
+    // At rest except for the drive: a divider.
     for (sections, methods) in [
         (
             3,
@@ -78,7 +78,7 @@ fn fast_vibrations_that_have_died_away_do_not_hold_any_method_up() {
 
 #[test]
 fn a_run_that_no_method_can_finish_says_how_many_steps_it_would_take() {
-    // Nothing damps it: 1e12 turns.
+    // Undamped: 1e12 periods.
     let text =
         "model Ring { node a : electrical; c : Capacitor(1e-12) a -> gnd, start = 1; l : Inductor(1e-12) a -> gnd; }";
     let failure = ended(text, &plan(Method::Auto, 10.0)).1.unwrap_err();
@@ -140,7 +140,7 @@ fn backward_differentiation_begins_with_steps_as_short_as_it_needs() {
 
 #[test]
 fn a_failure_shows_the_states_of_the_run_and_not_those_of_a_trial() {
-    // The root ends at 1, so that trial steps go beyond where the run stands.
+    // The domain of the root ends at 1, so trial steps go beyond the current point of the run.
     let text = "model Root { state x = int(1), start = 0; state z = int(sqrt(1 - x)); output y = z; }";
     let failure = ended(text, &plan(Method::Auto, 10.0)).1.unwrap_err();
     let states = failure.blame.unwrap().states;

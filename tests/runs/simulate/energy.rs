@@ -1,4 +1,4 @@
-//! Energy over ten thousand periods, and power at every row.
+//! Energy over ten thousand periods, and power at every sample.
 
 use super::runs::{BesideExamples, Rows, Shape, compile, example, finished, run, tight};
 use lgm::analysis::poles;
@@ -11,14 +11,15 @@ use lgm::source::SourceMap;
 use lgm::{bond, elaborate, equations};
 use std::time::Instant as Clock;
 
-/// Examples whose only loss is one damper: without that line they are lossless too. And a start that is no equilibrium.
+/// Examples whose only loss is one damper: without that line they are lossless too. Also an initial state that is not
+/// an equilibrium.
 const DAMPED: [(&str, &str, &str, &str); 2] = [
     ("duffing.lgm", "damper : ", "start = 1;", "start = 0.4;"),
     ("pendulum.lgm", "bearing : ", "start = 2.5;", "start = 2.5;"),
 ];
 
-/// Lossless examples that oscillate: all that the search below finds. The energy of seeds/bar_fig4_5.lgm has no name in the language:
-/// a part of it is in the residual stiffness of its blocks.
+/// Lossless oscillating examples: all that the search below finds. The energy of seeds/bar_fig4_5.lgm cannot be
+/// measured in the language: part of it is in the residual stiffness of its blocks.
 const FOUND: [&str; 17] = [
     "duffing.lgm",
     "pendulum.lgm",
@@ -48,8 +49,8 @@ fn elaborated(name: &str, text: &str) -> Model {
     model.unwrap_or_else(|| panic!("{name}: {found:?}"))
 }
 
-/// The energy of a model without losses in two sums of the language: that of linear storage, and what has flown into all
-/// other storage and into sources of its own (a weight). None where something dissipates or is controlled.
+/// The energy of a lossless model as two sums in the language: that of linear storage, and the energy delivered to all
+/// other storage and to constant sources (a weight). None if an element dissipates or is controlled.
 fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
     let is_controlled = |id: &ExprId| {
         let symbols = model.exprs.symbols_of(&[*id]);
@@ -92,7 +93,7 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
                 let mode = element.mode.unwrap();
                 stored.push(format!("{half:.17e}*{block}.{symbol}[{mode}]^2"));
             }
-            // What a modal block holds beside its modes has no name in the language, and so its energy has none.
+            // The energy in the residual of a modal block cannot be measured in the language.
             Law::Storage { .. } if blocks.contains(&model.paths[element.path.index()].parent) => return None,
             Law::Storage { .. } => stored.push(format!("energy({name})")),
             Law::Coupler { .. } => {}
@@ -100,7 +101,7 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
             Law::Nonlinear(law) if law.storage.iter().all(Option::is_some) => flowing.push(format!("power({name})")),
             Law::Nonlinear(_) => return None,
             Law::Source { values, .. } if values.iter().any(is_controlled) => return None,
-            // Inputs are at rest.
+            // Inputs are constant.
             Law::Source { values, .. } if values.iter().any(is_input) => {}
             Law::Source { .. } => flowing.push(format!("power({name})")),
         }
@@ -112,14 +113,14 @@ fn energy_without_loss(model: &Model) -> Option<[String; 2]> {
     Some([stored.join(" + "), flown])
 }
 
-/// The period of the fastest vibration; none where there is none.
+/// The period of the fastest vibration; none if there is none.
 fn period(system: &StateSystem) -> Option<f64> {
     if let Some(numeric) = &system.matrices.numeric {
         let found = poles(&numeric.a).unwrap();
         let fastest = found.iter().map(|pole| pole.im).fold(0.0, f64::max);
         return (fastest > 1e-6).then_some(2.0 * std::f64::consts::PI / fastest);
     }
-    // Two turning points are a period; each state has its own, and the fastest counts.
+    // Two turning points make a period; each state has its own, and the fastest counts.
     let still = vec![Shape::Zero; system.inputs.len()];
     let plan = Plan {
         stop: 50.0,
@@ -136,7 +137,7 @@ fn period(system: &StateSystem) -> Option<f64> {
         moves.windows(2).filter(|pair| pair[0] * pair[1] < 0.0).count()
     };
     let most = (0..system.states.len()).map(turns).max().unwrap_or(0);
-    // What goes faster and faster, as down a slope, has no period.
+    // A motion that keeps accelerating, such as down a slope, has no period.
     let storage = || {
         system
             .states
@@ -153,7 +154,7 @@ fn period(system: &StateSystem) -> Option<f64> {
     (most >= 10 && !runs_away).then_some(2.0 * 50.0 / most as f64)
 }
 
-/// Lossless examples that oscillate: the name, the text without losses, the parts of the energy, the period.
+/// Lossless oscillating examples: the name, the text without losses, the parts of the energy, the period.
 fn lossless_examples() -> Vec<(String, String, [String; 2], f64)> {
     let mut found = Vec::new();
     for name in all_examples() {
@@ -173,8 +174,8 @@ fn lossless_examples() -> Vec<(String, String, [String; 2], f64)> {
     found
 }
 
-/// How many periods: ten thousand where the tests are optimised (`cargo test --release --test all simulate::energy -- --nocapture` prints
-/// the figures of docs/energy.md) or `LGM_PERIODS` says so, and three hundred where they are not.
+/// The number of periods: ten thousand in optimised tests (`cargo test --release --test all simulate::energy --
+/// --nocapture` prints the figures of docs/energy.md) or as set by `LGM_PERIODS`, otherwise three hundred.
 fn periods() -> f64 {
     let otherwise = if cfg!(debug_assertions) { 3e2 } else { 1e4 };
     let asked = std::env::var("LGM_PERIODS").ok();
@@ -199,14 +200,14 @@ fn energy_stays_over_thousands_of_periods() {
     });
 }
 
-/// Runs one lossless example over some periods, and prints how far its energy drifts.
+/// Runs one lossless example over several periods, and prints the drift of its energy.
 fn energy_stays((name, text, [stored, flown], period): &(String, String, [String; 2], f64), periods: f64) {
     let end = text.trim_end().rfind('}').unwrap();
     let outputs = format!("output energy_stored = {stored};\n  output energy_flown = {flown};");
     let system = compile(&format!("{}  {outputs}\n}}\n", &text[..end]));
     let mut inputs = vec![Shape::Zero; system.inputs.len()];
     if system.states.iter().all(|state| state.start_value == 0.0) {
-        // One pulse sets it in motion, and then it is left alone.
+        // One pulse sets it in motion, without any input afterwards.
         inputs[0] = Shape::Pulse(1.0, 0.0, 1.0);
     }
     let begun = Clock::now();
@@ -215,7 +216,8 @@ fn energy_stays((name, text, [stored, flown], period): &(String, String, [String
     let (stored, flown) = (place("energy_stored"), place("energy_flown"));
     let after = rows.times.iter().zip(&rows.outputs).filter(|(time, _)| **time > 1.0);
     let rows: Vec<&Vec<f64>> = after.map(|entry| entry.1).collect();
-    // The whole may be near zero, as that of a weight counts from its start; what is stored at most is its size.
+    // The total may be near zero, such as that of a weight, which is relative to its start; the maximum stored energy
+    // is its magnitude.
     let size = rows.iter().map(|row| row[stored]).fold(0.0, f64::max);
     let whole = |row: &[f64]| row[stored] + row[flown];
     let drift = rows
@@ -267,7 +269,7 @@ fn power_adds_up_to_zero_at_every_row() {
         let inputs: Vec<Shape> = (0..system.inputs.len())
             .map(|at| Shape::Sine(1.0 + at as f64, 3.0 + 0.7 * at as f64))
             .collect();
-        // The rows of a run that fails on these inputs are balanced as far as they go.
+        // The samples of a run that fails with these inputs balance until the failure.
         let (rows, _) = run(&system, &inputs, &tight(horizon(&system), 101));
         let instants = instants(&rows, &inputs);
         let balance = power_balance(&model, &graph, &system, &[], StateRequest::Natural, &instants)
@@ -290,15 +292,15 @@ fn power_adds_up_to_zero_at_every_row() {
         count[0] >= 27 && count[1] >= 11,
         "{count:?} linear and nonlinear examples"
     );
-    // Ideal elements in a ring, and sources that nothing loads, leave flows undetermined.
+    // Ideal elements in a ring, and unloaded sources, leave flows undetermined.
     assert!(
         checked[0] >= 27 && checked[1] >= 11,
         "ports of {checked:?} of {count:?} examples are determined at all rows"
     );
 }
 
-/// Two seconds, or less where the fastest motion of a linear model would turn more than some eighty times in them: the modes of
-/// a short steel bar make 25,000 a second.
+/// Two seconds, or less if the fastest motion of a linear model would complete more than about eighty periods: the
+/// modes of a short steel bar complete 25,000 in a second.
 fn horizon(system: &StateSystem) -> f64 {
     let matrices = system.matrices.numeric.as_ref();
     let poles = matrices.and_then(|matrices| poles(&matrices.a)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Errors against exact solutions.
+//! Errors relative to exact solutions.
 
 use super::problems::{oscillator, rod};
 use lgm::simulate::Method;

@@ -14,7 +14,7 @@ fn shape(input: &Value) -> Shape {
     }
 }
 
-/// The worst difference of all outputs of a record.
+/// The largest difference of all outputs of a record.
 fn compared(record: &Record, method: Method) -> f64 {
     let name = &record.name;
     let response = &record.json["linear"]["time_response"];

@@ -1,4 +1,4 @@
-//! Systems built by hand: loops, mass matrices, conditions, stiffness and faults, against exact solutions.
+//! Systems built by hand: loops, mass matrices, conditions, stiffness and errors, compared with exact solutions.
 
 use super::runs::{compile, example, finished, run, tight};
 use super::systems::{Builder, sparse};
@@ -7,7 +7,7 @@ use lgm::expr::{ExprId, Exprs, Function, Relation};
 use lgm::kernels::{KernelOptions, Kernels};
 use lgm::simulate::{FailureKind, Inputs, Method, Plan, Silent, Summary, simulate};
 
-/// A system of states with starts; their rates are given by a function of their expressions.
+/// A system of states with initial values; a function returns their rates in terms of their expressions.
 fn system(states: &[(&str, i64)], rates: impl FnOnce(&mut Builder, &[ExprId]) -> Vec<ExprId>) -> StateSystem {
     let mut builder = Builder::new("Hand");
     let ids: Vec<ExprId> = states
@@ -184,10 +184,10 @@ fn a_condition_on_a_state_is_located() {
     }
 }
 
-/// The parts of a step that is made again at a jump must not be shorter than time can resolve, whatever the tolerance asks for.
+/// The parts of a step that is repeated at a jump must not be shorter than the resolution of time, at any tolerance.
 #[test]
 fn a_condition_is_located_at_every_tolerance() {
-    // The third run crosses on its way from before time zero.
+    // The third run crosses zero from negative times.
     for (start, crossing) in [(0.0, 1.0), (1000.0, 1001.0), (-1.5, -0.5)] {
         for tolerance in [1e-3, 1e-6, 1e-9, 1e-12, 1e-14, 1e-16] {
             let plan = Plan {
@@ -199,7 +199,7 @@ fn a_condition_is_located_at_every_tolerance() {
             };
             let exact = |time: f64| (time - start) + 2.0 * (time - crossing).max(0.0);
             let (worst, _) = error(&with_condition(), &plan, exact);
-            // The jump is 2, and a step of eight times 256 roundings of the time is not cut further.
+            // The jump is 2, and a step of eight times 256 units of round-off of the time is not divided further.
             let resolution = 2.0 * 8.0 * 256.0 * f64::EPSILON * f64::abs(crossing);
             let allowed = 4.0 * plan.rtol + resolution;
             assert!(worst < allowed, "from {start} at {tolerance:e}: {worst:.1e}");
@@ -224,7 +224,7 @@ fn a_condition_that_turns_back_at_once_is_reported() {
 
 #[test]
 fn a_value_that_leaves_its_domain_is_reported_with_its_expression() {
-    // x falls to zero, where its logarithm ends.
+    // x falls to zero, where its logarithm becomes undefined.
     let falling = system(&[("tank.V", 1)], |builder, states| {
         let exprs = &mut builder.system.exprs;
         let logarithm = exprs.call(Function::Log, [states[0]]);
@@ -251,7 +251,7 @@ fn a_value_that_leaves_its_domain_is_reported_with_its_expression() {
 
 #[test]
 fn a_trial_step_out_of_the_domain_is_made_smaller() {
-    // x falls towards 1/2 faster and faster and never reaches it, though long steps do.
+    // x approaches 1/2 faster and faster but never reaches it, although long steps do.
     let near = system(&[("x", 1)], |builder, states| {
         let exprs = &mut builder.system.exprs;
         let half = decimal(exprs, 500);
@@ -397,7 +397,7 @@ fn a_vibration_that_has_died_away_is_passed_in_long_steps() {
         ..Plan::default()
     };
     let (_, summary) = finished(&dying, &[], &plan(Method::Auto));
-    // Backward differentiation would be unstable so near the imaginary axis.
+    // Backward differentiation would be unstable this close to the imaginary axis.
     assert_eq!(summary.method, Method::Sdirk, "{summary:?}");
     assert!(summary.stiff_from.is_some_and(|time| time > 50.0 && time < 1000.0));
     let (_, explicit) = finished(&dying, &[], &plan(Method::Tsit45));
@@ -409,7 +409,7 @@ fn a_vibration_that_has_died_away_is_passed_in_long_steps() {
 
 #[test]
 fn what_moves_again_is_given_back_to_the_explicit_method() {
-    // At rest from about 150 s on, and shaken in resonance from 2000 s on.
+    // At rest from about 150 s on, and excited at resonance from 2000 s on.
     let shaken = vibration(100, |exprs, time| {
         let (two_thousand, five) = (exprs.integer(2000), exprs.integer(5));
         let begun = exprs.call(Function::Step, [two_thousand, time]);
@@ -428,7 +428,7 @@ fn what_moves_again_is_given_back_to_the_explicit_method() {
         (Method::Tsit45, None),
         "{summary:?}"
     );
-    // In resonance x = -cos(5 t)/(2 decay 5).
+    // At resonance x = -cos(5 t)/(2 decay 5).
     let exact = -(5.0 * 4000.0_f64).cos();
     assert!(
         (rows.states[4][0] - exact).abs() < 1e-4,
@@ -497,7 +497,7 @@ fn a_plan_that_makes_no_sense_is_refused() {
     assert_eq!(run(&good, &[], &few).1.unwrap_err().kind, FailureKind::TooManySteps);
 }
 
-/// A diode conducts for a short part of each period; in between nothing happens, and steps could reach across a whole pulse.
+/// A diode conducts for a short part of each period; in between nothing happens, and steps could skip a whole pulse.
 #[test]
 fn a_rectifier_is_followed_at_every_tolerance() {
     let system = compile(&example("diode_rectifier.lgm"));
@@ -533,7 +533,7 @@ fn a_rectifier_is_followed_at_every_tolerance() {
     }
 }
 
-/// A mass thrown outwards at the end of an arm of two links: it goes on along a straight line to where the arm is straight.
+/// A mass thrown outwards at the end of a two-link arm: it moves along a straight line until the arm is straight.
 #[test]
 fn a_straight_arm_is_reported_as_a_singular_mass_matrix() {
     let text = "model Thrown {
@@ -565,7 +565,7 @@ fn a_straight_arm_is_reported_as_a_singular_mass_matrix() {
     assert!((failure.time - time).abs() < 1e-6, "{} {time}", failure.time);
 }
 
-/// A four-bar linkage whose crank cannot turn all the way, turned there at a steady rate.
+/// A four-bar linkage whose crank cannot complete a turn, driven towards its limit at a constant rate.
 #[test]
 fn a_dead_centre_is_reported_as_one() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/four_bar.lgm")).unwrap();
@@ -579,7 +579,7 @@ fn a_dead_centre_is_reported_as_one() {
     let (_, result) = run(&system, &[super::runs::Shape::Zero], &tight(2.0, 21));
     let failure = result.unwrap_err();
     assert_eq!(failure.kind, FailureKind::DeadCentre, "{failure:?}");
-    // Coupler and rocker are in line.
+    // Coupler and rocker are aligned.
     let (a, b, c, d) = (0.3_f64, 0.35, 0.25, 0.32);
     let angle = ((a * a + d * d - (b + c) * (b + c)) / (2.0 * a * d)).acos();
     assert!(
@@ -587,7 +587,7 @@ fn a_dead_centre_is_reported_as_one() {
         "{} {angle}",
         failure.time
     );
-    // The same crank started with a little speed swings back before it comes there.
+    // The same crank with a small initial speed swings back before it reaches the limit.
     let (rows, _) = finished(
         &compile(&text.replace(
             "wheel : AngularVelocitySource(2) crank -> gnd;",

@@ -1,4 +1,4 @@
-//! Outputs that are small differences of states: a warning names them, and the tolerance that it asks for makes them right.
+//! Outputs that are small differences of states: a warning names them, and the recommended tolerance corrects them.
 
 use super::runs::compile;
 use lgm::kernels::{KernelOptions, Kernels};
@@ -6,7 +6,7 @@ use lgm::simulate::{Inputs, Method, Plan, Silent, Summary, simulate};
 
 const METHODS: [Method; 4] = [Method::Auto, Method::Bdf, Method::Sdirk, Method::TrBdf2];
 
-/// Rows of outputs, and what the run reports.
+/// Samples of outputs, and the diagnostics of the run.
 fn run(text: &str, plan: &Plan) -> (Vec<(f64, Vec<f64>)>, Summary) {
     let system = compile(text);
     let kernels = Kernels::new(&system, &KernelOptions::default());
@@ -27,11 +27,11 @@ const CHOKE: &str = "model Choke { input u = sin(2*pi*time); node a, b : electri
                      r : Resistor(1) a -> b; choke : Inductor(1e-6) b -> gnd; output i = through(choke); \
                      output v = across(choke); }";
 
-/// The largest error of the voltage, as a share of its size, where the first microseconds are over.
+/// The largest error of the voltage, relative to its magnitude, after the first microseconds.
 fn error_of_choke(rows: &[(f64, Vec<f64>)]) -> f64 {
     let omega = 2.0 * std::f64::consts::PI;
     let reactance = omega * 1e-6;
-    // The voltage of an inductance beside a resistance of 1 ohm.
+    // The voltage of an inductance in series with a resistance of 1 ohm.
     let size = reactance / reactance.hypot(1.0);
     let lead = 1.0_f64.atan2(reactance);
     let errors = rows[1..]
@@ -72,14 +72,14 @@ fn the_voltage_of_a_small_inductance_is_warned_of_by_every_method() {
 #[test]
 fn outputs_that_pass_zero_or_stay_there_are_not_warned_of() {
     for text in [
-        // Passes zero, and decays to a millionth of its size.
+        // Crosses zero, and decays to a millionth of its magnitude.
         "model Passing { node x : translational; m : Mass(1) x -> gnd, start = 1; k : Spring(400) x -> gnd; \
          b : Damper(28) x -> gnd; output v = across(m); output f = through(k); output s = through(b); }",
         // A balanced bridge.
         "model Bridge { input u = sin(9*time); node s, a, b : electrical; source : VoltageSource(u) s -> gnd; \
          r1 : Resistor(100) s -> a; c1 : Capacitor(1e-3) a -> gnd; r2 : Resistor(200) s -> b; c2 : Capacitor(5e-4) b -> gnd; \
          output v = across(a) - across(b); output i = through(r1); }",
-        // Two bodies that one spring joins.
+        // Two bodies connected by a spring.
         "model Two { input F = step(0.1); node a, b : translational; push : ForceSource(F) gnd -> a; m : Mass(1) a -> gnd; \
          n : Mass(2) b -> gnd; k : Spring(300) a -> b; d : Damper(2) a -> b; output e = across(k); output f = through(k); }",
     ] {

@@ -1,6 +1,6 @@
-//! Problems with exact solutions, and the error that a run of them achieves.
+//! Problems with exact solutions, and the achieved error of a run.
 
-// Each reader of this file uses its own part.
+// Each user of this file needs only some of its items.
 #![allow(dead_code)]
 
 use super::shapes::{Shape, Shapes};
@@ -19,7 +19,7 @@ pub struct Problem {
     pub exact: fn(f64) -> Vec<f64>,
 }
 
-/// A mass on a spring with little damping, pushed by a step of force.
+/// A lightly damped mass on a spring, excited by a step of force.
 pub fn oscillator() -> Problem {
     Problem {
         title: "Oscillator (2 states, damping ratio 0.02, 8 periods)",
@@ -48,7 +48,7 @@ pub fn oscillator() -> Problem {
 /// Cells of the stiff problem.
 const CELLS: usize = 40;
 
-/// A rod that cools through its ends: rates from 10 to 6700 in 1/s.
+/// A rod that cools through its ends: rates from 10 to 6700 1/s.
 pub fn rod() -> Problem {
     Problem {
         title: "Cooling rod (40 states, stiff: rates from 10 to 6700 1/s)",
@@ -86,15 +86,15 @@ pub fn rod() -> Problem {
 /// One run.
 pub struct Achieved {
     pub rtol: f64,
-    /// The largest error over all rows and outputs, relative to the largest output.
+    /// The largest error over all samples and outputs, relative to the largest output.
     pub error: f64,
     pub steps: u64,
-    /// Evaluations of the right sides, with each Jacobian as many as there are states.
+    /// Evaluations of the right sides; each Jacobian counts as the number of states.
     pub work: f64,
 }
 
 impl Problem {
-    /// The equations, which are the same for every run.
+    /// The equations, shared by all runs.
     pub fn compile(&self) -> StateSystem {
         let mut map = SourceMap::default();
         let root = map.add("model.lgm", self.text.as_str(), None);

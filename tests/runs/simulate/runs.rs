@@ -1,4 +1,4 @@
-//! Models compiled and run, with signals written for tests.
+//! Models compiled and run, with signals for tests.
 
 use lgm::equations::StateSystem;
 use lgm::kernels::{KernelOptions, Kernels};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 pub use super::shapes::{Shape, Shapes};
 
-/// The files beside the examples, such as tables of measured modes.
+/// The files next to the examples, such as tables of measured modes.
 pub struct BesideExamples;
 
 impl Sources for BesideExamples {
@@ -33,7 +33,7 @@ pub fn example(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()))
 }
 
-/// The rows of one run.
+/// The samples of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     pub times: Vec<f64>,
@@ -41,7 +41,7 @@ pub struct Rows {
     pub states: Vec<Vec<f64>>,
 }
 
-/// Runs a system with the parameters that it was compiled with.
+/// Runs a system with its compiled parameter values.
 pub fn run(system: &StateSystem, inputs: &[Shape], plan: &Plan) -> (Rows, Result<Summary, Failure>) {
     run_with(system, &[], inputs, plan)
 }
@@ -67,7 +67,7 @@ pub fn run_with(
     (rows, result)
 }
 
-/// The rows of a run that must succeed.
+/// The samples of a run that must succeed.
 pub fn finished(system: &StateSystem, inputs: &[Shape], plan: &Plan) -> (Rows, Summary) {
     let (rows, result) = run(system, inputs, plan);
     let summary = result.unwrap_or_else(|failure| panic!("{}: {failure:?}", system.model));
@@ -75,7 +75,7 @@ pub fn finished(system: &StateSystem, inputs: &[Shape], plan: &Plan) -> (Rows, S
     (rows, summary)
 }
 
-/// A plan at tolerances of a known answer.
+/// A plan with the tolerances of a known answer.
 pub fn tight(stop: f64, points: usize) -> Plan {
     Plan {
         stop,

@@ -1,4 +1,4 @@
-//! Results that do not depend on units: what is allowed of a state near zero follows its own scale.
+//! Results that do not depend on units: the tolerance of a state near zero follows its own scale.
 
 use super::runs::compile;
 use crate::support::emitted::WAITING;
@@ -8,7 +8,7 @@ use lgm::kernels::{KernelOptions, Kernels};
 use lgm::simulate::{Inputs, Method, Plan, Silent, Simulator};
 use lgm::source::SourceMap;
 
-/// The rows of a run with the inputs that the model gives: times and outputs; and the steps that it took.
+/// The samples of a run with the model's inputs: times and outputs; and the number of steps.
 fn rows(system: &StateSystem, plan: &Plan) -> (Vec<(f64, Vec<f64>)>, u64) {
     let kernels = Kernels::new(system, &KernelOptions::default());
     let parameters = kernels.parameters(&[]);
@@ -72,7 +72,7 @@ fn a_charge_far_below_the_unit_is_right() {
     }
 }
 
-/// A generator of the tests' own, so that the networks are the same on every machine.
+/// A random generator for the tests, so that the networks are the same on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -84,13 +84,13 @@ impl Dice {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number around a size, within a factor of two.
+    /// A number around a magnitude, within a factor of two.
     fn around(&mut self, size: f64) -> f64 {
         size * (2.0 * self.next() - 1.0).exp2()
     }
 }
 
-/// A ladder of sections with losses, flows counted in other units: `unit` of them are one.
+/// A ladder of sections with losses; the unit of flows is divided by `unit`.
 fn ladder(seed: u64, unit: f64) -> String {
     let mut dice = Dice(seed);
     let sections = 1 + (dice.next() * 4.0) as usize;
@@ -164,15 +164,16 @@ fn energy_variables_give_the_digits_of_power_variables() {
     assert_same_digits(apart);
 }
 
-/// The largest difference of two runs as a share of the largest value; that of an explicit method is rounding.
+/// The largest difference of two runs relative to the largest value; for an explicit method it is round-off.
 fn share(a: &[(f64, Vec<f64>)], b: &[(f64, Vec<f64>)], method: Method) -> f64 {
     let apart = difference(a, b) / largest(a);
     assert!(method != Method::Tsit45 || apart < 1e-9, "{apart:e}");
     apart
 }
 
-/// Numbers are rounded otherwise in other units, and where the error of a step is the tolerance to the last digit, another step may
-/// be taken, or one that ends at a row: that changes a result by some tens of tolerances at most. Most are the same.
+/// Round-off differs between units. If the error estimate of a step equals the tolerance to the last digit, another
+/// step size may be chosen, or a step that ends at a sample. This changes a result by at most some tens of tolerances.
+/// Most results are identical.
 fn assert_same_digits(mut apart: Vec<f64>) {
     apart.sort_by(f64::total_cmp);
     assert!(apart[apart.len() - 1] < 3e-5, "{:e}", apart[apart.len() - 1]);
@@ -182,7 +183,7 @@ fn assert_same_digits(mut apart: Vec<f64>) {
 
 #[test]
 fn a_state_that_has_not_begun_holds_nobody_up() {
-    // The far end of a long line is as good as at rest for most of the run.
+    // The far end of a long line is practically at rest for most of the run.
     let text = "model Line { const N = 200; input u [V] = 1; node n[N + 1] : electrical; src : VoltageSource(u) n[1] -> gnd; \
                 for i in 1:N { r[i] : Resistor(1) n[i] -> n[i + 1]; c[i] : Capacitor(1e-12) n[i + 1] -> gnd; } \
                 output y = across(c[3]); output z = across(c[200]); }";
@@ -214,7 +215,7 @@ fn a_nominal_value_is_the_scale_of_a_state() {
     let steps = |nominal: &str| rows(&compile(&text(nominal)), &plan(40.0, 11, Method::Tsit45)).1;
     let (own, coarse, fine) = (steps(""), steps(", nominal = 1e6 [V]"), steps(", nominal = 1e-6 [V]"));
     assert!(coarse < own && own < fine, "{coarse} < {own} < {fine}");
-    // It may follow from parameters.
+    // It may depend on parameters.
     let by_parameter = "model P { param size = 1e6 [V]; node a : electrical; r : Resistor(1) a -> gnd; \
                         c : Capacitor(1) a -> gnd, start = 1, nominal = size; output v = across(c); }";
     assert!(rows(&compile(by_parameter), &plan(40.0, 11, Method::Tsit45)).1 <= coarse);
@@ -233,7 +234,7 @@ fn a_nominal_value_has_the_unit_of_its_state() {
     );
 }
 
-/// The states before the release give no step across it that is small enough for an integral without a size.
+/// The states before the release define no step size that is small enough for an integral without a scale.
 #[test]
 fn an_integral_that_waits_is_released_by_every_method() {
     let system = compile(WAITING);
@@ -266,7 +267,8 @@ fn an_integral_that_waits_is_released_by_every_method() {
     }
 }
 
-/// A characteristic that starts far off begins with a rate of 1e22, which is gone at once: no state is expected to go as far as that.
+/// A characteristic that starts far from its value begins with a rate of 1e22, which vanishes immediately: no state is
+/// expected to move that far.
 #[test]
 fn a_rate_that_is_gone_at_once_gives_no_scale() {
     let system = compile(
@@ -276,7 +278,7 @@ fn a_rate_that_is_gone_at_once_gives_no_scale() {
     );
     for method in [Method::Auto, Method::Bdf, Method::Sdirk, Method::TrBdf2] {
         let rows = rows(&system, &plan(1e-2, 5, method)).0;
-        // Near 0 it is a decay with the rate 4/0.3/0.02 1/s: a fifth is left after 2.5 ms.
+        // Near 0 it is a decay with the rate 4/0.3/0.02 1/s: a fifth remains after 2.5 ms.
         let last: Vec<f64> = rows[1..].iter().map(|row| row.1[0]).collect();
         assert!(
             last.windows(2).all(|pair| pair[1].abs() < 0.3 * pair[0].abs()),
@@ -318,7 +320,8 @@ fn a_narrow_pulse_is_met_by_every_method() {
     }
 }
 
-/// Wherever it lies among the instants that are looked at first, also beside ramps and between many steps of another signal.
+/// At any position between the first sample instants, also combined with ramps and between many steps of another
+/// signal.
 #[test]
 fn a_narrow_pulse_is_met_wherever_it_is() {
     let steps: String = (1..=40)
@@ -366,7 +369,7 @@ fn a_narrow_pulse_in_a_nonlinear_system_is_met() {
     let system = compile(text);
     for method in [Method::Auto, Method::Tsit45, Method::Bdf, Method::Sdirk] {
         let (rows, _) = rows(&system, &plan(4.0, 2, method));
-        // The blow gives a momentum of 1e-1 sqrt(pi), and half its square as energy.
+        // The pulse gives a momentum of 1e-1 sqrt(pi), and half its square as energy.
         let momentum = 0.1 * std::f64::consts::PI.sqrt();
         let energy = 0.5 * momentum * momentum;
         assert!(
@@ -377,7 +380,7 @@ fn a_narrow_pulse_in_a_nonlinear_system_is_met() {
     }
 }
 
-/// A chain of capacitors and resistors with a load at its end, or without one.
+/// A chain of capacitors and resistors with or without a load at its end.
 fn chain(count: usize, load: &str) -> String {
     format!(
         "model Ladder {{ const N = {count}; input u [V] = 1; node n[N + 1] : electrical; src : VoltageSource(u) n[1] -> gnd; \
@@ -417,7 +420,7 @@ fn large_systems_begin_at_rest() {
 
 #[test]
 fn rest_keeps_what_the_equations_keep() {
-    // Nothing but the charge of the first capacitor is there, and it is shared by all; one beside them keeps its own.
+    // The charge of the first capacitor is the only one, and all of them share it; a separate capacitor keeps its own.
     let text = "model Shared { const N = 200; node n[N + 1] : electrical; c : Capacitor(1) n[1] -> gnd, start = 201; \
                 for i in 1:N { r[i] : Resistor(1) n[i] -> n[i + 1]; d[i] : Capacitor(1) n[i + 1] -> gnd; } \
                 node alone : electrical; e : Capacitor(1) alone -> gnd, start = 7; \
@@ -430,7 +433,7 @@ fn rest_keeps_what_the_equations_keep() {
 
 #[test]
 fn rest_of_a_large_nonlinear_system_is_found() {
-    // Quadratic drag on a long row of masses: all come to the speed at which drag and push are equal.
+    // Quadratic drag on a long chain of masses: all reach the speed at which drag and force balance.
     let text = "element Drag(c) : translational { through = c*across*abs(across); } model Row { const N = 150; input f [N] = 4; \
                 node x[N] : translational; for i in 1:N { m[i] : Mass(1) x[i] -> gnd, start = 1; \
                 push[i] : ForceSource(f) gnd -> x[i]; drag[i] : Drag(1) x[i] -> gnd; } \
@@ -439,7 +442,7 @@ fn rest_of_a_large_nonlinear_system_is_found() {
     assert!(found.iter().all(|speed| (speed - 2.0).abs() < 1e-9), "{found:?}");
 }
 
-/// Nothing is expected of states by the inputs where there are none: what is written within the equations counts too.
+/// Functions of time within the equations determine the expected magnitudes of states too, even without inputs.
 #[test]
 fn functions_within_the_equations_give_states_their_scale() {
     let functions = [
@@ -484,7 +487,7 @@ fn a_state_that_begins_at_an_event_has_a_scale_from_there() {
         "model M { input u [V] = 5; node a, b : electrical; src : VoltageSource(u) a -> gnd; r : Resistor(1 [kohm]) a -> b; \
          c : Capacitor(1 [uF]) b -> gnd; state above = int(if across(c) > 3 then 1 else 0); output t = above; }",
     );
-    // The capacitor comes to 3 V of 5 V after RC*log(5/2).
+    // The capacitor reaches 3 V of 5 V after RC*log(5/2).
     let expected = 5e-3 - 1e-3 * 2.5_f64.ln();
     for method in [Method::Auto, Method::Tsit45, Method::Bdf, Method::Sdirk, Method::TrBdf2] {
         let (rows, _) = rows(&system, &plan(5e-3, 2, method));

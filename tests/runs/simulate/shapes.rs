@@ -1,4 +1,4 @@
-//! Signals written for tests.
+//! Signals for tests.
 
 use lgm::simulate::{Corner, Side, Signals};
 

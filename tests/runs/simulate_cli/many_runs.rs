@@ -1,4 +1,4 @@
-//! Many runs with one command: sweeps, samples at random, tables of parameters.
+//! Multiple runs with one command: sweeps, random samples, tables of parameters.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn what_the_experiment_says_in_parameters_holds_for_each_run() {
     let run = lgm(folder.path(), &["long.lgm", "--set", "T=0.5"]);
     ends_with(&run, 0);
     near(&column(&out(&run), "time"), &[0.0, 1.5], 0.0);
-    // A time constant below zero would end before it begins: that run alone fails.
+    // With a negative time constant the run would end before its start: only that run fails.
     let run = lgm(folder.path(), &["long.lgm", "--sweep", "T=-1:3:3"]);
     ends_with(&run, 0);
     let found = out(&run);
@@ -41,10 +41,10 @@ fn what_the_experiment_says_in_parameters_holds_for_each_run() {
         .map(|line| format!("{line}\n"))
         .collect();
     near(&column(&rows, "time"), &[0.0, 3.0, 0.0, 9.0], 0.0);
-    // An option stands above the experiment, in every run.
+    // An option overrides the experiment in every run.
     let run = lgm(folder.path(), &["long.lgm", "--sweep", "T=1:3:2", "--stop", "2"]);
     near(&column(&out(&run), "time"), &[0.0, 2.0, 0.0, 2.0], 0.0);
-    // So is a tolerance that becomes none.
+    // A tolerance that becomes invalid fails the same way.
     fs::write(
         folder.path().join("tight.lgm"),
         text.replace("rtol = 1e-9", "rtol = T/1e6 [s]"),
@@ -74,7 +74,7 @@ fn what_cannot_be_drawn_is_no_curve_left_out() {
         ends_with(&run, i32::from(!code.is_empty()));
         assert!(err(&run).contains(code) && err(&run).contains(hint), "{}", err(&run));
         assert_eq!(folder.path().join("a.svg").exists(), code.is_empty());
-        // It is no surprise of the run.
+        // `lgm check` reports it too.
         let checked = command::lgm(folder.path(), &["check", "curves.lgm"]);
         ends_with(&checked, i32::from(!code.is_empty()));
         assert!(
@@ -83,7 +83,7 @@ fn what_cannot_be_drawn_is_no_curve_left_out() {
             err(&checked)
         );
     }
-    // Of states that an option chooses, other names are right.
+    // If an option selects the states, other names are valid.
     let text = lag(EXPERIMENT).replace("plot = [y, u]", "plot = [y, store.y]");
     fs::write(folder.path().join("curves.lgm"), text).unwrap();
     let chosen = command::lgm(folder.path(), &["equations", "curves.lgm", "--states", "power"]);
@@ -189,7 +189,7 @@ fn faults_of_many_runs() {
     insta::assert_snapshot!(all.join("\n"));
 }
 
-/// One picture holds no more curves than can be distinguished, and the table all runs in any case.
+/// A plot contains only as many curves as can be distinguished, but the table always contains all runs.
 #[test]
 fn a_picture_of_many_runs_shows_some_of_them() {
     let folder = folder();

@@ -112,7 +112,7 @@ impl Exprs {
         roots.iter().map(|id| sizes[id]).max().unwrap_or(0)
     }
 
-    /// Returns true if the expanded expression has more than `limit` nodes. Only as many nodes as needed are visited.
+    /// Returns true if the expanded expression has more than `limit` nodes. Visiting stops at the limit.
     pub fn is_written_beyond(&self, root: ExprId, limit: u64) -> bool {
         // Each reachable node is written at least once.
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();

@@ -136,7 +136,7 @@ fn unknown(system: &StateSystem, entry: &GivenValue) -> Diagnostic {
         Code::LGM0929,
         format!("`{}` has no state and no input `{}`", system.model, entry.name),
     )
-    .label(entry.name_span, "this option sets nothing");
+    .label(entry.name_span, "this option has no effect");
     match did_you_mean(&entry.name, names) {
         Some(help) => fault.help(help),
         None => fault,

@@ -23,7 +23,7 @@ pub struct MomentRequest<'a> {
     pub order: usize,
     /// Angular frequencies at which the functions agree, in rad/s.
     pub omega: &'a [f64],
-    /// The number of outputs that count, from the first one on; the outputs of storage follow.
+    /// The number of relevant outputs, which come first; the outputs of storage follow.
     pub outputs: usize,
     /// The outputs that were added for storage.
     pub storage: &'a [StorageOutputs],

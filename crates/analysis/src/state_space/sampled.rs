@@ -280,7 +280,7 @@ impl Plant<'_> {
         for at in blocks {
             for assignment in &self.events.blocks()[*at].assignments {
                 if is_rounded(&exprs, assignment.value, &of_symbol) {
-                    let fault = refusal("a block rounds what it reads, and steps of `floor` have no slope");
+                    let fault = refusal("a block rounds its inputs, and `floor` has no useful derivative");
                     return Err(Box::new(fault.label(assignment.span, "rounded here")));
                 }
                 let row = self.row(&mut exprs, assignment.value, &of_symbol, &values)?;

@@ -82,7 +82,7 @@ impl<'a> Evaluator<'a> {
                 Value::Error
             }
             ExprKind::Text(_) => {
-                let diagnostic = Diagnostic::error(Code::LGM0124, "a text is not a value")
+                let diagnostic = Diagnostic::error(Code::LGM0124, "a string is not a value")
                     .label(expr.span, "a number is required here")
                     .help("write a number, or a name without quotes");
                 self.report(diagnostic);
@@ -386,11 +386,11 @@ impl<'a> Evaluator<'a> {
         if terms.is_empty() || !alike || width * terms.len() > LARGEST_LIST {
             let diagnostic = Diagnostic::error(
                 Code::LGM0207,
-                "this is neither a list of scalars nor a list of vectors of one width",
+                "this is neither a list of scalars nor a list of vectors of equal width",
             )
             .label(span, format!("it has {}", entries_text(terms.len())))
             .label(over.body.span, "each entry")
-            .help("a list has at least one entry, and all entries have the same number of values");
+            .help("a list needs at least one entry, and all entries must have the same width");
             self.report(diagnostic);
             return Value::Error;
         }

@@ -77,10 +77,10 @@ impl<'a> Evaluator<'a> {
             .label(span, format!("{given} {} given", if given == 1 { "is" } else { "are" }))
             .help(match (&*name.text, given) {
                 ("int", 2) => {
-                    "give it one argument; the initial value belongs to a state: `state z = int(x), start = 0.5;`"
+                    "pass one argument; the initial value belongs to a state: `state z = int(x), start = 0.5;`"
                         .to_string()
                 }
-                _ => format!("give it {wanted}: `{}`", call_example(&name.text)),
+                _ => format!("pass {wanted}: `{}`", call_example(&name.text)),
             });
         self.report(diagnostic);
         Value::Error

@@ -45,7 +45,7 @@ impl<'a> Expansion<'_, 'a> {
             if position >= formals.len() {
                 let diagnostic =
                     Diagnostic::error(Code::LGM0132, format!("too many arguments for `{}`", definition.text))
-                        .label(argument.value.span, "one too many")
+                        .label(argument.value.span, "this argument is not expected")
                         .label(definition.span, "declared here")
                         .help(format!("its parameters are `{}`", signature()));
                 self.report(diagnostic);
@@ -344,7 +344,7 @@ impl<'a> Expansion<'_, 'a> {
             .label(bound.span, format!("this is {given}"))
             .label(port.declared.span, format!("the port is {wanted}"))
             .help(match shape.sizes[..] {
-                [size] => format!("name as many nodes as the port has entries: {size}"),
+                [size] => format!("name one node for each entry of the port: {size}"),
                 _ => "a list of nodes can only be bound to an array port, such as `port p[2] : electrical`".to_string(),
             });
         self.report(diagnostic);
@@ -386,7 +386,8 @@ impl<'a> Expansion<'_, 'a> {
             .label(bound.span, format!("this is {found}"))
             .label(port.declared.span, format!("the port is {wanted}"))
             .help(format!(
-                "bind a node declared `: {wanted}`, or put a `Transformer` or `Gyrator` between"
+                "bind a node declared `: {wanted}`, or insert a `Transformer` or `Gyrator` between the two \
+                domains"
             ));
             self.report(diagnostic);
             return GraphPart::Failed;

@@ -107,7 +107,7 @@ fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr, of_position: bool
                 Code::LGM0440,
                 "a table defines parameters and functions of the position",
             )
-            .label(name.span, "neither of them here")
+            .label(name.span, "this is neither of them")
             .help("declare a parameter with the name of the column; it has a value for each mode"),
         ),
         ExprKind::Call(name, _) if !is_function(&name.text) => {

@@ -1,7 +1,7 @@
 //! Laws that jump with a periodic function of the motion, such as the commutation `if cos(4*angle) > 0.5 then U else 0`.
 //!
 //! A step of a solver may pass a whole pulse of such a law, because the law at the solver's own points does not show it. Conditions of blocks
-//! are examined everywhere within a step. Each jump therefore becomes an event at which nothing is assigned: a run stops there and goes on.
+//! are examined everywhere within a step. Each jump therefore becomes an event at which nothing is assigned: a run stops there and continues.
 
 use super::integrals::laws;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, SymbolKind};

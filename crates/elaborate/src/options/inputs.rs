@@ -77,7 +77,7 @@ pub fn input_target(map: &SourceMap, source: SourceId) -> Result<InputTarget, Di
 /// Returns the error for an unknown input of a model.
 pub fn no_such_input<'n>(model: &str, target: &InputTarget, names: impl IntoIterator<Item = &'n str>) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(Code::LGM0921, format!("`{model}` has no input `{}`", target.text()))
-        .label(target.span, "this option gives no input a signal");
+        .label(target.span, "this option has no effect");
     diagnostic.help = did_you_mean(&target.text(), names);
     diagnostic
 }

@@ -111,7 +111,7 @@ pub(crate) fn read<'a>(
                     Code::LGM0902,
                     format!("`{}` has no `param` or `const` named `{name}`", model.name.text),
                 )
-                .label(span, "this option sets nothing");
+                .label(span, "this option has no effect");
                 diagnostic.help = did_you_mean(name, names.iter().copied());
                 diagnostics.push(diagnostic);
             }

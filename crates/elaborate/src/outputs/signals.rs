@@ -96,13 +96,16 @@ impl<'a> Results<'_, 'a> {
             .iter()
             .any(|id| matches!(self.arena.exprs.node(*id), Node::Call(Function::Int, _)));
         if holds_integral {
-            let diagnostic = Diagnostic::error(Code::LGM0409, "an integral has no start of its own here")
-                .label(
-                    attribute.value.span,
-                    "this initial value is for a signal that contains `int(..)`",
-                )
-                .label(signal.value.span, "the integral is in this")
-                .help("declare the integral as a state, `state q = int(..), start = ..;`, and use `q` in the signal");
+            let diagnostic = Diagnostic::error(
+                Code::LGM0409,
+                "an integral in a signal cannot have its own initial value",
+            )
+            .label(
+                attribute.value.span,
+                "this initial value is for a signal that contains `int(..)`",
+            )
+            .label(signal.value.span, "the integral is in this")
+            .help("declare the integral as a state, `state q = int(..), start = ..;`, and use `q` in the signal");
             self.report(diagnostic);
             return;
         }

@@ -139,9 +139,9 @@ impl<'a> Results<'_, 'a> {
                             "only `start`, `guess`, `nominal` and `close` are allowed here",
                         )
                         .help(
-                            "write `start = ..` for its initial value, `guess = ..` if that follows from others, \
-                            `nominal = ..` for its magnitude, or `close = ..` for the position equation of a closed \
-                            chain",
+                            "write `start = ..` for its initial value, `guess = ..` if the initial value follows \
+                            from others, `nominal = ..` for its magnitude, or `close = ..` for the position equation \
+                            of a closed chain",
                         );
                     self.report(diagnostic);
                 }
@@ -178,7 +178,7 @@ impl<'a> Results<'_, 'a> {
                 Code::LGM0430,
                 "a position equation may contain only displacements, parameters and time",
             )
-            .label(span, "this is something else")
+            .label(span, "this contains other variables")
             .help(
                 "write it in terms of states: `state theta = int(across(crank));`, `close = r*sin(theta) + \
                 l*sin(phi)`",

@@ -582,7 +582,7 @@ fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
             )
             .label(name.span, "this definition is used");
             if let Some((other, _)) = defined_name(other) {
-                diagnostic = diagnostic.label(other.span, "in place of this one");
+                diagnostic = diagnostic.label(other.span, "it replaces this definition");
             }
             diagnostics.push(diagnostic);
         }

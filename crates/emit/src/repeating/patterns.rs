@@ -237,7 +237,7 @@ struct RowProduct {
 }
 
 impl RowProduct {
-    /// Returns the step to a part that continues this one along an index; none if the part is no continuation.
+    /// Returns the step to a part that continues this one along an index; none if the part does not continue this one.
     fn step_to(&self, next: &RowProduct, along: usize, evenly: bool) -> Option<Option<i64>> {
         let is_other = |at: usize| at != along;
         let others = |part: &RowProduct| -> Vec<_> {

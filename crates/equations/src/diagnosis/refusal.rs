@@ -185,7 +185,7 @@ fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
             Diagnostic::error(Code::LGM0502, format!("`{}` would need a second derivative", name(*id)))
                 .label(
                     span(*id),
-                    "its value depends on a variable that is a rate already, and its own rate is needed",
+                    "its rate is needed, and its value depends on a variable that is already a rate",
                 )
                 .help("`der(..)` of a force or an acceleration requires it; measure another variable")
         }
@@ -195,7 +195,8 @@ fn assembly_fault(model: &Model, obstacle: &Obstacle) -> Diagnostic {
         )
         .label(
             span(*id),
-            "its value depends on a variable that holds the derivative of an input, and its own rate is needed",
+            "its rate is needed, and its value depends on a variable that already contains the derivative of an \
+            input",
         )
         .help("break the path: give the source or the storage it drives a resistance in series or in parallel"),
         Obstacle::NoRate(id) => {

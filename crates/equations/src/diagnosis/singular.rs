@@ -121,7 +121,7 @@ impl SingularityReport<'_> {
                     value"
                 )
             }
-            (true, None) => format!("leave {name} out, or give it a value"),
+            (true, None) => format!("remove {name}, or give it a nonzero value"),
             (false, _) => format!("connect {name} where this variable is free, or insert another element between them"),
         })
     }

@@ -242,8 +242,8 @@ impl Choice<'_> {
         Diagnostic::warning(Code::LGM0439, message)
             .label(span, "this has no state of its own")
             .help(format!(
-                "reduce the tolerance by that factor, try other states with `--retain {}`, or bring the values of \
-                 the model closer together",
+                "reduce the tolerance by that factor, try other states with `--retain {}`, or choose parameter \
+                 values of similar magnitude",
                 name(own)
             ))
     }

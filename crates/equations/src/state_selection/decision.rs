@@ -107,7 +107,7 @@ pub(crate) fn decide_structure(
     let (in_general, here) = (general.independent.len(), numeric.independent.len());
     if in_general != here {
         diagnostic = diagnostic.note(format!(
-            "{in_general} storage ports have a state of their own in general, {here} with these numbers"
+            "in general, {in_general} storage ports have independent states; with these numbers, {here} do"
         ));
     }
     diagnostics.push(diagnostic);

@@ -135,7 +135,7 @@ fn diagnostic(model: &Model) -> Diagnostic {
         .map(|element| element.law_span);
     Diagnostic::error(
         Code::LGM0324,
-        "the last digits of numbers decide which parts of the model are cut off or tied together",
+        "the last digits of numbers determine which parts of the model are disconnected or locked",
     )
     .label(span.unwrap_or(model.heading.span), "these moduli cancel to about 1e-9")
     .note("with numbers that differ in their tenth digit the model has a different number of states")

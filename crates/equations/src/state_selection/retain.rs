@@ -151,7 +151,7 @@ fn refusal(
     let also = elements_of(model, causes, |other| other != id && retain.contains(&other));
     if !also.is_empty() {
         diagnostic = diagnostic.note(format!(
-            "retained before it, and not independent of it: {}",
+            "retained earlier, and not independent of it: {}",
             names(model, &also)
         ));
     }

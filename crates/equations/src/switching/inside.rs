@@ -10,7 +10,7 @@ const BESIDE_A_JUMP: i64 = 1000;
 /// Parts of margins.
 ///
 /// The solution is smooth within a step, but a margin may vary much faster than the states: a proximity sensor sees a narrow window, an
-/// encoder many marks. These parts follow the states, and so they tell where a run must look.
+/// encoder many marks. These parts depend on the states, and show where a run must evaluate the condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inside {
     /// Numbers at or beside whose zeros a margin may have a peak, a bend or a jump: arguments of even functions, derivatives of periodic ones,

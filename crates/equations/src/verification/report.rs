@@ -114,7 +114,7 @@ impl Verification {
         )
         .note(format!(
             "the largest residual is {} of the largest term; the power balance over all ports is off by {} of its \
-             size",
+             magnitude",
             brief(self.residual),
             brief(self.power)
         ));
@@ -144,7 +144,10 @@ impl Verification {
                     format!("not verified: {}", some_of(&self.unreadable)),
                 )
                 .note("they divide by a nearly vanishing value, or subtract nearly equal terms")
-                .help("bring the parameters closer together, or give states a `start` away from the singular point");
+                .help(
+                    "choose parameter values of similar magnitude, or give states a `start` away from the singular \
+                    point",
+                );
             remarks.push(remark);
         }
         if !self.without_value.is_empty() {

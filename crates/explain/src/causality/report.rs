@@ -232,7 +232,7 @@ pub struct TreeMember {
     pub ends: (Option<String>, Option<String>),
     /// The variable that it sets: its across variable if it is a branch, its through variable if it is a link.
     pub gives: Option<String>,
-    /// True for a branch of the tree, false for a link; none if a loop of couplers leaves this open.
+    /// True for a branch of the tree, false for a link; none if a loop of couplers leaves it undetermined.
     pub is_branch: Option<bool>,
     /// The rule that decided this.
     pub rule: String,

@@ -131,12 +131,12 @@ pub fn shown(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Optio
 fn crowded(system: &StateSystem, curve: &Curve, what: &str) -> Diagnostic {
     let (input, output) = (&system.inputs[curve.input].name, &system.outputs[curve.output].name);
     let message = format!("`{input}` -> `{output}`: the {what} are unknown: the crossings are too close together");
-    Diagnostic::warning(Code::LGM0709, message).help("read them from the values at many frequencies")
+    Diagnostic::warning(Code::LGM0709, message).help("read them from the response at many frequencies")
 }
 
 fn without_factors(message: &str) -> Box<Diagnostic> {
     let fault = Diagnostic::error(Code::LGM0709, message);
-    Box::new(fault.help("choose a pair with `--from` and `--to`, or read them from the values at many frequencies"))
+    Box::new(fault.help("choose a pair with `--from` and `--to`, or read them from the response at many frequencies"))
 }
 
 /// Returns the JSON of `lgm response`: `{"omega": [..], "H": {"u->y": [[re, im], ..]}}`, and a key for each further result.

@@ -104,7 +104,7 @@ impl InputOptions {
                 let diagnostic = Diagnostic::error(Code::LGM0912, format!("the input `{}` has no signal", input.name))
                     .label(input.span, "declared without a default")
                     .help(format!(
-                        "give it one: `--input \"{0}=step(0)\"` or `--input {0}=data.csv:column`, or in the model",
+                        "set one: `--input \"{0}=step(0)\"` or `--input {0}=data.csv:column`, or in the model",
                         input.name
                     ));
                 diagnostics.push(diagnostic);
@@ -128,7 +128,7 @@ fn one(
     if let Some(range) = &reference.unknown {
         return Err(
             Diagnostic::error(Code::LGM0920, "a table can be read only as `linear` or `held`")
-                .label(place(range), "neither of the two")
+                .label(place(range), "expected `linear` or `held`")
                 .help(
                     "append `,held` for a signal that steps from sample to sample; the default is linear \
                     interpolation",
@@ -144,7 +144,7 @@ fn one(
     let table = map.add(reference.path.clone(), text, Some(reference.path.clone().into()));
     let Some((column, range)) = &reference.column else {
         return Err(Diagnostic::error(Code::LGM0920, "no column is named")
-            .label(value, "there is no column")
+            .label(value, "the column name is missing")
             .help(format!("write `{}={}:COLUMN`", target.text(), reference.path)));
     };
     read_table(map, table, column, reference.held, place(range))

@@ -41,7 +41,7 @@ pub(crate) struct Equations<'a> {
     motion: &'a Motion<'a>,
     /// The implicit form; none for explicit methods, which are given rates.
     implicit: Option<Implicit<'a>>,
-    /// The first y given to the library; every piece has its own.
+    /// The initial y passed to the library; each piece has a separate one.
     first: Vec<f64>,
     context: FaerContext,
     /// The absolute and relative tolerance of each entry of y, if loop unknowns are not part of the error test.

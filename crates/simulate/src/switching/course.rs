@@ -205,9 +205,8 @@ impl<'r> Course<'r> {
             "{what} at {} s: more than {MOST_AT_ONCE} of them in almost no time",
             self.time
         );
-        let diagnostic = Diagnostic::error(Code::LGM1014, message).help(
-            "give the mode that would be active a condition that keeps it, as `Wall` has `touch`, or add hysteresis",
-        );
+        let diagnostic = Diagnostic::error(Code::LGM1014, message)
+            .help("add a mode for the final state, such as `touch` in `Wall`, or add hysteresis");
         Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
     }
 }

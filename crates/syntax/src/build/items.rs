@@ -82,8 +82,8 @@ impl Context<'_> {
                     Code::LGM0041,
                     format!("`{}` is given twice in `{}`", word.text, owner.text),
                 )
-                .label(word.span, "the second one")
-                .label(first, "the first one")
+                .label(word.span, "given again here")
+                .label(first, "first given here")
                 .help("keep one of them"),
             );
         }

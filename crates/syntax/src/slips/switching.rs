@@ -54,7 +54,7 @@ impl Fault<'_, '_> {
                         Code::LGM0004,
                         format!("`{operator}=` is not an operator of this language"),
                     )
-                    .label(place, "in this language: `:=`")
+                    .label(place, "use `:=`")
                     .help(format!("write `{target} := {target} {operator} ..`"))
                 })
             }

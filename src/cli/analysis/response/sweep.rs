@@ -55,7 +55,7 @@ pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
             Code::LGM0924,
             format!("these are {count} responses; at most {MOST} are allowed"),
         );
-        diagnostics.push(fault.help("vary with fewer values"));
+        diagnostics.push(fault.help("use fewer values"));
     }
     let (Some(runs), Outcome::Success) = (runs, report::outcome(&diagnostics)) else {
         report::print(&map, &diagnostics);

@@ -1,4 +1,4 @@
-//! What joins regions: bonds, transformers and gyrators between their nodes and junctions.
+//! Connections of regions: bonds, transformers and gyrators between their nodes and junctions.
 
 use super::super::network::*;
 use super::super::random::coupling;
@@ -52,7 +52,7 @@ impl Builder {
         self.element("t", law, kind, matrix, ports);
     }
 
-    /// The reference, or now and then another node of the same domain and width.
+    /// The reference, or sometimes another node of the same domain and width.
     pub(super) fn other_end(&mut self, slot: Slot) -> Option<Slot> {
         if !self.random.percent(25) {
             return None;

@@ -1,10 +1,10 @@
-//! Regions of one notation: linear graphs with their ladders and meshes, and bond graphs.
+//! Regions of one notation: linear graphs with ladders and meshes, and bond graphs.
 
 use super::super::network::*;
 use super::{Builder, one_port};
 
 impl Builder {
-    /// A linear graph: nodes joined to earlier ones or to the reference, further branches, now and then a ladder.
+    /// A linear graph: nodes joined to earlier ones or to the reference, further branches, sometimes a ladder.
     pub(super) fn graph_region(&mut self) -> Vec<Slot> {
         let domain = self.random.choose(&Domain::ALL);
         let mut nodes: Vec<Slot> = Vec::new();
@@ -166,7 +166,7 @@ impl Builder {
         chain
     }
 
-    /// A bond graph: junctions joined as a tree with now and then a mesh, elements on them.
+    /// A bond graph: junctions joined as a tree, sometimes with a mesh, and elements on them.
     pub(super) fn bond_region(&mut self) -> Vec<Slot> {
         let vector = if self.random.percent(12) {
             Some((self.random.between(2, 3), self.random.choose(&Domain::ALL)))

@@ -78,9 +78,7 @@ impl<'a> Evaluator<'a> {
                     },
                 )
                 .label(attribute.value.span, format!("this is {}", value.shape_text()))
-                .help(format!(
-                    "write a scalar for all entries, or a vector with {width} of them"
-                ));
+                .help(format!("write a scalar for all entries, or a vector of {width} values"));
                 self.report(diagnostic);
                 None
             }

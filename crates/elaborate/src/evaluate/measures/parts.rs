@@ -142,10 +142,7 @@ impl<'a> Evaluator<'a> {
                 let kind = junction_words(kind);
                 Diagnostic::error(
                     Code::LGM0141,
-                    format!(
-                        "`{name}` is {kind}: each of its bonds has {} of its own",
-                        lgm_source::words::article(word)
-                    ),
+                    format!("`{name}` is {kind}: each of its bonds has a separate {word}"),
                 )
                 .label(whole, "ambiguous bond")
                 .help(format!(

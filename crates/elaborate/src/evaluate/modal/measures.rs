@@ -346,7 +346,7 @@ impl<'a> Evaluator<'a> {
                         }
                     ),
                 )
-                .help("modes count from 1 to `modes`");
+                .help("modes are numbered from 1 to `modes`");
             self.report(diagnostic);
             return Value::Error;
         }

@@ -160,7 +160,9 @@ impl<'a> Evaluator<'a> {
             if values[0].is_negative() || (values[0] > values[1] && x > length * (1.0 + 1e-12)) {
                 let diagnostic = Diagnostic::error(Code::LGM0444, "this position is outside the modal block")
                     .label(span, format!("this is {x}"))
-                    .help(format!("positions count from one end: write one from 0 to {length}"));
+                    .help(format!(
+                        "positions are measured from one end: write a value from 0 to {length}"
+                    ));
                 self.report(diagnostic);
                 return None;
             }

@@ -75,7 +75,7 @@ impl<'a> Evaluator<'a> {
                 let (given, wanted) = (self.dims.text(coordinate.dim), self.dims.text(known));
                 let diagnostic = Diagnostic::error(
                     Code::LGM0201,
-                    format!("this position is given in {given}, those of the table in {wanted}"),
+                    format!("this position is given in {given}, but the positions of the table are in {wanted}"),
                 )
                 .label(span, format!("this is in {given}"))
                 .label(table.columns[column].span, format!("this is in {wanted}"))

@@ -137,7 +137,7 @@ impl<'a> Expansion<'_, 'a> {
         match u32::try_from(count) {
             Ok(count @ 1..) => Some(count),
             _ => {
-                let diagnostic = Diagnostic::error(Code::LGM0442, "a modal block has at least one mode")
+                let diagnostic = Diagnostic::error(Code::LGM0442, "a modal block needs at least one mode")
                     .label(expr.span, format!("this is {count}"))
                     .help("write a whole number of at least 1; `lgm modes --converge` shows how many are enough");
                 self.report(diagnostic);
@@ -161,7 +161,7 @@ impl<'a> Expansion<'_, 'a> {
             let diagnostic = Diagnostic::error(Code::LGM0448, "a default depends on a parameter from the table")
                 .label(instance.kind.span, "of this block")
                 .label(modal.name.span, "declared here")
-                .help("give the parameter in the model, or as a column of its own");
+                .help("set the parameter in the model, or add a column for it");
             self.report(diagnostic);
         }
         let names = modal.formals.iter().map(|formal| &*formal.name.text);
@@ -192,8 +192,8 @@ impl<'a> Expansion<'_, 'a> {
         )
         .label(span, "this changes with time")
         .help(
-            "a modal block is linear and time-invariant; model what moves or changes as a separate element at a \
-            port",
+            "a modal block is linear and time-invariant; model moving or time-varying parts as separate \
+            elements at ports",
         );
         self.report(diagnostic);
     }
@@ -522,10 +522,10 @@ impl<'a> Expansion<'_, 'a> {
                 let diagnostic = Diagnostic::error(Code::LGM0203, "the values of a mode do not define a frequency")
                     .label(
                         span_of(&roles.restoring),
-                        format!("this over `{}` is in {shown}", roles.primary[0]),
+                        format!("divided by `{}`, this is in {shown}", roles.primary[0]),
                     )
                     .label(span_of(&roles.primary), "given here")
-                    .help("stiffness over mass is in [1/s^2]");
+                    .help("stiffness divided by mass must be in [1/s^2]");
                 let claim = Claim {
                     dim: ratio,
                     wanted: square,

@@ -75,7 +75,7 @@ impl<'a> Expansion<'_, 'a> {
                 None if self.arena.exprs.is_zero(value) => {}
                 None => {
                     let diagnostic = Diagnostic::error(Code::LGM0136, "a mode without stiffness has no displacement")
-                        .label(span, format!("mode {k} is given one"))
+                        .label(span, format!("mode {k} is given a displacement here"))
                         .label(block.instance.kind.span, "this is not a state of the block")
                         .help(
                             "write 0 for the rigid-body modes; an output `displacement(..)` is relative to the \

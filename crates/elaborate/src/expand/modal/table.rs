@@ -37,7 +37,7 @@ impl<'a> Expansion<'_, 'a> {
             _ => {
                 let diagnostic = Diagnostic::error(Code::LGM0448, format!("`{}` has {rows} modes", table.title))
                     .label(wanted.value.span, format!("{count} of them are requested"))
-                    .label(table.row_span(rows - 1), "the last one")
+                    .label(table.row_span(rows - 1), "this is the last mode")
                     .help(format!("write a number from 1 to {rows}"));
                 self.report(diagnostic);
                 None
@@ -72,7 +72,7 @@ impl<'a> Expansion<'_, 'a> {
             let mut refuse = |label: &str, help: String| {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0448,
-                    format!("`{}` has no use for the column `{}`", modal.name.text, column.title()),
+                    format!("`{}` does not use the column `{}`", modal.name.text, column.title()),
                 )
                 .label(column.span, label.to_string())
                 .label(instance.kind.span, "of this block")

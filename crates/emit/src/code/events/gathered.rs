@@ -236,7 +236,7 @@ fn temporaries(changes: &Changes<'_>) -> Vec<SymbolId> {
     found
 }
 
-/// Returns the name of the state that an assignment sets; none if its target is no state.
+/// Returns the name of the state that an assignment sets; none if its target is not a state.
 fn assigned_state(changes: &Changes<'_>, target: Target) -> Option<Arc<str>> {
     let model = changes.events.model();
     match target {

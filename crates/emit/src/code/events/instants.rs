@@ -1,4 +1,4 @@
-//! Blocks that run between steps of fixed length: what they read and assign, and their instants in steps.
+//! Blocks that run between fixed steps: the variables that they read and assign, and their instants in steps.
 
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_kernels::Kernel;

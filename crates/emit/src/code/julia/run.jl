@@ -15,7 +15,7 @@ state is allowed near zero: the most that was seen of it.
 """
 function simulate(model; start = @plan_start@, stop = @plan_stop_or_nan@, points = @plan_points@, rtol = @plan_rtol@,
     atol = @plan_atol@, algorithm = Tsit5())
-    isnan(stop) && throw(ArgumentError("give `stop`: the model does not say how long it is to run"))
+    isnan(stop) && throw(ArgumentError("give `stop`: the model defines no stop time"))
     times = collect(range(start, stop; length = points))
     corners = together(float(start), @name@.corners(model, start, stop))
     begun = popfirst!(corners)[2]

@@ -17,7 +17,7 @@ function [times, outputs, states] = @name@_simulate(model, varargin)
     start = options.start;
     stop = options.stop;
     if isnan(stop)
-        error('lgm:option', 'give ''stop'': the model does not say how long it is to run');
+        error('lgm:option', 'give ''stop'': the model defines no stop time');
     end
     times = linspace(start, stop, options.points)';
     states = zeros(options.points, numel(model.starts));

@@ -1,4 +1,4 @@
-//! The body of a function: values that are needed more than once under names of their own, then the results.
+//! The body of a function: named values that are used more than once, then the results.
 
 use super::book::Book;
 use super::formula::{Factor, Fraction, Known, Writer, cost, operands};
@@ -7,7 +7,7 @@ use crate::code::names::Scope;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Operations that a name of its own must save, so that a value gets one.
+/// The minimum number of operations that a separate name must save.
 const WORTH: u32 = 4;
 
 /// A formula of more operations is split, so that lines can be read.

@@ -132,7 +132,7 @@ pub(super) struct Writer<'a> {
 pub(super) type Known = (Text, bool);
 
 impl Writer<'_> {
-    /// The text of an expression; `of` has those of its operands, and says whether one is a name that stands for it.
+    /// The text of an expression. `of` contains the texts of its operands, and whether each is a name for its operand.
     pub(super) fn text(&mut self, id: ExprId, of: &dyn Fn(ExprId) -> (Known, bool)) -> Known {
         let number = |id: ExprId| self.number(&of(id).0);
         match self.exprs.node(id) {
@@ -348,7 +348,7 @@ impl Writer<'_> {
         if !fraction.number.is_negative() {
             return text;
         }
-        // A negative product is a product: below a line it stands in parentheses.
+        // A negative product is a product: in a denominator it needs parentheses.
         let binding = match text.binding {
             Binding::Atom => self.dialect.sign(),
             _ => self.dialect.sign().min(Binding::Product),

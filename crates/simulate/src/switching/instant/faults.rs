@@ -96,5 +96,5 @@ pub(crate) fn cannot_be_set(time: f64, name: &str, span: Span) -> Diagnostic {
         format!("`{name}` cannot be set at {time} s: it follows from other storage or from a source"),
     )
     .label(span, "set here")
-    .help("set what it follows from, or put a resistance or a damper between the two")
+    .help("set the variable that determines it, or insert a resistance or a damper between the two")
 }
