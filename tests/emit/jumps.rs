@@ -9,7 +9,7 @@ use crate::support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::emitted::{Rows, compile, emit, must, python, rust_program};
+use support::emitted::{Rows, compile, emit, must, rust_program};
 
 /// A model with an input that steps at 0.5 s or at the start, and its outputs right after that: at the row of so many.
 struct Known {
@@ -302,24 +302,6 @@ fn emitted_matlab_conserves_what_steps_move() {
             &matlab::command(&octave, &folder, run).output().unwrap(),
             cause,
         );
-    }
-}
-
-#[test]
-fn emitted_python_conserves_what_steps_move() {
-    let Some(python) = python("numpy, scipy") else { return };
-    let scratch = tempfile::tempdir().unwrap();
-    let run = |text: &str| {
-        let folder = emitted(scratch.path(), text, "python", &[]);
-        let mut run = Command::new(&python);
-        run.arg(folder.join("m.py")).args(RUN);
-        run
-    };
-    for known in known() {
-        assert_known("Python", &known, &Rows::read(&must(&mut run(&known.text))), 1e-8);
-    }
-    for (text, cause) in refused_by_scripts() {
-        assert_refused("Python", &run(&text).output().unwrap(), cause);
     }
 }
 

@@ -12,8 +12,5 @@ pub(super) fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
     );
     Diagnostic::warning(Code::LGM0937, message)
         .note("if the loop has several solutions, a run may leave one of them too early and be wrong from there on")
-        .help(
-            "compare it with `lgm simulate`; C, Rust and FMUs continue after the end of a solution, and Python \
-            stops there",
-        )
+        .help("compare it with `lgm simulate`; C, Rust and FMUs continue after the end of a solution")
 }

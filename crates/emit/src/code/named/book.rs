@@ -10,6 +10,8 @@ pub(crate) struct Book {
     names: FxHashMap<SymbolId, String>,
     /// The member of each parameter in the struct of parameters.
     pub(crate) members: Vec<String>,
+    /// The text of each entry of all parameters.
+    pub(crate) entries: Vec<String>,
     /// The local variable of each state.
     pub(crate) states: Vec<String>,
     /// The local variable of each input, and of its time derivative.
@@ -81,6 +83,7 @@ impl Book {
         Book {
             names,
             members,
+            entries,
             states,
             inputs,
             input_rates,
