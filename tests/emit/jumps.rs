@@ -2,7 +2,6 @@
 //! and what the steps do not determine is a failure with a cause. `jumps` does it for `lgm simulate`.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
-use crate::emit::matlab;
 use crate::runs::jumps::integral;
 use crate::support;
 
@@ -115,15 +114,6 @@ fn refused() -> [(String, &'static str); 2] {
     [
         (integral("through(store)^2"), "the resulting change of"),
         (integral("k*through(store)"), "depending on which is first"),
-    ]
-}
-
-/// The same as programs say it that hand their equations to a library's solver.
-fn refused_by_scripts() -> [(String, &'static str); 2] {
-    let [(square, _), (ahead, _)] = refused();
-    [
-        (square, "is not in proportion to the step"),
-        (ahead, "depends on which of them is ahead"),
     ]
 }
 
@@ -281,27 +271,6 @@ fn emitted_rust_conserves_what_steps_move() {
     }
     for (text, cause) in refused() {
         assert_refused("Rust", &built(&text).args(RUN).output().unwrap(), cause);
-    }
-}
-
-#[test]
-fn emitted_matlab_conserves_what_steps_move() {
-    let Some(octave) = matlab::octave() else { return };
-    let scratch = tempfile::tempdir().unwrap();
-    let run = "M_run('run.csv', M_parameters(), 'stop', 1, 'points', 3);";
-    for known in known() {
-        let folder = emitted(scratch.path(), &known.text, "matlab", &[]);
-        must(&mut matlab::command(&octave, &folder, run));
-        let rows = Rows::read(&fs::read_to_string(folder.join("run.csv")).unwrap());
-        assert_known("MATLAB", &known, &rows, 1e-8);
-    }
-    for (text, cause) in refused_by_scripts() {
-        let folder = emitted(scratch.path(), &text, "matlab", &[]);
-        assert_refused(
-            "MATLAB",
-            &matlab::command(&octave, &folder, run).output().unwrap(),
-            cause,
-        );
     }
 }
 

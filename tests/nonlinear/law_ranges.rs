@@ -245,7 +245,7 @@ fn emitted_python_and_matlab_stop_there_too() {
         if let Some(octave) = &octave {
             let folder = scratch.path().join("matlab");
             emit(&file, "matlab", &folder, &["--force"]);
-            let found = matlab::command(octave, &folder, "M_run('run.csv');").output().unwrap();
+            let found = matlab::running(octave, &folder, "", "").output().unwrap();
             failed("MATLAB", &found);
         }
     }

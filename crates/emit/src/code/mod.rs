@@ -170,7 +170,7 @@ fn mind_loops(system: &StateSystem, target: Target) -> Result<(), Diagnostic> {
 
 /// Rejects targets without an engine for models in which an input moves states by amounts that depend on the states.
 fn mind_jumps(subject: &Subject<'_>, target: Target) -> Result<(), Diagnostic> {
-    if target != Target::Python || !subject.jumps() {
+    if !matches!(target, Target::Python | Target::Matlab) || !subject.jumps() {
         return Ok(());
     }
     let reason = "steps of its inputs move states by amounts that depend on the states";

@@ -5,8 +5,7 @@ use crate::code::dialect::{Array, Binding, Dialect, Lane, Text, function_name, f
 use crate::code::functions::{Language, Signature, wrapped};
 use crate::code::named::Naming;
 use crate::code::names::{Rules, one_line};
-use crate::code::script::{Head, Places, ScriptLanguage, Style, wrapped_words};
-use crate::code::scripts::double;
+use crate::code::script::{Head, Places, ScriptLanguage, Style, double, wrapped_words};
 use crate::code::subject::Parameter;
 use crate::shortest;
 use lgm_kernels::operation::{Binary, Unary};
@@ -200,6 +199,7 @@ impl ScriptLanguage for Python<'_> {
         Naming {
             rules: RULES,
             taken: &TAKEN,
+            longest: usize::MAX,
             entry: |parameter: &Parameter, member, at| match parameter.shape.as_slice() {
                 [] => format!("p.{member}"),
                 [_, columns] => format!("p.{member}[{}, {}]", at / columns, at % columns),

@@ -6,8 +6,10 @@ use super::Package;
 use super::functions::wrapped;
 use super::named::Book;
 use super::names::{Rules, legal};
-use super::script::{Facts, Notation, Places, ScriptLanguage, Writer, derived, facts, wrapped_statement};
-use super::subject::{Named, Parameter, ReadmeTables, Subject, bracketed, readme_tables};
+use super::script::{
+    Facts, Notation, Places, ScriptLanguage, Writer, column_places, derived, facts, parameter_words, wrapped_statement,
+};
+use super::subject::{Named, Parameter, ReadmeTables, Subject, readme_tables};
 use super::template::{Template, template, values};
 use dialect::{Python, RULES, literal, quote};
 use std::fmt::Write;
@@ -110,7 +112,6 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
         let list: Vec<String> = list.iter().map(|entry| format!("\"{}\"", quote(&entry.name))).collect();
         format!("[{}]", wrapped(&list))
     };
-    let columns = subject.columns.states.iter().map(|column| column.0.to_string());
     let calls = facts
         .point
         .replace(", u", ", inputs(t, p)")
@@ -139,7 +140,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
         here: if facts.loops { "*point(t, x)".to_string() } else { calls },
         pieces: facts.timed || facts.conditions || facts.moves,
         method: if facts.stiff { "Radau" } else { "DOP853" },
-        column_states: format!("[{}]", wrapped(&columns.collect::<Vec<_>>())),
+        column_states: column_places(subject, 0),
         functions: functions.trim_end().to_string(),
         facts,
     };
@@ -172,13 +173,7 @@ fn stop_word(facts: &Facts) -> &'static str {
 fn fields(subject: &Subject<'_>, book: &Book) -> String {
     let mut fields = String::new();
     for (parameter, member) in subject.parameters.iter().zip(&book.members) {
-        let follows = parameter.entries.iter().find_map(|entry| entry.derived.as_ref());
-        let name = if *member == parameter.name { "" } else { &parameter.name };
-        let follows = follows.map_or(String::new(), |formula| {
-            format!("{name} = {formula}", name = parameter.name)
-        });
-        let remark = [name, &bracketed(&parameter.unit), &follows].map(quote).join(" ");
-        let remark = remark.split_whitespace().collect::<Vec<_>>().join(" ");
+        let remark = parameter_words(parameter, member, quote);
         let remark = if remark.is_empty() {
             remark
         } else {
