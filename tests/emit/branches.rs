@@ -1,5 +1,4 @@
-//! Emitted C, Rust and FMUs follow a solution of an algebraic loop to its end, and continue with another one; Python
-//! stops there. The tests compare them with closed forms, as `laws_in_pieces` does for `lgm simulate`.
+//! Emitted C, Rust and FMUs follow a solution of an algebraic loop to where it ends, and go on with another from there: beside closed forms, as `laws_in_pieces` does it for `lgm simulate`.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
 use crate::nonlinear::laws_in_pieces::{CUBIC, MULTIVIBRATOR, PARABOLA, multivibrating};
@@ -8,7 +7,7 @@ use crate::support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::emitted::{Rows, compile, emit, must, python, rust_program};
+use support::emitted::{Rows, compile, emit, must, output, python, rust_program};
 
 const MULTIVIBRATOR_RUN: [&str; 6] = ["--stop", "0.15", "--points", "31", "--rtol", "1e-9"];
 const CUBIC_RUN: [&str; 6] = ["--stop", "2", "--points", "41", "--rtol", "1e-9"];
@@ -136,33 +135,6 @@ fn emitted_rust_leaves_a_branch_where_it_ends() {
 }
 
 #[test]
-fn emitted_python_ends_with_a_branch() {
-    let Some(python) = python("numpy, scipy") else { return };
-    let voltage: f64 = 7.499;
-    let first = (16.0 / (15.0 - voltage)).ln() / (20.0 * 3f64.ln());
-    for (text, module, stop, end) in [
-        (MULTIVIBRATOR, "multivibrator.py", "0.15", first),
-        (CUBIC, "fold.py", "2", 1.0 + 2.0 / 3f64.powf(1.5)),
-    ] {
-        let scratch = tempfile::tempdir().unwrap();
-        let folder = emitted(scratch.path(), text, "python", &[]);
-        let mut run = Command::new(&python);
-        let words = ["--stop", stop, "--rtol", "1e-8"];
-        let output = run.arg(folder.join(module)).args(words).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let time = said
-            .split(" at ")
-            .last()
-            .and_then(|end| end.split(' ').next()?.parse::<f64>().ok());
-        let is_there = time.is_some_and(|time| (time - end).abs() < 1e-5);
-        assert!(
-            !output.status.success() && said.contains("limit point") && is_there,
-            "{end}: {said}"
-        );
-    }
-}
-
-#[test]
 fn emitted_programs_name_the_loop_whose_branch_ends_with_no_other() {
     let scratch = tempfile::tempdir().unwrap();
     let mut programs = vec![Command::new(compile(
@@ -177,7 +149,7 @@ fn emitted_programs_name_the_loop_whose_branch_ends_with_no_other() {
         programs.push(run);
     }
     for mut program in programs {
-        let output = program.args(["--stop", "2"]).output().unwrap();
+        let output = output(program.args(["--stop", "2"]));
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(
             !output.status.success()

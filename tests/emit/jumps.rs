@@ -2,14 +2,13 @@
 //! closed forms, and undetermined steps fail with a cause. `jumps` tests the same for `lgm simulate`.
 
 use crate::emit::fmu::driven::{Driven, SANITIZED, has_compiler};
-use crate::emit::matlab;
 use crate::runs::jumps::integral;
 use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::emitted::{Rows, compile, emit, must, python, rust_program};
+use support::emitted::{Rows, compile, emit, must, rust_program};
 
 /// A model with an input that steps at 0.5 s or at the start, and its outputs immediately afterwards, at the sample of
 /// the given index.
@@ -120,16 +119,7 @@ fn refused() -> [(String, &'static str); 2] {
     ]
 }
 
-/// The messages of programs that use a library's solver.
-fn refused_by_scripts() -> [(String, &'static str); 2] {
-    let [(square, _), (ahead, _)] = refused();
-    [
-        (square, "is not in proportion to the step"),
-        (ahead, "depends on which of them is ahead"),
-    ]
-}
-
-/// The zero of an increasing function.
+/// Where a rising function is zero.
 fn zero(from: f64, to: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut from, mut to) = (from, to);
     for _ in 0..400 {
@@ -284,45 +274,6 @@ fn emitted_rust_conserves_what_steps_move() {
     }
     for (text, cause) in refused() {
         assert_refused("Rust", &built(&text).args(RUN).output().unwrap(), cause);
-    }
-}
-
-#[test]
-fn emitted_matlab_conserves_what_steps_move() {
-    let Some(octave) = matlab::octave() else { return };
-    let scratch = tempfile::tempdir().unwrap();
-    let run = "M_run('run.csv', M_parameters(), 'stop', 1, 'points', 3);";
-    for known in known() {
-        let folder = emitted(scratch.path(), &known.text, "matlab", &[]);
-        must(&mut matlab::command(&octave, &folder, run));
-        let rows = Rows::read(&fs::read_to_string(folder.join("run.csv")).unwrap());
-        assert_known("MATLAB", &known, &rows, 1e-8);
-    }
-    for (text, cause) in refused_by_scripts() {
-        let folder = emitted(scratch.path(), &text, "matlab", &[]);
-        assert_refused(
-            "MATLAB",
-            &matlab::command(&octave, &folder, run).output().unwrap(),
-            cause,
-        );
-    }
-}
-
-#[test]
-fn emitted_python_conserves_what_steps_move() {
-    let Some(python) = python("numpy, scipy") else { return };
-    let scratch = tempfile::tempdir().unwrap();
-    let run = |text: &str| {
-        let folder = emitted(scratch.path(), text, "python", &[]);
-        let mut run = Command::new(&python);
-        run.arg(folder.join("m.py")).args(RUN);
-        run
-    };
-    for known in known() {
-        assert_known("Python", &known, &Rows::read(&must(&mut run(&known.text))), 1e-8);
-    }
-    for (text, cause) in refused_by_scripts() {
-        assert_refused("Python", &run(&text).output().unwrap(), cause);
     }
 }
 

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::command::{ends_with, err, lgm, out};
-use support::emitted::{Rows, compile, emit, python, rust_program};
+use support::emitted::{Rows, compile, emit, rust_program};
 
 /// A linear capacitor in series with one whose voltage decreases with its charge in some interval, and a resistor in
 /// parallel with the latter, at a voltage source; or the dual, with inductors and a resistor at a current source.
@@ -329,10 +329,6 @@ fn emitted_programs_end_at_the_limit_point_of_what_a_storage_holds() {
     for model in [&models[2], &models[6], &models[9]] {
         let folder = emitted(scratch.path(), &model.text(), "rust");
         assert_stops(model, "Rust", &mut Command::new(rust_program(&folder)));
-        if let Some(python) = python("numpy, scipy") {
-            let folder = emitted(scratch.path(), &model.text(), "python");
-            assert_stops(model, "Python", Command::new(python).arg(folder.join("m.py")));
-        }
     }
 }
 

@@ -329,12 +329,7 @@ fn every_target_solves_a_bridge_beside_large_resistors() {
         }
         if let Some(octave) = matlab::octave() {
             let folder = code("matlab");
-            must(&mut matlab::command(
-                &octave,
-                &folder,
-                "Net_run('run.csv', Net_parameters());",
-            ));
-            check("matlab", &fs::read_to_string(folder.join("run.csv")).unwrap());
+            check("matlab", &must(&mut matlab::running(&octave, &folder, "", "")));
         }
     }
 }

@@ -7,6 +7,7 @@ use command::{ends_with, err, lgm, out};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{Rows as Emitted, compile, emit, must, python};
+use support::program::run;
 
 /// The samples of a run, by the names of their columns.
 struct Rows {
@@ -341,7 +342,16 @@ fn emitted_rows(text: &str) -> Vec<(&'static str, Emitted)> {
     let mut found = vec![("C", Emitted::read(&must(&mut Command::new(compile(&c, &["-O0"])))))];
     if let Some(python) = python("numpy, scipy") {
         let folder = folder.path().join("python");
-        emit(&file, "python", &folder, &[]);
+        let words = ["emit", "--target", "python", "-o"].map(String::from).into_iter();
+        let words: Vec<String> = words
+            .chain([&folder, &file].map(|path| path.display().to_string()))
+            .collect();
+        let output = run(&words);
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(said.contains("LGM0944"), "{said}");
+            return found;
+        }
         let module: Option<PathBuf> = std::fs::read_dir(&folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())

@@ -76,8 +76,7 @@ impl Server {
     }
 }
 
-/// Runs a module, whose path is the first word, with the remaining words as arguments, in a Python with NumPy and
-/// SciPy.
+/// Runs a module, whose path is the first word, with the options behind it, in a Python that has NumPy and SciPy.
 pub fn run_module(python: &str, words: &[String]) -> Output {
     // The number of threads in `for_each`.
     static SERVERS: [Mutex<Option<Server>>; 2] = [Mutex::new(None), Mutex::new(None)];
@@ -86,6 +85,12 @@ pub fn run_module(python: &str, words: &[String]) -> Output {
         Err(TryLockError::Poisoned(server)) => Some(server.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     });
+    let mut words = words.to_vec();
+    // Programs of other languages take `--rtol 1e-9`; a module takes `rtol=1e-9`.
+    while let Some(at) = words.iter().position(|word| word.starts_with("--")) {
+        let value = words.remove(at + 1);
+        words[at] = format!("{}={value}", words[at].trim_start_matches('-'));
+    }
     let mut server = free.unwrap_or_else(|| SERVERS[0].lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-    server.get_or_insert_with(|| Server::new(python)).run(words)
+    server.get_or_insert_with(|| Server::new(python)).run(&words)
 }

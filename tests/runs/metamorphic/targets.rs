@@ -112,7 +112,11 @@ fn run(case: &Case, text: &str, target: Target, targets: &Path) -> Result<Rows, 
             let mut files = files.filter_map(|entry| Some(entry.ok()?.path()));
             let module = files.find(|path| path.extension().is_some_and(|ending| ending == "py"));
             let module = module.ok_or_else(|| Fault::Failed("there is no module".into()))?;
-            arguments.insert(0, module.display().to_string());
+            let options = ["rtol", "points"]
+                .iter()
+                .zip([arguments[1].clone(), arguments[3].clone()]);
+            let options = options.map(|(name, value)| format!("{name}={value}"));
+            let arguments: Vec<String> = std::iter::once(module.display().to_string()).chain(options).collect();
             printed(&PathBuf::from("python3"), &arguments)?
         }
         Target::CoSimulation => return unit(case, &file, &folder, "fmu2", "cs"),

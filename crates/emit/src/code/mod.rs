@@ -21,6 +21,7 @@ mod planned;
 mod program;
 mod python;
 mod rust;
+mod script;
 mod scripts;
 mod subject;
 mod template;
@@ -41,6 +42,10 @@ use unfollowed::unfollowed;
 
 /// The maximum number of loop unknowns for dense factorisation in preallocated memory; the matrix then takes eight megabytes.
 const MOST_UNKNOWNS: usize = 1000;
+
+/// The targets that follow events.
+const WITH_ENGINES: &str =
+    "write `--target c`, `rust`, `fmu2` or `fmu3`, or run it from Python with the package `lgm` (docs/python.md)";
 
 /// The same limit for a Rust crate, whose model the caller usually stores on a stack: half a megabyte.
 const MOST_UNKNOWNS_ON_A_STACK: usize = 256;
@@ -84,6 +89,11 @@ impl Target {
         (Target::Latex, "latex"),
         (Target::Json, "json"),
     ];
+
+    /// True if the code has no engine and leaves a run to a solver of its language.
+    fn is_script(self) -> bool {
+        matches!(self, Target::Python | Target::Matlab | Target::Julia)
+    }
 }
 
 /// Returns the code of a system for a target, or a diagnostic if the target cannot express the system.
@@ -115,6 +125,7 @@ pub fn package(
         _ => trials.widened(system),
     };
     let subject = Subject::new(widened.as_ref().unwrap_or(system), origin, trials);
+    mind_jumps(&subject, target)?;
     let mut package = match target {
         Target::C => {
             mind_fixed_steps(&subject, options)?;
@@ -123,14 +134,14 @@ pub fn package(
         Target::Rust => rust::package(&subject, None),
         Target::Fmu3 => fmu::package(&subject, fmu::Version::Three, None),
         Target::Fmu2 => fmu::package(&subject, fmu::Version::Two, None),
-        Target::Python => python::package(&subject, None),
+        Target::Python => python::package(&subject),
         Target::Matlab => matlab::package(&subject),
         Target::Julia => julia::package(&subject),
         Target::Modelica => modelica::package(&subject),
         Target::Latex => document::latex_package(&subject),
         Target::Json => document::json_package(&subject),
     };
-    if matches!(target, Target::Matlab | Target::Julia) && subject.has_branches() {
+    if target.is_script() && subject.has_branches() {
         package.warnings.push(unfollowed(&subject));
     }
     package.sort();
@@ -157,6 +168,15 @@ fn mind_loops(system: &StateSystem, target: Target) -> Result<(), Diagnostic> {
         .help("add storage to the loops, or run the model with `lgm simulate`"))
 }
 
+/// Rejects targets without an engine for models in which an input moves states by amounts that depend on the states.
+fn mind_jumps(subject: &Subject<'_>, target: Target) -> Result<(), Diagnostic> {
+    if !matches!(target, Target::Python | Target::Matlab) || !subject.jumps() {
+        return Ok(());
+    }
+    let reason = "steps of its inputs move states by amounts that depend on the states";
+    Err(events::refused(&subject.system.model, reason, WITH_ENGINES))
+}
+
 /// Rejects fixed steps for models in which an input moves states by amounts that depend on the states.
 fn mind_fixed_steps(subject: &Subject<'_>, options: &CodeOptions) -> Result<(), Diagnostic> {
     if options.fixed_step.is_none() || !subject.jumps() {
@@ -180,12 +200,8 @@ fn changing_package(
     trials: &dyn TrialRuns,
 ) -> Result<Package, Diagnostic> {
     let refuse = |reason: &str, help: &str| Err(events::refused(&system.model, reason, help));
-    if !matches!(
-        target,
-        Target::C | Target::Rust | Target::Python | Target::Fmu2 | Target::Fmu3
-    ) {
-        let help = "write `--target c`, `rust`, `python`, `fmu2` or `fmu3`, or run it with `lgm simulate`";
-        return refuse("this target has no events", help);
+    if !matches!(target, Target::C | Target::Rust | Target::Fmu2 | Target::Fmu3) {
+        return refuse("this target has no events", WITH_ENGINES);
     }
     if let (Target::C, Some(step)) = (target, options.fixed_step) {
         return sampled_package(system, origin, options, changes, (trials, step));
@@ -206,16 +222,12 @@ fn changing_package(
         further.columns = None;
     }
     let subject = Subject::with(&gathered.system, origin, &further, trials);
-    if target == Target::Python {
-        python::mind_events(&subject, &gathered)?;
-    }
     let kernels = events::ChangeKernels::new(&gathered);
     let changing = Some((&gathered, &kernels));
     let mut package = match target {
         Target::Fmu2 => fmu::package(&subject, fmu::Version::Two, changing),
         Target::Fmu3 => fmu::package(&subject, fmu::Version::Three, changing),
         Target::Rust => rust::package(&subject, changing),
-        Target::Python => python::package(&subject, changing),
         _ => c::package(&subject, options, changing),
     };
     package.sort();

@@ -59,6 +59,16 @@ impl Package {
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
+    /// Adds a text without blanks at the ends of lines.
+    pub(super) fn add_trimmed(&mut self, path: impl Into<String>, text: &str) {
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        let mut text = lines.join("\n").trim_end().to_string() + "\n";
+        while text.contains("\n\n\n") {
+            text = text.replace("\n\n\n", "\n\n");
+        }
+        self.add(path, text);
+    }
+
     pub(super) fn add(&mut self, path: impl Into<String>, contents: impl Into<Vec<u8>>) {
         self.files.push(CodeFile {
             path: path.into(),

@@ -1,7 +1,6 @@
 //! The system to be emitted with its compiled functions, under names that every target adapts.
 
 use super::events::Sampled;
-use super::functions::wrapped;
 use super::names::{Rules, Scope};
 use super::template::values;
 use super::trials::{TrialRuns, UNKNOWN_SPAN};
@@ -475,15 +474,6 @@ pub(crate) fn labels(
         .map(|entry| format!("{prefix}{}", quote(&entry.name)))
         .collect();
     move |at: u32| list.get(at as usize).cloned()
-}
-
-/// Prints lists of first guesses in brackets, each number written by `literal`.
-pub(crate) fn bracketed_guesses(subject: &Subject<'_>, literal: impl Fn(f64) -> String) -> String {
-    let lists = subject.guesses().map(|list| {
-        let list: Vec<String> = list.iter().map(|value| literal(*value)).collect();
-        format!("[{}]", wrapped(&list))
-    });
-    lists.join(", ")
 }
 
 /// Returns names for a list in one scope.

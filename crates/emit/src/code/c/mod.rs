@@ -9,7 +9,7 @@ mod loops;
 mod model;
 mod operations;
 mod run;
-mod stability;
+pub(super) mod stability;
 mod text;
 
 use super::events::Changing;

@@ -53,14 +53,17 @@ const MANY_STEPS: f64 = 10_000.0;
 /// True if decaying modes limit the steps of an explicit method so much that a run takes many steps. Models with unknown poles count
 /// as stiff.
 pub(super) fn is_stiff(subject: &Subject<'_>) -> bool {
-    let Some(found) = poles_at_start(subject) else {
-        return !subject.states.is_empty();
-    };
+    stiffness(subject).unwrap_or(!subject.states.is_empty())
+}
+
+/// Returns the same; `None` if the poles are unknown.
+pub(in crate::code) fn stiffness(subject: &Subject<'_>) -> Option<bool> {
+    let found = poles_at_start(subject)?;
     let (start, stop, _) = subject.plan();
     let span = stop.map_or(UNKNOWN_SPAN, |stop| stop - start);
     let decaying = found.into_iter().filter(|pole| pole.re < -GROWTH_NOISE * pole.norm());
     let shortest = decaying.map(longest_step).fold(f64::INFINITY, f64::min);
-    span / shortest > MANY_STEPS
+    Some(span / shortest > MANY_STEPS)
 }
 
 /// Returns the eigenvalues of the Jacobian of the rates, with the states at their initial values and all inputs zero.

@@ -179,7 +179,6 @@ fn elements(changes: &Changes<'_>) -> Vec<Element> {
                     condition,
                     to: change.to,
                     is_free: change.is_free,
-                    asks_ports: change.asks_ports,
                     bound: None,
                     sets: (change.sets.iter().zip(&mut places))
                         .map(|(set, place)| Set {

@@ -183,8 +183,6 @@ pub(crate) struct Change {
     pub(crate) to: usize,
     /// True if the mode may be tried without the condition.
     pub(crate) is_free: bool,
-    /// True if the condition does not hold without variables of the element's ports.
-    pub(crate) asks_ports: bool,
     /// The comparison of the condition that bounds the free variable of the element's port.
     pub(crate) bound: Option<Bound>,
     pub(crate) sets: Vec<Set>,

@@ -1,14 +1,17 @@
 //! Expressions and functions in MATLAB and Octave: one statement computes all lanes of a loop; arrays are columns that
 //! are counted from 1.
 
-use super::super::dialect::{
+use crate::code::dialect::{
     Array, Binding, Dialect, Lane, Operation, Text, function_name, function_name_of_two, operator, relation,
 };
-use super::super::functions::{Functions, Language, Signature, listed, wrapped};
-use super::super::names::{Rules, one_line};
-use super::super::scripts::double;
-use lgm_kernels::operation::Space;
-use lgm_kernels::operation::{Binary, Unary};
+use crate::code::functions::{Language, Signature, integers, listed, wrapped};
+use crate::code::named::Naming;
+use crate::code::names::{Rules, one_line};
+use crate::code::script::{Head, Places, ScriptLanguage, Style, double, wrapped_words};
+use crate::code::subject::Parameter;
+use crate::shortest;
+use lgm_kernels::operation::{Binary, Space, Unary};
+use lgm_kernels::program::Index;
 
 /// Words that are not names, and functions that the emitted files call.
 pub(super) const RULES: Rules = Rules {
@@ -137,25 +140,69 @@ pub(super) const RULES: Rules = Rules {
     snake: false,
 };
 
-/// MATLAB over columns of doubles.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Matlab;
+/// Names that the files themselves use in functions.
+const TAKEN: [&str; 16] = [
+    "t", "x", "u", "du", "w", "p", "m", "r", "y", "dx", "out", "s", "entries", "numbers", "model", "value",
+];
+
+/// MATLAB.
+#[derive(Clone, Copy)]
+pub(super) struct Matlab<'n> {
+    /// The names of a model; none over columns.
+    pub(super) names: Option<&'n Places>,
+}
 
 /// A double as it stands alone.
 pub(super) fn literal(value: f64) -> String {
     double(value, "NaN", "Inf")
 }
 
-/// A string.
-pub(super) fn string(text: &str) -> String {
-    format!("'{}'", one_line(text).replace('\'', "''"))
+/// A text of a line.
+pub(super) fn quote(text: &str) -> String {
+    one_line(text).replace('\'', "''").replace('%', "%%")
 }
 
-impl Dialect for Matlab {
+impl Dialect for Matlab<'_> {
     fn literal(&self, value: f64) -> String {
         literal(value)
     }
 
+    fn number(&self, value: f64) -> Text {
+        if value == std::f64::consts::PI {
+            return Text::atom("pi");
+        }
+        Text::new(
+            if value < 0.0 { Binding::Sign } else { Binding::Atom },
+            self.literal(value),
+        )
+    }
+
+    fn short(&self, value: f64) -> Text {
+        match value.is_finite() {
+            true => Text::new(if value < 0.0 { Binding::Sign } else { Binding::Atom }, shortest(value)),
+            false => self.number(value),
+        }
+    }
+
+    fn whole_power(&self, base: &Text, exponent: u32) -> Option<Text> {
+        let text = format!("{}^{exponent}", base.within(Binding::Atom));
+        self.names.map(|_| Text::new(Binding::Sign, text))
+    }
+
+    fn parameter(&self, index: Index, lane: Lane) -> Option<Text> {
+        self.names.and_then(|names| names.parameter(index, lane))
+    }
+
+    fn element(&self, array: Array, name: &str, index: &str) -> Text {
+        let known = self.names.and_then(|names| names.element(array, index, 1));
+        known.unwrap_or_else(|| {
+            Text::atom(if name == "t" {
+                name.to_string()
+            } else {
+                self.indexed(name, index)
+            })
+        })
+    }
     fn name_of_one(&self, operation: Unary) -> String {
         // Outside their domains, these are complex in this language.
         let ending = match operation {
@@ -207,7 +254,7 @@ impl Dialect for Matlab {
     }
 
     fn remark(&self, remark: &str) -> String {
-        format!(" % {remark}")
+        format!("  % {remark}")
     }
 
     fn fixed_index(&self, first: u32) -> String {
@@ -312,12 +359,12 @@ end
 ];
 
 /// The helpers that functions call.
-pub(super) fn helpers(functions: &Functions<'_>) -> String {
-    let helpers = functions.helpers(&HELPERS);
-    helpers.map(|helper| format!("{helper}\n")).collect()
+pub(super) fn helpers(operations: &[Operation]) -> String {
+    let helpers = HELPERS.iter().filter(|helper| operations.contains(&helper.0));
+    helpers.map(|helper| format!("{}\n", helper.1)).collect()
 }
 
-impl Language for Matlab {
+impl Language for Matlab<'_> {
     fn constant(&self, name: String) -> String {
         name
     }
@@ -346,6 +393,77 @@ impl Language for Matlab {
 
     fn call(&self, name: &str, arguments: &[(Array, String)]) -> String {
         format!("{}{name}({});", results(arguments), listed(arguments))
+    }
+}
+
+impl ScriptLanguage for Matlab<'_> {
+    fn naming(&self) -> Naming {
+        Naming {
+            rules: RULES,
+            taken: &TAKEN,
+            longest: 48,
+            entry: |parameter: &Parameter, member, at| match parameter.shape.as_slice() {
+                [] => format!("p.{member}"),
+                [_, columns] => format!("p.{member}({}, {})", at / columns + 1, at % columns + 1),
+                _ => format!("p.{member}({})", at + 1),
+            },
+        }
+    }
+
+    fn style(&self) -> Style {
+        Style {
+            brackets: ["", ""],
+            mark: " ...",
+            ends_lines: false,
+        }
+    }
+
+    fn begin(&self, head: &Head<'_>) -> String {
+        let words: Vec<String> = head
+            .words
+            .iter()
+            .map(|line| wrapped_words("    % ", &one_line(line)))
+            .collect();
+        format!(
+            "function {} = {}({})\n{}\n",
+            head.result,
+            head.name,
+            head.arguments,
+            words.join("\n")
+        )
+    }
+
+    fn finish(&self, _result: &str) -> String {
+        "end\n\n".to_string()
+    }
+
+    fn finish_with(&self, result: &str, values: &[String], remark: &str) -> String {
+        let remark = if remark.is_empty() {
+            String::new()
+        } else {
+            self.remark(remark)
+        };
+        format!("    {result} = [{}];{remark}\nend\n\n", values.join("; "))
+    }
+
+    fn zeros(&self, name: &str, rows: usize, columns: Option<usize>) -> String {
+        format!("{name} = zeros({rows}, {});", columns.unwrap_or(1))
+    }
+
+    fn sparse(&self, name: &str, places: [Vec<usize>; 2], size: [usize; 2]) -> String {
+        let [rows, columns] = places.map(|list| {
+            let list: Vec<usize> = list.iter().map(|at| at + 1).collect();
+            format!("[{}]", integers(&list).replace('\n', " ...\n"))
+        });
+        format!("{name} = sparse({rows}, {columns}, entries, {}, {});", size[0], size[1])
+    }
+
+    fn quote(&self, text: &str) -> String {
+        one_line(text)
+    }
+
+    fn flat(&self) -> &'static str {
+        "entries_of(p)"
     }
 }
 

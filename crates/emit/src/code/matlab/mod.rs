@@ -1,18 +1,18 @@
-//! Functions for MATLAB and Octave: the model as a struct of function handles, its parameters, runs.
+//! One function file for MATLAB and Octave: the model as a struct of function handles.
 
 mod dialect;
 
 use super::Package;
-use super::dialect::Array;
-use super::functions::Functions;
-use super::names::{Scope, legal, one_line};
+use super::functions::wrapped;
+use super::named::Book;
+use super::names::legal;
 use super::planned::entry_literals;
-use super::scripts::{Programs, Script, ScriptPlan, add_trimmed, column_names, guess_lists, script_plan};
-use super::subject::{Named, Parameter, ReadmeTables, Subject, parameter_remark, readme_tables_from};
+use super::script::{
+    Facts, Notation, Places, ScriptLanguage, Writer, column_names, derived, facts, parameter_words, wrapped_statement,
+};
+use super::subject::{Parameter, ReadmeTables, Subject, readme_tables_from};
 use super::template::{Template, template, values};
-use dialect::{Matlab, RULES, helpers, literal, string};
-use lgm_kernels::operation::Space;
-use lgm_model::SiUnit;
+use dialect::{Matlab, RULES, helpers, literal, quote};
 use std::fmt::Write;
 
 /// The language distinguishes names by their first 63 letters; endings and numbers take some of them.
@@ -20,203 +20,164 @@ const LONGEST: usize = 48;
 
 const MODEL: Template<Model> = template!("@name@.m", "model.m");
 
-const PARAMETERS: Template<Defaults> = template!("@name@_parameters.m", "parameters.m");
-
-/// Runs.
-const RUNS: [Template<Common>; 2] = [
-    template!("@name@_simulate.m", "simulate.m"),
-    template!("@name@_run.m", "run.m"),
-];
-
-/// The effect of input steps on states if it depends on the point.
-const JUMP: Template<Common> = template!("@name@_jump.m", "jump.m");
-
-/// Linear models for the Control System Toolbox.
-const SS: Template<Common> = template!("@name@_ss.m", "ss.m");
-
 const README: Template<Readme> = template!("README.md", "README.md");
 
 values! {
-    /// Values shared by all templates.
-    struct Common {
-        ..plan: ScriptPlan;
-        origin: String,
-        origin_markdown: String,
-        description: String,
-        model: String,
-        shout: String,
-        name: String,
-    }
-}
-
-values! {
     struct Model {
-        ..common: Common;
-        ..calls: Programs;
-        title: String,
-        name_string: String,
-        states_list: String,
-        inputs_list: String,
-        outputs_list: String,
-        parameters_list: String,
-        parameter_lines: String,
-        start_given: String,
-        guesses: String,
-        columns_list: String,
-        column_states: String,
-        helpers: String,
-        programs: String,
-    }
-}
-
-values! {
-    struct Defaults {
-        ..common: Common;
-        parameter_defaults: String,
+        ..facts: Facts;
+        name: String,
+        example_stop: String,
+        parameter_fields: String,
+        derived_lines: String,
+        flat: bool,
+        functions: String,
+        unknowns: usize,
+        outputs: usize,
+        clamped_rates: String,
+        clamped_margins: String,
+        here_outputs: String,
+        solver: &'static str,
+        columns: String,
+        corner_times: &'static str,
+        more_options: String,
     }
 }
 
 values! {
     struct Readme {
-        ..common: Common;
         ..tables: ReadmeTables;
-        simulate_arguments: &'static str,
+        name: String,
+        model: String,
+        origin: String,
+        stop_argument: &'static str,
     }
 }
 
-/// Calls of the programs in MATLAB, in the functions of the model's file.
-const SCRIPT: Script = Script {
-    prefix: "program_",
-    argument: |array, out| {
-        match array {
-            Array::Output => out,
-            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are functions"),
-            _ => array.name(),
+const NOTATION: Notation = Notation {
+    literal,
+    list: |entries| match entries.first() {
+        // The columns of a matrix are lists.
+        Some(first) if first.starts_with('[') => {
+            format!(
+                "[{}]",
+                entries
+                    .iter()
+                    .map(|entry| entry.replace(',', ";"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
         }
-        .to_string()
+        _ => format!("[{}]", wrapped(entries).replace('\n', " ...\n")),
     },
-    starts: "starts",
-    nothing: "",
-    quote: one_line,
-    derived: |position, call| {
-        format!(
-            "    if isnan(p({position}))\n        one = 0;\n        {call}\n        p({position}) = one;\n    end\n"
-        )
-    },
+    boolean: |holds| if holds { "true" } else { "false" },
     first: 1,
-    goes_on: " ...",
+    no_number: "",
+    quote,
 };
 
 /// All files.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
-    let common = common(subject);
-    let members = members(subject);
-    let [parameter_defaults, parameter_lines] = parameter_texts(subject, &members);
-    let model = model(subject, parameter_lines, common.clone());
-    let defaults = Defaults {
-        common: common.clone(),
-        parameter_defaults,
+    let plain = Matlab { names: None };
+    let book = Book::new(subject, &plain.naming());
+    let places = Places::new(&book);
+    let language = Matlab { names: Some(&places) };
+    let mut facts = facts(subject, NOTATION);
+    if facts.atol.is_empty() {
+        facts.atol = format!("{}*{}.'", literal(1e-3 * subject.tolerances().0), facts.scales);
+    }
+    let (functions, operations) = Writer::new(subject, &language, &plain, (&book, &places)).write(facts.jacobian);
+    let functions = format!("{functions}{}", helpers(&operations));
+    let name: String = legal(&subject.system.model, RULES).chars().take(LONGEST).collect();
+    // A function at a point: directly, or with the unknowns of its loops.
+    let call = |function: &str, time: &str| {
+        let further = if facts.nonlinear { ", memory, 10" } else { "" };
+        match facts.loops {
+            true => format!("at(@{function}, {time}, x, p{further})"),
+            false => {
+                let point = facts.point.replacen("t,", &format!("{time},"), 1);
+                let inputs = format!(", inputs({time}, p)");
+                let rates = format!(", input_rates({time}, p)");
+                format!("{function}({})", point.replace(", du", &rates).replace(", u", &inputs))
+            }
+        }
     };
-    let has_stop = common.plan.planned.has_stop;
+    let clamped = "min(t, last)";
+    let model = Model {
+        name: name.clone(),
+        example_stop: if facts.has_stop {
+            facts.stop.clone()
+        } else {
+            "10".to_string()
+        },
+        parameter_fields: fields(subject, &book).trim_end().to_string(),
+        derived_lines: derived_lines(subject, &book, &language).trim_end().to_string(),
+        flat: functions.contains("entries_of("),
+        unknowns: subject.unknowns(),
+        outputs: subject.outputs.len(),
+        clamped_rates: call("right_side", clamped),
+        clamped_margins: call("conditions", clamped),
+        here_outputs: call("outputs", "times(k)").replace(", x,", ", x(k, :).',"),
+        solver: if facts.stiff { "ode15s" } else { "ode45" },
+        columns: column_names(subject)
+            .iter()
+            .map(|name| format!("'{}'", quote(name)))
+            .collect::<Vec<_>>()
+            .join(", "),
+        corner_times: match (facts.instants, facts.switches) {
+            (true, true) => "[run.start; instants(p); switch_times(p, run.start, run.stop)]",
+            (true, false) => "[run.start; instants(p)]",
+            (false, true) => "[run.start; switch_times(p, run.start, run.stop)]",
+            (false, false) => "run.start",
+        },
+        more_options: [
+            (
+                facts.bounds_steps,
+                ", ...\n            'MaxStep', longest_step(p, run.start, run.stop)".to_string(),
+            ),
+            (
+                facts.jacobian,
+                format!(
+                    ", ...\n            'Jacobian', @(t, x) jacobian({})",
+                    facts.point.replace(", u", ", inputs(t, p)")
+                ),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(is_needed, text)| is_needed.then_some(text))
+        .collect(),
+        functions: functions.trim_end().to_string(),
+        facts,
+    };
     let readme = Readme {
-        tables: readme_tables_from(SCRIPT.first, subject, &members),
-        simulate_arguments: if has_stop { "" } else { ", 'stop', 10" },
-        common,
+        tables: readme_tables_from(1, subject, &book.members),
+        name,
+        model: subject.system.model.to_string(),
+        origin: subject.origin.sentence(),
+        stop_argument: if model.facts.has_stop { "" } else { ", 'stop', 10" },
     };
     let mut package = Package::default();
-    add_trimmed(&mut package, &MODEL, &model);
-    add_trimmed(&mut package, &PARAMETERS, &defaults);
-    for template in &RUNS {
-        add_trimmed(&mut package, template, &readme.common);
-    }
-    if subject.jumps() {
-        add_trimmed(&mut package, &JUMP, &readme.common);
-    }
-    if subject.system.equations.linear {
-        add_trimmed(&mut package, &SS, &readme.common);
-    }
-    add_trimmed(&mut package, &README, &readme);
+    package.add_trimmed(MODEL.path(&model), &MODEL.text(&model));
+    package.add_trimmed(README.path(&readme), &README.text(&readme));
     package
 }
 
-/// The first letters of a name, where it is too long for this language.
-fn shortened(name: &str) -> String {
-    legal(name, RULES).chars().take(LONGEST).collect()
-}
-
-/// The fields of the struct of parameters.
-fn members(subject: &Subject<'_>) -> Vec<String> {
-    let mut scope = Scope::new(RULES);
-    let users = subject.parameters.iter();
-    users.map(|parameter| scope.name(&shortened(&parameter.name))).collect()
-}
-
-/// A column of strings, one a line.
-fn strings<'n>(list: impl Iterator<Item = &'n str>) -> String {
-    let lines: String = list.map(|name| format!("        {}\n", string(name))).collect();
-    format!("{{\n{lines}    }}")
-}
-
-/// Names and units.
-fn pairs<'n>(list: impl ExactSizeIterator<Item = (&'n str, &'n Option<SiUnit>)>) -> String {
-    if list.len() == 0 {
-        return "cell(0, 2)".to_string();
+/// The statements that give the parameters their defaults.
+fn fields(subject: &Subject<'_>, book: &Book) -> String {
+    let mut fields = String::new();
+    for (parameter, member) in subject.parameters.iter().zip(&book.members) {
+        let remark = parameter_words(parameter, member, quote);
+        let remark = if remark.is_empty() {
+            remark
+        } else {
+            format!("  % {remark}")
+        };
+        let _ = writeln!(fields, "    p.{member} = {};{remark}", default(parameter));
     }
-    let line = |(name, unit): (&str, &Option<SiUnit>)| {
-        let unit = unit.as_deref().unwrap_or("");
-        format!("        {}, {}\n", string(name), string(unit))
-    };
-    format!("{{\n{}    }}", list.map(line).collect::<String>())
+    fields
 }
 
-fn common(subject: &Subject<'_>) -> Common {
-    let system = subject.system;
-    let name = shortened(&system.model);
-    Common {
-        plan: script_plan(subject, literal, "NaN"),
-        origin: one_line(&subject.origin.sentence()),
-        origin_markdown: subject.origin.sentence(),
-        description: one_line(&subject.description),
-        model: one_line(&system.model),
-        shout: name.to_ascii_uppercase(),
-        name,
-    }
-}
-
-fn model(subject: &Subject<'_>, parameter_lines: String, common: Common) -> Model {
-    let system = subject.system;
-    let listed = |list: &[Named]| pairs(list.iter().map(|entry| (entry.name.as_str(), &entry.unit)));
-    let entries = subject.parameters.iter().flat_map(|parameter| {
-        parameter
-            .entries
-            .iter()
-            .map(|entry| (entry.name.as_str(), &parameter.unit))
-    });
-    let entries: Vec<(&str, &Option<SiUnit>)> = entries.collect();
-    let given = system.states.iter().map(|state| usize::from(state.start_given));
-    let mut functions = Functions::new(&Matlab);
-    let calls = SCRIPT.programs(subject, &mut functions);
-    Model {
-        title: format!("{}: state equations.", one_line(&system.model)),
-        name_string: string(&system.model),
-        states_list: listed(&subject.states),
-        inputs_list: listed(&subject.inputs),
-        outputs_list: listed(&subject.outputs),
-        parameters_list: pairs(entries.into_iter()),
-        parameter_lines,
-        start_given: format!("{}'", SCRIPT.integers(given)),
-        guesses: guess_lists(subject, literal, |list| format!("[{}]", list.join("; "))),
-        columns_list: strings(column_names(subject).iter().map(String::as_str)),
-        column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
-        helpers: helpers(&functions),
-        programs: functions.finish(),
-        common,
-        calls,
-    }
-}
-
-/// A column, or a matrix row by row.
-fn shaped(parameter: &Parameter) -> String {
+/// A number, a column, or a matrix row by row.
+fn default(parameter: &Parameter) -> String {
     let numbers = entry_literals(parameter, literal, "NaN");
     match parameter.shape.as_slice() {
         [] => numbers[0].clone(),
@@ -228,22 +189,17 @@ fn shaped(parameter: &Parameter) -> String {
     }
 }
 
-/// The lines that give the parameters their defaults, and those that copy them.
-fn parameter_texts(subject: &Subject<'_>, members: &[String]) -> [String; 2] {
-    let (mut defaults, mut lines) = (String::new(), String::new());
-    for (parameter, member) in subject.parameters.iter().zip(members) {
-        let remark = one_line(&format!("{}: {}", parameter.name, parameter_remark(parameter)));
-        let _ = writeln!(
-            defaults,
-            "    % {remark}\n    parameters.{member} = {};",
-            shaped(parameter)
-        );
-        let (first, last) = (parameter.first + 1, parameter.first + parameter.entries.len());
-        let _ = match parameter.shape.is_empty() {
-            true => writeln!(lines, "    p({first}) = given.{member};"),
-            // Matrices are row by row.
-            false => writeln!(lines, "    p({first}:{last}) = reshape(given.{member}.', [], 1);"),
-        };
+/// The statements that compute derived parameters.
+fn derived_lines(subject: &Subject<'_>, book: &Book, language: &Matlab<'_>) -> String {
+    let mut lines = String::new();
+    for (position, body) in derived(subject, book, language) {
+        let place = &book.entries[position];
+        let _ = writeln!(lines, "    if isnan({place})");
+        let last = (place.clone(), body.values[0].clone());
+        for (name, value) in body.statements.iter().chain([&last]) {
+            lines.push_str(&wrapped_statement(8, name, value, (";", ""), language.style()));
+        }
+        lines.push_str("    end\n");
     }
-    [defaults, lines]
+    lines
 }

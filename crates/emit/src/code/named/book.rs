@@ -10,6 +10,8 @@ pub(crate) struct Book {
     names: FxHashMap<SymbolId, String>,
     /// The member of each parameter in the struct of parameters.
     pub(crate) members: Vec<String>,
+    /// The text of each entry of all parameters.
+    pub(crate) entries: Vec<String>,
     /// The local variable of each state.
     pub(crate) states: Vec<String>,
     /// The local variable of each input, and of its time derivative.
@@ -25,6 +27,8 @@ pub(crate) struct Book {
 /// The rules by which a language names quantities.
 #[derive(Clone, Copy)]
 pub(crate) struct Naming {
+    /// The longest name that the language distinguishes.
+    pub(crate) longest: usize,
     /// Of local variables, and of members of the struct of parameters.
     pub(crate) rules: Rules,
     /// Names that the files themselves use for local variables.
@@ -37,15 +41,18 @@ impl Book {
     pub(crate) fn new(subject: &Subject<'_>, naming: &Naming) -> Book {
         let system = subject.system;
         let mut fields = Scope::new(naming.rules);
+        let short = |name: &str| name.chars().take(naming.longest).collect::<String>();
         let parameters = subject.parameters.iter();
-        let members: Vec<String> = parameters.map(|parameter| fields.name(&parameter.name)).collect();
+        let members: Vec<String> = parameters
+            .map(|parameter| fields.name(&short(&parameter.name)))
+            .collect();
         let named = subject.parameters.iter().zip(&members);
         let entries = named.flat_map(|(parameter, member)| {
             (0..parameter.entries.len()).map(move |at| (naming.entry)(parameter, member, at))
         });
         let entries: Vec<String> = entries.collect();
         let mut locals = Scope::beside(naming.rules, naming.taken);
-        let mut local = |name: &str| locals.name(name);
+        let mut local = |name: &str| locals.name(&short(name));
         let states: Vec<String> = subject.states.iter().map(|state| local(&state.name)).collect();
         let inputs: Vec<String> = subject.inputs.iter().map(|input| local(&input.name)).collect();
         let discretes: Vec<String> = subject.discretes.iter().map(|each| local(&each.name)).collect();
@@ -81,6 +88,7 @@ impl Book {
         Book {
             names,
             members,
+            entries,
             states,
             inputs,
             input_rates,

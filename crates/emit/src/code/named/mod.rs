@@ -46,13 +46,31 @@ impl<'a> Formulas<'a> {
         if system.states.len() > MOST_NAMED || size > 4 * MOST_NAMED || system.exprs.len() > 100_000 {
             return None;
         }
+        Some(Formulas::of(system))
+    }
+
+    /// Returns the formulas of a model of any size.
+    pub(crate) fn of(system: &'a StateSystem) -> Formulas<'a> {
         let assignments = system.equations.assignments.iter();
-        Some(Formulas {
+        Formulas {
             system,
             exprs: system.exprs.clone(),
             definitions: assignments.map(|each| (each.symbol, each.value)).collect(),
             gradient: FxHashMap::default(),
-        })
+        }
+    }
+
+    /// The default signals of some inputs; `None` for an input without one.
+    pub(crate) fn signals(&self) -> Vec<Option<ExprId>> {
+        self.system.inputs.iter().map(|input| input.signal).collect()
+    }
+
+    /// The time derivatives of the default signals.
+    pub(crate) fn signal_rates(&mut self) -> Vec<Option<ExprId>> {
+        let time = self.system.time;
+        let mut rate = |signal: ExprId| self.exprs.differentiate(signal, time).expect(KNOWN);
+        let signals = self.system.inputs.iter().map(|input| input.signal);
+        signals.map(|signal| signal.map(&mut rate)).collect()
     }
 
     /// Prints formulas as the body of a function.

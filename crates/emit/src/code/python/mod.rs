@@ -1,111 +1,163 @@
 //! One Python module over NumPy and SciPy.
 
-mod dialect;
-mod events;
-mod script;
+pub(super) mod dialect;
 
 use super::Package;
-use super::dialect::Array;
-use super::events::Changing;
-use super::functions::{Functions, wrapped};
-use super::names::legal;
-use super::scripts::{Programs, ScriptPlan, column_names, script_plan};
-use super::subject::{Named, ReadmeTables, Subject, bracketed_guesses, labels, readme_tables};
+use super::functions::wrapped;
+use super::named::Book;
+use super::names::{Rules, legal};
+use super::script::{
+    Facts, Notation, Places, ScriptLanguage, Writer, column_places, derived, facts, parameter_words, wrapped_statement,
+};
+use super::subject::{Named, Parameter, ReadmeTables, Subject, readme_tables};
 use super::template::{Template, template, values};
-use dialect::{Python, RULES, literal};
-pub(super) use events::mind_events;
-use events::{Calls, modal, scratch};
-use lgm_kernels::operation::Space;
-use script::{SCRIPT, boolean, string, strings};
+use dialect::{Python, RULES, literal, quote};
 use std::fmt::Write;
 
 const MODULE: Template<Module> = template!("@library@.py", "model.py.txt");
 
 const README: Template<Readme> = template!("README.md", "README.md");
 
-values! {
-    /// Values shared by all templates.
-    struct Common {
-        ..plan: ScriptPlan;
-        description: String,
-        library: String,
-        origin_markdown: String,
-        model: String,
-        several: bool,
-    }
-}
+/// Modules that a file in the same folder would hide from Python itself, NumPy or SciPy.
+const MODULES: &str = "\
+    abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect \
+    builtins bz2 calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent \
+    configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal \
+    difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput \
+    fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq \
+    hmac html http idlelib imaplib imghdr imp importlib inspect io ipaddress itertools json keyword lib2to3 \
+    linecache locale logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder msilib msvcrt \
+    multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator optparse os ossaudiodev pathlib \
+    pdb pickle pickletools pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd \
+    py_compile pyclbr pydoc pydoc_data pyexpat queue quopri random re readline reprlib resource rlcompleter runpy \
+    sched secrets select selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd \
+    sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sunau \
+    symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap this threading time timeit \
+    tkinter token tokenize tomllib trace traceback tracemalloc tty turtle turtledemo types typing unicodedata \
+    unittest urllib uu uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp \
+    zipfile zipimport zlib zoneinfo \
+    numpy scipy casadi control sympy lgm";
 
 values! {
     struct Module {
-        ..common: Common;
-        ..calls: Programs;
-        ?changing: Calls;
-        events_usage: &'static str,
-        has_kinds: bool,
-        title: String,
-        origin: String,
-        loops_words: String,
+        ..facts: Facts;
+        library: String,
         states_list: String,
-        inputs_list: String,
         outputs_list: String,
-        parameters_list: String,
-        derived_dict: String,
-        linear_word: &'static str,
-        settled_unknowns: String,
-        guesses: String,
-        jacobian_rows: String,
-        jacobian_columns: String,
-        has_stop_word: &'static str,
-        moves_word: &'static str,
-        bending: String,
-        state_kinds: String,
-        start_given: String,
-        columns_list: String,
+        parameter_fields: String,
+        derived_lines: String,
+        flat: bool,
+        arrays: bool,
+        functions: String,
+        sparse: bool,
+        unknowns: usize,
+        corner_times: &'static str,
+        stop_word: &'static str,
+        here: String,
+        clamped: String,
+        pieces: bool,
+        method: &'static str,
         column_states: String,
-        symbolic_derivatives: String,
-        symbolic_outputs: String,
-        symbolic_residuals: String,
-        programs: String,
     }
 }
 
 values! {
     struct Readme {
-        ..common: Common;
         ..tables: ReadmeTables;
-        is_changing: bool,
-        simulate_arguments: &'static str,
-        run_arguments: &'static str,
+        library: String,
+        model: String,
+        origin: String,
+        states: usize,
+        stop_argument: &'static str,
+        stop_word: &'static str,
+    }
+}
+
+/// The notation of numbers and lists.
+pub(super) const NOTATION: Notation = Notation {
+    literal,
+    list: |entries| format!("[{}]", wrapped(entries)),
+    boolean: |holds| if holds { "True" } else { "False" },
+    first: 0,
+    no_number: "None",
+    quote,
+};
+
+/// Returns the name of a module for a model.
+pub(super) fn library(model: &str) -> String {
+    let name = legal(model, Rules { snake: true, ..RULES });
+    match MODULES.split_whitespace().any(|module| module == name) {
+        true => format!("{name}_model"),
+        false => name,
     }
 }
 
 /// All files.
-pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package {
-    let system = subject.system;
-    let common = Common {
-        plan: script_plan(subject, literal, "None"),
-        description: subject.description.replace(['\\', '"'], " "),
-        library: legal(&system.model, RULES),
-        origin_markdown: subject.origin.sentence(),
-        model: system.model.to_string(),
-        several: changing.is_some_and(|(gathered, _)| gathered.rows.len() > 1),
+pub(super) fn package(subject: &Subject<'_>) -> Package {
+    let plain = Python {
+        module: "np",
+        names: None,
+    };
+    let book = Book::new(subject, &plain.naming());
+    let places = Places::new(&book);
+    let language = Python {
+        names: Some(&places),
+        ..plain
+    };
+    let facts = facts(subject, NOTATION);
+    let functions = Writer::new(subject, &language, &plain, (&book, &places))
+        .write(facts.jacobian)
+        .0;
+    let listed = |list: &[Named]| {
+        let list: Vec<String> = list.iter().map(|entry| format!("\"{}\"", quote(&entry.name))).collect();
+        format!("[{}]", wrapped(&list))
+    };
+    let calls = facts
+        .point
+        .replace(", u", ", inputs(t, p)")
+        .replace(", du", ", input_rates(t, p)");
+    let library = library(&subject.system.model);
+    let module = Module {
+        library: library.clone(),
+        states_list: listed(&subject.states),
+        outputs_list: listed(&subject.outputs),
+        parameter_fields: fields(subject, &book).trim_end().to_string(),
+        derived_lines: derived_lines(subject, &book, &language).trim_end().to_string(),
+        flat: functions.contains("p._entries()"),
+        sparse: functions.contains("csc_array("),
+        unknowns: subject.unknowns(),
+        corner_times: match (facts.instants, facts.switches) {
+            (true, true) => "[*instants(p), *switch_times(p, start, stop)]",
+            (false, true) => "switch_times(p, start, stop)",
+            _ => "instants(p)",
+        },
+        stop_word: stop_word(&facts),
+        arrays: subject.parameters.iter().any(|parameter| !parameter.shape.is_empty()),
+        clamped: match facts.loops {
+            true => "*point(min(t, latest), x)".to_string(),
+            false => calls.replace("t,", "min(t, latest),"),
+        },
+        here: if facts.loops { "*point(t, x)".to_string() } else { calls },
+        pieces: facts.timed || facts.conditions || facts.moves,
+        method: if facts.stiff { "Radau" } else { "DOP853" },
+        column_states: column_places(subject, 0),
+        functions: functions.trim_end().to_string(),
+        facts,
     };
     let names: Vec<String> = subject
         .parameters
         .iter()
-        .map(|parameter| parameter.name.clone())
+        .zip(&book.members)
+        .map(|entry| entry.1.clone())
         .collect();
-    let module = module(subject, common.clone(), changing);
-    let has_stop = common.plan.planned.has_stop;
     let readme = Readme {
         tables: readme_tables(subject, &names),
-        is_changing: changing.is_some(),
-        simulate_arguments: if has_stop { "" } else { "stop=10.0" },
-        run_arguments: match has_stop {
-            true => "> run.csv",
-            false => "--stop 10 > run.csv",
-        },
-        common,
+        library,
+        model: subject.system.model.to_string(),
+        origin: subject.origin.sentence(),
+        states: subject.states.len(),
+        stop_argument: if module.facts.has_stop { "" } else { "stop=10.0" },
+        stop_word: stop_word(&module.facts),
     };
     let mut package = Package::default();
     package.add(MODULE.path(&module), MODULE.text(&module));
@@ -113,93 +165,58 @@ pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package 
     package
 }
 
-/// The list of parameters with units and defaults, and what derived ones follow from.
-fn parameters(subject: &Subject<'_>) -> [String; 2] {
-    let mut parameters = "[\n".to_string();
-    let mut derived = "{\n".to_string();
-    for parameter in &subject.parameters {
-        let unit = parameter.unit.as_deref().unwrap_or("");
-        for entry in &parameter.entries {
-            let default = match entry.derived {
-                Some(_) => "math.nan".to_string(),
-                None => literal(entry.value),
-            };
-            let _ = writeln!(
-                parameters,
-                "    ({}, {}, {default}),",
-                string(&entry.name),
-                string(unit)
-            );
-            if let Some(from) = &entry.derived {
-                let _ = writeln!(derived, "    {}: {},", string(&entry.name), string(from));
-            }
-        }
-    }
-    [parameters + "]", derived + "}"]
+fn stop_word(facts: &Facts) -> &'static str {
+    if facts.has_stop { "" } else { "stop=10 " }
 }
 
-fn module(subject: &Subject<'_>, common: Common, changing: Changing<'_>) -> Module {
-    let system = subject.system;
-    let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
-    let bracketed = |list: Vec<String>| format!("[{}]", wrapped(&list));
-    let [parameters_list, derived_dict] = parameters(subject);
-    let (rows, columns) = subject.jacobian_pattern();
-    let [jacobian_rows, jacobian_columns] = SCRIPT.entries(&rows, &columns);
-    let given = system.states.iter().map(|state| boolean(state.start_given).to_string());
-    let settled = subject.settled_unknowns();
-    let mut functions = Functions::new(&Python);
-    let mut calls = SCRIPT.programs(subject, &mut functions);
-    let changing = changing.map(|(gathered, kernels)| {
-        if common.several {
-            let of = |prefix: &'static str, list: &[Named]| labels(prefix, list, string);
-            let (states, outputs) = (of("der ", &subject.states), of("", &subject.outputs));
-            let derivatives = ("derivatives", "dx");
-            calls.derivatives_call = modal(&mut functions, derivatives, &kernels.derivatives, &states);
-            calls.outputs_call = modal(&mut functions, ("outputs", "y"), &kernels.outputs, &outputs);
-        }
-        calls.scratch = calls.scratch.max(scratch(kernels));
-        events::calls(subject, &mut functions, (gathered, kernels))
-    });
-    // The same functions over symbols.
-    let symbols = |array| match array {
-        Array::Read(Space::Parameters) => "p".to_string(),
-        Array::Read(Space::Unknowns) => "w".to_string(),
-        Array::Read(Space::Temporaries) => "s".to_string(),
-        _ => (SCRIPT.argument)(array, "out"),
-    };
-    let symbolic = |name: &str| match functions.call(name, &symbols) {
-        none if none.is_empty() => "None".to_string(),
-        call => call,
-    };
-    Module {
-        title: format!("{}: state equations.", system.model),
-        origin: subject.origin.sentence().replace(['\\', '"'], " "),
-        loops_words: subject.loops_in_words().replace(['\\', '"', '{', '}'], " "),
-        states_list: listed(&subject.states),
-        inputs_list: listed(&subject.inputs),
-        outputs_list: listed(&subject.outputs),
-        parameters_list,
-        derived_dict,
-        linear_word: boolean(system.equations.linear),
-        settled_unknowns: bracketed(settled.map(|is_settled| boolean(is_settled).to_string()).collect()),
-        guesses: bracketed_guesses(subject, literal),
-        jacobian_rows,
-        jacobian_columns,
-        has_stop_word: boolean(common.plan.planned.has_stop),
-        moves_word: boolean(subject.moves),
-        bending: bracketed(subject.bending.iter().map(usize::to_string).collect()),
-        state_kinds: bracketed(subject.kinds().iter().map(usize::to_string).collect()),
-        start_given: bracketed(given.collect()),
-        columns_list: strings(column_names(subject).iter().map(String::as_str)),
-        column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
-        events_usage: if changing.is_some() { " [--events FILE]" } else { "" },
-        has_kinds: subject.jumps() || changing.is_some(),
-        changing,
-        symbolic_derivatives: symbolic("_derivatives"),
-        symbolic_outputs: symbolic("_outputs"),
-        symbolic_residuals: symbolic("_residuals"),
-        programs: functions.finish().trim_end().to_string() + "\n",
-        common,
-        calls,
+/// The fields of the class of parameters.
+fn fields(subject: &Subject<'_>, book: &Book) -> String {
+    let mut fields = String::new();
+    for (parameter, member) in subject.parameters.iter().zip(&book.members) {
+        let remark = parameter_words(parameter, member, quote);
+        let remark = if remark.is_empty() {
+            remark
+        } else {
+            format!("  # {remark}")
+        };
+        let _ = writeln!(fields, "    {member}: {}{remark}", default(parameter));
     }
+    fields
+}
+
+/// The type and the default of a parameter.
+fn default(parameter: &Parameter) -> String {
+    let numbers = super::planned::entry_literals(parameter, literal, "np.nan");
+    let array = match parameter.shape.as_slice() {
+        [] => return format!("float = {}", numbers[0]),
+        [_, columns] => {
+            let rows: Vec<String> = numbers
+                .chunks((*columns).max(1))
+                .map(|row| format!("[{}]", row.join(", ")))
+                .collect();
+            wrapped(&rows)
+        }
+        _ => wrapped(&numbers),
+    };
+    format!("np.ndarray = field(default_factory=lambda: np.array([{array}]))")
+}
+
+/// The statements that compute derived parameters.
+fn derived_lines(subject: &Subject<'_>, book: &Book, language: &Python<'_>) -> String {
+    let mut lines = String::new();
+    for (position, body) in derived(subject, book, language) {
+        let place = &book.entries[position];
+        let _ = writeln!(lines, "        if np.isnan({place}):");
+        for (name, value) in &body.statements {
+            lines.push_str(&wrapped_statement(12, name, value, ("", ""), language.style()));
+        }
+        lines.push_str(&wrapped_statement(
+            12,
+            place,
+            &body.values[0],
+            ("", ""),
+            language.style(),
+        ));
+    }
+    lines
 }

@@ -101,6 +101,7 @@ impl<'a> Names<'a> {
             &Naming {
                 rules: RULES,
                 taken: &TAKEN,
+                longest: usize::MAX,
                 entry: |parameter, member, at| format!("p->{}", entry_place(parameter, member, at)),
             },
         );

@@ -1,0 +1,58 @@
+//! Functions of a model in languages that have solvers of their own, so that emitted files carry none.
+//!
+//! [`Writer`] prints each [`Function`] in a [`ScriptLanguage`]: in the user's names ([`super::named`]), or over arrays for a model with
+//! too many states. A target adds its language, the declaration of its parameters, and a template that runs the functions.
+
+mod facts;
+mod functions;
+mod layout;
+mod places;
+
+pub(crate) use facts::{Facts, Notation, facts};
+pub(crate) use functions::{Head, ScriptLanguage, Writer, derived};
+pub(crate) use layout::{Style, wrapped_statement, wrapped_words};
+pub(crate) use places::Places;
+
+use super::functions::wrapped;
+use super::names::one_line;
+use super::subject::{Parameter, Subject, bracketed};
+
+/// Prints a double as it stands alone, in a language with names for NaN and infinity.
+pub(crate) fn double(value: f64, not_a_number: &str, infinity: &str) -> String {
+    match value {
+        value if value.is_finite() => format!("{value:?}"),
+        value if value.is_nan() => not_a_number.to_string(),
+        value if value > 0.0 => infinity.to_string(),
+        _ => format!("-{infinity}"),
+    }
+}
+
+/// Returns the names of the time, the outputs and all states. A state without a column of its own has the name of its output.
+pub(crate) fn column_names(subject: &Subject<'_>) -> Vec<String> {
+    let columns = &subject.columns;
+    let name = |at: usize| match columns.states.iter().find(|column| column.0 == at) {
+        Some((_, column)) => column.name.to_string(),
+        None => subject.states[at].name.clone(),
+    };
+    let outputs = columns.outputs.iter().map(|output| output.name.to_string());
+    std::iter::once("time".to_string())
+        .chain(outputs)
+        .chain((0..subject.states.len()).map(name))
+        .collect()
+}
+
+/// Prints the states that have columns of their own, counted from `first`.
+pub(crate) fn column_places(subject: &Subject<'_>, first: usize) -> String {
+    let columns = subject.columns.states.iter();
+    let columns: Vec<String> = columns.map(|column| (column.0 + first).to_string()).collect();
+    format!("[{}]", wrapped(&columns).replace('\n', " "))
+}
+
+/// Describes a parameter: its name if the member has another one, its unit, and a formula that it follows from.
+pub(crate) fn parameter_words(parameter: &Parameter, member: &str, quote: fn(&str) -> String) -> String {
+    let follows = parameter.entries.iter().find_map(|entry| entry.derived.as_ref());
+    let name = if member == parameter.name { "" } else { &parameter.name };
+    let follows = follows.map_or(String::new(), |formula| format!("{} = {formula}", parameter.name));
+    let words = [name, &bracketed(&parameter.unit), &follows].map(|part| quote(&one_line(part)));
+    words.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
