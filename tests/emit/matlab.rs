@@ -6,8 +6,9 @@ use crate::support;
 
 use lgm_emit::code::{CodeOptions, Target};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use support::cases::is_campaign;
 use support::emitted::{
     RECTIFIED, RECTIFIED_ROWS, Rows, agree, assert_rectified_within, emit, examples, for_each, must, rectifier,
     session_of, simulated, stop, write_code,
@@ -66,10 +67,15 @@ pub fn rows(octave: &str, folder: &Path, parameters: &str, options: &str) -> Row
     Rows::read(&must(&mut running(octave, folder, parameters, options)))
 }
 
+/// A third of the examples, since Octave is slow; in a campaign all of them.
 #[test]
-fn every_example_without_events_runs_as_simulate_does() {
+fn examples_without_events_run_as_simulate_does() {
     let Some(octave) = octave() else { return };
-    for_each(&examples(), |file| {
+    let files: Vec<PathBuf> = examples()
+        .into_iter()
+        .step_by(if is_campaign() { 1 } else { 3 })
+        .collect();
+    for_each(&files, |file| {
         let scratch = tempfile::tempdir().unwrap();
         if let Err(said) = write_code(
             &session_of(file),

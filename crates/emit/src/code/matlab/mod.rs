@@ -85,7 +85,12 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     if facts.atol.is_empty() {
         facts.atol = format!("{}*{}.'", literal(1e-3 * subject.tolerances().0), facts.scales);
     }
-    let (functions, operations) = Writer::new(subject, &language, &plain, (&book, &places)).write(facts.jacobian);
+    let (functions, mut operations) = Writer::new(subject, &language, &plain, (&book, &places)).write(facts.jacobian);
+    operations.extend(
+        derived(subject, &book, &language)
+            .into_iter()
+            .flat_map(|(_, body)| body.operations),
+    );
     let functions = format!("{functions}{}", helpers(&operations));
     let name: String = legal(&subject.system.model, RULES).chars().take(LONGEST).collect();
     // A function at a point: directly, or with the unknowns of its loops.
