@@ -288,7 +288,11 @@ fn emitted(session: &Session, target: &str, options: &[String]) -> Option<Result
         }
         "python" => {
             let python = python("numpy, scipy")?;
-            wrote(Target::Python);
+            match write_code(session, Target::Python, &CodeOptions::default(), folder) {
+                // Python has no engine for events.
+                Err(said) if said.contains("LGM0944") => return None,
+                written => written.expect("code of a model that runs"),
+            }
             let mut entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
             let module = entries.find(|path| path.extension().is_some_and(|ending| ending == "py"));
             let mut command = Command::new(python);

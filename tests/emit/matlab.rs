@@ -87,9 +87,9 @@ fn examples_without_events_run_as_simulate_does() {
         }
         let stop = stop(file);
         let further = if stop.is_empty() { "" } else { ", 'stop', 2" };
-        let options = format!(", 'rtol', 1e-9, 'atol', 1e-12{further}");
+        let options = format!(", 'rtol', 1e-10, 'atol', 1e-12{further}");
         let rows = rows(&octave, scratch.path(), "", &options);
-        agree(file, &stop, &simulated(file, &stop), &rows, 1e-6)
+        agree(file, &stop, &simulated(file, &stop), &rows, 1e-5)
     });
 }
 
