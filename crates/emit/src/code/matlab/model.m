@@ -63,10 +63,13 @@ function [r, m] = equations(@point@)
 end
 
 function step = lsqminnorm_of(m, r)
-    % The correction of Newton's method; without slopes, only zero is a solution.
+    % The correction of Newton's method; without a slope there is none, and only zero is a solution.
     step = r;
     if any(r) && all(isfinite(m(:)))
         step = pinv(m)*r;
+        if ~(max(abs(m*step - r)) <= 1e-6*max(abs(r)))
+            step = inf(size(r));
+        end
     end
 end
 
@@ -273,7 +276,16 @@ function [times, y, x] = simulate(p, varargin)
     memory('last') = guesses;
 @end@
     y = zeros(run.points, @outputs@);
+@if states@
+@else@
+    rows = times;
+    times = rows + 4e-16*abs(rows) + realmin*eps;  % a row at a step shows the value behind it
+@end@
     for k = 1:run.points
         y(k, :) = @here_outputs@.';
     end
+@if states@
+@else@
+    times = rows;
+@end@
 end
