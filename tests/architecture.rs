@@ -113,7 +113,7 @@ fn code_lines(text: &str) -> Vec<(usize, String)> {
     code
 }
 
-/// Whether the file contains only tests.
+/// Returns true if the file contains only tests.
 fn is_test_file(path: &Path) -> bool {
     let shown = shown(path);
     shown.ends_with("/tests.rs") || shown.ends_with("_tests.rs") || shown.contains("/tests/")

@@ -235,7 +235,7 @@ class Model:
         self._native = native
         self._recipe = recipe
 
-    # What the model is.
+    # The parts of the model.
 
     @cached_property
     def _equations(self) -> dict[str, Any]:
@@ -890,7 +890,7 @@ class Model:
             written.append(path)
         return written
 
-    # How it shows itself, and copies.
+    # Representations and copies.
 
     def __str__(self) -> str:
         return self._native.written()

@@ -23,10 +23,10 @@ enum Notation {
 /// From the two matrices of LG2ss.
 #[derive(Debug, clap::Args)]
 struct Lg2ss {
-    /// The branches, one a row
+    /// The branches, one per row
     #[arg(long, value_name = "MATRIX", allow_hyphen_values = true)]
     graph: String,
-    /// The outputs, one a row
+    /// The outputs, one per row
     #[arg(long, value_name = "MATRIX", allow_hyphen_values = true)]
     outputs: String,
     /// The name of the model

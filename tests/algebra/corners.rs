@@ -140,7 +140,7 @@ fn what_depends_on_states_is_a_condition() {
     assert_eq!((changed(2.9, 3.1), changed(1.9, 2.1), changed(-0.1, 0.1)), (2, 1, 2));
 }
 
-/// Whether each condition of a law jumps, in order of appearance.
+/// Returns true if each condition of a law jumps, in order of appearance.
 fn jumps(law: impl Fn(&mut lgm::expr::Exprs, ExprId, ExprId) -> ExprId) -> Vec<bool> {
     let mut times = Times::new();
     let (x, a) = (times.x, times.period);

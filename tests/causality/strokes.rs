@@ -79,7 +79,7 @@ fn sources_choose_first_then_storage() {
 fn a_bridge_is_a_block_whose_strokes_the_exact_criterion_decides() {
     let (model, _, causality, assignment) = assigned("examples/wheatstone_bridge.lgm");
     assert!(assignment.strokes.iter().all(Option::is_some));
-    // Every port received the variable for which the equations are solved, whatever propagation around the loop
+    // Every port received the variable for which the equations are solved, regardless of propagation around the loop
     // suggested.
     let ports = causality.solved.iter().filter(|solved| solved.is_some()).count();
     assert_eq!(ports, model.graph.ports.len());

@@ -315,7 +315,7 @@ proptest! {
     }
 }
 
-/// The block equations of the examples, whatever their terms, agree with A.
+/// The block equations of the examples, with any terms, agree with A.
 #[test]
 fn blocks_of_examples_give_their_a() {
     for name in [

@@ -396,7 +396,7 @@ model Neg {{
     )
 }
 
-/// The total charge is the state, whatever comes first in the text, and determines the individual charge. The expected
+/// The total charge is the state in any order of declarations, and determines the individual charge. The expected
 /// values were computed by SciPy with the charge as the unknown: solve_ivp at 1e-10 with the charge found by bisection.
 #[test]
 fn storage_whose_voltage_falls_takes_a_total() {

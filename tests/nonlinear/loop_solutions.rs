@@ -83,7 +83,7 @@ fn one_of_several_solutions_is_taken_and_another_is_shown() {
         ],
     );
     assert!(out(&run).contains("\n0,2\n"), "{}", out(&run));
-    // Where solutions meet, they count as one.
+    // Solutions that meet count as one.
     let run = lgm(
         folder.path(),
         &["simulate", "loop.lgm", "--set", "u0=1", "--input", "u=1"],

@@ -89,7 +89,7 @@ fn plain_string(rest: &str) -> (String, usize) {
     (literal, rest.len())
 }
 
-/// Whether a literal is read by people: at least two words, and no code.
+/// Returns true if a literal is read by people: at least two words, and no code.
 fn is_sentence(literal: &str) -> bool {
     let words: Vec<&str> = literal.split(' ').collect();
     let is_word = |word: &&str| {

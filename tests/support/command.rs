@@ -29,7 +29,7 @@ pub fn err(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Whether it exited with this code.
+/// Returns true if it exited with this code.
 #[track_caller]
 pub fn ends_with(output: &Output, code: i32) {
     assert_eq!(output.status.code(), Some(code), "{}\n{}", out(output), err(output));

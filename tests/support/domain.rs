@@ -28,7 +28,7 @@ impl Domain {
         }
     }
 
-    /// Whether the effort is the across variable.
+    /// Returns true if the effort is the across variable.
     pub fn effort_is_across(self) -> bool {
         matches!(self, Domain::Electrical | Domain::Fluid)
     }

@@ -146,7 +146,7 @@ fn simulated_within(tolerances: [&str; 4], file: &Path, further: &[String]) -> R
     Rows::read(&rows)
 }
 
-/// Whether samples equal those of [`simulated`], within a fraction of each column's range.
+/// Returns true if samples equal those of [`simulated`], within a fraction of each column's range.
 ///
 /// A model may amplify errors: chaos, a tumbling body, steps through thousands of periods. The amplification is
 /// measured by the effect of tenfold tolerances on `lgm simulate` itself. No two solvers agree better, so this

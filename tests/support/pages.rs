@@ -161,7 +161,7 @@ pub fn commands(text: &str) -> Vec<(&str, Vec<&str>)> {
 /// round sines differently.
 const ROUNDING: [f64; 2] = [1e-6, 1e-9];
 
-/// Whether two lines have the same words and, up to round-off, the same numbers.
+/// Returns true if two lines have the same words and, up to round-off, the same numbers.
 fn is_same_line(shown: &str, printed: &str) -> bool {
     let words = |line: &str| -> Vec<String> { line.split([' ', ',']).map(str::to_string).collect() };
     let number = |word: &str| word.trim_end_matches([':', ';']).parse::<f64>().ok();
@@ -178,7 +178,7 @@ fn are_same(shown: &[&str], printed: &[&str]) -> bool {
     shown.len() == printed.len() && pairs.all(|(shown, printed)| is_same_line(shown, printed))
 }
 
-/// Whether these lines were printed; `..` stands for any number of lines.
+/// Returns true if these lines were printed; `..` stands for any number of lines.
 pub fn is_as_shown(shown: &[&str], printed: &str) -> bool {
     let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
     let pieces: Vec<&[&str]> = shown.split(|line| *line == "..").collect();

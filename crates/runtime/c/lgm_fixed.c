@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where states jump within a step, at its beginning, rows hold the outputs alone. */
+/* Rows hold only the outputs if states jump at the beginning of a step. */
 #if LGM_MOVES || LGM_SETS_STATES
 enum { STATE_COLUMNS = 0 };
 #else

@@ -3,7 +3,7 @@
 /// What stands between words.
 const BLANKS: [char; 6] = ['\u{FEFF}', ' ', '\t', '\r', '\n', '\u{C}'];
 
-/// Whether there are blanks and comments only; the last comment may be left open.
+/// Returns true if there are blanks and comments only; the last comment may be left open.
 pub fn is_blank(text: &str) -> bool {
     let mut rest = text.trim_start_matches(BLANKS);
     while !rest.is_empty() {
@@ -19,7 +19,7 @@ pub fn is_blank(text: &str) -> bool {
     true
 }
 
-/// Whether nothing is lost between two tokens, of which the first may be a string without an end.
+/// Returns true if nothing is lost between two tokens, of which the first may be a string without an end.
 pub fn is_gap(text: &str, is_open: bool) -> bool {
     is_blank(if is_open { text.trim_start() } else { text })
 }
@@ -85,7 +85,7 @@ pub fn assert_places(tree: &str, text: &str) {
     }
 }
 
-/// Whether a tree, as `{:?}` shows it, has an expression that is not there. Texts in it stand in quotes, and quotes
+/// Returns true if a tree, as `{:?}` shows it, has an expression that is not there. Texts in it stand in quotes, and quotes
 /// within them behind a backslash, so that no comment is taken for one.
 pub fn has_gap(tree: &str) -> bool {
     let mut outside = true;

@@ -153,7 +153,7 @@ fn value_of(node: &Node, x: &[f64], symbol: &dyn Fn(SymbolId) -> f64) -> f64 {
     }
 }
 
-/// Whether a node may jump or turn between the few sample points around its children: a truth value that depends on a
+/// Returns true if a node may jump or turn between the few sample points around its children: a truth value that depends on a
 /// zero, nearly equal numbers, or more than a fraction of a turn.
 fn jumps_within_reach(node: &Node, children: &[(f64, f64)]) -> bool {
     let moves = |child: &(f64, f64), most: f64| child.1 > most;

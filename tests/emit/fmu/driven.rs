@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 pub use super::support::emitted::SANITIZED;
 
-/// Whether a C compiler is available; prints a message if not.
+/// Returns true if a C compiler is available; prints a message if not.
 pub fn has_compiler() -> bool {
     let found = Command::new("gcc").arg("--version").output().is_ok();
     if !found {

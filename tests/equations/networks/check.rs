@@ -33,7 +33,7 @@ fn opened(network: &Network) -> Network {
     out
 }
 
-/// Whether the loop closed by controlled sources is regular: it neither removes nor adds modes.
+/// Returns true if the loop closed by controlled sources is regular: it neither removes nor adds modes.
 fn loop_is_regular(network: &Network, order: usize) -> bool {
     matches!(verdict(&opened(network)), Verdict::WellPosed { order: own, .. } if own == order)
 }
@@ -56,7 +56,7 @@ fn integrand_growth(network: &Network) -> i64 {
     }
 }
 
-/// Whether verification failed because coefficients are rounded to doubles. Equations that hold only for the given
+/// Returns true if verification failed because coefficients are rounded to doubles. Equations that hold only for the given
 /// numbers have no exact form. If values spread over many decades, the equations violate a law by more than
 /// verification allows. The comparison with the reference bounds this error, and is still made.
 fn is_rounding_of_numbers(error: &str) -> bool {

@@ -7,7 +7,7 @@ use super::random::Random;
 struct Place {
     /// The junction at which the bond ends.
     slot: Slot,
-    /// Whether the branch was reversed (its tail was the reference).
+    /// True if the branch was reversed (its tail was the reference).
     turned: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct Elimination<T> {
     pub determinant: T,
     /// The number of pivots.
     pub rank: usize,
-    /// Whether a row without unknowns but with a right side remains: no solution.
+    /// True if a row without unknowns but with a right side remains: no solution.
     pub inconsistent: bool,
     unknowns: usize,
     right_sides: usize,

@@ -12,7 +12,7 @@ pub struct Value {
     pub mantissa: i64,
     /// Power of ten.
     pub exponent: i32,
-    /// Whether the value is the reciprocal.
+    /// True if the value is the reciprocal.
     pub reciprocal: bool,
 }
 
@@ -102,7 +102,7 @@ impl Matrix {
         }
     }
 
-    /// Whether it is a single number.
+    /// Returns true if it is a single number.
     pub fn is_scalar(&self) -> bool {
         self.entries.len() == 1
     }
@@ -150,7 +150,7 @@ pub struct Junction {
     pub domain: Option<Domain>,
     /// Its width; `None` for a plain scalar junction.
     pub width: Option<usize>,
-    /// Whether the text declares it elsewhere (in a component or an array).
+    /// True if the text declares it elsewhere (in a component or an array).
     pub hidden: bool,
 }
 
@@ -215,23 +215,23 @@ pub enum Law {
 }
 
 impl Law {
-    /// Whether it is a bond element.
+    /// Returns true if it is a bond element.
     pub fn is_bond(self) -> bool {
         use Law::*;
         matches!(self, BondI | BondC | BondR | Se | Sf | Tf | Gy)
     }
 
-    /// Whether its value is a signal.
+    /// Returns true if its value is a signal.
     pub fn is_source(self) -> bool {
         matches!(self, Law::AcrossSource | Law::ThroughSource | Law::Se | Law::Sf)
     }
 
-    /// Whether it has two ports.
+    /// Returns true if it has two ports.
     pub fn is_coupler(self) -> bool {
         matches!(self, Law::Transformer | Law::Gyrator | Law::Tf | Law::Gy)
     }
 
-    /// Whether it stores energy.
+    /// Returns true if it stores energy.
     pub fn is_storage(self) -> bool {
         use Law::*;
         matches!(self, AType | TType | Stiffness | BondI | BondC)
@@ -281,9 +281,9 @@ pub struct Element {
     pub ports: Vec<Connection>,
     /// Its keyword in the language.
     pub kind: &'static str,
-    /// Whether the value is a `param`.
+    /// True if the value is a `param`.
     pub named: bool,
-    /// Whether the text declares it elsewhere (in a component).
+    /// True if the text declares it elsewhere (in a component).
     pub hidden: bool,
 }
 
@@ -312,7 +312,7 @@ pub enum Change {
 pub struct Output {
     /// Its value.
     pub value: Linear,
-    /// Whether the output is the value itself, its derivative or its integral.
+    /// True if the output is the value itself, its derivative or its integral.
     pub change: Change,
 }
 
@@ -340,7 +340,7 @@ pub struct Ladder {
     pub domain: Domain,
     /// Number of cells.
     pub count: usize,
-    /// Whether the cell has an inner node.
+    /// True if the cell has an inner node.
     pub inner: bool,
     /// Elements of a cell.
     pub body: Vec<(String, Law, &'static str, Value, Place, Place)>,
@@ -409,7 +409,7 @@ impl Network {
             .count()
     }
 
-    /// Whether some source depends on the network itself.
+    /// Returns true if some source depends on the network itself.
     pub fn is_controlled(&self) -> bool {
         let own = |linear: &Linear| linear.iter().any(|(_, term)| !matches!(term, Term::Input(_)));
         self.elements.iter().any(|element| element.signals.iter().any(own))

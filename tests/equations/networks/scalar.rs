@@ -19,7 +19,7 @@ pub trait Scalar: Copy {
     fn mul(self, other: Self) -> Self;
     /// Quotient of a nonzero divisor.
     fn div(self, other: Self) -> Self;
-    /// Whether the number is exactly 0.
+    /// Returns true if the number is exactly 0.
     fn is_zero(self) -> bool;
     /// Magnitude, used to choose pivots; 1 for every nonzero number of an exact field.
     fn size(self) -> f64;

@@ -2,7 +2,7 @@
 
 use super::network::{Connection, Network, Term};
 
-/// Whether a term remains valid without an element.
+/// Returns true if a term remains valid without an element.
 fn refers_to(term: &Term, element: usize) -> bool {
     matches!(term, Term::First(index, ..) | Term::Second(index, ..) if *index == element)
 }

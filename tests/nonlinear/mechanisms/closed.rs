@@ -156,7 +156,7 @@ impl Closed {
         free.filter(|k| self.mesh.is_none() || *k == 0).collect()
     }
 
-    /// Whether all rates have initial values in the model. If one has no inertia to define its initial value, the chain
+    /// Returns true if all rates have initial values in the model. If one has no inertia to define its initial value, the chain
     /// starts at rest: its rate would otherwise follow from the others by impulses.
     fn gives_rates(&self) -> bool {
         self.independent().iter().all(|k| self.links[*k].inertia.is_some())

@@ -37,7 +37,7 @@ fn turn(a: Point, b: Point, c: Point) -> f64 {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
 }
 
-/// Whether the interiors of two line segments intersect.
+/// Returns true if the interiors of two line segments intersect.
 fn crosses(a: (Point, Point), b: (Point, Point)) -> bool {
     let apart = |one: f64, two: f64| (one > 1e-6 && two < -1e-6) || (one < -1e-6 && two > 1e-6);
     apart(turn(a.0, a.1, b.0), turn(a.0, a.1, b.1)) && apart(turn(b.0, b.1, a.0), turn(b.0, b.1, a.1))

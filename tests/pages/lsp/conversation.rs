@@ -155,7 +155,7 @@ fn malformed_messages_are_answered_and_the_next_one_is_read() {
     assert_eq!(code(client.ask("textDocument/hover", Value::Null)), -32602);
     let closed = json!({ "textDocument": { "uri": "file:///closed.lgm" }, "position": { "line": 0, "character": 0 } });
     assert_eq!(code(client.ask("textDocument/hover", closed)), -32602);
-    // Notifications have no response, whatever their contents.
+    // Notifications have no response.
     client.notify("$/unheardOf", json!({}));
     client.notify("textDocument/didOpen", json!({ "textDocument": [] }));
     client.notify(

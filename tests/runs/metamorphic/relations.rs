@@ -94,7 +94,7 @@ impl Relation {
         Relation::Shuffled,
     ];
 
-    /// Whether the run changes and the model does not: its samples are compared with the reference; those of a
+    /// Returns true if the run changes and the model does not: its samples are compared with the reference; those of a
     /// rewritten model are compared with those of the original.
     fn is_about_runs(self) -> bool {
         matches!(
@@ -161,7 +161,7 @@ pub struct Case {
     pub text: String,
     system: StateSystem,
     reference: Rows,
-    /// Whether the reference is the matrix exponential.
+    /// True if the reference is the matrix exponential.
     pub is_exact: bool,
     base: Result<Rows, Fault>,
     columns: Vec<Column>,
@@ -240,7 +240,7 @@ impl Case {
         })
     }
 
-    /// Whether its equations are linear.
+    /// Returns true if its equations are linear.
     pub fn is_linear(&self) -> bool {
         self.system.equations.linear
     }

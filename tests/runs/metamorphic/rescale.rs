@@ -126,7 +126,7 @@ impl Units {
     }
 }
 
-/// Whether a curve is odd, so that a branch may be reversed.
+/// Returns true if a curve is odd, so that a branch may be reversed.
 pub fn is_odd(curve: Curve) -> bool {
     !matches!(curve, Curve::Exponential | Curve::Gap)
 }

@@ -37,7 +37,7 @@ pub fn flipped(model: &Model, random: &mut Random) -> Model {
     out
 }
 
-/// Whether only the across variable of an element is measured.
+/// Returns true if only the across variable of an element is measured.
 fn is_seen_across_alone(model: &Model, element: usize) -> bool {
     let looks = |quantity: &Quantity| match quantity {
         Quantity::Across(..) => true,

@@ -36,7 +36,7 @@ impl Target {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Whether its tools are available; prints a message if not.
+    /// Returns true if its tools are available; prints a message if not.
     pub fn is_there(self) -> bool {
         let (program, arguments): (&str, &[&str]) = match self {
             Target::C | Target::CoSimulation | Target::ModelExchange => ("gcc", &["--version"]),

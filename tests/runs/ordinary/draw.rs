@@ -361,7 +361,7 @@ fn keep_consistent(model: &mut Model) {
     }
 }
 
-/// Whether branches close a loop, and the number of connected components of nodes and ground.
+/// Returns true if branches close a loop, and the number of connected components of nodes and ground.
 fn joined(nodes: usize, branches: &[(Node, Node)]) -> (bool, usize) {
     let mut part: Vec<usize> = (0..=nodes).collect();
     let mut closes = false;

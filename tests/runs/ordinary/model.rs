@@ -66,7 +66,7 @@ impl Domain {
         }
     }
 
-    /// Whether the library defines springs and dampers by compliance and conductance instead of stiffness and
+    /// Returns true if the library defines springs and dampers by compliance and conductance instead of stiffness and
     /// resistance.
     fn is_mechanical(self) -> bool {
         matches!(self, Domain::Translational | Domain::Rotational)

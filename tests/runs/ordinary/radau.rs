@@ -151,7 +151,7 @@ impl Run<'_, '_> {
         DVector::from_iterator(self.nodal.size, self.nodal.sizes.iter().map(|size| 1e-6 * size))
     }
 
-    /// Whether a change of the stored quantities is round-off: the resolution of a through variable is that divided by
+    /// Returns true if a change of the stored quantities is round-off: the resolution of a through variable is that divided by
     /// the step size.
     fn is_rounding(&self, change: &DVector<f64>, stages: usize) -> bool {
         let size = self.nodal.size;

@@ -239,7 +239,7 @@ function newton!(model::Model, t, x, u, du)
 end
 
 """
-The same. Corrections are measured by their unknowns, whatever size these are of: a charge may be 1e-12 C. What is zero, or balances to
+The same. Corrections are relative to their unknowns, which may have any size: a charge may be 1e-12 C. What is zero, or balances to
 zero, has no digits to be right. So where corrections are small by a measure of no unit, they are made as long as they become much
 smaller; and the first of these places is as good as a solution if the iteration comes to nothing.
 """

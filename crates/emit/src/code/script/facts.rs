@@ -1,4 +1,4 @@
-//! What the templates of scripts say of a model.
+//! The parts of a model that the templates of scripts print.
 
 use crate::code::c::stability::stiffness;
 use crate::code::subject::Subject;
@@ -7,7 +7,7 @@ use crate::rows::csv_field;
 use crate::significant;
 
 values! {
-    /// What the templates of all scripts say of a model, with numbers in the notation of a language.
+    /// The parts of a model that the templates of all scripts print, with numbers in the notation of a language.
     pub(crate) struct Facts {
         title: String,
         origin: String,

@@ -57,7 +57,7 @@ pub(crate) struct Head<'f> {
     pub(crate) words: Vec<String>,
 }
 
-/// What a function computes.
+/// The results of a function.
 enum Content<'f> {
     /// Formulas, each with its place and a remark. An input without a signal has no formula.
     Formulas(Vec<(String, Option<ExprId>, String)>),

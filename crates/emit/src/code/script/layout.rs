@@ -3,7 +3,7 @@
 /// The maximum width of a line.
 pub(super) const WIDTH: usize = 110;
 
-/// How a language continues a statement on the next line.
+/// The continuation of a statement on the next line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     /// The brackets around a value that takes several lines.
