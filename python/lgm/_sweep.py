@@ -42,8 +42,8 @@ def sweep(
     values : mapping
         The values of each parameter: numbers in SI units, or texts such as ``"3 [mm]"``.
     map : callable, optional
-        What distributes the tasks: ``map(function, tasks)`` of an executor, a pool of processes, a Dask client or a pool of
-        Ray. By default all cores of this machine.
+        A function that distributes the tasks: ``map(function, tasks)`` of an executor or a pool, which returns results or
+        futures. By default all cores of this machine.
     known : xarray.Dataset, optional
         The result of a sweep over the same parameters that is to be continued. Only points that it lacks, or at which the
         run failed, are run.
@@ -112,7 +112,7 @@ def _run(model: Model, names: tuple[str, ...], options: dict[str, Any], points: 
 def _distributed(one: Callable[[list[_Point]], list[_Run]], tasks: list[list[_Point]], map: Callable[..., Iterable[Any]] | None) -> Iterable[list[_Run]]:
     if map is not None:
         for found in map(one, tasks):
-            # A Dask client returns futures.
+            # The client of a cluster returns futures.
             yield found.result() if hasattr(found, "result") else found
         return
     with ThreadPoolExecutor(os.cpu_count()) as pool:
