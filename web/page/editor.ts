@@ -4,7 +4,7 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirro
 import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics, type Action as LintAction, type Diagnostic as LintDiagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, Prec, StateEffect, StateField, type Extension } from "@codemirror/state";
+import { Compartment, EditorState, Prec, StateEffect, StateField, type Extension, type Text } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers, WidgetType, type DecorationSet } from "@codemirror/view";
 import { make, markdown } from "./dom.js";
 import { language } from "./language.js";
@@ -182,7 +182,7 @@ export class Editor {
       const actions: OfferedAction[] = await this.#owner.ask("actions", { from, to }).catch(() => []);
       if (view.state.doc !== doc) return;
       const own = actions.filter((action) => action.fix && (!action.code || !problem.code || action.code === problem.code));
-      shown[at]!.actions = own.map((action): LintAction => ({ name: action.title, apply: () => this.#owner.apply(action.edits) }));
+      shown[at]!.actions = own.map((action): LintAction => ({ name: action.title, apply: () => this.#apply(doc, action.edits) }));
       found ||= own.length > 0;
     }
     if (found) view.dispatch(setDiagnostics(view.state, shown));
@@ -252,6 +252,7 @@ export class Editor {
   }
 
   async #rename(at: number) {
+    const { doc } = this.view.state;
     const own = await this.#owner.ask("rename", { at, name: "" }).catch(() => null);
     if (!own || own.reason) return this.#owner.say(own?.reason ?? "this cannot be renamed");
     const old = this.view.state.sliceDoc(own.from, own.to);
@@ -259,12 +260,19 @@ export class Editor {
     if (!name || name === old) return;
     const edits = await this.#owner.ask("rename", { at, name }).catch((error) => ({ reason: String(error.message) }));
     if (edits.reason) this.#owner.say(edits.reason);
-    else this.#owner.apply(edits);
+    else this.#apply(doc, edits);
     this.view.focus();
+  }
+
+  /** Applies edits that were asked for when the text was `doc`. A text that has changed since keeps its words: the places are not its own. */
+  #apply(doc: Text, edits: Edit[]) {
+    if (this.view.state.doc === doc) this.#owner.apply(edits);
+    else this.#owner.say("the text has changed meanwhile");
   }
 
   /** Offers the changes of the selected part. */
   async fix() {
+    const { doc } = this.view.state;
     const { from, to } = this.view.state.selection.main;
     const line = this.view.state.doc.lineAt(from);
     const asked = async (from: number, to: number): Promise<OfferedAction[]> => this.#owner.ask("actions", { from, to }).catch(() => []);
@@ -272,12 +280,14 @@ export class Editor {
     if (list.length === 0) list = await asked(line.from, line.to);
     if (list.length === 0) return this.#owner.say("there is nothing to fix here");
     const chosen = await this.#owner.choose("Change the text", list);
-    if (chosen) this.#owner.apply(chosen.edits);
+    if (chosen) this.#apply(doc, chosen.edits);
     this.view.focus();
   }
 
   async format() {
+    const { doc } = this.view.state;
     const text = await this.#owner.ask("format").catch(() => null);
+    if (this.view.state.doc !== doc) return this.#owner.say("the text has changed meanwhile");
     if (typeof text !== "string") return this.#owner.say("a text with syntax errors cannot be formatted");
     if (text === this.text()) return;
     // Only the part that differs is replaced, so that the cursor stays in place.

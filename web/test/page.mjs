@@ -47,6 +47,15 @@ async function test(name, run) {
   }
 }
 
+/** Waits until the text of a page fits. Its answer is a promise, for which `waitForFunction` would not wait. */
+async function untilText(fits, on = page) {
+  const end = Date.now() + 30000;
+  let text;
+  do text = await on.evaluate(() => window.lgm.text());
+  while (!fits(text) && Date.now() < end);
+  assert.ok(fits(text), text);
+}
+
 const page = await opened();
 const lgm = (name, ...given) => page.evaluate(([name, given]) => window.lgm[name](...given), [name, given]);
 const example = (name) => readFileSync(join(root, "examples", `${name}.lgm`), "utf8");
@@ -260,9 +269,21 @@ await test("a rename changes every place, and a text is formatted", async () => 
   await page.keyboard.press("F2");
   await page.locator("#dialog input").fill("ohms");
   await page.keyboard.press("Enter");
-  await page.waitForFunction(() => window.lgm.text().then((text) => text.split("ohms").length === 4));
+  await untilText((text) => text.split("ohms").length === 4);
   await page.getByRole("button", { name: "Format" }).click();
-  await page.waitForFunction(() => window.lgm.text().then((text) => text.includes("\n  node a : electrical;")));
+  await untilText((text) => text.includes("\n  node a : electrical;"));
+});
+
+await test("an answer about one text changes no other", async () => {
+  const text = "model Other {\nnode a : electrical;\n}\n";
+  const shown = await page.evaluate(async ([text, other]) => {
+    await window.lgm.open({ files: { "other.lgm": text }, root: "other.lgm" });
+    document.getElementById("format").click();
+    await window.lgm.open({ files: { "oscillator.lgm": other }, root: "oscillator.lgm" });
+    await window.lgm.ready();
+    return window.lgm.text();
+  }, [text, example("oscillator")]);
+  assert.equal(shown, example("oscillator"));
 });
 
 await test("a slider changes the run", async () => {
@@ -282,7 +303,7 @@ await test("a link opens in a fresh profile", async () => {
   const link = await lgm("link");
   const fresh = await chrome.newContext({ viewport: { width: 1200, height: 800 } });
   const other = await opened(link, fresh);
-  await other.waitForFunction(() => window.lgm.text().then((text) => text.includes("Lever") || text.includes("lever")));
+  await untilText((text) => /lever/i.test(text), other);
   assert.equal(await other.evaluate(() => window.lgm.text()), example("lever"));
   assert.equal(await other.getByRole("tab", { name: "Bond graph" }).getAttribute("aria-selected"), "true");
   await fresh.close();
