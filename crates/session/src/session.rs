@@ -257,6 +257,8 @@ impl Session {
             (request.verify, request.every_model) = (false, false);
             request.settings.inputs = read.expressions();
             (request.equations.symbolic, request.equations.numeric) = (false, true);
+            // Nobody reads the equations of a run.
+            request.equations.readable = false;
             request.linearize = None;
         });
         let compilation = whole(compilation)?;
