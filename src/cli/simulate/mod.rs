@@ -43,6 +43,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let wanted = Options {
         // A single run uses numeric equations. A batch shares equations with symbolic parameters.
         symbolic: arguments.batch.is_asked_for(),
+        // Nobody reads the equations of a run.
+        readable: false,
         ..Options::default()
     };
     let (mut map, whole, mut diagnostics) = arguments.model.compile_whole(

@@ -53,6 +53,7 @@ fn with_events(
     let events = Events::new(model);
     let options = Options {
         symbolic: false,
+        readable: false,
         ..Options::default()
     };
     let setup = Switched {
