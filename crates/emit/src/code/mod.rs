@@ -22,7 +22,6 @@ mod program;
 mod python;
 mod rust;
 mod script;
-mod scripts;
 mod subject;
 mod template;
 mod trials;
@@ -65,7 +64,7 @@ pub enum Target {
     Python,
     /// Functions for MATLAB and Octave.
     Matlab,
-    /// A Julia module with a driver for OrdinaryDiffEq.
+    /// A Julia module over OrdinaryDiffEq.
     Julia,
     /// A flat model in Modelica.
     Modelica,
@@ -170,7 +169,7 @@ fn mind_loops(system: &StateSystem, target: Target) -> Result<(), Diagnostic> {
 
 /// Rejects targets without an engine for models in which an input moves states by amounts that depend on the states.
 fn mind_jumps(subject: &Subject<'_>, target: Target) -> Result<(), Diagnostic> {
-    if !matches!(target, Target::Python | Target::Matlab) || !subject.jumps() {
+    if !target.is_script() || !subject.jumps() {
         return Ok(());
     }
     let reason = "steps of its inputs move states by amounts that depend on the states";
