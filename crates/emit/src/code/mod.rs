@@ -4,6 +4,7 @@
 //! systems produce identical bytes.
 
 mod c;
+mod casadi;
 mod dialect;
 mod document;
 mod events;
@@ -66,6 +67,8 @@ pub enum Target {
     Matlab,
     /// A Julia module over OrdinaryDiffEq.
     Julia,
+    /// A Python module with functions of CasADi.
+    Casadi,
     /// A flat model in Modelica.
     Modelica,
     /// The equations as LaTeX.
@@ -84,6 +87,7 @@ impl Target {
         (Target::Python, "python"),
         (Target::Matlab, "matlab"),
         (Target::Julia, "julia"),
+        (Target::Casadi, "casadi"),
         (Target::Modelica, "modelica"),
         (Target::Latex, "latex"),
         (Target::Json, "json"),
@@ -91,7 +95,7 @@ impl Target {
 
     /// True if the code has no engine and leaves a run to a solver of its language.
     fn is_script(self) -> bool {
-        matches!(self, Target::Python | Target::Matlab | Target::Julia)
+        matches!(self, Target::Python | Target::Matlab | Target::Julia | Target::Casadi)
     }
 }
 
@@ -136,6 +140,7 @@ pub fn package(
         Target::Python => python::package(&subject),
         Target::Matlab => matlab::package(&subject),
         Target::Julia => julia::package(&subject),
+        Target::Casadi => casadi::package(&subject),
         Target::Modelica => modelica::package(&subject),
         Target::Latex => document::latex_package(&subject),
         Target::Json => document::json_package(&subject),
