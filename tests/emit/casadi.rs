@@ -153,13 +153,11 @@ fn the_page_on_optimal_control_finds_the_closed_form() {
         .split_whitespace()
         .filter_map(|word| word.parse().ok())
         .collect();
-    // A constant current of C*V/T; steps of the voltage lose more by a small part.
-    let (r, c, v, t) = (2.0, 0.5, 10.0, 2.0);
+    // A constant current of C*V/T; a voltage that is constant during each step loses more by (h/RC)^2/12.
+    let (r, c, v, t, h) = (2.0_f64, 0.5, 10.0, 2.0, 0.04);
     let current = c * v / t;
-    assert!(
-        (numbers[0] / (current * current * r * t) - 1.0).abs() < 1e-4,
-        "{printed}"
-    );
+    let loss = current * current * r * t * (1.0 + (h / (r * c)).powi(2) / 12.0);
+    assert!((numbers[0] / loss - 1.0).abs() < 1e-6, "{printed}");
     assert!((numbers[1] - current * r).abs() < 0.2, "{printed}");
     assert!((numbers[2] - current * r - v).abs() < 0.2, "{printed}");
 }

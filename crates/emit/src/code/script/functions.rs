@@ -3,9 +3,9 @@
 use super::facts::point;
 use super::layout::{Style, WIDTH, wrapped_statement};
 use super::places::Places;
-use crate::code::dialect::{Array, Dialect, Operation, Tables};
+use crate::code::dialect::{Array, Operation, Tables};
 use crate::code::functions::{Functions, Language};
-use crate::code::named::{Body, Book, Formulas, Naming};
+use crate::code::named::{Book, Formulas, Naming};
 use crate::code::program::{FunctionBody, parts};
 use crate::code::subject::{Named, Subject, bracketed};
 use lgm_algebra::expr::{ExprId, SymbolId};
@@ -592,15 +592,4 @@ struct Lines {
 fn words(lines: &str) -> impl Iterator<Item = &str> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
     lines.split(move |letter| !is_part(letter))
-}
-
-/// Prints the derived entries of parameters in the order in which they follow: the position of each, the values in between, and its
-/// value.
-pub(crate) fn derived(subject: &Subject<'_>, book: &Book, language: &dyn Dialect) -> Vec<(usize, Body)> {
-    let formulas = Formulas::of(subject.system);
-    let order = subject.kernels.derived().iter();
-    let derived = order.filter_map(|(position, _)| Some((*position, formulas.derived(*position)?)));
-    derived
-        .map(|(position, root)| (position, formulas.body(&[root], book, language)))
-        .collect()
 }
