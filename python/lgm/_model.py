@@ -854,7 +854,7 @@ class Model:
 
         Parameters
         ----------
-        target : {"c", "rust", "python", "matlab", "julia", "modelica", "latex", "json"}
+        target : {"c", "rust", "python", "matlab", "julia", "casadi", "modelica", "latex", "json"}
             The language. For FMUs use the command ``lgm emit``, which also builds their library.
         folder : path
             The folder to create.

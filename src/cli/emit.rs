@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// appears under its name when it is complete; its README explains how to build and run it.
 ///
 /// `c` needs a C compiler, `rust` cargo, `python` NumPy and SciPy, `matlab` MATLAB or Octave, `julia` OrdinaryDiffEq,
-/// `modelica` any tool of that language. `latex` and `json` contain only the equations, as printed by `lgm equations`.
+/// `casadi` CasADi, `modelica` any tool of that language. `latex` and `json` contain only the equations, as printed by `lgm equations`.
 ///
 /// `fmu3` and `fmu2` are functional mock-up units of FMI 3.0 and 2.0 for model exchange and co-simulation, with sources
 /// and a library for this machine. The library is built with the C compiler in CC, else cc, gcc or clang.

@@ -3,6 +3,7 @@
 mod bends;
 mod branches;
 mod c;
+mod casadi;
 mod events;
 mod examples;
 mod failures;

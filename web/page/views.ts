@@ -184,7 +184,7 @@ const derivation: View = {
   },
 };
 
-const TARGETS = ["c", "rust", "python", "matlab", "julia", "modelica", "fmu3", "fmu2"];
+const TARGETS = ["c", "rust", "python", "matlab", "julia", "casadi", "modelica", "fmu3", "fmu2"];
 
 const code: View = {
   id: "code",

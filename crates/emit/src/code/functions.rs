@@ -195,14 +195,6 @@ impl<'a> Functions<'a> {
         self.takes.values().flatten().any(|array| arrays.contains(array))
     }
 
-    /// Returns the definitions of the operations that the functions call.
-    pub(crate) fn helpers<'d>(&self, definitions: &'d [(Operation, &'d str)]) -> impl Iterator<Item = &'d str> {
-        let called = definitions
-            .iter()
-            .filter(|(operation, _)| self.operations.contains(operation));
-        called.map(|(_, definition)| *definition)
-    }
-
     /// Returns all operations that need a function or a choice.
     pub(crate) fn operations(&self) -> &[Operation] {
         &self.operations

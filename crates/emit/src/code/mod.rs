@@ -4,6 +4,7 @@
 //! systems produce identical bytes.
 
 mod c;
+mod casadi;
 mod dialect;
 mod document;
 mod events;
@@ -22,7 +23,6 @@ mod program;
 mod python;
 mod rust;
 mod script;
-mod scripts;
 mod subject;
 mod template;
 mod trials;
@@ -65,8 +65,10 @@ pub enum Target {
     Python,
     /// Functions for MATLAB and Octave.
     Matlab,
-    /// A Julia module with a driver for OrdinaryDiffEq.
+    /// A Julia module over OrdinaryDiffEq.
     Julia,
+    /// A Python module with functions of CasADi.
+    Casadi,
     /// A flat model in Modelica.
     Modelica,
     /// The equations as LaTeX.
@@ -85,6 +87,7 @@ impl Target {
         (Target::Python, "python"),
         (Target::Matlab, "matlab"),
         (Target::Julia, "julia"),
+        (Target::Casadi, "casadi"),
         (Target::Modelica, "modelica"),
         (Target::Latex, "latex"),
         (Target::Json, "json"),
@@ -92,7 +95,7 @@ impl Target {
 
     /// True if the code has no engine and leaves a run to a solver of its language.
     fn is_script(self) -> bool {
-        matches!(self, Target::Python | Target::Matlab | Target::Julia)
+        matches!(self, Target::Python | Target::Matlab | Target::Julia | Target::Casadi)
     }
 }
 
@@ -137,6 +140,7 @@ pub fn package(
         Target::Python => python::package(&subject),
         Target::Matlab => matlab::package(&subject),
         Target::Julia => julia::package(&subject),
+        Target::Casadi => casadi::package(&subject),
         Target::Modelica => modelica::package(&subject),
         Target::Latex => document::latex_package(&subject),
         Target::Json => document::json_package(&subject),
@@ -170,7 +174,7 @@ fn mind_loops(system: &StateSystem, target: Target) -> Result<(), Diagnostic> {
 
 /// Rejects targets without an engine for models in which an input moves states by amounts that depend on the states.
 fn mind_jumps(subject: &Subject<'_>, target: Target) -> Result<(), Diagnostic> {
-    if !matches!(target, Target::Python | Target::Matlab) || !subject.jumps() {
+    if !target.is_script() || !subject.jumps() {
         return Ok(());
     }
     let reason = "steps of its inputs move states by amounts that depend on the states";

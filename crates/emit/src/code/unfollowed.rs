@@ -11,6 +11,6 @@ pub(super) fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
         subject.loops_in_words()
     );
     Diagnostic::warning(Code::LGM0937, message)
-        .note("if the loop has several solutions, a run may leave one of them too early and be wrong from there on")
+        .note("if the loop has several solutions, a run may leave one too early, and all later values are then wrong")
         .help("compare it with `lgm simulate`; C, Rust and FMUs continue after the end of a solution")
 }

@@ -3,8 +3,8 @@
 use super::super::dialect::{Array, Binding, Dialect, Lane, Operation, Text, function_name, function_name_of_two};
 use super::super::functions::{Language, Signature, wrapped};
 use super::super::names::Rules;
-use super::super::scripts::double;
 use super::super::subject::{Parameter, Subject};
+use crate::code::script::double;
 use lgm_kernels::operation::{Binary, Space, Unary};
 use lgm_kernels::program::{Index, Instruction, Program};
 

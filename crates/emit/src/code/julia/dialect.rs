@@ -1,10 +1,14 @@
 //! Expressions and functions in Julia: arrays are counted from 1, loops stay loops.
 
-use super::super::dialect::{Dialect, Operation, Text, function_name, function_name_of_two};
-use super::super::functions::{Functions, Language, Signature, wrapped};
-use super::super::names::{Rules, one_line, quoted};
-use super::super::scripts::double;
+use crate::code::dialect::{Array, Binding, Dialect, Lane, Operation, Text, function_name, function_name_of_two};
+use crate::code::functions::{Language, Signature, integers, wrapped};
+use crate::code::named::Naming;
+use crate::code::names::{Rules, one_line};
+use crate::code::script::{Head, Places, ScriptLanguage, Style, double, wrapped_words};
+use crate::code::subject::Parameter;
+use crate::shortest;
 use lgm_kernels::operation::{Binary, Unary};
+use lgm_kernels::program::Index;
 
 /// Words that are not names, and names already defined in the module.
 pub(super) const RULES: Rules = Rules {
@@ -74,28 +78,74 @@ pub(super) const RULES: Rules = Rules {
     snake: false,
 };
 
-/// Julia over vectors.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Julia;
+/// Names that the files themselves use in functions.
+const TAKEN: [&str; 33] = [
+    "t", "x", "u", "du", "w", "p", "m", "r", "y", "dx", "out", "s", "entries", "abs", "asinh", "atan", "cosh",
+    "eltype", "exp", "expm1", "floor", "ifelse", "isnan", "max", "min", "new", "pi", "sign", "sinh", "sparse", "tanh",
+    "values", "zeros",
+];
 
-/// A double as it stands alone.
+/// Julia.
+#[derive(Clone, Copy)]
+pub(super) struct Julia<'n> {
+    /// The names of a model; none over vectors.
+    pub(super) names: Option<&'n Places>,
+}
+
+/// Prints a double as it stands alone.
 pub(super) fn literal(value: f64) -> String {
     double(value, "NaN", "Inf")
 }
 
-/// A string.
-pub(super) fn string(text: &str) -> String {
-    quoted(&comment(text), &['\\', '"', '$'])
+/// Makes a text harmless in a string or a remark.
+pub(super) fn quote(text: &str) -> String {
+    let text = one_line(text)
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('$', "\\$");
+    text.replace("#=", "# =").replace("=#", "= #")
 }
 
-/// A text that ends with its line and starts no comment of several lines.
-pub(super) fn comment(text: &str) -> String {
-    one_line(text).replace("#=", "# =").replace("=#", "= #")
-}
-
-impl Dialect for Julia {
+impl Dialect for Julia<'_> {
     fn literal(&self, value: f64) -> String {
         literal(value)
+    }
+
+    fn number(&self, value: f64) -> Text {
+        if value == std::f64::consts::PI {
+            return Text::atom("pi");
+        }
+        Text::new(
+            if value < 0.0 { Binding::Sign } else { Binding::Atom },
+            self.literal(value),
+        )
+    }
+
+    fn short(&self, value: f64) -> Text {
+        match value.is_finite() {
+            true => Text::new(if value < 0.0 { Binding::Sign } else { Binding::Atom }, shortest(value)),
+            false => self.number(value),
+        }
+    }
+
+    fn whole_power(&self, base: &Text, exponent: u32) -> Option<Text> {
+        let text = format!("{}^{exponent}", base.within(Binding::Atom));
+        self.names.map(|_| Text::new(Binding::Sign, text))
+    }
+
+    fn parameter(&self, index: Index, lane: Lane) -> Option<Text> {
+        self.names.and_then(|names| names.parameter(index, lane))
+    }
+
+    fn element(&self, array: Array, name: &str, index: &str) -> Text {
+        let known = self.names.and_then(|names| names.element(array, index, 1));
+        known.unwrap_or_else(|| {
+            Text::atom(if name == "t" {
+                name.to_string()
+            } else {
+                self.indexed(name, index)
+            })
+        })
     }
 
     fn name_of_one(&self, operation: Unary) -> String {
@@ -131,7 +181,7 @@ impl Dialect for Julia {
     }
 
     fn remark(&self, remark: &str) -> String {
-        format!(" # {remark}")
+        format!("  # {remark}")
     }
 
     fn head(&self, count: u32) -> Option<String> {
@@ -200,12 +250,12 @@ end",
 ];
 
 /// The helpers that functions call.
-pub(super) fn helpers(functions: &Functions<'_>) -> String {
-    let helpers = functions.helpers(&HELPERS);
-    helpers.map(|helper| format!("{helper}\n\n")).collect()
+pub(super) fn helpers(operations: &[Operation]) -> String {
+    let helpers = HELPERS.iter().filter(|helper| operations.contains(&helper.0));
+    helpers.map(|helper| format!("{}\n\n", helper.1)).collect()
 }
 
-impl Language for Julia {
+impl Language for Julia<'_> {
     fn table(&self, name: &str, entries: &[String], is_index: bool) -> String {
         let kind = if is_index { "Int" } else { "Float64" };
         format!("const {name} = {kind}[{}]\n\n", wrapped(entries))
@@ -217,5 +267,90 @@ impl Language for Julia {
 
     fn close(&self) -> &'static str {
         "    return nothing\nend\n\n"
+    }
+}
+
+impl ScriptLanguage for Julia<'_> {
+    fn naming(&self) -> Naming {
+        Naming {
+            rules: RULES,
+            taken: &TAKEN,
+            longest: usize::MAX,
+            entry: |parameter: &Parameter, member, at| match parameter.shape.as_slice() {
+                [] => format!("p.{member}"),
+                [_, columns] => format!("p.{member}[{}, {}]", at / columns + 1, at % columns + 1),
+                _ => format!("p.{member}[{}]", at + 1),
+            },
+        }
+    }
+
+    fn style(&self) -> Style {
+        Style {
+            brackets: ["(", ")"],
+            mark: "",
+            ends_lines: true,
+        }
+    }
+
+    fn begin(&self, head: &Head<'_>) -> String {
+        let function = format!("function {}({})\n", head.name, head.arguments);
+        let [first, rest @ ..] = &head.words[..] else {
+            return function;
+        };
+        if rest.is_empty() {
+            return format!("\"{first}\"\n{function}");
+        }
+        let lines: Vec<String> = rest.iter().map(|line| wrapped_words("    ", &quote(line))).collect();
+        format!("\"\"\"\n{first}\n\n{}\n\"\"\"\n{function}", lines.join("\n"))
+    }
+
+    fn finish(&self, result: &str) -> String {
+        format!("    return {result}\nend\n\n")
+    }
+
+    fn finish_with(&self, _result: &str, values: &[String], remark: &str) -> String {
+        let is_whole = |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || letter == '-');
+        let floats = values.iter().map(|value| match is_whole(value) {
+            true => format!("{value}.0"),
+            false => value.clone(),
+        });
+        let floats: Vec<String> = floats.collect();
+        let remark = if remark.is_empty() {
+            String::new()
+        } else {
+            self.remark(remark)
+        };
+        format!("    return [{}]{remark}\nend\n\n", floats.join(", "))
+    }
+
+    /// Results of a point have the numbers of the states, so that they can be differentiated automatically.
+    fn zeros(&self, name: &str, rows: usize, columns: Option<usize>) -> String {
+        let columns = columns.map_or(String::new(), |columns| format!(", {columns}"));
+        let kind = if matches!(name, "dx" | "y" | "r" | "m") {
+            "eltype(x), "
+        } else {
+            ""
+        };
+        format!("{name} = zeros({kind}{rows}{columns})")
+    }
+
+    fn sparse(&self, name: &str, places: [Vec<usize>; 2], size: [usize; 2]) -> String {
+        let [rows, columns] = places.map(|list| {
+            let list: Vec<usize> = list.iter().map(|at| at + 1).collect();
+            format!("[{}]", integers(&list))
+        });
+        format!("{name} = sparse({rows}, {columns}, entries, {}, {})", size[0], size[1])
+    }
+
+    fn quote(&self, text: &str) -> String {
+        one_line(text).replace("#=", "# =").replace("=#", "= #")
+    }
+
+    fn unpack(&self, names: &str, array: &str) -> Option<String> {
+        Some(format!("{names} = {array}"))
+    }
+
+    fn flat(&self) -> &'static str {
+        "entries_of(p)"
     }
 }

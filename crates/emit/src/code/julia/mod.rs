@@ -1,172 +1,212 @@
-//! A Julia module with the model, and a driver for OrdinaryDiffEq.
+//! One Julia module over OrdinaryDiffEq and NonlinearSolve.
 
 mod dialect;
 
 use super::Package;
-use super::dialect::Array;
-use super::functions::Functions;
-use super::names::legal;
+use super::functions::wrapped;
+use super::named::Book;
+use super::names::{legal, quoted};
 use super::planned::entry_literals;
-use super::scripts::{Programs, Script, ScriptPlan, add_trimmed, column_names, guess_lists, script_plan};
-use super::subject::{Named, Parameter, ReadmeTables, Subject, names, parameter_remark, readme_tables_from};
+use super::script::{
+    Facts, Notation, Places, ScriptLanguage, Writer, column_places, derived, facts, parameter_words, wrapped_statement,
+};
+use super::subject::{Named, Parameter, ReadmeTables, Subject, readme_tables_from};
 use super::template::{Template, template, values};
-use dialect::{Julia, RULES, comment, helpers, literal, string};
-use lgm_kernels::operation::Space;
+use dialect::{Julia, RULES, helpers, literal, quote};
 use std::fmt::Write;
 
 const MODULE: Template<Module> = template!("@name@.jl", "model.jl");
 
-const RUN: Template<Common> = template!("run_@name@.jl", "run.jl");
-
 const README: Template<Readme> = template!("README.md", "README.md");
 
-values! {
-    /// Values shared by all templates.
-    struct Common {
-        ..plan: ScriptPlan;
-        origin_comment: String,
-        origin_markdown: String,
-        model: String,
-        name: String,
-    }
-}
+/// Names in the module that the module itself cannot have.
+const NAMES: &str = "\
+    abs abspath all any collect conditions dependent_starts diff entries_of error fill filter foreach ifelse \
+    initial_state input_rates inputs instants isapprox isequal isnan jacobian join length longest_step loop_matrix map \
+    maximum moved nextfloat outputs parse phases prevfloat println push range reduce residuals reshape right_side \
+    simulate solve sort split stack switches switch_times unique unknowns vec zeros zip \
+    STATES OUTPUTS SCALES START_GIVEN GUESSES ODEFunction ODEProblem FBDF Vern7 NonlinearProblem NonlinearSolve \
+    NonlinearFunction NewtonRaphson TrustRegion LevenbergMarquardt AutoFiniteDiff ADTypes SciMLBase Symbol String";
 
 values! {
     struct Module {
-        ..common: Common;
-        ..calls: Programs;
-        title: String,
-        origin: String,
-        description: String,
+        ..facts: Facts;
+        name: String,
+        example_stop: String,
+        stop_word: &'static str,
         states_list: String,
-        inputs_list: String,
         outputs_list: String,
-        state_units: String,
-        input_units: String,
-        output_units: String,
-        parameters_list: String,
         parameter_fields: String,
-        parameter_lines: String,
-        parameter_cases: String,
-        jacobian_rows: String,
-        jacobian_columns: String,
-        start_given: String,
-        guesses: String,
-        columns_list: String,
+        derived_lines: String,
+        derived_words: &'static str,
+        flat: bool,
+        matrices: bool,
+        finite: bool,
+        functions: String,
+        unknowns: usize,
+        changes: usize,
+        corner_times: &'static str,
+        clamped: String,
+        here: String,
+        more_options: String,
+        method: &'static str,
+        csv_header: String,
         column_states: String,
-        helpers: String,
-        programs: String,
     }
 }
 
 values! {
     struct Readme {
-        ..common: Common;
         ..tables: ReadmeTables;
-        run_arguments: &'static str,
+        name: String,
+        model: String,
+        origin: String,
+        packages: String,
+        package_list: String,
+        stop_argument: &'static str,
+        stop_word: &'static str,
     }
 }
 
-/// Calls of the programs in Julia.
-const SCRIPT: Script = Script {
-    prefix: "program_",
-    argument: |array, out| {
-        match array {
-            Array::Output => out,
-            Array::Read(Space::Numbers) => unreachable!("invariant: tables of numbers are constants"),
-            _ => array.name(),
-        }
-        .to_string()
-    },
-    starts: "starts",
-    nothing: "",
-    quote: comment,
-    derived: |position, call| {
-        format!(
-            "    if isnan(p[{position}])\n        one = zeros(1)\n        {call}\n        p[{position}] = one[1]\n    end\n"
-        )
-    },
+const NOTATION: Notation = Notation {
+    literal,
+    list: |entries| format!("[{}]", wrapped(entries)),
+    boolean: |holds| if holds { "true" } else { "false" },
     first: 1,
-    goes_on: "",
+    no_number: "1e-3*reltol*SCALES",
+    quote,
 };
 
 /// All files.
 pub(super) fn package(subject: &Subject<'_>) -> Package {
-    let common = Common {
-        plan: script_plan(subject, literal, "NaN"),
-        origin_comment: comment(&subject.origin.sentence()),
-        origin_markdown: subject.origin.sentence(),
-        model: comment(&subject.system.model),
-        name: legal(&subject.system.model, RULES),
-    };
-    let users = subject.parameters.iter().map(|parameter| parameter.name.as_str());
-    let members = names(users, RULES, &[]);
-    let module = module(subject, &members, common.clone());
-    let has_stop = common.plan.planned.has_stop;
+    let plain = Julia { names: None };
+    let book = Book::new(subject, &plain.naming());
+    let places = Places::new(&book);
+    let language = Julia { names: Some(&places) };
+    let facts = facts(subject, NOTATION);
+    let (functions, mut operations) = Writer::new(subject, &language, &plain, (&book, &places)).write(facts.jacobian);
+    operations.extend(
+        derived(subject, &book, &language)
+            .into_iter()
+            .flat_map(|(_, body)| body.operations),
+    );
+    let functions = format!("{}{functions}", helpers(&operations));
+    let module = module(subject, (&book, &language), facts, functions);
+    let packages = [
+        ("OrdinaryDiffEq", module.facts.states > 0),
+        ("NonlinearSolve", module.facts.nonlinear),
+        ("ADTypes", module.finite),
+    ];
+    let packages: Vec<&str> = packages.iter().filter(|entry| entry.1).map(|entry| entry.0).collect();
+    let listed: Vec<String> = packages.iter().map(|name| format!("\"{name}\"")).collect();
     let readme = Readme {
-        common,
-        tables: readme_tables_from(SCRIPT.first, subject, &members),
-        run_arguments: if has_stop { "" } else { " --stop 10" },
+        tables: readme_tables_from(1, subject, &book.members),
+        name: module.name.clone(),
+        model: subject.system.model.to_string(),
+        origin: subject.origin.sentence(),
+        packages: packages.join(", "),
+        package_list: listed.join(", "),
+        stop_argument: if module.facts.has_stop { "" } else { "stop = 10" },
+        stop_word: module.stop_word,
     };
     let mut package = Package::default();
-    add_trimmed(&mut package, &MODULE, &module);
-    add_trimmed(&mut package, &RUN, &readme.common);
-    add_trimmed(&mut package, &README, &readme);
+    package.add_trimmed(MODULE.path(&module), &MODULE.text(&module));
+    package.add_trimmed(README.path(&readme), &README.text(&readme));
     package
 }
 
-/// A vector of strings.
-fn strings<'n>(list: impl Iterator<Item = &'n str>) -> String {
-    let lines: String = list.map(|text| format!("    {},\n", string(text))).collect();
-    format!("String[\n{lines}]")
-}
-
-fn module(subject: &Subject<'_>, members: &[String], common: Common) -> Module {
-    let system = subject.system;
-    let units = |list: &[Named]| strings(list.iter().map(|entry| entry.unit.as_deref().unwrap_or("")));
-    let listed = |list: &[Named]| strings(list.iter().map(|entry| entry.name.as_str()));
-    let (rows, columns) = subject.jacobian_pattern();
-    let [jacobian_rows, jacobian_columns] = SCRIPT.entries(&rows, &columns);
-    let given: Vec<String> = system
-        .states
-        .iter()
-        .map(|state| state.start_given.to_string())
-        .collect();
-    let guesses = guess_lists(subject, literal, |list| format!("Float64[{}]", list.join(", ")));
-    // In documentation, a dollar would be an interpolation.
-    let documented = |text: &str| string(text).trim_matches('"').to_string();
-    let [parameter_fields, parameter_lines, parameter_cases] = parameter_texts(subject, members);
-    let mut functions = Functions::new(&Julia);
-    let calls = SCRIPT.programs(subject, &mut functions);
+fn module(subject: &Subject<'_>, (book, language): (&Book, &Julia<'_>), facts: Facts, functions: String) -> Module {
+    let listed = |list: &[Named]| {
+        let list: Vec<String> = list.iter().map(|entry| format!("\"{}\"", quote(&entry.name))).collect();
+        format!("[{}]", wrapped(&list))
+    };
+    let mut name = legal(&subject.system.model, RULES);
+    if NAMES.split_whitespace().any(|word| word == name) {
+        name.push_str("_model");
+    }
+    let calls = facts
+        .point
+        .replace(", u", ", inputs(t, p)")
+        .replace(", du", ", input_rates(t, p)");
+    let derived_lines = derived_lines(subject, book, language).trim_end().to_string();
+    let finite = facts.stiff && !facts.jacobian;
     Module {
-        title: documented(&format!("{}: state equations.", system.model)),
-        origin: documented(&subject.origin.sentence()),
-        description: documented(&subject.description),
+        name,
+        example_stop: if facts.has_stop {
+            facts.stop.clone()
+        } else {
+            "10".to_string()
+        },
+        stop_word: if facts.has_stop { "" } else { "stop=10 " },
         states_list: listed(&subject.states),
-        inputs_list: listed(&subject.inputs),
         outputs_list: listed(&subject.outputs),
-        state_units: units(&subject.states),
-        input_units: units(&subject.inputs),
-        output_units: units(&subject.outputs),
-        parameters_list: strings(subject.entries().map(|entry| entry.name.as_str())),
-        parameter_fields,
-        parameter_lines,
-        parameter_cases,
-        jacobian_rows,
-        jacobian_columns,
-        start_given: format!("Bool[{}]", given.join(", ")),
-        guesses,
-        columns_list: strings(column_names(subject).iter().map(String::as_str)),
-        column_states: SCRIPT.places(subject.columns.states.iter().map(|entry| entry.0)),
-        helpers: helpers(&functions),
-        programs: functions.finish(),
-        common,
-        calls,
+        parameter_fields: fields(subject, book).trim_end().to_string(),
+        derived_words: match derived_lines.is_empty() {
+            true => "",
+            false => "; an entry that is not a number follows from the others",
+        },
+        derived_lines,
+        flat: functions.contains("entries_of("),
+        matrices: facts.loops || functions.contains(" sparse("),
+        finite,
+        unknowns: subject.unknowns(),
+        changes: subject.corners.crossings().outputs(),
+        corner_times: match (facts.instants, facts.switches) {
+            (true, true) => "[instants(p); switch_times(p, start, stop)]",
+            (false, true) => "switch_times(p, start, stop)",
+            _ => "instants(p)",
+        },
+        clamped: match facts.loops {
+            true => "point(min(t, latest), x)...".to_string(),
+            false => calls.replace("t,", "min(t, latest),"),
+        },
+        here: if facts.loops {
+            "point(t, x)...".to_string()
+        } else {
+            calls
+        },
+        more_options: [
+            (facts.conditions, ", callback"),
+            // No step across a jump is short enough for a tight tolerance.
+            (facts.jumping, ", force_dtmin = true"),
+            (facts.bounds_steps, ", dtmax = longest_step(p, start, stop)"),
+        ]
+        .into_iter()
+        .filter_map(|(is_needed, text)| is_needed.then_some(text))
+        .collect(),
+        method: match (facts.stiff, finite) {
+            (false, _) => "Vern7()",
+            (true, false) => "FBDF()",
+            (true, true) => "FBDF(autodiff = AutoFiniteDiff())",
+        },
+        csv_header: quoted(&facts.header, &['\\', '"', '$']),
+        column_states: match subject.columns.states.is_empty() {
+            true => "Int[]".to_string(),
+            false => column_places(subject, 1),
+        },
+        functions: functions.trim_end().to_string(),
+        facts,
     }
 }
 
-/// A number, a vector, or a matrix row by row, with its type.
-fn shaped(parameter: &Parameter) -> (&'static str, String) {
+/// The fields of the struct of parameters.
+fn fields(subject: &Subject<'_>, book: &Book) -> String {
+    let mut fields = String::new();
+    for (parameter, member) in subject.parameters.iter().zip(&book.members) {
+        let remark = parameter_words(parameter, member, |text| text.replace("#=", "# =").replace("=#", "= #"));
+        let remark = if remark.is_empty() {
+            remark
+        } else {
+            format!("  # {remark}")
+        };
+        let (kind, value) = default(parameter);
+        let _ = writeln!(fields, "    {member}::{kind} = {value}{remark}");
+    }
+    fields
+}
+
+/// The type and the default of a parameter: a number, a vector, or a matrix row by row.
+fn default(parameter: &Parameter) -> (&'static str, String) {
     let numbers = entry_literals(parameter, literal, "NaN");
     match parameter.shape.as_slice() {
         [] => ("Float64", numbers[0].clone()),
@@ -174,32 +214,21 @@ fn shaped(parameter: &Parameter) -> (&'static str, String) {
             let rows: Vec<String> = numbers.chunks((*columns).max(1)).map(|row| row.join(" ")).collect();
             ("Matrix{Float64}", format!("[{}]", rows.join("; ")))
         }
-        _ => ("Vector{Float64}", format!("[{}]", numbers.join(", "))),
+        _ => ("Vector{Float64}", format!("[{}]", wrapped(&numbers))),
     }
 }
 
-/// The fields of the struct of parameters, the lines that copy them, and those that set one by its name.
-fn parameter_texts(subject: &Subject<'_>, members: &[String]) -> [String; 3] {
-    let (mut fields, mut lines, mut cases) = (String::new(), String::new(), String::new());
-    for (parameter, member) in subject.parameters.iter().zip(members) {
-        let remark = string(&format!("`{}`: {}", parameter.name, parameter_remark(parameter)));
-        let (kind, value) = shaped(parameter);
-        let _ = writeln!(fields, "    {remark}\n    {member}::{kind} = {value}");
-        let (first, last) = (parameter.first + 1, parameter.first + parameter.entries.len());
-        let _ = match parameter.shape.len() {
-            0 => writeln!(lines, "    p[{first}] = given.{member}"),
-            1 => writeln!(lines, "    p[{first}:{last}] .= given.{member}"),
-            // Row by row.
-            _ => writeln!(lines, "    p[{first}:{last}] .= vec(permutedims(given.{member}))"),
-        };
-        for (at, entry) in parameter.entries.iter().enumerate() {
-            let place = match parameter.shape.as_slice() {
-                [] => format!("given.{member}"),
-                [_, columns] => format!("given.{member}[{}, {}]", at / columns + 1, at % columns + 1),
-                _ => format!("given.{member}[{}]", at + 1),
-            };
-            let _ = writeln!(cases, "    name == {} && return {place} = value", string(&entry.name));
+/// The statements that compute derived parameters.
+fn derived_lines(subject: &Subject<'_>, book: &Book, language: &Julia<'_>) -> String {
+    let mut lines = String::new();
+    for (position, body) in derived(subject, book, language) {
+        let place = &book.entries[position];
+        let _ = writeln!(lines, "        if isnan({place})");
+        let last = (place.clone(), body.values[0].clone());
+        for (name, value) in body.statements.iter().chain([&last]) {
+            lines.push_str(&wrapped_statement(12, name, value, ("", ""), language.style()));
         }
+        lines.push_str("        end\n");
     }
-    [fields, lines, cases]
+    lines
 }

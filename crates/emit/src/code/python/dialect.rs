@@ -164,7 +164,8 @@ impl Dialect for Python<'_> {
     }
 
     fn lane_index(&self, first: u32, stride: i32, count: u32) -> String {
-        let end = i64::from(first) + i64::from(stride) * i64::from(count);
+        let last = i64::from(first) + i64::from(stride) * (i64::from(count) - 1);
+        let end = last + i64::from(stride.signum());
         match (stride, end) {
             (1, _) => format!("{first}:{end}"),
             (stride, end) if end < 0 => format!("{first}::{stride}"),
@@ -271,7 +272,10 @@ impl ScriptLanguage for Python<'_> {
     }
 
     fn unpack(&self, names: &str, array: &str) -> Option<String> {
-        (!self.is_casadi()).then(|| format!("{names} = {array}"))
+        Some(match self.is_casadi() {
+            true => format!("{names} = ca.vertsplit({array})"),
+            false => format!("{names} = {array}"),
+        })
     }
 
     fn flat(&self) -> &'static str {

@@ -3,9 +3,9 @@
 use super::facts::point;
 use super::layout::{Style, WIDTH, wrapped_statement};
 use super::places::Places;
-use crate::code::dialect::{Array, Dialect, Operation, Tables};
+use crate::code::dialect::{Array, Operation, Tables};
 use crate::code::functions::{Functions, Language};
-use crate::code::named::{Body, Book, Formulas, Naming};
+use crate::code::named::{Book, Formulas, Naming};
 use crate::code::program::{FunctionBody, parts};
 use crate::code::subject::{Named, Subject, bracketed};
 use lgm_algebra::expr::{ExprId, SymbolId};
@@ -136,6 +136,19 @@ impl<'a> Writer<'a> {
         (self.programs.finish() + &self.text, operations)
     }
 
+    /// Writes the functions of a language that differentiates them itself.
+    pub(crate) fn write_smooth(mut self) -> String {
+        self.signals();
+        if !self.subject.states.is_empty() {
+            self.initial_state();
+        }
+        self.right_sides();
+        if self.subject.unknowns() > 0 {
+            self.residuals();
+        }
+        self.programs.finish() + &self.text
+    }
+
     /// The default signals of the inputs, and their time derivatives.
     fn signals(&mut self) {
         if self.subject.inputs.is_empty() {
@@ -171,6 +184,13 @@ impl<'a> Writer<'a> {
     }
 
     fn starts(&mut self) {
+        self.initial_state();
+        if !self.subject.system.starts.constraints.is_empty() {
+            self.dependent_starts();
+        }
+    }
+
+    fn initial_state(&mut self) {
         let subject = self.subject;
         let roots = self.formulas.starts();
         let remarks = subject.states.iter().map(|state| self.named_remark(state)).collect();
@@ -181,9 +201,6 @@ impl<'a> Writer<'a> {
             vec!["The states at the beginning of a run.".to_string()],
         );
         self.vector(head, roots, remarks, &subject.kernels.starts);
-        if !subject.system.starts.constraints.is_empty() {
-            self.dependent_starts();
-        }
     }
 
     /// Initial values of dependent storage, given and derived.
@@ -247,6 +264,15 @@ impl<'a> Writer<'a> {
     }
 
     fn loops(&mut self) {
+        self.residuals();
+        let subject = self.subject;
+        let words = "The derivatives of `residuals` with respect to the unknowns.";
+        let (roots, columns) = (self.formulas.residuals(), self.formulas.unknowns());
+        let kernel = &subject.jacobians().residuals_by_unknowns;
+        self.matrix(("loop_matrix", words), (&roots, &columns), kernel);
+    }
+
+    fn residuals(&mut self) {
         let subject = self.subject;
         let point = self.point.clone();
         let roots = self.formulas.residuals();
@@ -258,10 +284,6 @@ impl<'a> Writer<'a> {
             remarks,
             &subject.kernels.residuals,
         );
-        let words = "The derivatives of `residuals` with respect to the unknowns.";
-        let (roots, columns) = (self.formulas.residuals(), self.formulas.unknowns());
-        let kernel = &subject.jacobians().residuals_by_unknowns;
-        self.matrix(("loop_matrix", words), (&roots, &columns), kernel);
     }
 
     /// The instants and conditions at which a solver begins anew.
@@ -570,15 +592,4 @@ struct Lines {
 fn words(lines: &str) -> impl Iterator<Item = &str> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
     lines.split(move |letter| !is_part(letter))
-}
-
-/// Prints the derived entries of parameters in the order in which they follow: the position of each, the values in between, and its
-/// value.
-pub(crate) fn derived(subject: &Subject<'_>, book: &Book, language: &dyn Dialect) -> Vec<(usize, Body)> {
-    let formulas = Formulas::of(subject.system);
-    let order = subject.kernels.derived().iter();
-    let derived = order.filter_map(|(position, _)| Some((*position, formulas.derived(*position)?)));
-    derived
-        .map(|(position, root)| (position, formulas.body(&[root], book, language)))
-        .collect()
 }

@@ -9,11 +9,13 @@ mod layout;
 mod places;
 
 pub(crate) use facts::{Facts, Notation, facts};
-pub(crate) use functions::{Head, ScriptLanguage, Writer, derived};
+pub(crate) use functions::{Head, ScriptLanguage, Writer};
 pub(crate) use layout::{Style, wrapped_statement, wrapped_words};
 pub(crate) use places::Places;
 
+use super::dialect::Dialect;
 use super::functions::wrapped;
+use super::named::{Body, Book, Formulas};
 use super::names::one_line;
 use super::subject::{Parameter, Subject, bracketed};
 
@@ -55,4 +57,15 @@ pub(crate) fn parameter_words(parameter: &Parameter, member: &str, quote: fn(&st
     let follows = follows.map_or(String::new(), |formula| format!("{} = {formula}", parameter.name));
     let words = [name, &bracketed(&parameter.unit), &follows].map(|part| quote(&one_line(part)));
     words.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Prints the derived entries of parameters in the order in which they follow: the position of each, the values in between, and its
+/// value.
+pub(crate) fn derived(subject: &Subject<'_>, book: &Book, language: &dyn Dialect) -> Vec<(usize, Body)> {
+    let formulas = Formulas::of(subject.system);
+    let order = subject.kernels.derived().iter();
+    let derived = order.filter_map(|(position, _)| Some((*position, formulas.derived(*position)?)));
+    derived
+        .map(|(position, root)| (position, formulas.body(&[root], book, language)))
+        .collect()
 }
