@@ -444,6 +444,38 @@ fn a_current_around_ideal_elements_is_told_to_be_one_of_many() {
 }
 
 #[test]
+fn an_initial_value_that_the_modes_do_not_keep_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = |parts: &str| {
+        let source = "source : VoltageSource(1 [V]) a -> gnd;\n  r : Resistor(1 [ohm]) a -> b;";
+        format!("import switching;\nmodel M {{\n  node a, b, c : electrical;\n  {source}\n  {parts}\n}}\n")
+    };
+    let coil = "coil : Inductor(0.1 [H]) c -> gnd, start";
+    let capacitor = "c1 : Capacitor(1) b -> gnd, start = 10;  s : Switch(time";
+    let cases = [
+        (format!("s : Switch(time > 0.5) b -> c;  {coil} = 10;"), true),
+        (format!("s : Switch(time < 0.5) b -> c;  {coil} = 10;"), false),
+        (format!("s : Switch(time > 0.5) b -> c;  {coil} = 0;"), false),
+        (format!("t : Thyristor(time > 0.5) b -> c;  {coil} = 10;"), true),
+        (format!("d : IdealDiode b -> c;  {coil} = -10;"), true),
+        (format!("d : IdealDiode b -> c;  {coil} = 10;"), false),
+        (format!("{capacitor} < 0.5) b -> gnd;"), true),
+        (format!("{capacitor} > 0.5) b -> gnd;"), false),
+        // Charge is shared, and not lost.
+        (
+            format!("{capacitor} < 0.5) b -> c;  c2 : Capacitor(1) c -> gnd, start = 2;"),
+            false,
+        ),
+    ];
+    for (parts, is_told) in cases {
+        let file = written(&folder, &model(&parts));
+        let (_, told, code) = said("simulate", &[&file.display().to_string(), "--stop", "1"]);
+        assert_eq!(code, Some(0), "{parts}\n{told}");
+        assert_eq!(told.contains("LGM1027"), is_told, "{parts}\n{told}");
+    }
+}
+
+#[test]
 fn a_junction_that_is_off_lets_no_flow_through() {
     // The momentum of the inertance is lost when its junction switches off.
     let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,9 @@ use crate::switching::course::Course;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;
 use crate::switching::setup::{Event, Finished, Switched};
-use crate::switching::starts::{beyond_contact, discrete_starts, equilibrium, no_equilibrium, rests_beyond, starts};
+use crate::switching::starts::{
+    beyond_contact, discrete_starts, equilibrium, lost_starts, no_equilibrium, rests_beyond, starts,
+};
 use crate::switching::undetermined::undetermined;
 use crate::switching::watch::WatchedCondition;
 use lgm_model::switching::Trigger;
@@ -49,7 +51,12 @@ impl Course<'_> {
         let discretes = discrete_starts(self.setup);
         let mut standing = match self.plan.from_equilibrium {
             true => self.at_rest(modes, &starts, &discretes)?,
-            false => self.settle(Before::at_start(self.setup.first.0, modes, starts.clone(), discretes))?,
+            false => {
+                let standing = self.settle(Before::at_start(self.setup.first.0, modes, starts.clone(), discretes))?;
+                let lost = lost_starts(self.setup, self.plan, &starts, (&self.library, &standing))?;
+                self.summary.notes.extend(lost);
+                standing
+            }
         };
         for (at, block) in self.setup.events.blocks().iter().enumerate() {
             if let Some(condition) = &standing.prepared.blocks[at] {
