@@ -141,14 +141,26 @@ static void find_instant(lgm_run *run) {
     run->events.instant = first;
 }
 
-/* Returns the margins at the current point; a margin within its round-off is 0. */
+/* Returns the margins at the current point. A margin within its round-off is 0; one that depends on time alone counts as it does just after
+ * this instant. */
 static const real *margins_now(lgm_run *run) {
     lgm_events *const events = &run->events;
     for (int at = 0; at < LGM_MARGINS; at++) {
-        const int is_zero = lgm_fabs(events->margins[at]) <= events->least[at];
-        events->with[at] = is_zero ? (real)0.0 : events->margins[at];
+        const real zero = lgm_modes_is_timed(run, at) ? events->signs[at] : (real)0.0;
+        events->with[at] = (lgm_fabs(events->margins[at]) <= events->least[at]) ? zero : events->margins[at];
     }
     return events->with;
+}
+
+/* Returns true if the condition of a block holds at the start: a condition of time that is false there becomes true even if it is true
+ * just after it. */
+static int holds_at_start(lgm_run *run, int block) {
+    lgm_events *const events = &run->events;
+    (void)margins_now(run);
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        events->with[at] = lgm_modes_is_timed(run, at) ? events->margins[at] : events->with[at];
+    }
+    return lgm_events_holds(LGM_CHANGES + block, events->with);
 }
 
 /* Returns true if the condition of a block holds at the current point and not only slightly later, or has held and is not left yet. */
@@ -420,7 +432,7 @@ lgm_status lgm_events_begin(lgm_run *run) {
     }
     status = lgm_modes_settle(run);
     for (int block = 0; block < LGM_BLOCKS && status == LGM_OK; block++) {
-        events->holding[block] = keeps(run, block, 0);
+        events->holding[block] = holds_at_start(run, block);
         if (lgm_periods[block] < (real)0.0) {
             for (int other = 0; other < LGM_BLOCKS; other++) {
                 events->is_run[other] = (other == block);
@@ -446,6 +458,7 @@ lgm_status lgm_events_corner(lgm_run *run) {
     lgm_status status;
     begin_instant(run);
     status = step_inputs(run);
+    status = (status == LGM_OK) ? lgm_modes_stand(run) : status;
     if (status == LGM_OK && (lgm_events_next(run) <= run->t || is_at_once(run))) {
         status = go_through(run);
     }

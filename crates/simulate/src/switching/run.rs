@@ -60,7 +60,7 @@ impl Course<'_> {
         };
         for (at, block) in self.setup.events.blocks().iter().enumerate() {
             if let Some(condition) = &standing.prepared.blocks[at] {
-                self.holding[at] = standing.keeps(condition, false);
+                self.holding[at] = standing.holds_at_start(condition, self.plan.start);
             }
             if block.trigger == Trigger::Initially {
                 standing = self.run_blocks(&standing, &[at])?;
