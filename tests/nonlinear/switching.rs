@@ -476,6 +476,31 @@ fn an_initial_value_that_the_modes_do_not_keep_is_told() {
 }
 
 #[test]
+fn events_that_accumulate_are_told_with_their_block() {
+    let text = "model M {\n  discrete n = 0;  discrete m = 0;\n  when n > m { m := n + 1; }\n  \
+         when m > n { n := m + 1; }\n  when time > 0.5 { n := 1; }\n  output n = n;\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, text).display().to_string();
+    let (_, told, code) = said("simulate", &[&file, "--stop", "1"]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("LGM1014") && told.contains("model.lgm:3:3"), "{told}");
+}
+
+#[test]
+fn the_events_of_a_law_that_jumps_are_named_after_its_line() {
+    let text = "model M {\n  node s : rotational;\n  rotor : Inertia(1) s -> gnd, start = 2;\n  \
+         state angle = int(across(rotor));\n  motor : TorqueSource(if cos(4*angle) > 0.5 then 0.1 else 0) gnd -> s;\n  \
+         output w = across(rotor);\n  experiment { stop = 1 [s]; points = 3; }\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, text).display().to_string();
+    let events = folder.path().join("events.csv").display().to_string();
+    succeed("simulate", &[&file, &format!("--events={events}")]);
+    let listed = fs::read_to_string(&events).unwrap();
+    assert!(listed.lines().skip(1).all(|line| line.contains("when:5")), "{listed}");
+    assert!(listed.lines().count() > 1, "{listed}");
+}
+
+#[test]
 fn a_junction_that_is_off_lets_no_flow_through() {
     // The momentum of the inertance is lost when its junction switches off.
     let folder = tempfile::tempdir().unwrap();

@@ -511,6 +511,9 @@ static void write_modes(int combination, char text[], size_t size) {
 void lgm_events_cause(const lgm_run *run, char text[], size_t size) {
     const lgm_events *const events = &run->events;
     const int at = events->fault_at;
+    const int recorded = (events->happenings < LGM_REPORTED) ? events->happenings : LGM_REPORTED;
+    const lgm_event *const event = &events->happened[(recorded > 0) ? recorded - 1 : 0];
+    const char *const latest = (event->element < 0) ? lgm_block_names[event->block] : lgm_element_names[event->element];
     switch (events->fault) {
     case LGM_FAULT_NO_EQUATIONS:
         (void)snprintf(text, size, "the modes contradict each other: %s; active there: ", lgm_conflicts[events->fault_combination]);
@@ -536,10 +539,11 @@ void lgm_events_cause(const lgm_run *run, char text[], size_t size) {
         (void)snprintf(text, size, "an assignment of the block %s has no finite value", lgm_block_names[at]);
         break;
     case LGM_FAULT_BLOCKS_ACCUMULATE:
-        (void)snprintf(text, size, "blocks trigger each other endlessly at one instant");
+        (void)snprintf(text, size, "blocks trigger each other endlessly at one instant, the latest is %s", latest);
         break;
     default:
-        (void)snprintf(text, size, "events accumulate: more than %d of them in almost no time", (int)LGM_MOST_AT_ONCE);
+        (void)snprintf(text, size, "events accumulate: more than %d of them in almost no time, the latest is %s", (int)LGM_MOST_AT_ONCE,
+            latest);
         break;
     }
 }

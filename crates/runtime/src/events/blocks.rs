@@ -95,7 +95,8 @@ impl<S: Switching> Moment<'_, S> {
         let no_time = S::Real::c(NO_TIME) * self.motion.whole();
         let place = self.events.count % MOST_AT_ONCE;
         if self.events.count >= MOST_AT_ONCE && self.t - self.events.recent[place] < no_time {
-            return Err(self.fail(Reason::Accumulate));
+            let latest = self.events.latest();
+            return Err(self.fail(Reason::Accumulate(latest)));
         }
         self.events.recent[place] = self.t;
         self.events.count += 1;
@@ -304,6 +305,7 @@ impl<S: Switching> Follow for Moment<'_, S> {
     }
 
     fn endless(&mut self) -> Fault {
-        self.fail(Reason::BlocksAccumulate)
+        let latest = self.events.latest();
+        self.fail(Reason::BlocksAccumulate(latest))
     }
 }

@@ -44,8 +44,9 @@ pub(super) struct Course<'r> {
     pub(super) holding: Vec<bool>,
     /// The number of the next instant of each `every` block.
     pub(super) next: Vec<u64>,
-    /// Times of the last events.
+    /// Times of the last events, and the last event.
     recent: Vec<f64>,
+    latest: Option<Happening>,
     /// The elements already checked for loops.
     pub(super) seen: Seen,
     pub(super) summary: Summary,
@@ -83,6 +84,7 @@ impl<'r> Course<'r> {
             holding: vec![false; blocks.len()],
             next: blocks.iter().map(first_number).collect(),
             recent: Vec::new(),
+            latest: None,
             seen: Seen::default(),
             summary: Summary::default(),
             balance: Balance::default(),
@@ -111,6 +113,7 @@ impl<'r> Course<'r> {
     }
 
     pub(super) fn tell(&mut self, happening: &Happening) {
+        self.latest = Some(*happening);
         let switching = &self.setup.events.model().switching;
         let event = match *happening {
             Happening::Mode { element, from, to } => {
@@ -205,8 +208,23 @@ impl<'r> Course<'r> {
             "{what} at {} s: more than {MOST_AT_ONCE} of them in almost no time",
             self.time
         );
-        let diagnostic = Diagnostic::error(Code::LGM1014, message)
-            .help("add a mode for the final state, such as `touch` in `Wall`, or add hysteresis");
+        let mut diagnostic = Diagnostic::error(Code::LGM1014, message);
+        let model = self.setup.events.model();
+        let latest = self.latest.map(|latest| match latest {
+            Happening::Block(at) => (model.switching.blocks[at].span, "this block runs again and again"),
+            Happening::Mode { element, .. } => {
+                let element = model.switching.elements[element].element;
+                (
+                    model.element_span(element),
+                    "this element changes its mode again and again",
+                )
+            }
+        });
+        if let Some((span, words)) = latest {
+            diagnostic = diagnostic.label(span, words);
+        }
+        let diagnostic =
+            diagnostic.help("add a mode for the final state, such as `touch` in `Wall`, or add hysteresis");
         Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
     }
 }
