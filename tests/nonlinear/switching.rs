@@ -476,6 +476,20 @@ fn an_initial_value_that_the_modes_do_not_keep_is_told() {
 }
 
 #[test]
+fn an_output_that_is_small_between_two_events_only_is_no_small_difference() {
+    // One row between two events: the voltage passes zero there.
+    let text = "model M {\n  node a, b : electrical;\n  source : VoltageSource(10*sin(2*pi*50*time + 0.37)) a -> gnd;\n  \
+         r : Resistor(1) a -> b;\n  l : Inductor(0.005) b -> gnd;\n  discrete k = 0;\n  every 0.0002 { k := k + 1; }\n  \
+         output v = across(l);\n  experiment { stop = 0.04 [s]; points = 41; }\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, text).display().to_string();
+    for method in ["auto", "bdf", "sdirk", "tr-bdf2"] {
+        let (_, told, _) = said("simulate", &[&file, "--method", method]);
+        assert!(!told.contains("LGM1025"), "{method}: {told}");
+    }
+}
+
+#[test]
 fn events_that_accumulate_are_told_with_their_block() {
     let text = "model M {\n  discrete n = 0;  discrete m = 0;\n  when n > m { m := n + 1; }\n  \
          when m > n { n := m + 1; }\n  when time > 0.5 { n := 1; }\n  output n = n;\n}\n";

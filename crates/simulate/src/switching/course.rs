@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::plan::{Plan, Progress, Sink, Summary};
+use crate::run::output_errors::OutputErrors;
 use crate::switching::balance::Balance;
 use crate::switching::columns::Columns;
 use crate::switching::instant::standing::{Before, Standing};
@@ -50,6 +51,7 @@ pub(super) struct Course<'r> {
     /// The elements already checked for loops.
     pub(super) seen: Seen,
     pub(super) summary: Summary,
+    pub(super) output_errors: OutputErrors,
     pub(super) balance: Balance,
     /// The energy supplied by impulses of sources at this instant.
     pub(super) supplied: f64,
@@ -87,6 +89,7 @@ impl<'r> Course<'r> {
             latest: None,
             seen: Seen::default(),
             summary: Summary::default(),
+            output_errors: OutputErrors::new(plan.points, setup.first.0.outputs.len()),
             balance: Balance::default(),
             supplied: 0.0,
             setup,

@@ -33,6 +33,8 @@ pub fn run_switched(
     let mut course = Course::new(setup, plan, sink, (progress, report));
     let standing = course.begin()?;
     course.go_on(standing)?;
+    let warning = course.output_errors.warning(setup.first.0, plan.rtol);
+    course.summary.notes.extend(warning);
     let met = course.library.met();
     let is_known = setup.events.watches_powers() && course.balance.rest().is_finite();
     Ok(Finished {
@@ -203,6 +205,7 @@ impl Course<'_> {
             near: (standing.least.clone(), standing.going()),
             conditions: changes.chain(blocks).collect(),
             scales: prepared.scales.take(),
+            output_errors: std::mem::take(&mut self.output_errors),
             powers: prepared.powers.as_ref(),
         };
         let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
@@ -211,6 +214,7 @@ impl Course<'_> {
         let parameters = &self.setup.parameters[..];
         let end = simulator.run_part((parameters, &signals), self.plan, part, &mut columns, self.progress)?;
         prepared.scales.replace(Some(end.scales));
+        self.output_errors = end.output_errors;
         let watched = prepared.blocks.iter().zip(&mut self.holding);
         let watched = watched.filter_map(|(condition, holding)| condition.as_ref().map(|_| holding));
         for (holding, held) in watched.zip(end.held) {
