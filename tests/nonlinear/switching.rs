@@ -448,7 +448,8 @@ fn an_initial_value_that_the_modes_do_not_keep_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let model = |parts: &str| {
         let source = "source : VoltageSource(1 [V]) a -> gnd;\n  r : Resistor(1 [ohm]) a -> b;";
-        format!("import switching;\nmodel M {{\n  node a, b, c : electrical;\n  {source}\n  {parts}\n}}\n")
+        let further = if parts.contains("-> c;") { ", c" } else { "" };
+        format!("import switching;\nmodel M {{\n  node a, b{further} : electrical;\n  {source}\n  {parts}\n}}\n")
     };
     let coil = "coil : Inductor(0.1 [H]) c -> gnd, start";
     let capacitor = "c1 : Capacitor(1) b -> gnd, start = 10;  s : Switch(time";
@@ -508,10 +509,38 @@ fn the_events_of_a_law_that_jumps_are_named_after_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = written(&folder, text).display().to_string();
     let events = folder.path().join("events.csv").display().to_string();
-    succeed("simulate", &[&file, &format!("--events={events}")]);
+    let (_, told, code) = said("simulate", &[&file, &format!("--events={events}")]);
+    assert_eq!(code, Some(0), "{told}");
     let listed = fs::read_to_string(&events).unwrap();
     assert!(listed.lines().skip(1).all(|line| line.contains("when:5")), "{listed}");
     assert!(listed.lines().count() > 1, "{listed}");
+}
+
+#[test]
+fn the_elements_that_share_a_load_do_not_depend_on_the_order_of_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = [
+        "source : VoltageSource(3*sin(2*pi*50*time)) p -> gnd;",
+        "d1 : IdealDiode p -> k;",
+        "d2 : IdealDiode gnd -> k;",
+        "d3 : IdealDiode n -> p;",
+        "d4 : IdealDiode n -> gnd;",
+        "r : Resistor(10) k -> m;",
+        "battery : VoltageSource(5) m -> n;",
+    ];
+    for turn in 0..parts.len() {
+        let mut turned = parts;
+        turned.rotate_left(turn);
+        let first = turned.iter().position(|part| part.starts_with('d')).unwrap();
+        let text = format!(
+            "import switching;\nmodel M {{\nnode p, k, m, n : electrical;\n{}\n}}\n",
+            turned.join("\n")
+        );
+        let file = written(&folder, &text).display().to_string();
+        let (_, told, _) = said("simulate", &[&file, "--stop", "0.04"]);
+        let place = format!("model.lgm:{}:1", first + 4);
+        assert!(told.contains("LGM1026") && told.contains(&place), "{place}\n{told}");
+    }
 }
 
 #[test]
