@@ -458,7 +458,10 @@ lgm_status lgm_events_corner(lgm_run *run) {
     lgm_status status;
     begin_instant(run);
     status = step_inputs(run);
-    status = (status == LGM_OK) ? lgm_modes_stand(run) : status;
+    /* A condition that turns exactly at the stop turns after the run. */
+    if (status == LGM_OK && run->t + LGM_ROUNDING * lgm_fabs(run->t) < run->horizon) {
+        status = lgm_modes_stand(run);
+    }
     if (status == LGM_OK && (lgm_events_next(run) <= run->t || is_at_once(run))) {
         status = go_through(run);
     }

@@ -3,6 +3,7 @@
 use super::super::array::Array;
 use super::super::dopri5::UNKNOWN_SCALE;
 use super::super::loops::zeros;
+use super::super::motion::rounding;
 use super::super::real::Real;
 use super::super::system::Fault;
 use super::cause::{Happening, Reason, MOST_AT_ONCE};
@@ -186,7 +187,10 @@ impl<S: Switching> Moment<'_, S> {
         if let Some(before) = before {
             self.step_inputs(before)?;
         }
-        self.stand()?;
+        // A condition that turns exactly at the stop turns after the run.
+        if self.t + rounding(self.t) < self.motion.plan.stop {
+            self.stand()?;
+        }
         if self.events.is_due || self.events.instant <= self.t || self.is_at_once() {
             return self.go_through();
         }
