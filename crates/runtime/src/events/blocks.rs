@@ -187,8 +187,9 @@ impl<S: Switching> Moment<'_, S> {
         if let Some(before) = before {
             self.step_inputs(before)?;
         }
-        // A condition that turns exactly at the stop turns after the run.
-        if self.t + rounding(self.t) < self.motion.plan.stop {
+        // A condition of time that turns exactly at the stop turns after the run.
+        let is_timed = self.in_force().timed.iter().any(|timed| *timed);
+        if is_timed && self.t + rounding(self.t) < self.motion.plan.stop {
             self.stand()?;
         }
         if self.events.is_due || self.events.instant <= self.t || self.is_at_once() {
