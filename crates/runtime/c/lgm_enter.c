@@ -33,8 +33,7 @@ static int is_watched(const lgm_run *run, int margin) {
     return lgm_watches[run->model.combination * LGM_ROOM(LGM_MARGINS) + margin];
 }
 
-/* True for a margin of time, parameters and discrete variables alone. */
-static int is_timed(const lgm_run *run, int margin) {
+int lgm_modes_is_timed(const lgm_run *run, int margin) {
     return lgm_watches[run->model.combination * LGM_ROOM(LGM_MARGINS) + margin] == 2;
 }
 
@@ -100,7 +99,7 @@ static lgm_status look(lgm_run *run) {
     }
     for (int at = 0; at < LGM_MARGINS; at++) {
         /* A margin of time, parameters and discrete variables alone has the rounding of time. */
-        events->least[at] = is_timed(run, at) ? LGM_ROUNDING * lgm_fabs(run->t) : counts * events->sizes[at];
+        events->least[at] = lgm_modes_is_timed(run, at) ? LGM_ROUNDING * lgm_fabs(run->t) : counts * events->sizes[at];
         events->signs[at] = events->margins[at];
     }
     return status;

@@ -141,14 +141,26 @@ static void find_instant(lgm_run *run) {
     run->events.instant = first;
 }
 
-/* Returns the margins at the current point; a margin within its round-off is 0. */
+/* Returns the margins at the current point. A margin within its round-off is 0; one that depends on time alone counts as it does just after
+ * this instant. */
 static const real *margins_now(lgm_run *run) {
     lgm_events *const events = &run->events;
     for (int at = 0; at < LGM_MARGINS; at++) {
-        const int is_zero = lgm_fabs(events->margins[at]) <= events->least[at];
-        events->with[at] = is_zero ? (real)0.0 : events->margins[at];
+        const real zero = lgm_modes_is_timed(run, at) ? events->signs[at] : (real)0.0;
+        events->with[at] = (lgm_fabs(events->margins[at]) <= events->least[at]) ? zero : events->margins[at];
     }
     return events->with;
+}
+
+/* Returns true if the condition of a block holds at the start: a condition of time that is false there becomes true even if it is true
+ * just after it. */
+static int holds_at_start(lgm_run *run, int block) {
+    lgm_events *const events = &run->events;
+    (void)margins_now(run);
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        events->with[at] = lgm_modes_is_timed(run, at) ? events->margins[at] : events->with[at];
+    }
+    return lgm_events_holds(LGM_CHANGES + block, events->with);
 }
 
 /* Returns true if the condition of a block holds at the current point and not only slightly later, or has held and is not left yet. */
@@ -420,7 +432,7 @@ lgm_status lgm_events_begin(lgm_run *run) {
     }
     status = lgm_modes_settle(run);
     for (int block = 0; block < LGM_BLOCKS && status == LGM_OK; block++) {
-        events->holding[block] = keeps(run, block, 0);
+        events->holding[block] = holds_at_start(run, block);
         if (lgm_periods[block] < (real)0.0) {
             for (int other = 0; other < LGM_BLOCKS; other++) {
                 events->is_run[other] = (other == block);
@@ -443,9 +455,17 @@ lgm_status lgm_events_begin(lgm_run *run) {
 }
 
 lgm_status lgm_events_corner(lgm_run *run) {
+    int is_timed = 0;
     lgm_status status;
     begin_instant(run);
     status = step_inputs(run);
+    /* A condition of time that turns exactly at the stop turns after the run. */
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        is_timed = is_timed || lgm_modes_is_timed(run, at);
+    }
+    if (status == LGM_OK && is_timed && run->t + LGM_ROUNDING * lgm_fabs(run->t) < run->horizon) {
+        status = lgm_modes_stand(run);
+    }
     if (status == LGM_OK && (lgm_events_next(run) <= run->t || is_at_once(run))) {
         status = go_through(run);
     }
@@ -498,6 +518,9 @@ static void write_modes(int combination, char text[], size_t size) {
 void lgm_events_cause(const lgm_run *run, char text[], size_t size) {
     const lgm_events *const events = &run->events;
     const int at = events->fault_at;
+    const int recorded = (events->happenings < LGM_REPORTED) ? events->happenings : LGM_REPORTED;
+    const lgm_event *const event = &events->happened[(recorded > 0) ? recorded - 1 : 0];
+    const char *const latest = (event->element < 0) ? lgm_block_names[event->block] : lgm_element_names[event->element];
     switch (events->fault) {
     case LGM_FAULT_NO_EQUATIONS:
         (void)snprintf(text, size, "the modes contradict each other: %s; active there: ", lgm_conflicts[events->fault_combination]);
@@ -523,10 +546,11 @@ void lgm_events_cause(const lgm_run *run, char text[], size_t size) {
         (void)snprintf(text, size, "an assignment of the block %s has no finite value", lgm_block_names[at]);
         break;
     case LGM_FAULT_BLOCKS_ACCUMULATE:
-        (void)snprintf(text, size, "blocks trigger each other endlessly at one instant");
+        (void)snprintf(text, size, "blocks trigger each other endlessly at one instant, the latest is %s", latest);
         break;
     default:
-        (void)snprintf(text, size, "events accumulate: more than %d of them in almost no time", (int)LGM_MOST_AT_ONCE);
+        (void)snprintf(text, size, "events accumulate: more than %d of them in almost no time, the latest is %s", (int)LGM_MOST_AT_ONCE,
+            latest);
         break;
     }
 }

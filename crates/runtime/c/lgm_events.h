@@ -86,6 +86,9 @@ lgm_real lgm_events_assigned(lgm_run *run, int assignment);
 /* Records the values of the run just before the instant, for states and dependent storage of this combination. */
 void lgm_modes_before(lgm_run *run, lgm_before *from, int began);
 
+/* Returns 1 for a margin that depends on time, parameters and discrete variables alone. */
+int lgm_modes_is_timed(const lgm_run *run, int margin);
+
 /* Makes two steps of this length from the current point, into `point`; returns 0 if the right-hand side has no value. */
 int lgm_modes_two_steps(lgm_run *run, lgm_real ahead);
 

@@ -100,6 +100,10 @@ int lgm_watch_begin(lgm_run *run) {
         }
         /* For modes, a margin that was 0 after the event counts by its direction, as it did there, until it is nonzero. */
         events->going[at] = (lgm_fabs(events->margins[at]) <= events->least[at]) ? events->signs[at] : (real)0.0;
+        /* The same applies to blocks if the margin depends on time alone. */
+        if (lgm_modes_is_timed(run, at) && !(lgm_fabs(margins[at]) > (real)0.0)) {
+            margins[at] = events->going[at];
+        }
     }
     events->looks[0] = run->t;
     events->has_seen = 1;

@@ -78,6 +78,8 @@ pub(crate) struct RunSection<'a> {
     pub conditions: Vec<WatchedCondition>,
     /// The scales found by an earlier part with these equations.
     pub scales: Option<Scales>,
+    /// The accuracy of outputs in earlier parts.
+    pub output_errors: OutputErrors,
     /// The powers to integrate, if the energy balance is requested.
     pub powers: Option<&'a Powers>,
 }
@@ -100,6 +102,7 @@ pub(crate) struct PartEnd {
     pub row: usize,
     pub summary: Summary,
     pub scales: Scales,
+    pub output_errors: OutputErrors,
     /// The energies of the part; all are 0 unless they are requested.
     pub energies: Balance,
     /// For each condition that must become true, true if it held just before the end.
@@ -174,7 +177,10 @@ impl<'a> Simulator<'a> {
         let mut run = self.begun(&motion, signals, (plan, plan.start, plan.stop), ahead, (sink, progress));
         run.begin()?;
         run.solve()?;
-        Ok(summary(run, &motion))
+        let warning = run.output_errors.warning(self.system, plan.rtol);
+        let mut summary = summary(run, &motion);
+        summary.notes.extend(warning);
+        Ok(summary)
     }
 
     /// Performs one part of a run: after an event, up to an instant or until a condition acts.
@@ -206,6 +212,7 @@ impl<'a> Simulator<'a> {
         run.meter = part.powers.map(|powers| PowerMeter::new(powers, &motion, part.time));
         run.row = part.row;
         run.expected = Some(part.expected);
+        run.output_errors = part.output_errors;
         run.moving = part.moving.to_vec();
         run.ends_with_event = part.is_event && until >= part.until;
         let is_known = part.scales.is_some();
@@ -225,9 +232,11 @@ impl<'a> Simulator<'a> {
             .map(|condition| condition.held)
             .collect();
         let scales = std::mem::replace(&mut run.scales, Scales::new(plan, Vec::new()));
+        let output_errors = std::mem::take(&mut run.output_errors);
         let energies = run.meter.take().map_or_else(Balance::default, |meter| meter.found);
         Ok(PartEnd {
             scales,
+            output_errors,
             energies,
             held,
             time,
@@ -351,16 +360,13 @@ fn merged(mut all: Vec<Corner>, times: impl Iterator<Item = f64>) -> Vec<Corner>
 
 /// Returns the summary of a run.
 fn summary(run: Run<'_>, motion: &Motion<'_>) -> Summary {
-    let rtol = run.plan.rtol;
     let Run {
         mut summary,
         done,
-        output_errors,
         given_up_for,
         ..
     } = run;
     summary.notes.extend(given_up_for);
-    summary.notes.extend(output_errors.warning(motion, rtol));
     summary.steps = done.steps;
     summary.rejected = done.rejected;
     summary.factorisations = done.factorisations;

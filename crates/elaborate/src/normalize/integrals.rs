@@ -9,6 +9,7 @@ use super::displacements::hold_along_paths;
 use super::energy_variables::{Holding, integrated_by, is_across, start_of_energy};
 use lgm_algebra::expr::{ExprId, Function, Node};
 use lgm_model::{Dissipator, ElementId, Law, Model, PortId};
+use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     let mut roots: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
     roots.extend(model.switching.expressions());
-    roots.extend(laws(model));
+    roots.extend(laws(model).into_iter().map(|law| law.0));
     let integrands: Vec<ExprId> = (model.exprs.reachable(&roots).into_iter())
         .filter_map(|id| integrand_of(model, id))
         .collect();
@@ -53,20 +54,26 @@ pub(crate) fn hold_integrals(model: &mut Model) -> Vec<Diagnostic> {
     remarks
 }
 
-/// Returns the expressions of all laws, in all modes.
-pub(super) fn laws(model: &Model) -> Vec<ExprId> {
+/// Returns the expressions of all laws, in all modes, each with the location of its element.
+pub(super) fn laws(model: &Model) -> Vec<(ExprId, Span)> {
     let mut roots = Vec::new();
-    let modes = model.switching.elements.iter().flat_map(|switched| &switched.modes);
-    let in_modes = modes.map(|mode| &mode.law);
-    for law in model.graph.elements.iter().map(|element| &element.law).chain(in_modes) {
+    let elements = &model.graph.elements;
+    let in_modes = model.switching.elements.iter().flat_map(|switched| {
+        let span = elements[switched.element.index()].law_span;
+        switched.modes.iter().map(move |mode| (span, &mode.law))
+    });
+    let own = elements.iter().map(|element| (element.law_span, &element.law));
+    for (span, law) in own.chain(in_modes) {
+        let mut add = |list: &[ExprId]| roots.extend(list.iter().map(|id| (*id, span)));
         match law {
-            Law::Source { values, .. } => roots.extend(values),
-            Law::Coupler { matrix, .. } => roots.extend(&matrix.entries),
-            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
-                roots.extend(&matrix.entries);
+            Law::Source { values, .. } => add(values),
+            Law::Coupler { matrix, .. } => add(&matrix.entries),
+            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => add(&matrix.entries),
+            Law::Dissipator(Dissipator::Implicit(a, b)) => {
+                add(&a.entries);
+                add(&b.entries);
             }
-            Law::Dissipator(Dissipator::Implicit(a, b)) => roots.extend(a.entries.iter().chain(&b.entries)),
-            Law::Nonlinear(law) => roots.extend(&law.residuals),
+            Law::Nonlinear(law) => add(&law.residuals),
             Law::Storage { .. } => {}
         }
     }

@@ -11,17 +11,15 @@ use lgm_model::switching::{EventBlock, Trigger};
 /// Adds an event for each direction in which a law jumps with a periodic function of measures or states.
 pub(crate) fn watch_pulses(model: &mut Model) {
     let mut roots = laws(model);
-    roots.extend(model.integrals.iter().map(|integral| integral.rate));
-    let shown: Vec<ExprId> = model.outputs.iter().map(|output| output.value).collect();
-    roots.extend(
-        model
-            .exprs
-            .reachable(&shown)
-            .into_iter()
-            .filter_map(|id| integrand(&model.exprs, id)),
-    );
+    let integrals = model.integrals.iter();
+    roots.extend(integrals.map(|integral| (integral.rate, model.paths[integral.path.index()].span)));
+    for output in &model.outputs {
+        let parts = model.exprs.reachable(&[output.value]).into_iter();
+        roots.extend(parts.filter_map(|id| Some((integrand(&model.exprs, id)?, output.span))));
+    }
+    let all: Vec<ExprId> = roots.iter().map(|root| root.0).collect();
     let zero = model.exprs.zero();
-    for id in model.exprs.reachable(&roots) {
+    for id in model.exprs.reachable(&all) {
         let (left, right) = match model.exprs.node(id).clone() {
             Node::Relation(
                 Relation::Less | Relation::LessEqual | Relation::Greater | Relation::GreaterEqual,
@@ -34,12 +32,16 @@ pub(crate) fn watch_pulses(model: &mut Model) {
         if !is_periodic(&model.exprs, &[left, right]) {
             continue;
         }
+        let owner = roots
+            .iter()
+            .find(|(root, _)| model.exprs.reachable(&[*root]).contains(&id));
+        let span = owner.map_or(model.heading.span, |owner| owner.1);
         for (greater, less) in [(left, right), (right, left)] {
             let condition = model.exprs.relation(Relation::Greater, greater, less);
             model.switching.blocks.push(EventBlock {
                 trigger: Trigger::Becomes(condition),
                 assignments: Vec::new(),
-                span: model.heading.span,
+                span,
             });
         }
     }

@@ -3,6 +3,7 @@
 use super::super::array::Array;
 use super::super::dopri5::UNKNOWN_SCALE;
 use super::super::loops::zeros;
+use super::super::motion::rounding;
 use super::super::real::Real;
 use super::super::system::Fault;
 use super::cause::{Happening, Reason, MOST_AT_ONCE};
@@ -24,16 +25,24 @@ impl<S: Switching> Moment<'_, S> {
         self.events.instant = instants.fold(S::Real::c(f64::INFINITY), |first, instant| first.minimum(instant));
     }
 
-    /// Returns the margins at the current point; a margin within its round-off is 0.
+    /// Returns the margins at the current point. A margin within its round-off is 0; one that depends on time alone counts as it does
+    /// just after this instant.
     fn margins_now(&self) -> S::Margins {
-        let margins = &self.events.margins;
-        S::Margins::of(|at| {
-            if margins.values[at].abs() <= margins.least[at] {
-                S::Real::c(0.0)
-            } else {
-                margins.values[at]
-            }
+        let (margins, timed) = (&self.events.margins, self.in_force().timed);
+        S::Margins::of(|at| match margins.values[at].abs() <= margins.least[at] {
+            true if timed[at] => margins.signs[at],
+            true => S::Real::c(0.0),
+            false => margins.values[at],
         })
+    }
+
+    /// Returns true if the condition of a block holds at the start of a run: a condition of time that is false there becomes true even if
+    /// it is true just after it.
+    fn holds_at_start(&self, block: usize) -> bool {
+        let (now, timed) = (self.margins_now(), self.in_force().timed);
+        let exact = &self.events.margins.values;
+        let margins = S::Margins::of(|at| if timed[at] { exact[at] } else { now[at] });
+        S::holds(S::TABLES.blocks[block].condition, &margins)
     }
 
     /// Returns true if the condition of a block holds here and not merely just ahead, or has held and is not left yet.
@@ -85,13 +94,13 @@ impl<S: Switching> Moment<'_, S> {
     /// Ends a run whose events accumulate.
     fn mind_accumulation(&mut self) -> Result<(), Fault> {
         let no_time = S::Real::c(NO_TIME) * self.motion.whole();
-        let events = &mut *self.events;
-        let recent = &mut events.recent[events.count % MOST_AT_ONCE];
-        if events.count >= MOST_AT_ONCE && self.t - *recent < no_time {
-            return Err(self.fail(Reason::Accumulate));
+        let place = self.events.count % MOST_AT_ONCE;
+        if self.events.count >= MOST_AT_ONCE && self.t - self.events.recent[place] < no_time {
+            let latest = self.events.latest();
+            return Err(self.fail(Reason::Accumulate(latest)));
         }
-        *recent = self.t;
-        events.count += 1;
+        self.events.recent[place] = self.t;
+        self.events.count += 1;
         Ok(())
     }
 
@@ -178,6 +187,11 @@ impl<S: Switching> Moment<'_, S> {
         if let Some(before) = before {
             self.step_inputs(before)?;
         }
+        // A condition of time that turns exactly at the stop turns after the run.
+        let is_timed = self.in_force().timed.iter().any(|timed| *timed);
+        if is_timed && self.t + rounding(self.t) < self.motion.plan.stop {
+            self.stand()?;
+        }
         if self.events.is_due || self.events.instant <= self.t || self.is_at_once() {
             return self.go_through();
         }
@@ -200,7 +214,7 @@ impl<S: Switching> Moment<'_, S> {
         self.events.next = S::Numbers::of(|at| S::Real::c(blocks[at].trigger.first_number(t.to_f64())));
         self.settle()?;
         for (at, block) in blocks.iter().enumerate() {
-            self.events.holding[at] = self.keeps(at, false);
+            self.events.holding[at] = self.holds_at_start(at);
             if block.trigger == Trigger::Initially {
                 self.events.is_run = S::Flags::of(|other| other == at);
                 self.run_marked()?;
@@ -296,6 +310,7 @@ impl<S: Switching> Follow for Moment<'_, S> {
     }
 
     fn endless(&mut self) -> Fault {
-        self.fail(Reason::BlocksAccumulate)
+        let latest = self.events.latest();
+        self.fail(Reason::BlocksAccumulate(latest))
     }
 }

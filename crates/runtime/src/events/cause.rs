@@ -54,10 +54,10 @@ pub enum Reason {
     NoState(&'static str, usize),
     /// An assignment of a block has no finite value.
     NoValue(usize),
-    /// Blocks trigger each other endlessly at one instant.
-    BlocksAccumulate,
-    /// Too many events follow each other in almost no time.
-    Accumulate,
+    /// Blocks trigger each other endlessly at one instant; the event is the latest one.
+    BlocksAccumulate(Happening),
+    /// Too many events follow each other in almost no time; the event is the latest one.
+    Accumulate(Happening),
 }
 
 /// A reason, with the tables from which its message takes names.
@@ -115,10 +115,15 @@ impl Display for EventCause {
                 "an assignment of the block {} has no finite value",
                 self.tables.blocks[block].name
             ),
-            Reason::BlocksAccumulate => f.write_str("blocks trigger each other endlessly at one instant"),
-            Reason::Accumulate => write!(
+            Reason::BlocksAccumulate(latest) => write!(
                 f,
-                "events accumulate: more than {MOST_AT_ONCE} of them in almost no time"
+                "blocks trigger each other endlessly at one instant, the latest is {}",
+                latest.fields(self.tables)[1]
+            ),
+            Reason::Accumulate(latest) => write!(
+                f,
+                "events accumulate: more than {MOST_AT_ONCE} of them in almost no time, the latest is {}",
+                latest.fields(self.tables)[1]
             ),
         }
     }

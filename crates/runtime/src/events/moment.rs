@@ -164,6 +164,11 @@ impl<S: Switching> Events<S> {
         }
     }
 
+    /// Returns the latest recorded event, of this instant or of an earlier one.
+    pub(crate) fn latest(&self) -> Happening {
+        self.happened[self.happenings.clamp(1, S::Happened::LENGTH) - 1]
+    }
+
     /// Records an event of this instant.
     pub(crate) fn note(&mut self, happening: Happening) {
         if self.happenings < S::Happened::LENGTH {

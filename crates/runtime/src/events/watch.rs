@@ -114,13 +114,14 @@ impl<S: Switching> Watched for Watching<'_, S> {
 
 impl<S: Switching> Moment<'_, S> {
     /// Begins to watch at the current point; returns true if a condition acts immediately. For modes, a margin that was 0 after the event
-    /// keeps the sign of its direction there until it is nonzero.
+    /// keeps the sign of its direction there until it is nonzero; for blocks, only a margin that depends on time alone does.
     pub(crate) fn is_at_once(&mut self) -> bool {
         let known = self.events.margins;
         self.events.going = S::Margins::of(|at| match known.values[at].abs() <= known.least[at] {
             true => known.signs[at],
             false => S::Real::c(0.0),
         });
+        let timed = self.in_force().timed;
         let mut watching = Watching {
             motion: self.motion,
             solver: None,
@@ -132,6 +133,11 @@ impl<S: Switching> Moment<'_, S> {
         let look = &mut self.events.looks[0];
         look.t = self.t;
         watching.look_at(self.t, self.x, &mut look.margins);
+        for (at, margin) in look.margins.entries_mut().enumerate() {
+            if timed[at] && *margin == S::Real::c(0.0) {
+                *margin = watching.going[at];
+            }
+        }
         let acts = watching.acts(&look.margins);
         if !acts {
             watching.take_over(&look.margins, None);

@@ -378,6 +378,9 @@ impl Run<'_> {
             }
             false => self.find_scales(time),
         }
+        if let Some(watched) = &mut self.watched {
+            watched.tolerate(self.motion, (time, &self.states), &self.scales);
+        }
         self.rows_at(time)?;
         Ok(false)
     }

@@ -9,6 +9,7 @@
 
 use super::scales::Scales;
 use crate::motion::Motion;
+use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 
@@ -27,7 +28,7 @@ const ZERO: f64 = 1e-4;
 /// The smallest tolerance that exceeds the round-off of a run.
 const SMALLEST: f64 = 1e-12;
 
-/// Sizes and errors of the outputs of a run.
+/// Sizes and errors of the outputs of a whole run, including all of its parts between events.
 #[derive(Debug, Default)]
 pub(crate) struct OutputErrors {
     /// The spacing of the samples at which the outputs are perturbed.
@@ -88,13 +89,13 @@ impl OutputErrors {
     }
 
     /// Returns the warning about outputs that are less accurate than the tolerance suggests, if any.
-    pub fn warning(&self, motion: &Motion<'_>, rtol: f64) -> Option<Diagnostic> {
+    pub fn warning(&self, system: &StateSystem, rtol: f64) -> Option<Diagnostic> {
         let share = |at: usize| self.errors[at] / self.sizes[at];
         let is_lost = |at: &usize| share(*at) > ENOUGH.max(TIMES * rtol) && self.sizes[*at] > ZERO * self.errors[*at];
         let mut lost: Vec<usize> = (0..self.sizes.len()).filter(is_lost).collect();
         lost.sort_by(|a, b| share(*b).total_cmp(&share(*a)));
         let worst = *lost.first()?;
-        let name = |at: usize| format!("`{}`", motion.system.outputs[at].name);
+        let name = |at: usize| format!("`{}`", system.outputs[at].name);
         let others = match &lost[1..] {
             [] => String::new(),
             [one] => format!(", and so is {}", name(*one)),

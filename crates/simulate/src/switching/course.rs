@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::plan::{Plan, Progress, Sink, Summary};
+use crate::run::output_errors::OutputErrors;
 use crate::switching::balance::Balance;
 use crate::switching::columns::Columns;
 use crate::switching::instant::standing::{Before, Standing};
@@ -44,11 +45,13 @@ pub(super) struct Course<'r> {
     pub(super) holding: Vec<bool>,
     /// The number of the next instant of each `every` block.
     pub(super) next: Vec<u64>,
-    /// Times of the last events.
+    /// Times of the last events, and the last event.
     recent: Vec<f64>,
+    latest: Option<Happening>,
     /// The elements already checked for loops.
     pub(super) seen: Seen,
     pub(super) summary: Summary,
+    pub(super) output_errors: OutputErrors,
     pub(super) balance: Balance,
     /// The energy supplied by impulses of sources at this instant.
     pub(super) supplied: f64,
@@ -83,8 +86,10 @@ impl<'r> Course<'r> {
             holding: vec![false; blocks.len()],
             next: blocks.iter().map(first_number).collect(),
             recent: Vec::new(),
+            latest: None,
             seen: Seen::default(),
             summary: Summary::default(),
+            output_errors: OutputErrors::new(plan.points, setup.first.0.outputs.len()),
             balance: Balance::default(),
             supplied: 0.0,
             setup,
@@ -111,6 +116,7 @@ impl<'r> Course<'r> {
     }
 
     pub(super) fn tell(&mut self, happening: &Happening) {
+        self.latest = Some(*happening);
         let switching = &self.setup.events.model().switching;
         let event = match *happening {
             Happening::Mode { element, from, to } => {
@@ -205,8 +211,23 @@ impl<'r> Course<'r> {
             "{what} at {} s: more than {MOST_AT_ONCE} of them in almost no time",
             self.time
         );
-        let diagnostic = Diagnostic::error(Code::LGM1014, message)
-            .help("add a mode for the final state, such as `touch` in `Wall`, or add hysteresis");
+        let mut diagnostic = Diagnostic::error(Code::LGM1014, message);
+        let model = self.setup.events.model();
+        let latest = self.latest.map(|latest| match latest {
+            Happening::Block(at) => (model.switching.blocks[at].span, "this block runs again and again"),
+            Happening::Mode { element, .. } => {
+                let element = model.switching.elements[element].element;
+                (
+                    model.element_span(element),
+                    "this element changes its mode again and again",
+                )
+            }
+        });
+        if let Some((span, words)) = latest {
+            diagnostic = diagnostic.label(span, words);
+        }
+        let diagnostic =
+            diagnostic.help("add a mode for the final state, such as `touch` in `Wall`, or add hysteresis");
         Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
     }
 }

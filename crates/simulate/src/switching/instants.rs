@@ -11,7 +11,8 @@ const MOST: usize = 8;
 pub(crate) struct Instants {
     signs: Signs,
     parameters: Vec<f64>,
-    /// The end of the run.
+    /// The start and the end of the run.
+    start: f64,
     stop: f64,
     known: RefCell<Known>,
 }
@@ -36,10 +37,11 @@ pub(crate) struct Piece {
 }
 
 impl Instants {
-    pub fn new(signs: Signs, parameters: &[f64], stop: f64) -> Instants {
+    pub fn new(signs: Signs, parameters: &[f64], (start, stop): (f64, f64)) -> Instants {
         Instants {
             signs,
             parameters: parameters.to_vec(),
+            start,
             stop,
             known: RefCell::default(),
         }
@@ -77,17 +79,28 @@ impl Instants {
         self.known.borrow()
     }
 
+    /// Returns the signs at a time, even if they differ just after it.
+    pub fn exactly_at(&self, time: f64, held: &[f64]) -> Vec<f64> {
+        self.signs.at(&self.known(time, held).values, time)
+    }
+
+    /// Returns the number of changes up to a time, including those within its round-off: at an instant at which a condition
+    /// changes, it counts as it does just after it.
+    fn passed(&self, known: &Known, time: f64) -> usize {
+        let at = time + f64::EPSILON * time.abs().max(self.stop - self.start);
+        known.changes.partition_point(|change| *change <= at)
+    }
+
     /// Returns the changes after a time, and the time up to which the list is complete.
     pub fn changes(&self, time: f64, held: &[f64]) -> (Vec<f64>, f64) {
         let known = self.known(time, held);
-        let first = known.changes.partition_point(|change| *change <= time);
-        (known.changes[first..].to_vec(), known.until)
+        (known.changes[self.passed(&known, time)..].to_vec(), known.until)
     }
 
     /// Returns the signs from a time on, until they change.
     pub fn piece(&self, time: f64, held: &[f64]) -> Piece {
         let known = self.known(time, held);
-        let next = known.changes.partition_point(|change| *change <= time);
+        let next = self.passed(&known, time);
         let from = match next {
             0 => known.from,
             next => known.changes[next - 1],

@@ -208,7 +208,7 @@ impl Prepared {
             discretes: discretes.to_vec(),
             longest,
             looks,
-            instants: Instants::new(instants, parameters, stop),
+            instants: Instants::new(instants, parameters, (start, stop)),
             traits,
             watched: expression(&system.exprs, &watched, &layout, &options),
             margins: with_parts(&system, &roots, &inside, &layout),

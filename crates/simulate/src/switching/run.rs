@@ -8,7 +8,9 @@ use crate::switching::course::Course;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;
 use crate::switching::setup::{Event, Finished, Switched};
-use crate::switching::starts::{beyond_contact, discrete_starts, equilibrium, no_equilibrium, rests_beyond, starts};
+use crate::switching::starts::{
+    beyond_contact, discrete_starts, equilibrium, lost_starts, no_equilibrium, rests_beyond, starts,
+};
 use crate::switching::undetermined::undetermined;
 use crate::switching::watch::WatchedCondition;
 use lgm_model::switching::Trigger;
@@ -31,6 +33,8 @@ pub fn run_switched(
     let mut course = Course::new(setup, plan, sink, (progress, report));
     let standing = course.begin()?;
     course.go_on(standing)?;
+    let warning = course.output_errors.warning(setup.first.0, plan.rtol);
+    course.summary.notes.extend(warning);
     let met = course.library.met();
     let is_known = setup.events.watches_powers() && course.balance.rest().is_finite();
     Ok(Finished {
@@ -49,11 +53,16 @@ impl Course<'_> {
         let discretes = discrete_starts(self.setup);
         let mut standing = match self.plan.from_equilibrium {
             true => self.at_rest(modes, &starts, &discretes)?,
-            false => self.settle(Before::at_start(self.setup.first.0, modes, starts.clone(), discretes))?,
+            false => {
+                let standing = self.settle(Before::at_start(self.setup.first.0, modes, starts.clone(), discretes))?;
+                let lost = lost_starts(self.setup, self.plan, &starts, (&self.library, &standing))?;
+                self.summary.notes.extend(lost);
+                standing
+            }
         };
         for (at, block) in self.setup.events.blocks().iter().enumerate() {
             if let Some(condition) = &standing.prepared.blocks[at] {
-                self.holding[at] = standing.keeps(condition, false);
+                self.holding[at] = standing.holds_at_start(condition, self.plan.start);
             }
             if block.trigger == Trigger::Initially {
                 standing = self.run_blocks(&standing, &[at])?;
@@ -196,6 +205,7 @@ impl Course<'_> {
             near: (standing.least.clone(), standing.going()),
             conditions: changes.chain(blocks).collect(),
             scales: prepared.scales.take(),
+            output_errors: std::mem::take(&mut self.output_errors),
             powers: prepared.powers.as_ref(),
         };
         let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
@@ -204,6 +214,7 @@ impl Course<'_> {
         let parameters = &self.setup.parameters[..];
         let end = simulator.run_part((parameters, &signals), self.plan, part, &mut columns, self.progress)?;
         prepared.scales.replace(Some(end.scales));
+        self.output_errors = end.output_errors;
         let watched = prepared.blocks.iter().zip(&mut self.holding);
         let watched = watched.filter_map(|(condition, holding)| condition.as_ref().map(|_| holding));
         for (holding, held) in watched.zip(end.held) {

@@ -12,9 +12,11 @@ use crate::switching::library::Combinations;
 use crate::switching::prepared::Prepared;
 use crate::switching::setup::Switched;
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
+use lgm_model::PortId;
+use lgm_runtime::events::enter::COUNTS;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Returns the initial values of all states by name: those of the initial modes, and those given for states in other modes.
@@ -93,6 +95,50 @@ pub(super) fn equilibrium(
         (name.clone(), value)
     };
     Ok(starts.iter().map(known).collect())
+}
+
+/// Returns a warning about given initial values that the modes at the start do not keep: an open switch in series with a coil
+/// sets its current to 0. Storage that shares its charge or momentum with other storage depends on states, and is not reported.
+pub(super) fn lost_starts(
+    setup: &Switched<'_>,
+    plan: &Plan,
+    starts: &FxHashMap<Arc<str>, f64>,
+    (library, standing): (&Combinations<'_>, &Standing),
+) -> Result<Option<Diagnostic>, Failure> {
+    let (model, prepared) = (setup.events.model(), &standing.prepared);
+    let signals = prepared.held(plan.start, &standing.discretes);
+    let motion = prepared.motion(&setup.parameters, &signals, plan)?;
+    let others: Vec<f64> = standing.states.iter().map(|state| 1.5 * state + 1.0).collect();
+    let with_others = prepared.call(&motion, &prepared.watched, (plan.start, &others), None);
+    let is_lost = |(name, output): &(&Arc<str>, usize)| {
+        let kept = prepared.of_output(*output, &standing.watched);
+        let is_other = |start: &f64| (kept - start).abs() > COUNTS.sqrt() * start.abs();
+        starts.get(*name).is_some_and(is_other) && prepared.of_output(*output, &with_others) == kept
+    };
+    let lost: FxHashSet<&Arc<str>> = prepared.dependent().filter(is_lost).map(|found| found.0).collect();
+    let mut found: Option<Diagnostic> = None;
+    for element in &model.graph.elements {
+        let given = element
+            .ports
+            .clone()
+            .zip(&element.start)
+            .filter(|(_, start)| start.is_some());
+        let name = |port: u32| setup.events.storage_name(PortId(port), setup.options);
+        let Some((port, _)) = given.into_iter().find(|(port, _)| lost.contains(&name(*port))) else {
+            continue;
+        };
+        let warning = found.take().unwrap_or_else(|| {
+            let message = format!("the initial value of `{}` is lost at the start", name(port));
+            Diagnostic::warning(Code::LGM1027, message)
+                .note(format!(
+                    "the modes there determine its value: {}",
+                    library.words(&prepared.modes)
+                ))
+                .help("remove the initial value, or choose modes at the start that keep it")
+        });
+        found = Some(warning.label(element.start_span.unwrap_or(element.law_span), "this value is not kept"));
+    }
+    Ok(found)
 }
 
 /// Returns the failure of a search for modes that agree with an equilibrium.

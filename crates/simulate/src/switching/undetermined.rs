@@ -2,6 +2,7 @@
 
 use crate::switching::instant::standing::Standing;
 use crate::switching::library::Combinations;
+use lgm_equations::switching::Combination;
 use lgm_model::ElementId;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -12,16 +13,16 @@ pub(crate) type Seen = FxHashSet<(Vec<usize>, usize)>;
 
 /// Returns a remark if the distribution of a load over elements with modes is undetermined throughout one part of a run.
 ///
-/// Either the mode of one element is redundant, or an element blocks without a voltage and would be redundant in its other mode.
+/// Either the mode of one element is redundant, or an element blocks without a voltage and would be redundant in its other mode. All
+/// such elements are named, in the order of the text.
 pub(crate) fn undetermined(
     library: &mut Combinations<'_>,
     (begun, ended): (&Standing, &Standing),
     seen: &mut Seen,
 ) -> Option<Diagnostic> {
     let prepared = &begun.prepared;
-    if let Some(sharing) = prepared.combination.redundant.first() {
-        return Some(remark(library, sharing));
-    }
+    let sharing = |combination: &Combination| combination.redundant.concat();
+    let mut all: Vec<ElementId> = sharing(&prepared.combination);
     for (element, changes) in prepared.changes.iter().enumerate() {
         for change in changes {
             let Some(bound) = change.bound else { continue };
@@ -31,14 +32,14 @@ pub(crate) fn undetermined(
             }
             let mut modes = prepared.modes.clone();
             modes[element] = change.to;
-            if let Ok(other) = library.prepared(&modes)
-                && let Some(sharing) = other.combination.redundant.first()
-            {
-                return Some(remark(library, sharing));
+            if let Ok(other) = library.prepared(&modes) {
+                all.extend(sharing(&other.combination));
             }
         }
     }
-    None
+    all.sort_unstable();
+    all.dedup();
+    (!all.is_empty()).then(|| remark(library, &all))
 }
 
 fn remark(library: &Combinations<'_>, sharing: &[ElementId]) -> Diagnostic {
@@ -48,8 +49,6 @@ fn remark(library: &Combinations<'_>, sharing: &[ElementId]) -> Diagnostic {
     let remark = Diagnostic::information(Code::LGM1026, message)
         .note("everything outside of these elements is determined")
         .help("to choose a distribution, put a small resistance or damping in series with each of them");
-    let mut sharing = sharing.to_vec();
-    sharing.sort_unstable();
     let spans = sharing.iter().map(|element| model.element_span(*element));
     spans.fold(remark, |remark, span| remark.label(span, "shares the load"))
 }

@@ -2,6 +2,7 @@
 //! between the ends of a step.
 
 use crate::motion::Motion;
+use crate::run::scales::Scales;
 use crate::solvers::solver::{Solver, SolverFault};
 use crate::switching::instants::{Instants, Piece};
 use lgm_equations::switching::Condition;
@@ -101,6 +102,31 @@ impl<'a> EndConditions<'a> {
             }
         }
         values
+    }
+
+    /// Gives margins that have always been 0 the tolerance that the errors of the states allow them: between the ends of its first
+    /// step, the solution of a system at rest has signs of its own.
+    pub fn tolerate(&mut self, motion: &Motion<'_>, (time, states): (f64, &[f64]), scales: &Scales) {
+        let timed = self.instants.0.places();
+        let open: Vec<usize> = (0..self.tolerances.len())
+            .filter(|at| self.tolerances[*at] == 0.0 && !timed.contains(at))
+            .collect();
+        if open.is_empty() {
+            return;
+        }
+        self.states.copy_from_slice(states);
+        let here = self.evaluate(motion, time);
+        let mut errors = vec![0.0; here.len()];
+        for (at, state) in states.iter().enumerate() {
+            self.states[at] = state + scales.allowed(at, *state);
+            let there = self.evaluate(motion, time);
+            open.iter()
+                .for_each(|open| errors[*open] += (there[*open] - here[*open]).abs());
+            self.states[at] = *state;
+        }
+        for at in open {
+            self.tolerances[at] = if errors[at].is_finite() { errors[at] } else { 0.0 };
+        }
     }
 
     fn acts(&self, margins: &[f64]) -> bool {

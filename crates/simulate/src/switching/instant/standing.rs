@@ -83,6 +83,15 @@ impl Standing {
         condition.is_kept(held, &|at| self.margin(at), &|_| false)
     }
 
+    /// Returns true if the condition of a block holds at the start of a run: a condition of time that is false there becomes
+    /// true even if it is true just after it.
+    pub fn holds_at_start(&self, condition: &Condition, start: f64) -> bool {
+        let instants = &self.prepared.instants;
+        let signs = instants.exactly_at(start, &self.prepared.held_between(&self.discretes));
+        let exact = |at: usize| instants.places().iter().position(|place| *place == at);
+        condition.holds(&|at| exact(at).map_or_else(|| self.margin(at), |found| signs[found]))
+    }
+
     /// Returns true if the condition of a block holds just after the block has run, at any distance: a ball that bounces ever more softly
     /// has left the floor each time.
     pub fn holds_after_run(&self, condition: &Condition) -> bool {
