@@ -364,8 +364,8 @@ class Analyses(Equations):
         Examples
         --------
         >>> import lgm
-        >>> model = lgm.loads('''import nonlinear; model M { node a, b : electrical; s : VoltageSource(1 [V]*sin(time/1 [s])) a -> gnd;
-        ...     d : Diode() a -> b; c : Capacitor(1 [F]) b -> gnd; r : Resistor(1 [ohm]) b -> gnd; }''')
+        >>> model = lgm.loads('''import switching; model M { node a, b : electrical; s : VoltageSource(1 [V]*sin(time/1 [s])) a -> gnd;
+        ...     d : IdealDiode a -> b; c : Capacitor(1 [F]) b -> gnd; r : Resistor(1 [ohm]) b -> gnd; }''')
         >>> found = model.switching()
         >>> [(one.mode, one.order) for one in found.combinations]
         [({'d': 'blocking'}, 1), ({'d': 'conducting'}, 0)]

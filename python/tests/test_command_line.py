@@ -10,15 +10,9 @@ import sys
 import numpy as np
 import pytest
 import sympy
-from conftest import EXAMPLES, ROOT, loaded
+from conftest import EXAMPLES, ROOT, command, loaded
 
 import lgm
-
-def command(*arguments):
-    program = [sys.executable, "-m", "lgm._command", *map(str, arguments)]
-    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
