@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The usual number of models.
-const MODELS: u64 = 60;
+const MODELS: u64 = 24;
 
 /// The tolerance relative to the reference, as a fraction of a column's magnitude: its resistances and steps are
 /// finite.

@@ -15,8 +15,9 @@ use lgm::diagnostic::{Diagnostic, Severity};
 use lgm::rendering::render;
 use lgm::source::SourceMap;
 use pages::{Block, PageFiles, blocks, files_below, package};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Pages without a failing example, with the reason and, if one exists, a replacement test.
 const WITHOUT_FAILURE: [(&str, &str); 8] = [
@@ -89,21 +90,35 @@ fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
     assert_eq!(written, paged, "the files of docs/codes are the pages");
 }
 
+/// What `check --verify` says of an example. Two tests ask for it.
+fn checked(code: &str, text: &str, files: &PageFiles) -> Arc<(SourceMap, Vec<Diagnostic>)> {
+    static KNOWN: Mutex<BTreeMap<(String, String), Arc<OnceLock<Arc<(SourceMap, Vec<Diagnostic>)>>>>> =
+        Mutex::new(BTreeMap::new());
+    let key = (code.to_string(), text.to_string());
+    let place = Arc::clone(KNOWN.lock().unwrap().entry(key).or_default());
+    let check = || {
+        let mut map = SourceMap::default();
+        let root = map.add("model.lgm", text, Some("model.lgm".into()));
+        let request = lgm::Request {
+            verify: true,
+            ..lgm::Request::default()
+        };
+        let found = lgm::check(files, &mut map, root, &request);
+        Arc::new((map, found))
+    };
+    Arc::clone(place.get_or_init(check))
+}
+
 /// The errors of an example in the language.
 fn fault_of_model(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
-    let mut map = SourceMap::default();
-    let root = map.add("model.lgm", text, Some("model.lgm".into()));
-    let request = lgm::Request {
-        verify: true,
-        ..lgm::Request::default()
-    };
-    let found = lgm::check(files, &mut map, root, &request);
+    let answer = checked(code, text, files);
+    let (map, found) = &*answer;
     let said = found.iter().any(|diagnostic| diagnostic.code == code);
     let other = found
         .iter()
         .any(|diagnostic| diagnostic.severity == Severity::Error && (!fails || diagnostic.code != code));
     let right = said == fails && !other;
-    (!right).then(|| format!("{text}\n{}", render(&map, &found, false)))
+    (!right).then(|| format!("{text}\n{}", render(map, found, false)))
 }
 
 /// The errors of an example on the command line.
@@ -226,21 +241,16 @@ fn shown(code: &str, text: &str, faults: &mut String) -> String {
     for Block { tag, text } in &blocks {
         match tag.as_str() {
             "lgm fails" => {
-                let mut map = SourceMap::default();
-                let root = map.add("model.lgm", text.as_str(), Some("model.lgm".into()));
-                let request = lgm::Request {
-                    verify: true,
-                    ..lgm::Request::default()
-                };
-                let found = lgm::check(&files, &mut map, root, &request);
+                let answer = checked(code, text, &files);
+                let (map, found) = &*answer;
                 let places = |diagnostic: &Diagnostic| diagnostic.labels.first().map(|label| label.span);
                 assert!(found.is_sorted_by_key(places), "{code}: not in source order");
-                for diagnostic in &found {
-                    for fault in faults_of_diagnostic(&map, diagnostic) {
+                for diagnostic in found {
+                    for fault in faults_of_diagnostic(map, diagnostic) {
                         faults.push_str(&format!("==== {code} ({}): {fault}\n", diagnostic.code));
                     }
                 }
-                out.push_str(&format!("{}\n\n{}\n", text.trim_end(), render(&map, &found, false)));
+                out.push_str(&format!("{}\n\n{}\n", text.trim_end(), render(map, found, false)));
             }
             "console fails" => {
                 let folder = pages::folder(&files);

@@ -283,6 +283,8 @@ impl Session {
             (request.verify, request.every_model) = (false, false);
             request.settings.inputs = read.expressions();
             (request.equations.symbolic, request.equations.numeric) = (change.is_some(), true);
+            // Nobody reads the equations of a run.
+            request.equations.readable = false;
             request.linearize = None;
         });
         let compilation = whole(compilation)?;

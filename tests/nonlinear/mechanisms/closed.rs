@@ -14,6 +14,7 @@ mod motion;
 
 use super::random::Dice;
 use super::runs::{Rows, compile, finished};
+use crate::support::cases::many;
 use lgm::equations::StateSystem;
 use lgm::kernels::{Arguments, KernelOptions, Kernels};
 use lgm::simulate::Plan;
@@ -393,7 +394,7 @@ fn difference(system: &StateSystem, found: &[f64], wanted: &[(String, f64)]) -> 
 #[test]
 fn random_closed_chains_move_as_multipliers_say() {
     let (mut chains, mut points, mut runs) = (0, 0, 0);
-    for seed in 0..8 {
+    for seed in 0..many(4) {
         let chain = Closed::new(seed);
         let Some(start) = chain.start() else { continue };
         chains += 1;
@@ -446,7 +447,7 @@ fn random_closed_chains_move_as_multipliers_say() {
     }
     println!("{chains} chains, {points} points, {runs} runs");
     assert!(
-        chains >= 6 && points >= 18 && runs >= 4,
+        chains >= 3 && points >= 9 && runs >= 2,
         "{chains} chains, {points} points, {runs} runs"
     );
 }

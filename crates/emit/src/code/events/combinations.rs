@@ -1,6 +1,7 @@
 //! The combinations of modes that a program contains.
 
 use super::{Changes, refused};
+use lgm_equations::Options;
 use lgm_equations::switching::{Condition, InModes, near};
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
@@ -9,12 +10,16 @@ use std::collections::VecDeque;
 /// The maximum number of combinations of modes in a program.
 const MOST_COMBINATIONS: usize = 256;
 
+/// Equations of more combinations are not shortened, which takes longer than forming them: nobody reads so many.
+const MOST_READ: usize = 16;
+
 /// A combination with its equations, or the reason why it has no equations.
 pub(super) type Made = (Vec<usize>, Result<InModes, String>);
 
 /// The combinations formulated so far, in order of discovery.
 struct Table<'c, 'a> {
     changes: &'c Changes<'a>,
+    options: Options,
     made: Vec<Made>,
     places: FxHashMap<Vec<usize>, usize>,
 }
@@ -25,7 +30,7 @@ impl Table<'_, '_> {
         if let Some(place) = self.places.get(modes) {
             return *place;
         }
-        let (found, diagnostics) = self.changes.events.formulate(modes, self.changes.options);
+        let (found, diagnostics) = self.changes.events.formulate(modes, &self.options);
         let reason = || {
             let first = diagnostics.first();
             first.map_or("they have no equations".to_string(), |first| first.message.clone())
@@ -76,6 +81,10 @@ pub(super) fn combinations(changes: &Changes<'_>) -> Result<Vec<Made>, Diagnosti
         .fold(1, |all: usize, count| all.saturating_mul((*count).max(1)));
     let mut table = Table {
         changes,
+        options: Options {
+            readable: changes.options.readable && possible <= MOST_READ,
+            ..changes.options.clone()
+        },
         made: Vec::new(),
         places: FxHashMap::default(),
     };
