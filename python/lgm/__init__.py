@@ -24,7 +24,11 @@ from __future__ import annotations
 
 from . import _native
 from ._errors import CompileError, Diagnostic, LgmError, SimulationError
-from ._model import Model, Step, check, load, loads
+from ._drawing import Drawing
+from ._equations import Step
+from ._findings import Approximation, Combination, Fit, Mechanism, OperatingPoint, SecondOrder, Switching, Thevenin
+from ._load import check, load, loads
+from ._model import Model
 from ._names import Names, Quantity
 from ._result import Event, Result
 from ._rhs import Rhs
@@ -34,18 +38,27 @@ from ._sweep import sweep
 __version__ = _native.version()
 
 __all__ = [
+    "Approximation",
+    "Combination",
     "CompileError",
     "Diagnostic",
+    "Drawing",
     "Event",
+    "Fit",
     "LgmError",
+    "Mechanism",
     "Model",
     "Names",
+    "OperatingPoint",
     "Quantity",
     "Result",
     "Rhs",
+    "SecondOrder",
     "SimulationError",
     "StateSpace",
     "Step",
+    "Switching",
+    "Thevenin",
     "check",
     "load",
     "loads",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._model import loads
+from ._load import loads
 
 
 def register(shell: Any) -> None:

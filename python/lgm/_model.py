@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,187 +13,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _native
+from ._analyses import Analyses
+from ._drawing import Drawing
 from ._errors import Diagnostic, LgmError, SimulationError, diagnostics_of
-from ._names import Names, Quantity, unknown
+from ._findings import OperatingPoint
+from ._names import unknown
+from ._parts import Recipe
 from ._result import Result
 from ._rhs import Rhs, nonlinear_system
+from ._signals import signal_of
 from ._state_space import StateSpace
 
 if TYPE_CHECKING:
-    Signal = str | float | Callable[[float], float] | tuple[Any, Any] | ArrayLike
-    Value = float | str | ArrayLike
-
-
-def load(
-    path: str | os.PathLike[str],
-    *,
-    model: str | None = None,
-    include: Iterable[str | os.PathLike[str]] = (),
-    states: str | None = None,
-    retain: Iterable[str] = (),
-    modes: Mapping[str, str] | None = None,
-    **parameters: Value,
-) -> Model:
-    """Read a file and form the equations of its model.
-
-    Parameters
-    ----------
-    path : path
-        The file, ``.lgm``.
-    model : str, optional
-        The name of the model; by default the last one of the file.
-    include : iterable of path, optional
-        Folders that imports are searched in.
-    states : {"power", "energy"}, optional
-        Power variables (across, through) or energy variables (p, q) for all storage.
-    retain : iterable of str, optional
-        Storage elements that keep their states if one of several must be dependent, the most wanted first.
-    modes : mapping, optional
-        Modes of switching elements, such as ``{"d1": "conducting"}``.
-    **parameters : float, array or str
-        Values of parameters in SI units, or texts with a unit such as ``"3 [mm]"``. A ``const`` takes a number in the unit of its
-        declaration.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    CompileError
-        If the text or a value has an error.
-
-    Examples
-    --------
-    >>> import lgm, pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "rc.lgm")
-    >>> _ = path.write_text("model RC { node a : electrical; param R = 2 [ohm];"
-    ...                     " c : Capacitor(1 [F]) a -> gnd; r : Resistor(R) a -> gnd; }")
-    >>> lgm.load(path, R=5.0).parameters["R"]
-    Quantity(name='R', unit='ohm', value=5.0)
-    """
-    options = _options(model, include, states, retain, modes)
-    path = os.fspath(path)
-    native = _native.Session.open(path, None, None, **options)
-    recipe = _Recipe(path, os.path.abspath(path), native.text(), options)
-    return _with(Model(native, recipe), parameters)
-
-
-def loads(
-    text: str,
-    *,
-    name: str = "<text>",
-    model: str | None = None,
-    include: Iterable[str | os.PathLike[str]] = (),
-    states: str | None = None,
-    retain: Iterable[str] = (),
-    modes: Mapping[str, str] | None = None,
-    **parameters: Value,
-) -> Model:
-    """Form the equations of a model in a text; the other arguments are those of `load`.
-
-    Parameters
-    ----------
-    text : str
-        The text; imports are relative to the current folder.
-    name : str, optional
-        What error messages call the text.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    CompileError
-        If the text or a value has an error.
-
-    Examples
-    --------
-    >>> import lgm
-    >>> lgm.loads("model M { node a : electrical; r : Resistor(2 [ohm]) a -> gnd; c : Capacitor(3 [F]) a -> gnd; }").states[0].unit
-    'V'
-    """
-    options = _options(model, include, states, retain, modes)
-    native = _native.Session.open(name, text, None, **options)
-    return _with(Model(native, _Recipe(name, None, text, options)), parameters)
-
-
-def check(
-    text: str | os.PathLike[str],
-    *,
-    model: str | None = None,
-    include: Iterable[str | os.PathLike[str]] = (),
-    verify: bool = False,
-) -> list[Diagnostic]:
-    """Check all models of a text, or one of them.
-
-    Parameters
-    ----------
-    text : str or path
-        The text; a `pathlib.Path` names a file.
-    model : str, optional
-        The only model to check.
-    include : iterable of path, optional
-        Folders that imports are searched in.
-    verify : bool, optional
-        Also compare the equations with the laws of the graph and the power balance at random values.
-
-    Returns
-    -------
-    list of Diagnostic
-        Errors, warnings and remarks in the order of the text; empty if nothing is wrong.
-
-    Examples
-    --------
-    >>> import lgm
-    >>> [str(found) for found in lgm.check("model M { node a : electrical; }")]
-    ['<text>:1:16: error [LGM0312]: nothing is connected to the node `a`']
-    """
-    folders = [os.fspath(folder) for folder in include]
-    if isinstance(text, os.PathLike):
-        return diagnostics_of(_native.check(None, os.fspath(text), model, folders, verify))
-    return diagnostics_of(_native.check(text, "<text>", model, folders, verify))
-
-
-class _Recipe:
-    """How a model was made: all that a copy in another process needs."""
-
-    def __init__(self, name: str, path: str | None, text: str, options: dict[str, Any], steps: tuple[Any, ...] = ()) -> None:
-        self.name, self.path, self.text, self.options, self.steps = name, path, text, options, steps
-
-    def then(self, kind: str, *arguments: Any) -> _Recipe:
-        return _Recipe(self.name, self.path, self.text, self.options, (*self.steps, (kind, *arguments)))
-
-    def key(self) -> tuple[Any, ...]:
-        options = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in self.options.items())
-        return self.path, self.text, options, self.steps
+    from ._signals import Signal, Value
 
 
 def _rebuilt(version: str, name: str, path: str | None, text: str, options: dict[str, Any], steps: Any) -> Model:
     """The model of a pickle."""
     if version != _native.version():
         raise ValueError(f"this model was pickled by lgm {version}, and this is lgm {_native.version()}")
-    model = Model(_native.Session.open(name, text, path, **options), _Recipe(name, path, text, options))
+    model = Model(_native.Session.open(name, text, path, **options), Recipe(name, path, text, options))
     for kind, *arguments in steps:
         model = model._set(arguments[0]) if kind == "set" else model._linearized(*arguments)
     return model
-
-
-def _options(
-    model: str | None,
-    include: Iterable[str | os.PathLike[str]],
-    states: str | None,
-    retain: Iterable[str],
-    modes: Mapping[str, str] | None,
-) -> dict[str, Any]:
-    return {
-        "model": model,
-        "modes": [f"{element}={mode}" for element, mode in (modes or {}).items()],
-        "include": [os.fspath(folder) for folder in include],
-        "states": states,
-        "retain": [retain] if isinstance(retain, str) else list(retain),
-    }
 
 
 def _plain(value: Any) -> Any:
@@ -213,11 +53,35 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def _with(model: Model, parameters: Mapping[str, Any]) -> Model:
+def _settable(name: str, known: Sequence[str]) -> None:
+    """Refuse names of parameters that only the text of a model can set."""
+    if name.isidentifier():
+        return
+    instance, _, own = name.rpartition(".")
+    near = get_close_matches(own, known, n=3, cutoff=0.4) or known[:10]
+    hint = f"the model has {', '.join(map(repr, near))}" if near else "the model has no parameters"
+    if instance and own.isidentifier():
+        raise ValueError(
+            f"{name!r} is not a parameter of the model ({hint}); declare one, such as `param {own} = ..;`, and pass it to `{instance}`"
+        )
+    raise ValueError(f"{name!r} is not the name of a parameter; {hint}")
+
+
+def with_values(model: Model, parameters: Mapping[str, Any]) -> Model:
     return model.with_params(parameters) if parameters else model
 
 
-class Model:
+#: The options of a run, where none are given.
+_OPTIONS: dict[str, Any] = {
+    **dict.fromkeys(("start", "stop", "points", "rtol", "atol", "method", "max_steps")),
+    "events": False,
+    "from_equilibrium": False,
+    "verify": False,
+    "sensitivities": [],
+}
+
+
+class Model(Analyses):
     """A model with its values; immutable, hashable, and safe to share between threads. Made by `load` and `loads`.
 
     Examples
@@ -230,59 +94,6 @@ class Model:
     >>> model.ode
     [Eq(Derivative(mass.v(t), t), (-b*mass.v(t) + F(t))/m)]
     """
-
-    def __init__(self, native: _native.Session, recipe: _Recipe) -> None:
-        self._native = native
-        self._recipe = recipe
-
-    # The parts of the model.
-
-    @cached_property
-    def _equations(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._native.equations())
-        return found
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        name: str = self._equations["model"]
-        return name
-
-    @property
-    def text(self) -> str:
-        """The text that the model was read from."""
-        return self._recipe.text
-
-    @property
-    def is_linear(self) -> bool:
-        """True if the equations are affine in states, inputs and their rates."""
-        linear: bool = self._equations["linear"]
-        return linear
-
-    def _names(self, what: str, key: str, value: str) -> Names:
-        entries = self._equations[key]
-        return Names(what, (Quantity(entry["name"], entry["unit"], entry.get(value)) for entry in entries))
-
-    @cached_property
-    def states(self) -> Names:
-        """The states with their units and initial values."""
-        return self._names("state", "states", "start")
-
-    @cached_property
-    def inputs(self) -> Names:
-        """The inputs with their units."""
-        declared = (entry for entry in self._equations["inputs"] if "follows" not in entry)
-        return Names("input", (Quantity(entry["name"], entry["unit"]) for entry in declared))
-
-    @cached_property
-    def outputs(self) -> Names:
-        """The outputs with their units."""
-        return self._names("output", "outputs", "start")
-
-    @cached_property
-    def parameters(self) -> Names:
-        """The parameters with their units and values in SI units."""
-        return self._names("parameter", "parameters", "value")
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -326,6 +137,8 @@ class Model:
         ------
         CompileError
             If there is no such parameter, or the model has no equations with these values.
+        ValueError
+            If the name is that of a parameter of an instance, such as ``motor.R_a``: these have the values of the text.
 
         Examples
         --------
@@ -336,18 +149,71 @@ class Model:
         5000.0
         """
         given = {name: _plain(value) for name, value in {**(values or {}), **parameters}.items()}
+        for name in given:
+            _settable(name, self.parameters.names)
         return self._set(tuple(given.items()))
 
     def _set(self, values: tuple[tuple[str, Any], ...]) -> Model:
         native = self._native.with_parameters(list(values))
         return Model(native, self._recipe.then("set", values))
 
-    def linearize(self, at: Mapping[str, float | str] | None = None, *, equilibrium: bool = False) -> Model:
+    def operating_point(
+        self,
+        x: Mapping[str, float | str] | None = None,
+        u: Mapping[str, float | str] | None = None,
+        *,
+        equilibrium: bool = True,
+    ) -> OperatingPoint:
+        """The equilibrium at given inputs, or the values of all variables at given states.
+
+        Parameters
+        ----------
+        x : mapping, optional
+            Values of states, from which the equilibrium is searched; others have their initial values.
+        u : mapping, optional
+            Values of inputs; others have their signals at time 0. Values are numbers in SI units, or texts as in `linearize`.
+        equilibrium : bool, optional
+            Search an equilibrium; if False, the states are exactly `x`.
+
+        Returns
+        -------
+        OperatingPoint
+
+        Raises
+        ------
+        KeyError
+            If there is no such state or input.
+        CompileError
+            If no equilibrium is found.
+
+        Examples
+        --------
+        >>> import lgm
+        >>> model = lgm.loads("model M { node a : electrical; input i [A] = 1; s : CurrentSource(i) gnd -> a;"
+        ...                   " c : Capacitor(1 [F]) a -> gnd, start = 1; signal u = across(c)/1 [V];"
+        ...                   " r : CurrentSource(u^3*1 [A]) a -> gnd; output y = across(c); }")
+        >>> point = model.operating_point(u={"i": 8.0})
+        >>> round(point.states["c.v"], 9), point.inputs
+        (2.0, {'i': 8.0})
+        >>> model.linearize(point).poles.real.round(6)
+        array([-12.])
+        """
+        for names, given in ((self.states, x), (self.inputs, u)):
+            for name in given or {}:
+                names.place(name)
+        point = self.linearize({**(x or {}), **(u or {})}, equilibrium=equilibrium)._equations["linearized_at"]
+        parts = {"states": self.states, "inputs": self.inputs, "outputs": self.outputs}
+        values = {key: dict(zip(names.names, point[key], strict=True)) for key, names in parts.items()}
+        return OperatingPoint(**values, time=point["time"], equilibrium=point["equilibrium"])
+
+    def linearize(
+        self, at: Mapping[str, float | str] | OperatingPoint | None = None, *, equilibrium: bool = False
+    ) -> Model:
         """The model of small deviations.
 
         Parameters
         ----------
-        at : mapping, optional
+        at : mapping or OperatingPoint, optional
             Values of states, inputs and ``time``: numbers in SI units, or texts such as ``"pi/6"``, which may contain
             parameters. Other states have their initial values, other inputs their signals at time 0.
         equilibrium : bool, optional
@@ -372,6 +238,8 @@ class Model:
         >>> model.linearize({"i": 8.0, "c.v": 1.5}, equilibrium=True).state_space().A.round(6)
         array([[-12.]])
         """
+        if isinstance(at, OperatingPoint):
+            at = {**at.states, **at.inputs, "time": at.time}
         texts = tuple(f"{name}={value}" if isinstance(value, str) else f"{name}={float(value)!r}" for name, value in (at or {}).items())
         return self._linearized(texts, equilibrium)
 
@@ -379,125 +247,7 @@ class Model:
         native = self._native.linearized(list(texts), equilibrium)
         return Model(native, self._recipe.then("linearize", texts, equilibrium))
 
-    # Equations.
-
-    @cached_property
-    def _matrices(self) -> dict[str, Any]:
-        from . import _sympy
-
-        program = self._native.matrices()
-        if program is None:
-            if not self.is_linear:
-                raise ValueError(f"the equations of {self.name} are nonlinear: use linearize(), or ode")
-            raise ValueError(f"the matrices of {self.name} over its parameters are too large: use state_space()")
-        done, roots = _sympy.run(program)
-        return {name: _sympy.matrix(done, root) for name, root in roots.items() if isinstance(root, dict)}
-
-    @property
-    def A(self) -> Any:
-        """``x' = A x + B u + E u'``: a SymPy matrix over the parameters, as `B` to `F` are.
-
-        Raises
-        ------
-        ValueError
-            If the equations are nonlinear, or the entries too long.
-        """
-        return self._matrices["A"]
-
-    @property
-    def B(self) -> Any:
-        """``x' = A x + B u + E u'``, see `A`. Functions of time whose rates the equations contain have columns after the inputs."""
-        return self._matrices["B"]
-
-    @property
-    def C(self) -> Any:
-        """``y = C x + D u + F u'``, see `A`."""
-        return self._matrices["C"]
-
-    @property
-    def D(self) -> Any:
-        """``y = C x + D u + F u'``, see `A`."""
-        return self._matrices["D"]
-
-    @property
-    def E(self) -> Any:
-        """``x' = A x + B u + E u'``, see `A`."""
-        return self._matrices["E"]
-
-    @property
-    def F(self) -> Any:
-        """``y = C x + D u + F u'``, see `A`."""
-        return self._matrices["F"]
-
-    @cached_property
-    def _written(self) -> tuple[list[Any], list[Any]]:
-        from . import _sympy
-
-        return _sympy.equations(self._native.ode(), self.states.names, self.outputs.names)
-
-    @property
-    def ode(self) -> list[Any]:
-        """The differential equations as `sympy.Eq` over functions of ``t``, and the equations of algebraic loops after them."""
-        return list(self._written[0])
-
-    @property
-    def output_equations(self) -> list[Any]:
-        """The equations of the outputs as `sympy.Eq`."""
-        return list(self._written[1])
-
-    def latex(self, document: bool = False) -> str:
-        r"""The equations as LaTeX.
-
-        Parameters
-        ----------
-        document : bool, optional
-            A whole document, and not only its body.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import lgm
-        >>> model = lgm.loads("model M { node a : electrical; param R = 2 [ohm]; c : Capacitor(1 [F]) a -> gnd, start = 1;"
-        ...                   " r : Resistor(R) a -> gnd; output u = across(c); }")
-        >>> r"\frac" in model.latex()
-        True
-        """
-        return self._native.latex() if document else self._native.latex_body()
-
-    def mathml(self) -> str:
-        """The equations as HTML with MathML, for a page or a notebook.
-
-        Returns
-        -------
-        str
-        """
-        return self._native.html_body()
-
-    def derivation(self) -> list[Step]:
-        """The way from the laws of the elements to the state equations.
-
-        Returns
-        -------
-        list of Step
-            The equations in their order.
-
-        Raises
-        ------
-        CompileError
-            If the model has no derivation (LGM0941).
-
-        Examples
-        --------
-        >>> import lgm
-        >>> model = lgm.loads("model M { node a : electrical; c : Capacitor(1 [F]) a -> gnd; r : Resistor(2 [ohm]) a -> gnd; }")
-        >>> steps = model.derivation()
-        >>> steps[0].number, steps[-1].number == len(steps)
-        (1, True)
-        """
-        return [Step(*step) for step in self._native.derivation()]
+    # Numbers.
 
     def state_space(self, **parameters: Value) -> StateSpace:
         """The matrices in numbers.
@@ -524,7 +274,7 @@ class Model:
         >>> model.state_space(R=4.0).A
         array([[-0.25]])
         """
-        model = _with(self, parameters)
+        model = with_values(self, parameters)
         found = model._native.numbers()
         if found is None:
             raise ValueError(f"the equations of {self.name} are nonlinear: use linearize()")
@@ -579,160 +329,6 @@ class Model:
 
     # Linear analyses.
 
-    def _pair(self, source: str, sink: str) -> tuple[list[str], list[str]]:
-        return [self.inputs[source].name], [self.outputs[sink].name]
-
-    def transfer(self, source: str, sink: str, *, numeric: bool = False) -> Any:
-        """The transfer function from an input to an output, in lowest terms.
-
-        Parameters
-        ----------
-        source, sink : str
-            The input and the output.
-        numeric : bool, optional
-            Numbers instead of symbols.
-
-        Returns
-        -------
-        sympy.Expr
-            A quotient of polynomials in ``s``, over the parameters unless these are too long or `numeric`.
-
-        Raises
-        ------
-        KeyError
-            If there is no such input or output.
-        CompileError
-            If the equations are nonlinear.
-
-        Examples
-        --------
-        >>> import lgm
-        >>> model = lgm.loads('''model M { node a, b : electrical; param R = 2 [ohm]; param C = 1 [F]; input u [V] = 1;
-        ...     e : VoltageSource(u) a -> gnd; r : Resistor(R) a -> b; c : Capacitor(C) b -> gnd; output y = across(c); }''')
-        >>> model.transfer("u", "y")
-        1/(C*R*s + 1)
-        """
-        import sympy
-
-        from . import _sympy
-
-        found, program = self._native.transfer(*self._pair(source, sink), "tf", numeric)
-        s = sympy.Symbol("s")
-        if program is None:
-            [one] = json.loads(found)
-            sides = [[sympy.Float(value) for value in one[side]] for side in ("num", "den")]
-        else:
-            done, [root] = _sympy.run(program)
-            sides = [[done[place] for place in root[side]] for side in ("num", "den")]
-        above, below = (
-            sympy.Add(*(value * s**power for power, value in enumerate(reversed(side)))) for side in sides
-        )
-        return above / below
-
-    def zpk(self, source: str, sink: str) -> tuple[NDArray[np.complex128], NDArray[np.complex128], float]:
-        """Zeros, poles and gain of a transfer function, as `scipy.signal` takes them.
-
-        Parameters
-        ----------
-        source, sink : str
-            The input and the output.
-
-        Returns
-        -------
-        zeros, poles : ndarray of complex
-            In 1/s.
-        gain : float
-
-        Examples
-        --------
-        >>> import lgm
-        >>> model = lgm.loads("model M { node a : electrical; input i [A] = 1; s : CurrentSource(i) gnd -> a;"
-        ...                   " c : Capacitor(1 [F]) a -> gnd; r : Resistor(2 [ohm]) a -> gnd; output u = across(c); }")
-        >>> zeros, poles, gain = model.zpk("i", "u")
-        >>> len(zeros), poles.real.tolist(), gain
-        (0, [-0.5], 1.0)
-        """
-        [one] = json.loads(self._native.transfer(*self._pair(source, sink), "zpk", True)[0])
-        zeros, poles = (np.array([complex(*pair) for pair in one[key]], dtype=complex) for key in ("zeros", "poles"))
-        return zeros, poles, one["gain"]
-
-    def response(self, omega: ArrayLike, source: str | None = None, sink: str | None = None) -> NDArray[np.complex128]:
-        """The frequency response.
-
-        Parameters
-        ----------
-        omega : array_like
-            Angular frequencies in rad/s, ``(k,)``.
-        source, sink : str, optional
-            One input and one output; by default all of them.
-
-        Returns
-        -------
-        ndarray of complex
-            ``(k,)`` for one pair, else ``(outputs, inputs, k)``. At a pole on the imaginary axis it is infinite.
-
-        Examples
-        --------
-        >>> import lgm
-        >>> model = lgm.loads('''model M { node a, b : electrical; input u [V] = 1; e : VoltageSource(u) a -> gnd;
-        ...     r : Resistor(2 [ohm]) a -> b; c : Capacitor(0.5 [F]) b -> gnd; output y = across(c); }''')
-        >>> abs(model.response([1.0], "u", "y")).round(6)
-        array([0.707107])
-        """
-        if (source is None) != (sink is None):
-            raise TypeError("source and sink are given together, or neither")
-        frequencies = np.atleast_1d(np.asarray(omega, dtype=float))
-        if frequencies.ndim != 1 or not np.isfinite(frequencies).all():
-            raise ValueError("omega must be a vector of finite numbers")
-        if source is not None and sink is not None:
-            [(_, _, values)] = self._native.response(frequencies.tolist(), *self._pair(source, sink))
-            return np.frombuffer(values, np.complex128)
-        inputs, outputs = list(self.inputs.names), list(self.outputs.names)
-        found = np.zeros((len(outputs), len(inputs), len(frequencies)), dtype=complex)
-        for one, other, values in self._native.response(frequencies.tolist(), inputs, outputs):
-            found[outputs.index(other), inputs.index(one)] = np.frombuffer(values, np.complex128)
-        return found
-
-    def modes(self, *, shapes: bool = False) -> list[dict[str, Any]]:
-        """The poles with natural frequencies and damping ratios.
-
-        Parameters
-        ----------
-        shapes : bool, optional
-            Add the shape of each mode over the states, which are power variables then, and the share of each storage in its
-            energy.
-
-        Returns
-        -------
-        list of dict
-            ``pole`` in 1/s, ``omega`` in rad/s, ``damping`` (None for a free motion); ``shape`` by state and ``energy`` by element.
-
-        Examples
-        --------
-        >>> import lgm
-        >>> model = lgm.loads("model M { node a : electrical; param R = 2 [ohm]; c : Capacitor(1 [F]) a -> gnd, start = 1;"
-        ...                   " r : Resistor(R) a -> gnd; output u = across(c); }")
-        >>> model.modes()
-        [{'pole': (-0.5+0j), 'omega': 0.5, 'damping': 1.0}]
-        """
-        found = []
-        for mode in json.loads(self._native.modes(shapes))["poles"]:
-            entry: dict[str, Any] = {
-                "pole": complex(mode["real"], mode["imaginary"]),
-                "omega": mode["omega"],
-                "damping": mode["damping"],
-            }
-            if shapes:
-                entry["shape"] = {part["state"]: complex(part["re"], part["im"]) for part in mode["shape"]}
-                entry["energy"] = {part["element"]: part["share"] for part in mode["energy"]}
-            found.append(entry)
-        return found
-
-    @property
-    def poles(self) -> NDArray[np.complex128]:
-        """The poles, in 1/s."""
-        return np.array([mode["pole"] for mode in self.modes()], dtype=complex)
-
     # Runs.
 
     def simulate(
@@ -748,6 +344,7 @@ class Model:
         max_steps: int | None = None,
         events: bool = False,
         from_equilibrium: bool = False,
+        verify: bool = False,
         progress: Callable[[float], object] | None = None,
     ) -> Result:
         """Run the model.
@@ -774,6 +371,8 @@ class Model:
             Add samples at input steps, condition changes and events.
         from_equilibrium : bool, optional
             Start at rest.
+        verify : bool, optional
+            Compare the samples with the laws of the graph while the model runs; ``result.verified`` describes what was compared.
         progress : callable, optional
             Called now and then with the share of the run that is done, from 0 to 1.
 
@@ -784,7 +383,7 @@ class Model:
         Raises
         ------
         SimulationError
-            If the run does not reach its stop time; ``error.partial`` has its samples.
+            If the run does not reach its stop time, or violates a law with `verify`; ``error.partial`` has its samples.
         CompileError
             If an input has no signal, or a text has an error.
         KeyError
@@ -798,11 +397,8 @@ class Model:
         >>> model.simulate(stop=3, points=4, inputs={"i": lambda t: t})["u"].round(6)
         array([0.  , 0.25, 1.  , 2.25])
         """
-        if any(step[0] == "linearize" for step in self._recipe.steps):
-            raise ValueError("a linearised model has no run of its own: use state_space().to_control()")
-        given = [_signal(self, name, signal) for name, signal in (inputs or {}).items()]
-        parts = self._native.simulate(
-            given,
+        return self._run(
+            inputs,
             progress,
             start=start,
             stop=stop,
@@ -813,11 +409,71 @@ class Model:
             max_steps=max_steps,
             events=events,
             from_equilibrium=from_equilibrium,
+            verify=verify,
         )
+
+    def sensitivities(self, parameters: Iterable[str], stop: float | None = None, **options: Any) -> Result:
+        """Run the model with the derivatives of all outputs and states with respect to parameters.
+
+        The derivatives solve the variational equations together with the model. For the derivatives of poles see `modes`.
+
+        Parameters
+        ----------
+        parameters : iterable of str
+            The parameters.
+        stop : float, optional
+            The stop time in s.
+        **options
+            Other options of `simulate`, without `verify` and `events`.
+
+        Returns
+        -------
+        Result
+            ``result["v", "k"]`` is the derivative of the column ``v`` with respect to ``k`` in SI units; its column is ``d v/d k``.
+
+        Raises
+        ------
+        KeyError
+            If there is no such parameter.
+        CompileError
+            If the derivatives are unknown, as for models with events or algebraic loops.
+
+        Examples
+        --------
+        >>> import lgm
+        >>> model = lgm.loads('''model M { param R = 2 [ohm]; node a : electrical; c : Capacitor(1 [F]) a -> gnd, start = 1;
+        ...     r : Resistor(R) a -> gnd; output u = across(c); }''')
+        >>> found = model.sensitivities(["R"], stop=2, points=2)
+        >>> found["u", "R"].round(5)  # t/R^2 exp(-t/R)
+        array([0.     , 0.18394])
+        """
+        names = [parameters] if isinstance(parameters, str) else list(parameters)
+        if not names:
+            raise ValueError("name at least one parameter")
+        for name in names:
+            if name.partition("[")[0] not in self.parameters.names:
+                raise unknown("parameter", name, self.parameters.names)
+        allowed = ("start", "points", "inputs", "rtol", "atol", "method", "max_steps", "from_equilibrium", "progress")
+        for name in options:
+            if name not in allowed:
+                raise TypeError(f"sensitivities() has no option {name!r}; the options are stop, {', '.join(allowed)}")
+        inputs, progress = options.pop("inputs", None), options.pop("progress", None)
+        return self._run(inputs, progress, sensitivities=names, stop=stop, **options)
+
+    def _run(
+        self, inputs: Mapping[str, Signal] | None, progress: Callable[[float], object] | None, **options: Any
+    ) -> Result:
+        if self._recipe.is_linearized():
+            raise ValueError("a linearised model has no run of its own: use state_space().to_control()")
+        given = [signal_of(self.inputs.names, name, signal) for name, signal in (inputs or {}).items()]
+        parts = self._native.simulate(given, progress, **{**_OPTIONS, **options})
         result = Result(self.name, parts)
         if "failure" in parts:
             message, diagnostics, time = parts["failure"]
             raise SimulationError(message, diagnostics, time, result)
+        if "verification" in parts and parts["verification"][2]:
+            message, diagnostics = parts["verification"][2]
+            raise SimulationError(message, diagnostics, float(result.time[-1]), result)
         return result
 
     # Pictures and programs.
@@ -928,80 +584,5 @@ class Model:
         return hash(self._recipe.key())
 
 
-@dataclass(frozen=True)
-class Step:
-    """An equation of a derivation.
-
-    Attributes
-    ----------
-    heading : str
-        The group that it belongs to.
-    words : str
-        What is done; names are in backquotes.
-    latex : str
-        The equation.
-    number : int
-        Its number, from 1.
-    """
-
-    heading: str
-    words: str
-    latex: str
-    number: int
-
-    def _repr_latex_(self) -> str:
-        return f"${self.latex}$"
-
-
-class Drawing:
-    """A picture as SVG.
-
-    Attributes
-    ----------
-    svg : str
-        The text of the picture.
-    """
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file."""
-        Path(path).write_text(self.svg, encoding="utf-8")
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def __repr__(self) -> str:
-        return f"<lgm.Drawing: {len(self.svg)} bytes of SVG>"
-
-
 def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def _signal(model: Model, name: str, signal: Any) -> tuple[str, str, Any, Any]:
-    """What an input is given, for the native run."""
-    known = model.inputs.names
-    if name not in known:
-        raise unknown("input", name, known)
-    if isinstance(signal, str):
-        return name, "text", signal, None
-    if callable(signal):
-        return name, "function", signal, None
-    if isinstance(signal, tuple) and len(signal) == 2 and all(callable(part) for part in signal):
-        return name, "function", *signal
-    if hasattr(signal, "index") and hasattr(signal, "to_numpy"):
-        signal = (signal.index.to_numpy(), signal.to_numpy())
-    if isinstance(signal, tuple):
-        times, values, *rest = signal
-        kind = rest[0] if rest else "linear"
-        if kind not in ("linear", "held") or len(rest) > 1:
-            raise ValueError(f"samples of {name!r} are (t, u) or (t, u, 'held')")
-        times, values = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
-        if times.ndim != 1 or times.shape != values.shape or not len(times):
-            raise ValueError(f"samples of {name!r} need two vectors of the same length")
-        if not (np.isfinite(times).all() and np.isfinite(values).all() and (np.diff(times) > 0).all()):
-            raise ValueError(f"samples of {name!r} need finite values and ascending times")
-        return name, kind, times.tolist(), values.tolist()
-    return name, "number", float(signal), None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +58,8 @@ class Result:
         Remarks of the run.
     stats : dict
         The method, and its numbers of steps and evaluations.
+    verified, unverified : str or None
+        For a run with ``verify=True``: what was compared with the laws of the graph, and what could not be compared.
 
     Examples
     --------
@@ -84,6 +88,9 @@ class Result:
         self.events = tuple(Event(*event) for event in parts["events"])
         self.stats: dict[str, Any] = parts.get("stats", {})
         self._notes: str = parts["notes"]
+        self.verified: str | None
+        self.unverified: str | None
+        self.verified, self.unverified, _ = parts.get("verification", (None, None, None))
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
@@ -92,8 +99,13 @@ class Result:
 
         return tuple(diagnostics_of(self._notes))
 
-    def __getitem__(self, name: str) -> NDArray[np.float64]:
-        """The samples of a column, or of a vector as ``(samples, entries)``."""
+    def __getitem__(self, name: str | tuple[str, str]) -> NDArray[np.float64]:
+        """The samples of a column, or of a vector as ``(samples, entries)``.
+
+        A pair names a derivative of `Model.sensitivities`.
+        """
+        if isinstance(name, tuple):
+            name = "d {}/d {}".format(*name)
         if name == "time":
             return self.time
         if name in self._values:
@@ -145,6 +157,39 @@ class Result:
                 attributes["units"] = entry.unit
             variables[entry.name] = ("time", self._values[entry.name], attributes)
         return xarray.Dataset(variables, {"time": ("time", self.time, {"units": "s"})}, {"model": self.model})
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the samples to a Parquet file, with the metadata of ``lgm simulate -o FILE.parquet``.
+
+        The metadata of the file hold ``model``, ``columns`` (the JSON text of names, units and kinds), ``status``, and
+        ``unit:NAME`` for every column with a unit.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+
+        Examples
+        --------
+        >>> import lgm, pandas, pathlib, tempfile
+        >>> model = lgm.loads('''model M { node a : electrical; c : Capacitor(1 [F]) a -> gnd, start = 1;
+        ...     r : Resistor(1 [ohm]) a -> gnd; output u = across(c); }''')
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "run.parquet")
+        >>> model.simulate(stop=1, points=3).to_parquet(path)  # doctest: +SKIP
+        >>> pandas.read_parquet(path).columns.tolist()  # doctest: +SKIP
+        ['time', 'u', 'c.v']
+        """
+        import pyarrow
+        import pyarrow.parquet
+
+        columns: list[dict[str, str | None]] = [{"name": "time", "unit": "s", "kind": "time"}]
+        columns += [
+            {"name": entry.name, "unit": entry.unit, "kind": self._kinds[entry.name]} for entry in self.columns
+        ]
+        about = {"schema": "lgm-simulation/1", "model": self.model, "columns": json.dumps(columns), "status": self.status}
+        about |= {f"unit:{column['name']}": column["unit"] for column in columns if column["unit"] is not None}
+        table = pyarrow.table({"time": self.time, **self._values})
+        pyarrow.parquet.write_table(table.replace_schema_metadata(about), os.fspath(path))
 
     def plot(self, *names: str, ax: Any = None) -> Any:
         """Plot columns over the time with Matplotlib.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -136,3 +137,38 @@ def equations(program: str, states: tuple[str, ...], outputs: tuple[str, ...]) -
         for name, at in zip(outputs, roots["outputs"], strict=True)
     ]
     return found, results
+
+
+def quotient(above: list[Any], below: list[Any]) -> Any:
+    """A quotient of polynomials in ``s`` of their coefficients, the highest power first."""
+    s = sympy.Symbol("s")
+    sides = [
+        sympy.Add(*(value * s**power for power, value in enumerate(reversed(side)))) for side in (above, below)
+    ]
+    return sympy.oo if sides[1] == 0 else sides[0] / sides[1]
+
+
+#: A name of the language, with its entry and its parts.
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(\[[\d, ]+\])?(\.\w+(\[[\d, ]+\])?)*")
+
+
+def parse(text: str) -> Any:
+    """An expression of the JSON: sums, products and powers of numbers, parameters and functions of them."""
+    names: dict[str, Any] = {}
+
+    def place(match: re.Match[str]) -> str:
+        name = match.group()
+        is_call = text[match.end() : match.end() + 1] == "("
+        short = f"q{len(names)}_"
+        names[short] = _FUNCTIONS[name] if is_call else sympy.pi if name == "pi" else sympy.Symbol(name)
+        return short
+
+    return sympy.sympify(_NAME.sub(place, text).replace("^", "**"), locals=names, rational=True)
+
+
+def ratio(data: dict[str, Any]) -> Any:
+    """A quotient of the JSON, ``{"num", "den"}`` with texts or numbers."""
+    sides = [
+        [parse(value) if isinstance(value, str) else sympy.Float(value) for value in data[side]] for side in ("num", "den")
+    ]
+    return quotient(*sides)

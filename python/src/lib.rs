@@ -3,6 +3,7 @@
 //! Results leave as NumPy arrays and as the JSON of the command line; errors are made by `lgm/_errors.py`. The interpreter is free
 //! while a model is compiled or run.
 
+mod analyses;
 mod buffers;
 mod errors;
 mod expressions;
@@ -65,6 +66,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    analyses::register(module)?;
     module.add_class::<session::Session>()?;
     module.add_class::<rhs::Rhs>()
 }

@@ -4,6 +4,7 @@ use crate::buffers::doubles;
 use crate::errors::{compile_error, described};
 use lgm_emit::rows::Column;
 use lgm_session::Session;
+use lgm_session::analysis::sensitivities::prepare_sensitivities;
 use lgm_session::diagnostics::as_json;
 use lgm_session::run::columns::Written;
 use lgm_session::run::failures::{self, instant};
@@ -11,7 +12,9 @@ use lgm_session::run::happened::Happened;
 use lgm_session::run::inputs::InputValue;
 use lgm_session::run::plan::RunOptions;
 use lgm_session::run::ready::{Ready, is_interruption};
+use lgm_session::run::verified::{Verification, run_verified};
 use lgm_simulate::{Failure, Function, Progress, Signal, Sink, Stop, Summary, Table};
+use lgm_source::diagnostic::{Diagnostic, has_errors};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -147,25 +150,44 @@ pub struct Outcome {
     times: Vec<f64>,
     values: Vec<Vec<f64>>,
     happened: Happened,
-    notes: Vec<lgm_source::diagnostic::Diagnostic>,
+    notes: Vec<Diagnostic>,
+    verification: Option<Verification>,
     ended: Result<Summary, Failure>,
+}
+
+/// What a run is asked for.
+pub struct RunRequest {
+    /// The options of the plan.
+    pub options: RunOptions,
+    /// The signals of the inputs.
+    pub inputs: Vec<RunInput>,
+    /// A function of the share of the run that is done.
+    pub progress: Option<Py<PyAny>>,
+    /// True if the run is verified.
+    pub verify: bool,
+    /// The parameters by which outputs and states are differentiated.
+    pub sensitivities: Vec<String>,
 }
 
 impl Outcome {
     /// Makes a run.
-    pub fn of(
-        py: Python<'_>,
-        session: &Session,
-        options: &RunOptions,
-        inputs: Vec<RunInput>,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<Outcome> {
+    pub fn of(py: Python<'_>, session: &Session, request: RunRequest) -> PyResult<Outcome> {
+        let RunRequest {
+            options,
+            inputs,
+            progress,
+            verify,
+            sensitivities,
+        } = request;
         let raised = Raised::default();
         let mut all = Vec::with_capacity(inputs.len());
         for input in &inputs {
             all.push((input.0.clone(), given(py, input, &raised)?));
         }
-        let prepared = py.detach(|| session.prepare(options, &all));
+        let prepared = py.detach(|| match sensitivities.is_empty() {
+            true => session.prepare(&options, &all),
+            false => prepare_sensitivities(session, &options, &all, &sensitivities),
+        });
         let prepared = prepared.map_err(|faults| compile_error(py, &faults))?;
         let ready = prepared.ready;
         for (name, kind, _, rate) in &inputs {
@@ -190,7 +212,17 @@ impl Outcome {
             last: Mutex::new(Instant::now()),
         };
         let mut happened = Happened::default();
-        let ended = py.detach(|| ready.run(&mut kept, &watch, &mut happened));
+        let mut verification = None;
+        let ended = py.detach(|| match verify {
+            false => ready.run(&mut kept, &watch, &mut happened),
+            true => {
+                let run = run_verified(&ready, &prepared.origin, &mut kept, &watch, &mut happened);
+                run.map(|(summary, found)| {
+                    verification = Some(found);
+                    summary
+                })
+            }
+        });
         if let Some(error) = raised.take() {
             return Err(error);
         }
@@ -209,6 +241,7 @@ impl Outcome {
             values,
             happened,
             notes,
+            verification,
             ended,
         })
     }
@@ -222,6 +255,7 @@ impl Outcome {
             values,
             happened,
             notes,
+            verification,
             ended,
         } = self;
         let dict = PyDict::new(py);
@@ -236,6 +270,15 @@ impl Outcome {
         let events = events.map(|event| (event.time, event.kind, event.element, event.from, event.to, event.lost));
         dict.set_item("events", events.collect::<Vec<_>>())?;
         dict.set_item("notes", as_json(&ready.map, &notes).to_string())?;
+        if let Some(found) = verification {
+            let (text, json) = described(&ready.map, &found.diagnostics);
+            let parts = (
+                found.summary,
+                found.gaps,
+                has_errors(&found.diagnostics).then_some((text, json)),
+            );
+            dict.set_item("verification", parts)?;
+        }
         match &ended {
             Ok(summary) => {
                 let stats = PyDict::new(py);

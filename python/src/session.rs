@@ -4,22 +4,19 @@ use crate::buffers::{doubles, integers};
 use crate::errors::{compile_error, compile_error_of};
 use crate::expressions::Program;
 use crate::rhs::Rhs;
-use crate::run::{Outcome, RunInput};
-use lgm_analysis::{ModeRequest, modes};
+use crate::run::{Outcome, RunInput, RunRequest};
 use lgm_draw::{Kind, Manner, Theme, svg_in};
 use lgm_emit::code::{CodeOptions, Target};
 use lgm_emit::{DocumentOptions, MatrixOptions};
 use lgm_equations::{StateRequest, StateSystem};
 use lgm_explain::derivation::{Piece, pieces};
 use lgm_model::system::{LinearForm, SparseMatrix};
-use lgm_session::analysis::modes::{modes_json, with_storage};
 use lgm_session::analysis::response::{Extras, find};
 use lgm_session::analysis::transfer::{Form, TransferResults, transfer, transfer_json};
 use lgm_session::diagnostics::as_json;
 use lgm_session::run::plan::RunOptions;
 use lgm_session::{Choice, Faults, States, Value};
 use lgm_simulate::Method;
-use lgm_source::diagnostic::has_errors;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -28,7 +25,7 @@ use std::path::PathBuf;
 
 /// A model with its values.
 #[pyclass(frozen, module = "lgm._native")]
-pub struct Session(lgm_session::Session);
+pub struct Session(pub(crate) lgm_session::Session);
 
 /// A value of a parameter: a number, a text, or a list of these.
 fn value(of: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -91,12 +88,12 @@ impl Session {
         made.map(Session).map_err(|faults| compile_error(py, &faults))
     }
 
-    fn between<'s>(&'s self, py: Python<'_>, symbolic: bool) -> PyResult<&'s StateSystem> {
+    pub(crate) fn between<'s>(&'s self, py: Python<'_>, symbolic: bool) -> PyResult<&'s StateSystem> {
         let found = py.detach(|| self.0.between_events(symbolic));
         found.map_err(|faults| compile_error(py, &faults))
     }
 
-    fn fault(&self, py: Python<'_>, diagnostics: Vec<lgm_source::diagnostic::Diagnostic>) -> PyErr {
+    pub(crate) fn fault(&self, py: Python<'_>, diagnostics: Vec<lgm_source::diagnostic::Diagnostic>) -> PyErr {
         compile_error_of(py, self.0.compilation().map(), diagnostics)
     }
 
@@ -322,31 +319,6 @@ impl Session {
         Ok(parts.collect())
     }
 
-    /// The JSON of `lgm modes`.
-    fn modes(&self, py: Python<'_>, shapes: bool) -> PyResult<String> {
-        if !shapes {
-            let system = self.between(py, true)?;
-            return self.found_modes(py, system, ModeRequest::default());
-        }
-        let whole = py
-            .detach(|| self.0.whole(true))
-            .map_err(|faults| compile_error(py, &faults))?;
-        let request = self.0.compilation().request();
-        let mut diagnostics = Vec::new();
-        let retain = request.equations.retain.clone();
-        let asked = request.linearize;
-        let found = py.detach(|| with_storage(&whole, retain, asked, true, &mut diagnostics));
-        let Some((_, system, storage)) = found else {
-            return Err(self.fault(py, diagnostics));
-        };
-        let request = ModeRequest {
-            shapes,
-            storage,
-            ..ModeRequest::default()
-        };
-        self.found_modes(py, &system, request)
-    }
-
     /// A drawing as SVG.
     fn draw(&self, py: Python<'_>, kind: Option<&str>, dark: bool, values: bool) -> PyResult<String> {
         let kind = match kind {
@@ -395,7 +367,7 @@ impl Session {
     }
 
     /// Runs the model; see `_model.py` for the arguments.
-    #[pyo3(signature = (inputs, progress, *, start, stop, points, rtol, atol, method, max_steps, events, from_equilibrium))]
+    #[pyo3(signature = (inputs, progress, *, start, stop, points, rtol, atol, method, max_steps, events, from_equilibrium, verify, sensitivities))]
     #[allow(clippy::too_many_arguments)]
     fn simulate<'py>(
         &self,
@@ -411,6 +383,8 @@ impl Session {
         max_steps: Option<u64>,
         events: bool,
         from_equilibrium: bool,
+        verify: bool,
+        sensitivities: Vec<String>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let method = method.map(|word| {
             let words = Method::ALL.map(|entry| entry.1).join(", ");
@@ -428,7 +402,14 @@ impl Session {
             events,
             from_equilibrium,
         };
-        Outcome::of(py, &self.0, &options, inputs, progress)?.into_dict(py)
+        let request = RunRequest {
+            options,
+            inputs,
+            progress,
+            verify,
+            sensitivities,
+        };
+        Outcome::of(py, &self.0, request)?.into_dict(py)
     }
 
     /// The right sides as a function of arrays.
@@ -437,17 +418,5 @@ impl Session {
             .detach(|| self.0.numbers())
             .map_err(|faults| compile_error(py, &faults))?;
         Rhs::new(py, system)
-    }
-}
-
-impl Session {
-    fn found_modes(&self, py: Python<'_>, system: &StateSystem, request: ModeRequest) -> PyResult<String> {
-        let mut diagnostics = Vec::new();
-        let found = py.detach(|| modes(system, &request, &mut diagnostics));
-        let found = found.map_err(|fault| self.fault(py, vec![*fault]))?;
-        match has_errors(&diagnostics) {
-            true => Err(self.fault(py, diagnostics)),
-            false => Ok(modes_json(system, &found, request.shapes, &[]).to_string()),
-        }
     }
 }

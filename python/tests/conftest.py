@@ -1,6 +1,9 @@
 import functools
 import os
 import pathlib
+import subprocess
+import sys
+import tempfile
 
 import pytest
 
@@ -18,6 +21,30 @@ def loaded(path):
     except lgm.CompileError as error:
         assert error.diagnostics[-1].code == "LGM0910", path
         return None
+
+
+def command(*arguments):
+    """What the command prints. Analyses run in this process; runs in one of their own, since they listen for Ctrl-C."""
+    words = ["lgm", *map(str, arguments)]
+    if words[1] == "simulate":
+        done = subprocess.run(
+            [sys.executable, "-m", "lgm._command", *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+    kept, folder = os.dup(1), os.getcwd()
+    with tempfile.TemporaryFile("w+") as file:
+        os.dup2(file.fileno(), 1)
+        os.chdir(ROOT)
+        try:
+            code = lgm._native.run_command(words)
+        finally:
+            os.chdir(folder)
+            os.dup2(kept, 1)
+            os.close(kept)
+        file.seek(0)
+        assert code == 0, words
+        return file.read()
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def test_public_things_are_described():
     assert missing == []
 
 
-@pytest.mark.parametrize("page", ["python/README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["python/README.md", "docs/python.md", "docs/python/analyses.md", "docs/python/fits.md"])
 def test_pages_run(page, tmp_path, monkeypatch):
     """All Python blocks of a page, one after the other."""
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
@@ -46,8 +46,10 @@ def test_pages_run(page, tmp_path, monkeypatch):
     import matplotlib
 
     matplotlib.use("Agg")
-    for path in ROOT.glob("examples/*.lgm"):
-        (tmp_path / path.name).write_text(path.read_text())
+    for path in [*ROOT.glob("examples/*.lgm"), *ROOT.glob("examples/switching/*.lgm")]:
+        copy = tmp_path / path.relative_to(ROOT / "examples")
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_text(path.read_text())
     monkeypatch.chdir(tmp_path)
     scope = {"__name__": "page"}
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -81,11 +81,6 @@ impl LinearizeArguments {
         self.linearize || self.equilibrium || !self.at.is_empty() || self.along.is_some()
     }
 
-    /// Returns true if the operating point must be an equilibrium.
-    pub(super) fn equilibrium(&self) -> bool {
-        self.equilibrium
-    }
-
     /// Returns true if the operating point requires the whole model, as an equilibrium or a point of a run.
     pub(super) fn is_of_whole_model(&self) -> bool {
         self.equilibrium || self.along.is_some()

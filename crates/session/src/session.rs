@@ -8,6 +8,7 @@ use crate::drawing;
 use crate::run::inputs::{InputOptions, InputValue, say_where_tables_end};
 use crate::run::plan::{RunOptions, length_by_modes};
 use crate::run::ready::Ready;
+use crate::run::verified::Origin;
 use lgm_analysis::LinearizeRequest;
 use lgm_compilation::{Compilation, Request, Whole};
 use lgm_draw::{Drawing, Kind, Manner};
@@ -40,11 +41,16 @@ pub struct Session {
     code: OnceLock<Result<(SourceMap, Whole), Faults>>,
 }
 
+/// A change of the equations of a run.
+pub(crate) type Change<'c> = &'c dyn Fn(&StateSystem) -> Result<StateSystem, Box<Diagnostic>>;
+
 /// A run that is ready to start, and remarks on it.
 #[derive(Debug)]
 pub struct Prepared {
     /// The run.
     pub ready: Ready,
+    /// The reference for verifying the run.
+    pub origin: Origin,
     /// Warnings and remarks.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -232,6 +238,16 @@ impl Session {
         Ok(whole.expect("invariant: there are equations without errors"))
     }
 
+    /// Returns the equations with symbolic parameters in the form that runs with varied values use
+    /// ([`fit`](crate::analysis::fit::fit)).
+    ///
+    /// # Errors
+    ///
+    /// If the equations are singular with the numbers of the parameters.
+    pub fn parametric(&self) -> Result<Compilation, Faults> {
+        whole(self.asked(false, |options| (options.readable, options.numeric) = (false, true)))
+    }
+
     /// Compiles the same texts and values in another form.
     fn asked(&self, open_discretes: bool, change: impl FnOnce(&mut Options)) -> Compilation {
         self.compilation.asked_anew(|_, request| {
@@ -251,12 +267,22 @@ impl Session {
     ///
     /// If an input has no signal or an unknown name, or the options contradict each other.
     pub fn prepare(&self, options: &RunOptions, inputs: &[(String, InputValue)]) -> Result<Prepared, Faults> {
+        self.prepare_changed(options, inputs, None)
+    }
+
+    /// Compiles a run of changed equations, which have symbolic parameters if `change` is given.
+    pub(crate) fn prepare_changed(
+        &self,
+        options: &RunOptions,
+        inputs: &[(String, InputValue)],
+        change: Option<Change<'_>>,
+    ) -> Result<Prepared, Faults> {
         let mut read = InputOptions::default();
         let compilation = self.compilation.asked_anew(|map, request| {
             read = InputOptions::of(inputs, map);
             (request.verify, request.every_model) = (false, false);
             request.settings.inputs = read.expressions();
-            (request.equations.symbolic, request.equations.numeric) = (false, true);
+            (request.equations.symbolic, request.equations.numeric) = (change.is_some(), true);
             // Nobody reads the equations of a run.
             request.equations.readable = false;
             request.linearize = None;
@@ -266,9 +292,10 @@ impl Session {
         let (mut map, whole) = compilation.into_parts();
         let Whole {
             model,
-            system,
+            graph,
+            mut system,
+            retained,
             switched,
-            ..
         } = whole.expect("invariant: there are equations without errors");
         let signals = read.signals(&system, &mut map, &mut diagnostics);
         diagnostics.extend(
@@ -287,8 +314,25 @@ impl Session {
             return Err(Faults { map, diagnostics });
         };
         say_where_tables_end(&system, &signals, &plan, &mut diagnostics);
+        if let Some(change) = change {
+            system = change(&system).map_err(|fault| Faults {
+                map: map.clone(),
+                diagnostics: vec![*fault],
+            })?;
+        }
         let ready = Ready::new(map, system, signals, plan, switched);
-        Ok(Prepared { ready, diagnostics })
+        let states = self.compilation.request().equations.states;
+        let origin = Origin {
+            model,
+            graph,
+            retained,
+            states,
+        };
+        Ok(Prepared {
+            ready,
+            origin,
+            diagnostics,
+        })
     }
 
     /// Returns the drawing of the model, by default in its own notation.

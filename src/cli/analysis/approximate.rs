@@ -3,18 +3,17 @@
 use super::pictures::{compared, picture};
 use super::realisation::model_text;
 use super::response::frequencies;
-use super::shared::{LinearModel, rows_json, write_json, write_matrix};
+use super::shared::{LinearModel, write_json, write_matrix};
 use crate::cli::files::disk::{write_result, write_text as write_file};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
-use lgm_analysis::{MomentRequest, Moments, Reduced, ReductionMethod, StateSpace, match_moments, reduce_order};
+use lgm_analysis::ReductionMethod;
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
-use lgm_session::analysis::modes::with_storage;
+use lgm_session::analysis::approximate::{ApproximatedModel, MatchRequest, match_at, truncate};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -68,6 +67,25 @@ enum Method {
     Moments,
 }
 
+impl Method {
+    /// Returns the method of a truncation.
+    fn truncation(self) -> ReductionMethod {
+        match self {
+            Method::Modal => ReductionMethod::Modal,
+            _ => ReductionMethod::Balanced,
+        }
+    }
+
+    /// Returns the command-line value.
+    fn word(self) -> &'static str {
+        match self {
+            Method::Balanced => "balanced",
+            Method::Modal => "modal",
+            Method::Moments => "moments",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Kept {
     SecondOrder,
@@ -79,18 +97,6 @@ enum Format {
     Json,
     /// A model
     Lgm,
-}
-
-/// The reduced model, from any of the methods.
-struct ApproximatedModel {
-    space: StateSpace,
-    hankel: Vec<f64>,
-    bound: Option<f64>,
-    /// Errors at frequencies, if they were measured.
-    errors: Vec<(f64, f64)>,
-    states: Vec<String>,
-    /// The number of outputs of the model.
-    outputs: usize,
 }
 
 /// Runs the command.
@@ -123,7 +129,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         report::print(&map, &[remark.help(help)]);
     }
     let written = write_result(arguments.output.as_deref(), &mut |out| match arguments.format {
-        Format::Json => write_json(&as_json(&system, &found, arguments.method), out),
+        Format::Json => write_json(&found.json(&system, arguments.method.word()), out),
         Format::Text => write_text(&system, &found, out),
         Format::Lgm => out.write_all(model_text(&system, found.outputs, &found.space, "Reduced").as_bytes()),
     });
@@ -138,28 +144,19 @@ fn misused(option: &str, help: &str) -> Diagnostic {
 
 /// Reduces the model by balanced or modal truncation.
 fn truncated(arguments: &Arguments) -> Asked {
-    let method = match arguments.method {
-        Method::Modal => ReductionMethod::Modal,
-        _ => ReductionMethod::Balanced,
-    };
-    let asked = arguments.model.ask(true, |system, diagnostics| {
+    arguments.model.ask(true, |system, diagnostics| {
         if arguments.keep.is_some() {
             diagnostics.push(misused("--keep", "it is an option of `--method moments`"));
             return None;
         }
-        let found = reduce_order(system, arguments.order, method, arguments.match_dc);
+        let found = truncate(
+            system,
+            arguments.order,
+            arguments.method.truncation(),
+            arguments.match_dc,
+        );
         found.map_err(|fault| diagnostics.push(*fault)).ok()
-    });
-    let (map, system, Reduced { space, hankel, bound }) = asked?;
-    let found = ApproximatedModel {
-        states: (1..=space.a.nrows()).map(|at| format!("x{at}")).collect(),
-        space,
-        hankel,
-        bound: bound.is_finite().then_some(bound),
-        errors: Vec::new(),
-        outputs: system.outputs.len(),
-    };
-    Ok((map, system, found))
+    })
 }
 
 /// Reduces the model by moment matching at frequencies.
@@ -189,88 +186,21 @@ fn moments(arguments: &Arguments) -> Asked {
         return Err(outcome);
     }
     let (map, whole) = model.whole(false)?;
-    let outputs = whole.system.outputs.len();
-    let found = with_storage(
-        &whole,
-        model.states.retained(),
-        model.linearize.asked(false),
-        false,
-        &mut diagnostics,
-    );
-    let found = found.and_then(|(_, system, storage)| {
-        let request = MomentRequest {
-            order: arguments.order,
-            omega: &omega,
-            outputs,
-            storage: &storage,
-            keeps_second_order: arguments.keep.is_some(),
-        };
-        let found = match_moments(&system, &request);
-        let found = found.map_err(|fault| diagnostics.push(*fault)).ok()?;
-        Some((system, found))
-    });
+    let request = MatchRequest {
+        order: arguments.order,
+        omega: &omega,
+        keeps_second_order: arguments.keep.is_some(),
+    };
+    let (retain, linearized) = (model.states.retained(), model.linearize.asked(false));
+    let found = match_at(&whole, retain, linearized, &request, &mut diagnostics);
     report::print(&map, &diagnostics);
-    let Some((system, moments)) = found else {
+    let Some((system, found)) = found else {
         return Err(match report::outcome(&diagnostics) {
             Outcome::Success => Outcome::Failure,
             outcome => outcome,
         });
     };
-    let states = state_names(&moments);
-    let Moments {
-        space, errors, bound, ..
-    } = moments;
-    let found = ApproximatedModel {
-        space,
-        hankel: Vec::new(),
-        bound,
-        errors,
-        states,
-        outputs,
-    };
     Ok((map, system, found))
-}
-
-/// Returns the names of the states. If kinds stay separate, states of across variables are named a, the others t.
-fn state_names(found: &Moments) -> Vec<String> {
-    let order = found.space.a.nrows();
-    let name = |at: usize| match found.first_kind {
-        None => format!("x{}", at + 1),
-        Some(first) if at < first => format!("a{}", at + 1),
-        Some(first) => format!("t{}", at + 1 - first),
-    };
-    (0..order).map(name).collect()
-}
-
-fn as_json(system: &StateSystem, found: &ApproximatedModel, method: Method) -> Value {
-    let inputs: Vec<&str> = system.declared_inputs().map(|input| &*input.name).collect();
-    let outputs = system.outputs.iter().take(found.outputs);
-    let outputs: Vec<&str> = outputs.map(|output| &*output.name).collect();
-    let mut value = json!({
-        "schema": "lgm-approximate/1",
-        "order": found.space.a.nrows(),
-        "method": match method {
-            Method::Balanced => "balanced",
-            Method::Modal => "modal",
-            Method::Moments => "moments",
-        },
-        "hankel": found.hankel,
-        "bound": found.bound,
-        "states": found.states,
-        "inputs": inputs,
-        "outputs": outputs,
-        "A": rows_json(&found.space.a),
-        "B": rows_json(&found.space.b),
-        "C": rows_json(&found.space.c),
-        "D": rows_json(&found.space.d),
-    });
-    if method == Method::Moments {
-        let errors = found.errors.iter();
-        value["errors"] = errors
-            .map(|(omega, error)| json!({"omega": omega, "relative": error}))
-            .collect();
-    }
-    value
 }
 
 fn write_text(system: &StateSystem, found: &ApproximatedModel, out: &mut dyn Write) -> io::Result<()> {

@@ -10,15 +10,12 @@ use crate::cli::files::disk::{write_result, write_text};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
-use lgm_algebra::expr::SymbolId;
 use lgm_analysis::{Mode, ModeRequest, integrals_of_outputs, modes};
 use lgm_emit::significant;
 use lgm_equations::{Options, StateSystem};
-use lgm_session::analysis::modes::{modes_json, with_storage};
+use lgm_session::analysis::modes::{modes_json, varied_parameters, with_storage};
 use lgm_source::SourceMap;
-use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
-use lgm_source::nearest::did_you_mean;
 use num_complex::Complex;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -213,7 +210,8 @@ fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) 
         }
         false => (whole.system, Vec::new()),
     };
-    let sensitivity = parameters(arguments, &system, whole.model.parameters.len(), diagnostics);
+    let declared = whole.model.parameters.len();
+    let sensitivity = varied_parameters(&arguments.sensitivity, &system, declared, diagnostics);
     if has_errors(diagnostics) {
         return None;
     }
@@ -233,48 +231,6 @@ fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) 
             None
         }
     }
-}
-
-/// Returns the parameters of `--sensitivity`. If the equations contain values of a numeric equilibrium, these values depend on the
-/// parameters in an unknown way.
-fn parameters(
-    arguments: &Arguments,
-    system: &StateSystem,
-    declared: usize,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<SymbolId> {
-    if !arguments.sensitivity.is_empty() && system.parameters.len() > declared {
-        let message =
-            "the sensitivities are unknown: the equilibrium depends on the parameters but is only known numerically";
-        let fault = Diagnostic::error(Code::LGM0934, message);
-        diagnostics.push(fault.help(
-            "give the equilibrium in terms of the parameters, `--at \"x=m*g/k\"`, or compare two values with `--set`",
-        ));
-    }
-    let entries: Vec<_> = system
-        .parameters
-        .iter()
-        .flat_map(|parameter| &parameter.entries)
-        .collect();
-    let named = |symbol: SymbolId| &*system.exprs.symbol_info(symbol).name;
-    let mut found = Vec::new();
-    for name in &arguments.sensitivity {
-        match entries.iter().find(|entry| named(entry.symbol) == name) {
-            Some(entry) => found.push(entry.symbol),
-            None => {
-                let fault = Diagnostic::error(
-                    Code::LGM0905,
-                    format!("`--sensitivity {name}`: the model has no parameter `{name}`"),
-                );
-                let help = did_you_mean(name, entries.iter().map(|entry| named(entry.symbol)));
-                diagnostics.push(match help {
-                    Some(help) => fault.help(help),
-                    None => fault,
-                });
-            }
-        }
-    }
-    found
 }
 
 /// Prints the poles as a table. The upper pole of a conjugate pair represents both.

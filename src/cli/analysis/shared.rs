@@ -269,12 +269,6 @@ pub(super) fn frequency(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns a matrix as rows of numbers.
-pub(in crate::cli) fn rows_json(matrix: &Matrix) -> Value {
-    let row = |row: usize| matrix.row(row).iter().copied().collect::<Vec<f64>>();
-    (0..matrix.nrows()).map(row).map(Value::from).collect()
-}
-
 /// Writes a matrix as text under its name, with dots for zeros.
 pub(in crate::cli) fn write_matrix(name: &str, matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{name} =")?;

@@ -1,12 +1,13 @@
 //! `lgm structure`
 
-use super::shared::{Format, LinearModel, rows_json, write_json};
+use super::shared::{Format, LinearModel, write_json};
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{Structure, structure};
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
+use lgm_session::analysis::rows_json;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

@@ -6,9 +6,9 @@ use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{ModelArguments, StateArguments};
 use lgm_equations::Options;
-use lgm_equations::switching::{Explored, ExploredModes, explore};
+use lgm_equations::switching::{Explored, explore};
+use lgm_session::analysis::switching::{MOST_COMBINATIONS, switching_json};
 use lgm_source::stack;
-use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
 /// Prints the reachable combinations of modes, with the order, dependent storage and conflicts of each.
@@ -27,7 +27,7 @@ pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     states: StateArguments,
     /// Stop after this number of combinations
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = MOST_COMBINATIONS, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     most: u64,
     /// The format of the output
     #[arg(long, value_enum, default_value = "text")]
@@ -52,34 +52,10 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     let options = &compilation.request().equations;
     let found = stack::deep(|| explore(model, options, arguments.most as usize));
     let written = write_result(None, &mut |out| match arguments.format {
-        Format::Json => write_json(&as_json(&found), out),
+        Format::Json => write_json(&switching_json(&found), out),
         Format::Text => write_text(&found, out),
     });
     report::after_writing(compilation.map(), written)
-}
-
-fn as_json(found: &Explored) -> Value {
-    let modes = |each: &ExploredModes| {
-        let pairs = each
-            .modes
-            .iter()
-            .map(|mode| (mode.0.to_string(), Value::from(&*mode.1)));
-        Value::Object(pairs.collect::<Map<String, Value>>())
-    };
-    let combinations = found.combinations.iter().map(|each| {
-        json!({
-            "mode": modes(each),
-            "order": each.order,
-            "dependent": each.dependent,
-            "conflict": each.conflict,
-        })
-    });
-    json!({
-        "schema": "lgm-switching/1",
-        "possible": found.possible,
-        "complete": found.is_complete,
-        "combinations": combinations.collect::<Vec<Value>>(),
-    })
 }
 
 fn write_text(found: &Explored, out: &mut dyn Write) -> io::Result<()> {

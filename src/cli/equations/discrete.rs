@@ -1,13 +1,14 @@
 //! `lgm equations --discretize`
 
 use super::arguments::{Arguments, Format, HoldName};
-use crate::cli::analysis::shared::{rows_json, write_json, write_matrix};
+use crate::cli::analysis::shared::{write_json, write_matrix};
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_analysis::{Discrete, Hold, discretize};
 use lgm_emit::MatrixOptions;
 use lgm_equations::{Options, StateSystem};
+use lgm_session::analysis::rows_json;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};

@@ -17,16 +17,15 @@ use super::{interrupt, report};
 use crate::Whole;
 use crate::cli::outcome::Outcome;
 use crate::cli::report::misuse;
-use lgm_equations::bond::BondGraph;
-use lgm_equations::{FlatGraph, Options};
-use lgm_model::{ElementId, Model};
+use lgm_equations::Options;
 use lgm_session::run::columns::{Curve, Written};
 use lgm_session::run::failures;
-use lgm_session::run::happened::{Happened, events_table, tally, verify};
+use lgm_session::run::happened::{Happened, events_table, tally};
 use lgm_session::run::inputs::{InputOptions, say_where_tables_end};
 use lgm_session::run::plan::length_by_modes;
 use lgm_session::run::ready::{Ready, is_interruption};
-use lgm_simulate::{Failure, FailureKind, Report, Summary, Verifier, simulate};
+use lgm_session::run::verified::{Origin, Verification, run_verified};
+use lgm_simulate::{Failure, FailureKind, Summary};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::has_errors;
@@ -101,7 +100,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     say_where_tables_end(&system, &signals, &plan, &mut diagnostics);
     report::print(&map, &diagnostics);
     let ready = Ready::new(map, system, signals, plan, switched);
-    let origin = arguments.verify.then_some(Origin { model, graph, retained });
+    let states = arguments.states.request();
+    let origin = arguments.verify.then_some(Origin {
+        model,
+        graph,
+        retained,
+        states,
+    });
     interrupt::listen();
     match runs {
         Some(runs) => batch::run(arguments, &ready, &runs, &written, &shown),
@@ -121,7 +126,7 @@ fn single(
     let wanted = if arguments.draws() { shown } else { &[] };
     let mut plotter = Plotter::asked_for(arguments, system, plan, wanted);
     let mut ended: Option<Result<Summary, Failure>> = None;
-    let mut report: Option<Report> = None;
+    let mut report: Option<Verification> = None;
     let mut happened = Happened {
         counts_energy: arguments.plan.events_file().is_some(),
         ..Happened::default()
@@ -131,11 +136,13 @@ fn single(
         let mut recorder = Recorder::begin(stream, format, &system.model, columns, &mut plotter, &ready.inputs)?;
         let result = match origin {
             None => ready.run(&mut recorder, &watch, &mut happened),
-            Some(_) if ready.switched.is_some() => ready.run(&mut recorder, &watch, &mut happened),
-            Some(origin) => verified(arguments, ready, origin, &mut recorder, &watch).map(|(summary, found)| {
-                report = found;
-                summary
-            }),
+            Some(origin) => {
+                let run = run_verified(ready, origin, &mut recorder, &watch, &mut happened);
+                run.map(|(summary, found)| {
+                    report = Some(found);
+                    summary
+                })
+            }
         };
         watch.clear();
         let keeps = arguments.keep || result.as_ref().map_or_else(is_interruption, |_| true);
@@ -166,9 +173,6 @@ fn single(
             }
             if let Some(found) = &report {
                 outcome = report_verification(&ready.map, found);
-            }
-            if origin.is_some() && ready.switched.is_some() {
-                outcome = report_switched(ready, &happened);
             }
         }
         Some(Err(failure)) if matches!(failure.kind, FailureKind::Stopped(_)) && !is_interruption(failure) => {
@@ -208,53 +212,17 @@ fn report_events(arguments: &Arguments, happened: &Happened, is_finished: bool) 
     fault
 }
 
-/// The reference for verifying a run.
-struct Origin {
-    model: Model,
-    graph: BondGraph,
-    retained: Vec<ElementId>,
-}
-
-/// Executes a run and verifies it at the same time.
-fn verified(
-    arguments: &Arguments,
-    ready: &Ready,
-    origin: &Origin,
-    recorder: &mut Recorder<'_, '_>,
-    watch: &Watch,
-) -> Result<(Summary, Option<Report>), Failure> {
-    let states = arguments.states.request();
-    let graph = FlatGraph::new(&origin.model, &origin.graph, &ready.system, &origin.retained, states);
-    let graph = graph.map_err(|diagnostic| Failure::new(ready.plan.start, FailureKind::Refused(diagnostic.message)))?;
-    let refused = || FailureKind::Refused("the flat graph of the model has no equations to verify the run with".into());
-    let graph = graph.ok_or_else(|| Failure::new(ready.plan.start, refused()))?;
-    let Ready {
-        system,
-        kernels,
-        parameters,
-        inputs,
-        plan,
-        ..
-    } = ready;
-    let mut verifier = Verifier::new(graph, system, kernels, parameters, inputs, plan, recorder)?;
-    let all = Verifier::plan_of(plan);
-    let summary = simulate(system, kernels, parameters, inputs, &all, &mut verifier, watch)?;
-    let (report, last) = verifier.finish(summary.steps);
-    last.map_err(|stop| Failure::new(plan.stop, FailureKind::Stopped(stop)))?;
-    Ok((summary, Some(report)))
-}
-
 /// Reports the verified properties and any violations.
-fn report_verification(map: &SourceMap, found: &Report) -> Outcome {
-    let diagnostics = found.diagnostics();
-    report::print(map, &diagnostics);
-    if diagnostics.is_empty() {
-        eprintln!("{}", found.summary());
+fn report_verification(map: &SourceMap, found: &Verification) -> Outcome {
+    report::print(map, &found.diagnostics);
+    let outcome = report::outcome(&found.diagnostics);
+    if outcome == Outcome::Success {
+        eprintln!("{}", found.summary);
     }
-    if let Some(gaps) = found.gaps() {
+    if let Some(gaps) = &found.gaps {
         eprintln!("{gaps}");
     }
-    report::outcome(&diagnostics)
+    outcome
 }
 
 /// Reports why a run ended before its stop time.
@@ -270,20 +238,6 @@ fn report_failure(arguments: &Arguments, ready: &Ready, failure: &Failure) -> Ou
     }
     report::print(&ready.map, &[diagnostic]);
     Outcome::Failure
-}
-
-/// Reports whether the equations of a run with events agree with the laws.
-fn report_switched(ready: &Ready, happened: &Happened) -> Outcome {
-    let Some(switched) = &ready.switched else {
-        return Outcome::Success;
-    };
-    let (diagnostics, words) = verify(&switched.events, &switched.options, happened);
-    report::print(&ready.map, &diagnostics);
-    let outcome = report::outcome(&diagnostics);
-    if outcome == Outcome::Success {
-        eprintln!("{words}");
-    }
-    outcome
 }
 
 /// Returns the status keyword for the result of a run.

@@ -1,11 +1,14 @@
 //! Poles with their shapes and sensitivities, as JSON, and the equations that mode shapes require.
 
+use lgm_algebra::expr::SymbolId;
 use lgm_analysis::{LinearizeRequest, Mode, StorageOutputs, linearize, with_storage_outputs};
 use lgm_compilation::Whole;
 use lgm_equations::bond::BondGraph;
 use lgm_equations::{Options, StateRequest, StateSystem, formulate_with_time};
 use lgm_model::Model;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
 use serde_json::{Value, json};
 
 /// Returns the JSON of `lgm modes`: all poles in 1/s, and natural frequencies in rad/s.
@@ -83,4 +86,48 @@ pub fn formulated(
     let (system, found) = linearize(&model, &system, &asked);
     diagnostics.extend(found.into_iter().filter(Diagnostic::is_error));
     Some((model, system?))
+}
+
+/// Returns the parameters with these names, for the sensitivities of poles. `declared` is the number of parameters of the model: if the
+/// equations contain values of a numeric equilibrium, these values depend on the parameters in an unknown way.
+pub fn varied_parameters(
+    names: &[String],
+    system: &StateSystem,
+    declared: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<SymbolId> {
+    if !names.is_empty() && system.parameters.len() > declared {
+        let message =
+            "the sensitivities are unknown: the equilibrium depends on the parameters but is only known numerically";
+        let fault = Diagnostic::error(Code::LGM0934, message);
+        diagnostics.push(fault.help(
+            "give the equilibrium in terms of the parameters, `--at \"x=m*g/k\"`, or compare two values with `--set`",
+        ));
+    }
+    let mut found = Vec::new();
+    for name in names {
+        match parameter_entry(system, name, "--sensitivity") {
+            Ok(place) => found.push(place.1),
+            Err(fault) => diagnostics.push(*fault),
+        }
+    }
+    found
+}
+
+/// Returns the place and the symbol of the parameter, or the entry of a parameter, that an option names.
+///
+/// # Errors
+///
+/// If the model has no such parameter.
+pub fn parameter_entry(system: &StateSystem, name: &str, option: &str) -> Result<(usize, SymbolId), Box<Diagnostic>> {
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let symbols: Vec<SymbolId> = entries.map(|entry| entry.symbol).collect();
+    let named = |symbol: &SymbolId| &*system.exprs.symbol_info(*symbol).name;
+    if let Some(place) = symbols.iter().position(|symbol| named(symbol) == name) {
+        return Ok((place, symbols[place]));
+    }
+    let message = format!("`{option} {name}`: the model has no parameter `{name}`");
+    let fault = Diagnostic::error(Code::LGM0905, message);
+    let help = did_you_mean(name, symbols.iter().map(named));
+    Err(Box::new(help.into_iter().fold(fault, Diagnostic::help)))
 }

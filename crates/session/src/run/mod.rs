@@ -7,3 +7,4 @@ pub mod inputs;
 pub mod plan;
 pub mod ready;
 pub mod record;
+pub mod verified;

@@ -1,8 +1,6 @@
 //! `lgm convert`
 
-use super::{
-    Seen, coefficients, find, kind_word, probed, ratio_json, ratio_text, sources_json, steps_json, write_steps,
-};
+use super::{ratio_text, write_steps};
 use crate::Whole;
 use crate::cli::analysis::polynomials::{polynomial, quotient};
 use crate::cli::analysis::shared::{LinearModel, write_json};
@@ -12,6 +10,9 @@ use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use lgm_algebra::expr::{ExprId, text, to_f64};
 use lgm_analysis::{Behind, Branch, Conversion, Equivalent, conversion, one_port_each, single_domain, stepwise};
+use lgm_session::analysis::one_port::{
+    Seen, coefficients, find, kind_word, probed, ratio_json, sources_json, steps_json,
+};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
@@ -102,7 +103,7 @@ fn model_text(arguments: &Arguments, whole: &Whole, diagnostics: &mut Vec<Diagno
     let mut system = |at: usize, test, measures: &[_]| {
         let behind = &found.behind[at];
         probed(
-            &arguments.model,
+            arguments.model.port_request(),
             of(behind),
             (test, measures, !arguments.numeric),
             &mut reasons,
@@ -159,7 +160,12 @@ fn convert(
     }
     let mut seen = Vec::new();
     for behind in &found.behind {
-        seen.push(find(&arguments.model, of(behind), arguments.numeric, diagnostics)?);
+        seen.push(find(
+            arguments.model.port_request(),
+            of(behind),
+            arguments.numeric,
+            diagnostics,
+        )?);
     }
     Some((found, seen))
 }

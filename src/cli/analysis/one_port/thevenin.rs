@@ -1,14 +1,14 @@
 //! `lgm thevenin`
 
-use super::{Seen, find, kind_word, ratio_json, ratio_text, sources_json, steps_json, write_steps};
+use super::{ratio_text, write_steps};
 use crate::cli::analysis::shared::{Format, LinearModel, write_json};
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
-use lgm_analysis::{Equivalent, Place, Reduction, stepwise};
+use lgm_analysis::{Equivalent, Reduction};
+use lgm_session::analysis::one_port::{kind_word, thevenin, thevenin_json};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// Prints the Thévenin equivalent at a port: an impedance, and a source for each input.
@@ -47,22 +47,12 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     };
     let mut diagnostics = Vec::new();
     let found = match &places[..] {
-        [place] => Place::named(&whole.model, place)
-            .map_err(|fault| diagnostics.push(*fault))
-            .ok()
-            .and_then(|place| {
-                let found = find(
-                    &model,
-                    Seen {
-                        network: &whole.model,
-                        place: &place,
-                        is_whole: true,
-                    },
-                    arguments.numeric,
-                    &mut diagnostics,
-                )?;
-                Some((found, stepwise(&whole.model, &place).unwrap_or_default()))
-            }),
+        [place] => thevenin(
+            &whole,
+            model.port_request(),
+            (place, arguments.numeric),
+            &mut diagnostics,
+        ),
         _ => {
             let fault = Diagnostic::error(Code::LGM0718, "choose a single point or pair of nodes");
             diagnostics.push(fault.help("name it once: `--at ELEM`, `--at NODE`, `--at a,b` or `--at ELEM.PORT`"));
@@ -77,19 +67,10 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         };
     };
     let written = write_result(None, &mut |out| match arguments.format {
-        Format::Json => write_json(&as_json(&found, &steps, arguments.numeric), out),
+        Format::Json => write_json(&thevenin_json(&found, &steps, arguments.numeric), out),
         Format::Text => write_text(&found, &steps, out),
     });
     report::after_writing(&map, written)
-}
-
-fn as_json(found: &Equivalent, steps: &[Reduction], numeric: bool) -> Value {
-    json!({
-        "source": sources_json(found, numeric),
-        "impedance": ratio_json(&found.impedance, numeric),
-        "kind": kind_word(found.kind),
-        "steps": steps_json(steps),
-    })
 }
 
 fn write_text(found: &Equivalent, steps: &[Reduction], out: &mut dyn Write) -> io::Result<()> {
