@@ -90,10 +90,12 @@ fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
     assert_eq!(written, paged, "the files of docs/codes are the pages");
 }
 
-/// What `check --verify` says of an example. Two tests ask for it.
-fn checked(code: &str, text: &str, files: &PageFiles) -> Arc<(SourceMap, Vec<Diagnostic>)> {
-    static KNOWN: Mutex<BTreeMap<(String, String), Arc<OnceLock<Arc<(SourceMap, Vec<Diagnostic>)>>>>> =
-        Mutex::new(BTreeMap::new());
+/// A text and what `check --verify` says of it.
+type Checked = Arc<(SourceMap, Vec<Diagnostic>)>;
+
+/// What `check --verify` says of an example of a page. Two tests ask for it.
+fn checked(code: &str, text: &str, files: &PageFiles) -> Checked {
+    static KNOWN: Mutex<BTreeMap<(String, String), Arc<OnceLock<Checked>>>> = Mutex::new(BTreeMap::new());
     let key = (code.to_string(), text.to_string());
     let place = Arc::clone(KNOWN.lock().unwrap().entry(key).or_default());
     let check = || {
