@@ -93,9 +93,12 @@ fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
 /// A text and what `check --verify` says of it.
 type Checked = Arc<(SourceMap, Vec<Diagnostic>)>;
 
+/// Examples that have been checked or will be, by the code and the text.
+type Known = BTreeMap<(String, String), Arc<OnceLock<Checked>>>;
+
 /// What `check --verify` says of an example of a page. Two tests ask for it.
 fn checked(code: &str, text: &str, files: &PageFiles) -> Checked {
-    static KNOWN: Mutex<BTreeMap<(String, String), Arc<OnceLock<Checked>>>> = Mutex::new(BTreeMap::new());
+    static KNOWN: Mutex<Known> = Mutex::new(Known::new());
     let key = (code.to_string(), text.to_string());
     let place = Arc::clone(KNOWN.lock().unwrap().entry(key).or_default());
     let check = || {
