@@ -67,13 +67,13 @@ pub fn rows(octave: &str, folder: &Path, parameters: &str, options: &str) -> Row
     Rows::read(&must(&mut running(octave, folder, parameters, options)))
 }
 
-/// A third of the examples, since Octave is slow; in a campaign all of them.
+/// A quarter of the examples, since Octave is slow; in a campaign all of them.
 #[test]
 fn examples_without_events_run_as_simulate_does() {
     let Some(octave) = octave() else { return };
     let files: Vec<PathBuf> = examples()
         .into_iter()
-        .step_by(if is_campaign() { 1 } else { 3 })
+        .step_by(if is_campaign() { 1 } else { 4 })
         .collect();
     for_each(&files, |file| {
         let scratch = tempfile::tempdir().unwrap();

@@ -49,7 +49,14 @@ fn states_are_kept_and_derivatives_exact_under_sanitizers() {
     }
     let files: Vec<PathBuf> = SELECTED.iter().map(|name| example(name)).collect();
     for_each(&files, |file| {
-        for target in ["fmu2", "fmu3"] {
+        // Each version runs half of these models, and all of them in a campaign.
+        let at = files.iter().position(|other| other == file).unwrap();
+        let targets = if is_campaign() {
+            &["fmu2", "fmu3"][..]
+        } else {
+            &[["fmu2", "fmu3"][at % 2]]
+        };
+        for target in targets {
             let scratch = tempfile::tempdir().unwrap();
             let driven = Driven::new(file, target, &scratch.path().join("fmu"), &SANITIZED);
             let further = [&stop(file)[..], &["--points".into(), "21".into()]].concat();
