@@ -459,11 +459,10 @@ lgm_status lgm_events_corner(lgm_run *run) {
     lgm_status status;
     begin_instant(run);
     status = step_inputs(run);
-    /* A condition of time that turns exactly at the stop turns after the run. */
     for (int at = 0; at < LGM_MARGINS; at++) {
         is_timed = is_timed || lgm_modes_is_timed(run, at);
     }
-    if (status == LGM_OK && is_timed && run->t + LGM_ROUNDING * lgm_fabs(run->t) < run->horizon) {
+    if (status == LGM_OK && is_timed) {
         status = lgm_modes_stand(run);
     }
     if (status == LGM_OK && (lgm_events_next(run) <= run->t || is_at_once(run))) {

@@ -3,7 +3,6 @@
 use super::super::array::Array;
 use super::super::dopri5::UNKNOWN_SCALE;
 use super::super::loops::zeros;
-use super::super::motion::rounding;
 use super::super::real::Real;
 use super::super::system::Fault;
 use super::cause::{Happening, Reason, MOST_AT_ONCE};
@@ -187,9 +186,7 @@ impl<S: Switching> Moment<'_, S> {
         if let Some(before) = before {
             self.step_inputs(before)?;
         }
-        // A condition of time that turns exactly at the stop turns after the run.
-        let is_timed = self.in_force().timed.iter().any(|timed| *timed);
-        if is_timed && self.t + rounding(self.t) < self.motion.plan.stop {
+        if self.in_force().timed.iter().any(|timed| *timed) {
             self.stand()?;
         }
         if self.events.is_due || self.events.instant <= self.t || self.is_at_once() {

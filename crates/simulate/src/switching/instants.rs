@@ -62,7 +62,7 @@ impl Instants {
             let values: Vec<f64> = values().copied().collect();
             let changes = match self.places().is_empty() {
                 true => Vec::new(),
-                false => self.signs.changes(&values, (time, self.stop), MOST),
+                false => self.signs.changes(&values, (time, self.just_after(self.stop)), MOST),
             };
             let until = match changes.last() {
                 Some(last) if changes.len() == MOST => *last,
@@ -84,17 +84,24 @@ impl Instants {
         self.signs.at(&self.known(time, held).values, time)
     }
 
+    /// Returns the end of a time's round-off.
+    fn just_after(&self, time: f64) -> f64 {
+        time + f64::EPSILON * time.abs().max(self.stop - self.start)
+    }
+
     /// Returns the number of changes up to a time, including those within its round-off: at an instant at which a condition
     /// changes, it counts as it does just after it.
     fn passed(&self, known: &Known, time: f64) -> usize {
-        let at = time + f64::EPSILON * time.abs().max(self.stop - self.start);
-        known.changes.partition_point(|change| *change <= at)
+        known.changes.partition_point(|change| *change <= self.just_after(time))
     }
 
-    /// Returns the changes after a time, and the time up to which the list is complete.
+    /// Returns the changes after a time, and the time up to which the list is complete. A change within the round-off of the end of the
+    /// run is at the end.
     pub fn changes(&self, time: f64, held: &[f64]) -> (Vec<f64>, f64) {
         let known = self.known(time, held);
-        (known.changes[self.passed(&known, time)..].to_vec(), known.until)
+        let next = &known.changes[self.passed(&known, time)..];
+        let within = next.iter().map(|change| change.min(self.stop));
+        (within.collect(), known.until)
     }
 
     /// Returns the signs from a time on, until they change.
@@ -105,7 +112,10 @@ impl Instants {
             0 => known.from,
             next => known.changes[next - 1],
         };
-        let to = known.changes.get(next).copied().unwrap_or(f64::INFINITY);
+        let to = known
+            .changes
+            .get(next)
+            .map_or(f64::INFINITY, |change| change.min(self.stop));
         // A point far from both ends, at which round-off would decide.
         let middle = from + 0.5 * (to.min(self.stop).max(from) - from);
         let signs = match self.places().is_empty() {
