@@ -29,7 +29,8 @@ pub(crate) struct Prepared {
     pub kernels: Kernels,
     pub inputs: Inputs,
     pub traits: Arc<Traits>,
-    /// The values of all watched outputs, starting with [`Combination::shown`].
+    /// The values of all watched outputs, starting with [`Combination::shown`], as expressions and as a kernel.
+    watched_values: Vec<ExprId>,
     pub watched: Kernel,
     /// The margins of conditions, and their output indices.
     pub margins: Kernel,
@@ -211,6 +212,7 @@ impl Prepared {
             instants: Instants::new(instants, parameters, (start, stop)),
             traits,
             watched: expression(&system.exprs, &watched, &layout, &options),
+            watched_values: watched,
             margins: with_parts(&system, &roots, &inside, &layout),
             phases: inside.phases.len(),
             margin_outputs: margins.outputs,
@@ -259,6 +261,15 @@ impl Prepared {
     /// Returns the value of a watched output.
     pub fn of_output(&self, output: usize, watched: &[f64]) -> f64 {
         watched[output - self.combination.shown]
+    }
+
+    /// Returns true if a watched output depends on states, directly or through unknowns of loops.
+    pub fn follows_states(&self, output: usize) -> bool {
+        let system = &self.system;
+        let behind = symbols_behind(system, &[self.watched_values[output - self.combination.shown]]);
+        let unknowns = system.equations.loops.iter().flat_map(|each| &each.unknowns);
+        let mut moving = system.states.iter().map(|state| &state.symbol).chain(unknowns);
+        moving.any(|symbol| behind.contains(symbol))
     }
 
     /// Calls a kernel of this combination at a point.

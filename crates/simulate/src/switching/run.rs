@@ -55,7 +55,7 @@ impl Course<'_> {
             true => self.at_rest(modes, &starts, &discretes)?,
             false => {
                 let standing = self.settle(Before::at_start(self.setup.first.0, modes, starts.clone(), discretes))?;
-                let lost = lost_starts(self.setup, self.plan, &starts, (&self.library, &standing))?;
+                let lost = lost_starts(self.setup, &starts, (&self.library, &standing));
                 self.summary.notes.extend(lost);
                 standing
             }
