@@ -5,8 +5,8 @@ use super::functions::wrapped;
 use super::named::Book;
 use super::python::dialect::{Python, literal, quote};
 use super::python::{NOTATION, library};
-use super::script::{Facts, Places, ScriptLanguage, Writer, derived, facts, parameter_words, wrapped_statement};
-use super::subject::{Named, ReadmeTables, Subject, readme_tables};
+use super::script::{Facts, Places, ScriptLanguage, Writer, derived_lines, facts, name_list, parameter_words};
+use super::subject::{ReadmeTables, Subject, readme_tables};
 use super::template::{Template, template, values};
 use std::fmt::Write;
 
@@ -64,10 +64,6 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let facts = facts(subject, NOTATION);
     let functions = Writer::new(subject, &language, &plain, (&book, &places)).write_smooth();
     let member_lines = member_lines(subject, &book, &language);
-    let listed = |list: &[Named]| {
-        let list: Vec<String> = list.iter().map(|entry| format!("\"{}\"", quote(&entry.name))).collect();
-        format!("[{}]", wrapped(&list))
-    };
     let guess: Vec<String> = subject.guesses()[0].iter().map(|guess| literal(*guess)).collect();
     let (arguments, given, given_names) = match facts.rates {
         true => (
@@ -80,9 +76,9 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let module = Module {
         library: library(&subject.system.model),
         numpy: [&functions, &member_lines].iter().any(|text| text.contains("np.")),
-        states_list: listed(&subject.states),
-        inputs_list: listed(&subject.inputs),
-        outputs_list: listed(&subject.outputs),
+        states_list: name_list(&subject.states, quote),
+        inputs_list: name_list(&subject.inputs, quote),
+        outputs_list: name_list(&subject.outputs, quote),
         parameter_lines: parameter_lines(subject).trim_end().to_string(),
         member_lines: member_lines.trim_end().to_string(),
         guess: format!("[{}]", wrapped(&guess)),
@@ -180,11 +176,6 @@ fn member_lines(subject: &Subject<'_>, book: &Book, language: &Python<'_>) -> St
     if subject.parameters.is_empty() {
         lines.push_str("        pass\n");
     }
-    for (position, body) in derived(subject, book, language) {
-        let last = (book.entries[position].clone(), body.values[0].clone());
-        for (name, value) in body.statements.iter().chain([&last]) {
-            lines.push_str(&wrapped_statement(8, name, value, ("", ""), language.style()));
-        }
-    }
+    lines += &derived_lines((subject, book), language, (&|_| String::new(), ""), (8, ""));
     lines
 }

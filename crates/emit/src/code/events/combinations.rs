@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// The maximum number of combinations of modes in a program.
 const MOST_COMBINATIONS: usize = 256;
 
-/// Equations of more combinations are not shortened, which takes longer than forming them: nobody reads so many.
+/// Equations of more combinations are not shortened, which takes longer than forming them: nobody reads them all.
 const MOST_READ: usize = 16;
 
 /// A combination with its equations, or the reason why it has no equations.

@@ -4,9 +4,8 @@ use crate::code::dialect::{Array, Binding, Dialect, Lane, Operation, Text, funct
 use crate::code::functions::{Language, Signature, integers, wrapped};
 use crate::code::named::Naming;
 use crate::code::names::{Rules, one_line};
-use crate::code::script::{Head, Places, ScriptLanguage, Style, double, wrapped_words};
+use crate::code::script::{self, Head, Places, ScriptLanguage, Style, double, wrapped_words};
 use crate::code::subject::Parameter;
-use crate::shortest;
 use lgm_kernels::operation::{Binary, Unary};
 use lgm_kernels::program::Index;
 
@@ -112,20 +111,11 @@ impl Dialect for Julia<'_> {
     }
 
     fn number(&self, value: f64) -> Text {
-        if value == std::f64::consts::PI {
-            return Text::atom("pi");
-        }
-        Text::new(
-            if value < 0.0 { Binding::Sign } else { Binding::Atom },
-            self.literal(value),
-        )
+        script::number(self, value, "pi")
     }
 
     fn short(&self, value: f64) -> Text {
-        match value.is_finite() {
-            true => Text::new(if value < 0.0 { Binding::Sign } else { Binding::Atom }, shortest(value)),
-            false => self.number(value),
-        }
+        script::short(self, value)
     }
 
     fn whole_power(&self, base: &Text, exponent: u32) -> Option<Text> {
@@ -139,12 +129,9 @@ impl Dialect for Julia<'_> {
 
     fn element(&self, array: Array, name: &str, index: &str) -> Text {
         let known = self.names.and_then(|names| names.element(array, index, 1));
-        known.unwrap_or_else(|| {
-            Text::atom(if name == "t" {
-                name.to_string()
-            } else {
-                self.indexed(name, index)
-            })
+        known.unwrap_or_else(|| match name {
+            "t" => Text::atom(name),
+            _ => Text::atom(self.indexed(name, index)),
         })
     }
 

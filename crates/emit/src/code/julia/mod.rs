@@ -8,9 +8,10 @@ use super::named::Book;
 use super::names::{legal, quoted};
 use super::planned::entry_literals;
 use super::script::{
-    Facts, Notation, Places, ScriptLanguage, Writer, column_places, derived, facts, parameter_words, wrapped_statement,
+    Facts, Notation, Places, ScriptLanguage, Writer, column_places, derived, derived_lines, facts, name_list,
+    parameter_words,
 };
-use super::subject::{Named, Parameter, ReadmeTables, Subject, readme_tables_from};
+use super::subject::{Parameter, ReadmeTables, Subject, readme_tables_from};
 use super::template::{Template, template, values};
 use dialect::{Julia, RULES, helpers, literal, quote};
 use std::fmt::Write;
@@ -116,10 +117,6 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
 }
 
 fn module(subject: &Subject<'_>, (book, language): (&Book, &Julia<'_>), facts: Facts, functions: String) -> Module {
-    let listed = |list: &[Named]| {
-        let list: Vec<String> = list.iter().map(|entry| format!("\"{}\"", quote(&entry.name))).collect();
-        format!("[{}]", wrapped(&list))
-    };
     let mut name = legal(&subject.system.model, RULES);
     if NAMES.split_whitespace().any(|word| word == name) {
         name.push_str("_model");
@@ -128,7 +125,14 @@ fn module(subject: &Subject<'_>, (book, language): (&Book, &Julia<'_>), facts: F
         .point
         .replace(", u", ", inputs(t, p)")
         .replace(", du", ", input_rates(t, p)");
-    let derived_lines = derived_lines(subject, book, language).trim_end().to_string();
+    let derived_lines = derived_lines(
+        (subject, book),
+        language,
+        (&|place| format!("        if isnan({place})\n"), "        end\n"),
+        (12, ""),
+    )
+    .trim_end()
+    .to_string();
     let finite = facts.stiff && !facts.jacobian;
     Module {
         name,
@@ -138,8 +142,8 @@ fn module(subject: &Subject<'_>, (book, language): (&Book, &Julia<'_>), facts: F
             "10".to_string()
         },
         stop_word: if facts.has_stop { "" } else { "stop=10 " },
-        states_list: listed(&subject.states),
-        outputs_list: listed(&subject.outputs),
+        states_list: name_list(&subject.states, quote),
+        outputs_list: name_list(&subject.outputs, quote),
         parameter_fields: fields(subject, book).trim_end().to_string(),
         derived_words: match derived_lines.is_empty() {
             true => "",
@@ -216,19 +220,4 @@ fn default(parameter: &Parameter) -> (&'static str, String) {
         }
         _ => ("Vector{Float64}", format!("[{}]", wrapped(&numbers))),
     }
-}
-
-/// The statements that compute derived parameters.
-fn derived_lines(subject: &Subject<'_>, book: &Book, language: &Julia<'_>) -> String {
-    let mut lines = String::new();
-    for (position, body) in derived(subject, book, language) {
-        let place = &book.entries[position];
-        let _ = writeln!(lines, "        if isnan({place})");
-        let last = (place.clone(), body.values[0].clone());
-        for (name, value) in body.statements.iter().chain([&last]) {
-            lines.push_str(&wrapped_statement(12, name, value, ("", ""), language.style()));
-        }
-        lines.push_str("        end\n");
-    }
-    lines
 }

@@ -8,7 +8,7 @@ use super::named::Book;
 use super::names::legal;
 use super::planned::entry_literals;
 use super::script::{
-    Facts, Notation, Places, ScriptLanguage, Writer, column_names, derived, facts, parameter_words, wrapped_statement,
+    Facts, Notation, Places, ScriptLanguage, Writer, column_names, derived, derived_lines, facts, parameter_words,
 };
 use super::subject::{Parameter, ReadmeTables, Subject, readme_tables_from};
 use super::template::{Template, template, values};
@@ -115,7 +115,14 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
             "10".to_string()
         },
         parameter_fields: fields(subject, &book).trim_end().to_string(),
-        derived_lines: derived_lines(subject, &book, &language).trim_end().to_string(),
+        derived_lines: derived_lines(
+            (subject, &book),
+            &language,
+            (&|place| format!("    if isnan({place})\n"), "    end\n"),
+            (8, ";"),
+        )
+        .trim_end()
+        .to_string(),
         flat: functions.contains("entries_of("),
         unknowns: subject.unknowns(),
         outputs: subject.outputs.len(),
@@ -192,19 +199,4 @@ fn default(parameter: &Parameter) -> String {
         }
         _ => format!("[{}]", numbers.join("; ")),
     }
-}
-
-/// The statements that compute derived parameters.
-fn derived_lines(subject: &Subject<'_>, book: &Book, language: &Matlab<'_>) -> String {
-    let mut lines = String::new();
-    for (position, body) in derived(subject, book, language) {
-        let place = &book.entries[position];
-        let _ = writeln!(lines, "    if isnan({place})");
-        let last = (place.clone(), body.values[0].clone());
-        for (name, value) in body.statements.iter().chain([&last]) {
-            lines.push_str(&wrapped_statement(8, name, value, (";", ""), language.style()));
-        }
-        lines.push_str("    end\n");
-    }
-    lines
 }

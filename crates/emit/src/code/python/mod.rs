@@ -7,9 +7,9 @@ use super::functions::wrapped;
 use super::named::Book;
 use super::names::{Rules, legal};
 use super::script::{
-    Facts, Notation, Places, ScriptLanguage, Writer, column_places, derived, facts, parameter_words, wrapped_statement,
+    Facts, Notation, Places, ScriptLanguage, Writer, column_places, derived_lines, facts, name_list, parameter_words,
 };
-use super::subject::{Named, Parameter, ReadmeTables, Subject, readme_tables};
+use super::subject::{Parameter, ReadmeTables, Subject, readme_tables};
 use super::template::{Template, template, values};
 use dialect::{Python, RULES, literal, quote};
 use std::fmt::Write;
@@ -108,10 +108,6 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let functions = Writer::new(subject, &language, &plain, (&book, &places))
         .write(facts.jacobian)
         .0;
-    let listed = |list: &[Named]| {
-        let list: Vec<String> = list.iter().map(|entry| format!("\"{}\"", quote(&entry.name))).collect();
-        format!("[{}]", wrapped(&list))
-    };
     let calls = facts
         .point
         .replace(", u", ", inputs(t, p)")
@@ -119,10 +115,17 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
     let library = library(&subject.system.model);
     let module = Module {
         library: library.clone(),
-        states_list: listed(&subject.states),
-        outputs_list: listed(&subject.outputs),
+        states_list: name_list(&subject.states, quote),
+        outputs_list: name_list(&subject.outputs, quote),
         parameter_fields: fields(subject, &book).trim_end().to_string(),
-        derived_lines: derived_lines(subject, &book, &language).trim_end().to_string(),
+        derived_lines: derived_lines(
+            (subject, &book),
+            &language,
+            (&|place| format!("        if np.isnan({place}):\n"), ""),
+            (12, ""),
+        )
+        .trim_end()
+        .to_string(),
         flat: functions.contains("p._entries()"),
         sparse: functions.contains("csc_array("),
         unknowns: subject.unknowns(),
@@ -199,24 +202,4 @@ fn default(parameter: &Parameter) -> String {
         _ => wrapped(&numbers),
     };
     format!("np.ndarray = field(default_factory=lambda: np.array([{array}]))")
-}
-
-/// The statements that compute derived parameters.
-fn derived_lines(subject: &Subject<'_>, book: &Book, language: &Python<'_>) -> String {
-    let mut lines = String::new();
-    for (position, body) in derived(subject, book, language) {
-        let place = &book.entries[position];
-        let _ = writeln!(lines, "        if np.isnan({place}):");
-        for (name, value) in &body.statements {
-            lines.push_str(&wrapped_statement(12, name, value, ("", ""), language.style()));
-        }
-        lines.push_str(&wrapped_statement(
-            12,
-            place,
-            &body.values[0],
-            ("", ""),
-            language.style(),
-        ));
-    }
-    lines
 }

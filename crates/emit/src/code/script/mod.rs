@@ -13,11 +13,12 @@ pub(crate) use functions::{Head, ScriptLanguage, Writer};
 pub(crate) use layout::{Style, wrapped_statement, wrapped_words};
 pub(crate) use places::Places;
 
-use super::dialect::Dialect;
+use super::dialect::{Binding, Dialect, Text};
 use super::functions::wrapped;
 use super::named::{Body, Book, Formulas};
 use super::names::one_line;
-use super::subject::{Parameter, Subject, bracketed};
+use super::subject::{Named, Parameter, Subject, bracketed};
+use crate::shortest;
 
 /// Prints a double as it stands alone, in a language with names for NaN and infinity.
 pub(crate) fn double(value: f64, not_a_number: &str, infinity: &str) -> String {
@@ -27,6 +28,26 @@ pub(crate) fn double(value: f64, not_a_number: &str, infinity: &str) -> String {
         value if value > 0.0 => infinity.to_string(),
         _ => format!("-{infinity}"),
     }
+}
+
+/// Prints a number within an expression, where `pi` is the name of that number.
+pub(crate) fn number(language: &dyn Dialect, value: f64, pi: &str) -> Text {
+    match value {
+        std::f64::consts::PI => Text::atom(pi),
+        _ => signed(value, language.literal(value)),
+    }
+}
+
+/// Prints a number within a formula for readers.
+pub(crate) fn short(language: &dyn Dialect, value: f64) -> Text {
+    match value.is_finite() {
+        true => signed(value, shortest(value)),
+        false => language.number(value),
+    }
+}
+
+fn signed(value: f64, text: String) -> Text {
+    Text::new(if value < 0.0 { Binding::Sign } else { Binding::Atom }, text)
 }
 
 /// Returns the names of the time, the outputs and all states. A state without a column of its own has the name of its output.
@@ -68,4 +89,31 @@ pub(crate) fn derived(subject: &Subject<'_>, book: &Book, language: &dyn Dialect
     derived
         .map(|(position, root)| (position, formulas.body(&[root], book, language)))
         .collect()
+}
+
+/// Prints the statements that compute derived parameters, each after `head` of its place and before `tail`. Statements are indented
+/// and end as given.
+pub(crate) fn derived_lines(
+    (subject, book): (&Subject<'_>, &Book),
+    language: &dyn ScriptLanguage,
+    (head, tail): (&dyn Fn(&str) -> String, &str),
+    (indent, end): (usize, &str),
+) -> String {
+    let mut lines = String::new();
+    for (position, body) in derived(subject, book, language) {
+        let place = &book.entries[position];
+        lines.push_str(&head(place));
+        let last = (place.clone(), body.values[0].clone());
+        for (name, value) in body.statements.iter().chain([&last]) {
+            lines.push_str(&wrapped_statement(indent, name, value, (end, ""), language.style()));
+        }
+        lines.push_str(tail);
+    }
+    lines
+}
+
+/// Prints a list of names in double quotes.
+pub(crate) fn name_list(list: &[Named], quote: fn(&str) -> String) -> String {
+    let list: Vec<String> = list.iter().map(|entry| format!("\"{}\"", quote(&entry.name))).collect();
+    format!("[{}]", wrapped(&list))
 }
