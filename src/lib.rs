@@ -16,7 +16,9 @@
 //! so that one run reports as many errors as possible. From [`bond`] on, stages run only if no earlier stage reported an error. [`cli`]
 //! writes to disk. `lgm_files` reads texts from disk, for the command line and the language server.
 
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
 pub mod rendering;
 
 pub use lgm_algebra::{self as algebra, expr, units};

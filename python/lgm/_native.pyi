@@ -68,7 +68,27 @@ class Session:
         verify: bool,
         sensitivities: list[str],
     ) -> dict[str, Any]: ...
+    def sweep(
+        self,
+        names: list[str],
+        inputs: list[tuple[str, str, Any, Any]],
+        columns: list[str],
+        *,
+        start: float | None,
+        stop: float | None,
+        points: int | None,
+        rtol: float | None,
+        atol: float | None,
+        method: str | None,
+        max_steps: int | None,
+        from_equilibrium: bool,
+    ) -> Sweep: ...
     def rhs(self) -> Rhs: ...
+
+class Sweep:
+    def times(self) -> bytes: ...
+    def columns(self) -> list[tuple[str, str | None, str]]: ...
+    def run(self, values: bytes, threads: int) -> tuple[list[bytes], list[tuple[int, str]]]: ...
 
 class Rhs:
     def states(self) -> int: ...

@@ -3,16 +3,26 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+/// Words of 8 bytes in sequence, written once.
+fn words<'py>(py: Python<'py>, count: usize, words: impl Iterator<Item = [u8; 8]>) -> Bound<'py, PyBytes> {
+    let made = PyBytes::new_with(py, 8 * count, |bytes| {
+        let (places, _) = bytes.as_chunks_mut::<8>();
+        for (place, word) in places.iter_mut().zip(words) {
+            *place = word;
+        }
+        Ok(())
+    });
+    made.expect("invariant: only memory can be missing")
+}
+
 /// Doubles as bytes.
 pub fn doubles<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    PyBytes::new(py, &bytes)
+    words(py, values.len(), values.iter().map(|value| value.to_ne_bytes()))
 }
 
 /// Integers of 64 bits as bytes.
 pub fn integers<'py>(py: Python<'py>, values: &[i64]) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    PyBytes::new(py, &bytes)
+    words(py, values.len(), values.iter().map(|value| value.to_ne_bytes()))
 }
 
 /// The doubles of an array's bytes.

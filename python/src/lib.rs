@@ -10,6 +10,7 @@ mod expressions;
 mod rhs;
 mod run;
 mod session;
+mod sweep;
 
 use lgm_session::diagnostics::as_json;
 use lgm_session::{Choice, disk};
@@ -68,5 +69,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     analyses::register(module)?;
     module.add_class::<session::Session>()?;
-    module.add_class::<rhs::Rhs>()
+    module.add_class::<rhs::Rhs>()?;
+    module.add_class::<sweep::Sweep>()
 }

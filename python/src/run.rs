@@ -29,19 +29,22 @@ pub type RunInput = (String, String, Py<PyAny>, Option<Py<PyAny>>);
 
 /// The first exception of a callback.
 #[derive(Clone, Default)]
-struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    fn keep(&self, error: PyErr) {
+    /// Keeps an exception unless there is an earlier one.
+    pub fn keep(&self, error: PyErr) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get_or_insert(error);
     }
 
-    fn is_there(&self) -> bool {
+    /// Returns true if there is an exception.
+    pub fn is_there(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    fn take(&self) -> Option<PyErr> {
+    /// Removes and returns the exception.
+    pub fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -58,7 +61,7 @@ fn number(function: &Py<PyAny>, time: f64, raised: &Raised) -> f64 {
 }
 
 /// The signal that an input is given.
-fn given(py: Python<'_>, input: &RunInput, raised: &Raised) -> PyResult<InputValue> {
+pub fn given(py: Python<'_>, input: &RunInput, raised: &Raised) -> PyResult<InputValue> {
     let (name, kind, first, second) = input;
     let second_of = || {
         let second = second.as_ref().map(|second| second.clone_ref(py));
@@ -84,6 +87,19 @@ fn given(py: Python<'_>, input: &RunInput, raised: &Raised) -> PyResult<InputVal
             InputValue::Signal(Table::new(times, values, kind == "held").into())
         }
     })
+}
+
+/// Refuses functions without a rate where the equations contain the rate.
+pub fn needs_rate(ready: &Ready, inputs: &[RunInput]) -> PyResult<()> {
+    for (name, kind, _, rate) in inputs {
+        let place = ready.system.declared_inputs().position(|input| *input.name == **name);
+        if kind == "function" && rate.is_none() && place.is_some_and(|at| ready.reads_rate(at)) {
+            return Err(PyValueError::new_err(format!(
+                "the equations may contain the rate of `{name}`: give a pair of functions, the value and its rate"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Ends a run at Ctrl-C, or at an exception of a callback.
@@ -190,14 +206,7 @@ impl Outcome {
         });
         let prepared = prepared.map_err(|faults| compile_error(py, &faults))?;
         let ready = prepared.ready;
-        for (name, kind, _, rate) in &inputs {
-            let place = ready.system.declared_inputs().position(|input| *input.name == **name);
-            if kind == "function" && rate.is_none() && place.is_some_and(|at| ready.reads_rate(at)) {
-                return Err(PyValueError::new_err(format!(
-                    "the equations may contain the rate of `{name}`: give a pair of functions, the value and its rate"
-                )));
-            }
-        }
+        needs_rate(&ready, &inputs)?;
         let columns = Written::all(&ready.system);
         let mut kept = Kept {
             columns: &columns,

@@ -5,6 +5,7 @@ use crate::errors::{compile_error, compile_error_of};
 use crate::expressions::Program;
 use crate::rhs::Rhs;
 use crate::run::{Outcome, RunInput, RunRequest};
+use crate::sweep::Sweep;
 use lgm_draw::{Kind, Manner, Theme, svg_in};
 use lgm_emit::code::{CodeOptions, Target};
 use lgm_emit::{DocumentOptions, MatrixOptions};
@@ -65,6 +66,12 @@ fn sparse(matrix: &SparseMatrix<f64>, dict: &Bound<'_, PyDict>, name: &str) -> P
     let shape = (matrix.rows.len(), matrix.columns);
     let arrays = (integers(py, &rows), integers(py, &columns), doubles(py, &values));
     dict.set_item(name, (shape, arrays))
+}
+
+/// The method of integration with a name.
+fn named_method(word: &str) -> PyResult<Method> {
+    let words = Method::ALL.map(|entry| entry.1).join(", ");
+    Method::of_word(word).ok_or_else(|| PyValueError::new_err(format!("no method '{word}'; the methods are {words}")))
 }
 
 /// The places of inputs and outputs in the equations of an analysis, which leave nonlinear outputs out.
@@ -386,18 +393,13 @@ impl Session {
         verify: bool,
         sensitivities: Vec<String>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let method = method.map(|word| {
-            let words = Method::ALL.map(|entry| entry.1).join(", ");
-            Method::of_word(word)
-                .ok_or_else(|| PyValueError::new_err(format!("no method '{word}'; the methods are {words}")))
-        });
         let options = RunOptions {
             start,
             stop,
             points,
             rtol,
             atol,
-            method: method.transpose()?,
+            method: method.map(named_method).transpose()?,
             max_steps,
             events,
             from_equilibrium,
@@ -410,6 +412,38 @@ impl Session {
             sensitivities,
         };
         Outcome::of(py, &self.0, request)?.into_dict(py)
+    }
+
+    /// Compiles runs with varied parameters; see `_sweep.py` for the arguments.
+    #[pyo3(signature = (names, inputs, columns, *, start, stop, points, rtol, atol, method, max_steps, from_equilibrium))]
+    #[allow(clippy::too_many_arguments)]
+    fn sweep(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        inputs: Vec<RunInput>,
+        columns: Vec<String>,
+        start: Option<f64>,
+        stop: Option<f64>,
+        points: Option<u64>,
+        rtol: Option<f64>,
+        atol: Option<f64>,
+        method: Option<&str>,
+        max_steps: Option<u64>,
+        from_equilibrium: bool,
+    ) -> PyResult<Sweep> {
+        let options = RunOptions {
+            start,
+            stop,
+            points,
+            rtol,
+            atol,
+            method: method.map(named_method).transpose()?,
+            max_steps,
+            events: false,
+            from_equilibrium,
+        };
+        Sweep::new(py, self, &names, &inputs, &columns, options)
     }
 
     /// The right sides as a function of arrays.

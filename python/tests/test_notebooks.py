@@ -84,6 +84,15 @@ def test_fitting(monkeypatch):
     assert scope["deviation"] == pytest.approx(0.004, rel=0.1)
 
 
+def test_cluster(monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed (pip install dask distributed)")
+    pytest.importorskip("pyarrow")
+    scope = executed("cluster", monkeypatch)
+    assert scope["distributed"].equals(scope["runs"]) and set(scope["runs"]["failure"].values.ravel()) == {""}
+    assert len(list(scope["folder"].glob("*.parquet"))) == len(scope["parts"]) and len(scope["frame"]) == 61 * 25**2
+    assert (scope["limited"]["failure"].values != "").tolist() == [False, False, True]
+
+
 def test_beam(monkeypatch):
     scope = executed("beam", monkeypatch)
     assert np.allclose(scope["omega"], scope["expected"], rtol=2e-3)

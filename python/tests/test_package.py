@@ -38,7 +38,7 @@ def test_public_things_are_described():
     assert missing == []
 
 
-@pytest.mark.parametrize("page", ["python/README.md", "docs/python.md", "docs/python/analyses.md", "docs/python/fits.md"])
+@pytest.mark.parametrize("page", ["python/README.md", "docs/python.md", "docs/python/analyses.md", "docs/python/fits.md", "docs/python/sweeps.md"])
 def test_pages_run(page, tmp_path, monkeypatch):
     """All Python blocks of a page, one after the other."""
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)

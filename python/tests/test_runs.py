@@ -33,7 +33,8 @@ model Rated {
 LONG = """
 model Long {
   node x : translational;
-  mass : Mass(1 [kg]) x -> gnd; spring : Spring(1e8 [N/m]) x -> gnd, start = 1;
+  param k = 1e8 [N/m];
+  mass : Mass(1 [kg]) x -> gnd; spring : Spring(k) x -> gnd, start = 1;
   output v = across(mass);
 }
 """
@@ -167,13 +168,14 @@ def test_a_failed_run_keeps_its_samples():
     assert copy.time == error.time and np.array_equal(copy.partial["v"], error.partial["v"])
 
 
-def test_control_c_ends_a_run():
+@pytest.mark.parametrize("work", [lambda model: model.simulate(stop=1e3, points=2), lambda model: lgm.sweep(model, {"k": [1e8]}, stop=1e3, points=2)])
+def test_control_c_ends_runs(work):
     model = lgm.loads(LONG)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        model.simulate(stop=1e3, points=2)
+        work(model)
     assert time.monotonic() - begin < 5
 
 

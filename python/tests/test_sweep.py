@@ -1,3 +1,5 @@
+import csv
+import io
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -5,7 +7,7 @@ import numpy as np
 import pytest
 
 import lgm
-from conftest import EXAMPLES
+from conftest import EXAMPLES, command
 
 GRID = {"k": np.geomspace(10, 100, 4), "b": [0.1, 1.0]}
 
@@ -16,11 +18,59 @@ def test_a_sweep_is_the_runs_of_its_points(oscillator):
     assert found["v"].attrs["units"] == "m/s" and found["k"].attrs["units"] == "N/m"
     for k in GRID["k"]:
         for b in GRID["b"]:
+            # A run of its own has numbers in its equations instead of parameters.
             alone = oscillator.with_params(k=k, b=b).simulate(stop=2, points=11)
-            assert np.array_equal(found["v"].sel(k=k, b=b), alone["v"])
+            assert np.allclose(found["v"].sel(k=k, b=b), alone["v"], rtol=0, atol=1e-9)
     assert set(found["failure"].values.ravel()) == {""}
-    with pytest.raises(KeyError, match="no parameter 'q'"):
-        lgm.sweep(oscillator, {"q": [1]}, stop=1)
+
+
+def test_a_sweep_equals_that_of_the_command(oscillator):
+    text = command("simulate", "examples/oscillator.lgm", "--sweep", "k=10:100:4:log", "--stop", "2", "--points", "11")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    k = [float(row["k"]) for row in rows[::11]]
+    found = lgm.sweep(oscillator, {"k": k}, stop=2, points=11)
+    for name in ("v", "fk", "y"):
+        assert found[name].values.ravel().tolist() == [float(row[name]) for row in rows]
+
+
+def test_options_and_columns_of_a_sweep(oscillator):
+    done = []
+    force = {"F": lambda t: np.sin(t)}
+    found = lgm.sweep(oscillator, {"k": ["20 [N/m]", "0.05 [N/mm]"]}, inputs=force, stop=2, points=3, columns=["y"], progress=done.append)
+    assert set(found.data_vars) == {"y", "failure"} and done[-1] == 1.0
+    alone = oscillator.with_params(k=50.0).simulate(stop=2, points=3, inputs=force)
+    assert np.allclose(found["y"].sel(k="0.05 [N/mm]"), alone["y"], rtol=0, atol=1e-9)
+    for error, message, arguments in [
+        (KeyError, "no parameter 'q'", ({"q": [1]}, {"stop": 1})),
+        (KeyError, "no column 'vv'; did you mean 'v'", ({"k": [1]}, {"stop": 1, "columns": ["vv"]})),
+        (TypeError, "no option 'events'", ({"k": [1]}, {"events": True})),
+        (ValueError, "no values", ({"k": []}, {"stop": 1})),
+        (ValueError, "finite", ({"k": [np.nan]}, {"stop": 1})),
+        (ZeroDivisionError, "division", ({"k": [1, 2]}, {"stop": 1, "inputs": {"F": lambda t: 1 / 0}})),
+    ]:
+        with pytest.raises(error, match=message):
+            lgm.sweep(oscillator, arguments[0], **arguments[1])
+    with pytest.raises(ValueError, match="linearised"):
+        lgm.sweep(oscillator.linearize(), {"k": [1]}, stop=1)
+
+
+def test_runs_with_other_sample_times_are_refused():
+    text = """model M { param R = 1 [ohm]; node a : electrical; c : Capacitor(1 [F]) a -> gnd, start = 1;
+        r : Resistor(R) a -> gnd; output u = across(c); experiment { stop = R*2 [s/ohm]; points = 3; } }"""
+    model = lgm.loads(text)
+    with pytest.raises(ValueError, match="sample times of the experiment depend on the parameters"):
+        lgm.sweep(model, {"R": [1, 2]})
+    assert lgm.sweep(model, {"R": [1, 2]}, stop=2)["u"].sel(time=2).values == pytest.approx(np.exp([-2, -1]), rel=1e-5)
+
+
+def test_events_of_a_sweep_are_those_of_each_run():
+    model = lgm.load(EXAMPLES / "switching" / "buck_converter.lgm")
+    parameter = "R"
+    found = lgm.sweep(model, {parameter: [4.0, 6.0]}, stop=1e-3, points=11)
+    output = model.outputs[0].name
+    for value in (4.0, 6.0):
+        alone = model.with_params({parameter: value}).simulate(stop=1e-3, points=11)
+        assert np.allclose(found[output].sel({parameter: value}), alone[output], rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["threads", "processes"])
@@ -39,7 +89,7 @@ def test_failed_runs_are_samples_and_a_sweep_goes_on():
     # du/dt = u^2/R is infinite at t = R.
     found = lgm.sweep(model, {"R": [0.5, 4.0]}, stop=1, points=11)
     failed = found.sel(R=0.5)
-    assert "the run fails" in failed["failure"].item()
+    assert "[LGM1" in failed["failure"].item() and " at 0.5" in failed["failure"].item()
     assert np.isnan(failed["u"].values[-1]) and failed["u"].values[0] == 1.0
     assert found["u"].sel(R=4.0, time=1.0).item() == pytest.approx(4 / 3, rel=1e-5)
 
@@ -47,6 +97,49 @@ def test_failed_runs_are_samples_and_a_sweep_goes_on():
     assert np.array_equal(more["u"].sel(R=4.0), found["u"].sel(R=4.0))
     assert more["u"].sel(R=8.0, time=1.0).item() == pytest.approx(8 / 7, rel=1e-5)
     assert set(more["failure"].values) == {""}
+    for other in ({"stop": 2, "points": 11}, {"stop": 1, "points": 11, "rtol": 1e-4}):
+        with pytest.raises(ValueError, match="another model, of other options"):
+            lgm.sweep(model, {"R": [4.0, 8.0]}, known=found, **other)
+    with pytest.raises(ValueError, match="another model"):
+        lgm.sweep(lgm.loads(model.text.replace("start = 1", "start = 2")), {"R": [4.0]}, stop=1, points=11, known=found)
+
+
+def refused_third(one, tasks):
+    """A map whose third task ends with an error, as when a worker dies."""
+    for number, task in enumerate(tasks):
+        if number == 2:
+            raise ConnectionError("worker lost")
+        yield one(task)
+
+
+def test_lost_tasks_are_failures_and_are_run_again(oscillator):
+    values = {"k": np.linspace(10, 100, 40)}
+    whole = lgm.sweep(oscillator, values, stop=1, points=3)
+    found = lgm.sweep(oscillator, values, stop=1, points=3, map=refused_third)
+    lost = found["failure"].values != ""
+    assert 0 < lost.sum() < 40 and "ConnectionError: worker lost" in found["failure"].values[lost][0]
+    assert np.isnan(found["v"].values[lost]).all() and np.array_equal(found["v"].values[~lost], whole["v"].values[~lost])
+    again = lgm.sweep(oscillator, values, stop=1, points=3, known=found)
+    assert again.equals(whole)
+
+
+def test_a_sweep_to_a_folder_is_continued(oscillator, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    values = {"k": np.linspace(10, 100, 20), "b": [0.1, 1.0]}
+    folder, options = tmp_path / "runs", {"stop": 1, "points": 3, "columns": ["v"]}
+    with pytest.raises(lgm.LgmError, match="tasks have no file .the task ended without a result: ConnectionError"):
+        lgm.sweep(oscillator, values, to=folder, map=refused_third, **options)
+    parts = {path: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
+    assert len(parts) == 2
+    assert lgm.sweep(oscillator, values, to=folder, **options) == folder
+    assert all(path.stat().st_mtime_ns == time for path, time in parts.items())
+    frame = pandas.read_parquet(folder).sort_values(["run", "time"])
+    assert frame.columns.tolist() == ["run", "k", "b", "time", "v", "failure"] and len(frame) == 120
+    whole = lgm.sweep(oscillator, values, **options)
+    assert np.array_equal(frame["v"], whole["v"].values.ravel()) and set(frame["failure"]) == {""}
+    with pytest.raises(ValueError, match="another sweep"):
+        lgm.sweep(oscillator, {"k": [1.0]}, to=folder, **options)
 
 
 def test_a_derivation_ends_with_the_equations():

@@ -267,14 +267,24 @@ impl Session {
     ///
     /// If an input has no signal or an unknown name, or the options contradict each other.
     pub fn prepare(&self, options: &RunOptions, inputs: &[(String, InputValue)]) -> Result<Prepared, Faults> {
-        self.prepare_changed(options, inputs, None)
+        self.prepare_changed(options, inputs, false, None)
     }
 
-    /// Compiles a run of changed equations, which have symbolic parameters if `change` is given.
+    /// Compiles runs with varied parameters, whose equations have symbolic parameters ([`Batch`](crate::run::batch::Batch)).
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::prepare`].
+    pub fn prepare_batch(&self, options: &RunOptions, inputs: &[(String, InputValue)]) -> Result<Prepared, Faults> {
+        self.prepare_changed(options, inputs, true, None)
+    }
+
+    /// Compiles a run of changed equations.
     pub(crate) fn prepare_changed(
         &self,
         options: &RunOptions,
         inputs: &[(String, InputValue)],
+        symbolic: bool,
         change: Option<Change<'_>>,
     ) -> Result<Prepared, Faults> {
         let mut read = InputOptions::default();
@@ -282,7 +292,7 @@ impl Session {
             read = InputOptions::of(inputs, map);
             (request.verify, request.every_model) = (false, false);
             request.settings.inputs = read.expressions();
-            (request.equations.symbolic, request.equations.numeric) = (change.is_some(), true);
+            (request.equations.symbolic, request.equations.numeric) = (symbolic, true);
             // Nobody reads the equations of a run.
             request.equations.readable = false;
             request.linearize = None;

@@ -23,7 +23,7 @@ pub fn prepare_sensitivities(
     inputs: &[(String, InputValue)],
     names: &[String],
 ) -> Result<Prepared, Faults> {
-    session.prepare_changed(options, inputs, Some(&|system| extended(system, names)))
+    session.prepare_changed(options, inputs, true, Some(&|system| extended(system, names)))
 }
 
 fn extended(system: &StateSystem, names: &[String]) -> Result<StateSystem, Box<Diagnostic>> {
@@ -36,12 +36,15 @@ fn extended(system: &StateSystem, names: &[String]) -> Result<StateSystem, Box<D
         false => with_sensitivities(system, &symbols),
     };
     let Some(mut found) = found else {
-        let message = format!("the derivatives of runs of `{}` are unknown", system.model);
-        let fault = Diagnostic::error(Code::LGM0934, message)
-            .note("events, algebraic loops, conditions on states or parameters, and rates of inputs have no variational equations here");
-        return Err(Box::new(
-            fault.help("compare runs with nearby values of the parameters"),
-        ));
+        let message = format!(
+            "the derivatives of runs of `{}` are unknown: {}",
+            system.model,
+            reason(system)
+        );
+        let fault = Diagnostic::error(Code::LGM0934, message);
+        return Err(Box::new(fault.help(
+            "use differences of runs with nearby values, further apart than the tolerance of the runs",
+        )));
     };
     let count = system.outputs.len();
     for (at, name) in names.iter().enumerate() {
@@ -50,4 +53,18 @@ fn extended(system: &StateSystem, names: &[String]) -> Result<StateSystem, Box<D
         }
     }
     Ok(found)
+}
+
+/// Returns the reason why a system has no variational equations.
+fn reason(system: &StateSystem) -> &'static str {
+    let equations = &system.equations;
+    if system.events.happen {
+        "the model has events, and the derivatives jump there, since the parameters move the events in time"
+    } else if !equations.loops.is_empty() || equations.mass_matrix.is_some() {
+        "the equations have algebraic loops"
+    } else if system.starts.search.is_some() {
+        "the initial values are only known numerically"
+    } else {
+        "the equations have conditions on states or parameters, or too many states, or an input depends on the parameters"
+    }
 }

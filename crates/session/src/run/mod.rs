@@ -1,5 +1,6 @@
-//! Runs: the plan, the inputs, the columns of the samples, and failures.
+//! Runs and batches of runs: the plan, the inputs, the columns of the samples, and failures.
 
+pub mod batch;
 pub mod columns;
 pub mod failures;
 pub mod happened;

@@ -10,17 +10,12 @@ use crate::cli::{interrupt, report};
 use lgm_emit::plot::{Figure, Series};
 use lgm_emit::rows::{Column, Field, TableWriter};
 use lgm_model::SiUnit;
+use lgm_session::run::batch::{Batch, cores, in_order};
 use lgm_session::run::columns::{Curve, Written};
 use lgm_session::run::failures;
-use lgm_session::run::happened::Happened;
-use lgm_session::run::plan::Plans;
 use lgm_session::run::ready::{Ready, is_interruption};
-use lgm_simulate::{Failure, FailureKind, Simulator};
-use std::collections::BTreeMap;
+use lgm_simulate::Failure;
 use std::io::{self, Write};
-use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 
 /// The result of one run.
 #[derive(Default)]
@@ -71,17 +66,16 @@ pub(in crate::cli::simulate) fn run(
     let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut failed, mut interrupted) = (0, false);
     let options = arguments.plan.options();
-    let batch = Batch {
+    let positions = runs.parameters.iter().map(|target| target.position).collect();
+    let all_runs = AllRuns {
         arguments,
-        ready,
+        batch: Batch::new(ready, &options, positions),
         runs,
         written,
         shown,
-        simulator: Simulator::new(system, &ready.kernels),
-        plans: Plans::new(&options, system, &ready.plan),
         watch: &watch,
     };
-    let work = |number: usize| batch.one(number);
+    let work = |number: usize| all_runs.one(number);
     let mut all = |stream: Option<&mut dyn Write>| -> io::Result<()> {
         let mut table = match stream {
             Some(out) => {
@@ -90,7 +84,10 @@ pub(in crate::cli::simulate) fn run(
             }
             None => None,
         };
-        let taken = in_order(runs.values.len(), &work, &mut |number, made: Made| {
+        let taken = in_order(runs.values.len(), cores(), &work, &mut |finished| {
+            let Some((number, made)) = finished else {
+                return Ok(true);
+            };
             watch.finished(number + 1);
             if made.failure.as_ref().is_some_and(is_interruption) || interrupt::is_asked_for() {
                 interrupted = true;
@@ -160,53 +157,39 @@ pub(in crate::cli::simulate) fn run(
 }
 
 /// The shared data of all runs.
-struct Batch<'a> {
+struct AllRuns<'a> {
     arguments: &'a Arguments,
-    ready: &'a Ready,
+    batch: Batch<'a>,
     runs: &'a Runs,
     written: &'a Written,
     shown: &'a [Curve],
-    simulator: Simulator<'a>,
-    plans: Plans<'a>,
     watch: &'a Watch,
 }
 
-impl Batch<'_> {
+impl AllRuns<'_> {
     /// Executes one run.
     fn one(&self, number: usize) -> Made {
-        let (ready, runs) = (self.ready, self.runs);
+        let runs = self.runs;
         let values = &runs.values[number];
-        let positions = runs.parameters.iter().map(|target| target.position);
-        let set: Vec<(usize, f64)> = positions.zip(values.iter().copied()).collect();
-        let parameters = ready.kernels.parameters(&set);
-        let plan = match self.plans.with(&parameters) {
-            Ok(plan) => plan,
-            Err(words) => {
+        let point = match self.batch.point(values) {
+            Ok(point) => point,
+            Err(failure) => {
                 return Made {
-                    failure: Some(Failure::new(ready.plan.start, FailureKind::Refused(words))),
+                    failure: Some(failure),
                     ..Made::default()
                 };
             }
         };
-        let inputs = ready.inputs.with_parameters(&parameters, plan.start);
-        let mut plotter = Plotter::new(
-            &ready.system,
-            &plan,
-            if self.arguments.draws() { self.shown } else { &[] },
-        );
+        let (inputs, plan) = (&point.inputs, &point.plan);
+        let shown = if self.arguments.draws() { self.shown } else { &[] };
+        let mut plotter = Plotter::new(self.batch.system(), plan, shown);
         let mut rows = Vec::new();
         let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
             rows.push(time);
-            rows.extend(self.written.values(time, outputs, states, &inputs));
-            plotter.row(time, outputs, states, &inputs);
+            rows.extend(self.written.values(time, outputs, states, inputs));
+            plotter.row(time, outputs, states, inputs);
         };
-        let ended = match &ready.switched {
-            None => self.simulator.run(&parameters, &inputs, &plan, &mut sink, self.watch),
-            Some(_) => {
-                let mut happened = Happened::default();
-                ready.run_switched((&parameters, &plan), &mut sink, self.watch, &mut happened)
-            }
-        };
+        let ended = self.batch.run(&point, &mut sink, self.watch);
         let mut curves = plotter.series();
         let named = runs.parameters.iter().zip(values);
         let words: Vec<String> = named
@@ -276,76 +259,6 @@ fn write_run(
     Ok(())
 }
 
-/// Distributes numbered work over all cores and returns the results in order, until one is not accepted.
-///
-/// Workers that are far ahead of the last accepted result wait, so that memory use is bounded.
-fn in_order<T: Send>(
-    count: usize,
-    work: &(dyn Fn(usize) -> T + Sync),
-    take: &mut dyn FnMut(usize, T) -> io::Result<bool>,
-) -> io::Result<()> {
-    let threads = std::thread::available_parallelism()
-        .map_or(1, NonZero::get)
-        .min(count.max(1));
-    let next = AtomicUsize::new(0);
-    let taken = (Mutex::new(0usize), Condvar::new());
-    let ahead = 8 * threads;
-    // A number larger than any index ends the workers.
-    let ended = usize::MAX / 2;
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel::<(usize, T)>();
-        for _ in 0..threads {
-            let sender = sender.clone();
-            let (next, taken) = (&next, &taken);
-            let body = move || {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count {
-                        return;
-                    }
-                    let mut done = taken.0.lock().unwrap_or_else(PoisonError::into_inner);
-                    while number >= *done + ahead {
-                        done = taken.1.wait(done).unwrap_or_else(PoisonError::into_inner);
-                    }
-                    let is_over = *done >= ended;
-                    drop(done);
-                    if is_over || sender.send((number, work(number))).is_err() {
-                        return;
-                    }
-                }
-            };
-            std::thread::Builder::new()
-                .stack_size(16 << 20)
-                .spawn_scoped(scope, body)
-                .map_err(|error| io::Error::other(format!("cannot start another thread: {error}")))?;
-        }
-        drop(sender);
-        let mut waiting = BTreeMap::new();
-        let mut wanted = 0;
-        let mut answer = Ok(());
-        'all: for (number, made) in receiver {
-            waiting.insert(number, made);
-            while let Some(made) = waiting.remove(&wanted) {
-                let goes_on = take(wanted, made);
-                wanted += 1;
-                *taken.0.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
-                taken.1.notify_all();
-                match goes_on {
-                    Ok(true) => {}
-                    Ok(false) => break 'all,
-                    Err(error) => {
-                        answer = Err(error);
-                        break 'all;
-                    }
-                }
-            }
-        }
-        *taken.0.lock().unwrap_or_else(PoisonError::into_inner) = ended;
-        taken.1.notify_all();
-        answer
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -360,30 +273,5 @@ mod tests {
         assert_eq!((many.len(), many[0], many[15]), (16, 0, 999));
         assert!(many.is_sorted_by(|a, b| a < b));
         assert_eq!(drawn(17, 1).len(), 16);
-    }
-
-    #[test]
-    fn results_come_in_order_and_a_refusal_ends_the_work() {
-        let work = |number: usize| {
-            std::thread::sleep(std::time::Duration::from_micros((number as u64 * 37) % 400));
-            number * number
-        };
-        let mut seen = Vec::new();
-        let answer = in_order(300, &work, &mut |number, made| {
-            seen.push((number, made));
-            Ok(true)
-        });
-        assert!(answer.is_ok());
-        assert_eq!(seen.len(), 300);
-        assert!(seen.iter().enumerate().all(|(at, entry)| *entry == (at, at * at)));
-        let mut count = 0;
-        let answer = in_order(10_000_000, &work, &mut |_, _| {
-            count += 1;
-            Ok(count < 20)
-        });
-        assert!(answer.is_ok());
-        assert_eq!(count, 20);
-        let answer = in_order(100, &work, &mut |_, _| Err(io::Error::other("full")));
-        assert!(answer.is_err());
     }
 }
