@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._errors import CompileError
 from ._load import loads
 
 
@@ -12,7 +13,13 @@ def register(shell: Any) -> None:
 
     def cell(line: str, text: str) -> Any:
         """Compile a cell into the variable named after its model, and show it."""
-        model = loads(text, name="<cell>", model=line.strip() or None)
+        try:
+            model = loads(text, name="<cell>", model=line.strip() or None)
+        except CompileError as error:
+            # IPython prints this instead of the frames inside the package.
+            shown = [f"{type(error).__name__}: {error}"]
+            vars(error)["_render_traceback_"] = lambda: shown
+            raise
         shell.user_ns[model.name] = model
         return model
 

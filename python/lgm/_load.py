@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,8 @@ def load(
 
     Raises
     ------
+    FileNotFoundError
+        If there is no such file.
     CompileError
         If the text or a value has an error.
 
@@ -65,6 +68,8 @@ def load(
     """
     options = _options(model, include, states, retain, modes)
     path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, "there is no such file; for the text of a model use lgm.loads", path)
     native = _native.Session.open(path, None, None, **options)
     recipe = Recipe(path, os.path.abspath(path), native.text(), options)
     return with_values(Model(native, recipe), parameters)

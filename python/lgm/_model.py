@@ -42,6 +42,8 @@ def _plain(value: Any) -> Any:
     """A value without NumPy, as it is pickled and hashed."""
     if isinstance(value, str):
         return value
+    if value is None:
+        raise TypeError("a parameter is a number, an array or a text with a unit, not None")
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -545,6 +547,37 @@ class Model(Analyses):
             path.write_bytes(contents)
             written.append(path)
         return written
+
+    def to_casadi(self) -> Any:
+        """The model as functions of CasADi, for optimal control.
+
+        Returns
+        -------
+        types.SimpleNamespace
+            ``right_side`` and ``outputs``, functions of t, x, u and p; ``initial_state`` of p; ``inputs``, the signals of the
+            inputs, of t and p; ``parameters``, the values p by name. States, inputs and outputs have the order of the model.
+
+        Raises
+        ------
+        CompileError
+            If the model has events.
+
+        Examples
+        --------
+        >>> import lgm
+        >>> model = lgm.loads("model M { node a : electrical; param R = 2 [ohm]; c : Capacitor(1 [F]) a -> gnd, start = 1;"
+        ...                   " r : Resistor(R) a -> gnd; output u = across(c); }")
+        >>> functions = model.to_casadi()  # doctest: +SKIP
+        >>> functions.right_side(0, 3.0, [], list(functions.parameters.values()))  # doctest: +SKIP
+        DM(-1.5)
+        """
+        files, _ = self._native.package("casadi")
+        text = next(contents for name, contents in files if name.endswith(".py"))
+        scope: dict[str, Any] = {"__name__": "casadi_functions"}
+        exec(compile(text, f"<{self.name} in CasADi>", "exec"), scope)
+        functions = scope["functions"]()
+        functions.parameters = dict(scope["PARAMETERS"])
+        return functions
 
     # Representations and copies.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -105,6 +106,11 @@ class Names(Sequence[Quantity]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.names)})"
+
+    def _repr_html_(self) -> str:
+        rows = [(entry.name, "" if entry.value is None else f"{entry.value}", entry.unit or "") for entry in self._list]
+        cells = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in [(self._what, "value", "unit"), *rows])
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.names)

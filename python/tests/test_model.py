@@ -99,8 +99,6 @@ def test_faults_of_texts_are_errors_with_places():
     assert [entry.code for entry in lgm.check("model M { x }")] != []
     with pytest.raises(lgm.CompileError, match="no `param` or `const` named `q`"):
         lgm.loads(PLATE, q=3)
-    with pytest.raises(lgm.CompileError, match="no such file"):
-        lgm.load("none.lgm")
     with pytest.raises(TypeError, match="a number, an array or a text"):
         lgm.loads(PLATE).with_params(k=object)
     with pytest.raises(ValueError, match="finite"):
@@ -190,3 +188,22 @@ def test_other_threads_run_while_a_model_does(oscillator):
     counter.join()
     again = [oscillator.with_params(k=k).simulate(stop=200, points=2)["v"][-1] for k in range(20, 28)]
     assert runs == again and ticks > 5
+
+
+def test_functions_of_casadi_are_the_equations():
+    pytest.importorskip("casadi", reason="CasADi is not installed (pip install casadi)")
+    model = lgm.load(EXAMPLES / "dc_motor.lgm", R_a=2.0)
+    functions = model.to_casadi()
+    assert functions.parameters["R_a"] == 2.0
+    p, x, u = list(functions.parameters.values()), [3.0, 40.0], [12.0, 0.1]
+    assert np.allclose(functions.right_side(0, x, u, p).full().ravel(), model.rhs()(0, x, u), rtol=1e-14)
+    assert np.allclose(functions.outputs(0, x, u, p).full().ravel(), [40.0, 3.0])
+
+
+def test_misuse_is_told_as_in_python(oscillator, tmp_path):
+    with pytest.raises(FileNotFoundError, match="use lgm.loads"):
+        lgm.load(tmp_path / "missing.lgm")
+    with pytest.raises(ValueError, match="ends in .svg"):
+        oscillator.draw().save(tmp_path / "drawing.png")
+    with pytest.raises(TypeError, match="not None"):
+        oscillator.with_params(k=None)

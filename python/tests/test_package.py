@@ -78,8 +78,10 @@ def test_a_cell_of_a_notebook_becomes_a_variable():
     text = "model Cell { node a : electrical; r : Resistor(2 [ohm]) a -> gnd; c : Capacitor(1 [F]) a -> gnd; }"
     shown = shell.run_cell_magic("lgm", "", text)
     assert shell.user_ns["Cell"] is shown and shown.states.names == ("c.v",)
-    with pytest.raises(lgm.CompileError):
+    assert "<td>c.v</td>" in shown.states._repr_html_()
+    with pytest.raises(lgm.CompileError) as found:
         shell.run_cell_magic("lgm", "", "model Cell { nothing }")
+    assert found.value._render_traceback_()[0].startswith("CompileError: [LGM")
 
 
 def test_the_command_is_that_of_the_package():

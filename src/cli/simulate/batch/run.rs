@@ -274,4 +274,29 @@ mod tests {
         assert!(many.is_sorted_by(|a, b| a < b));
         assert_eq!(drawn(17, 1).len(), 16);
     }
+
+    #[test]
+    fn results_come_in_order_and_a_refusal_ends_the_work() {
+        let work = |number: usize| {
+            std::thread::sleep(std::time::Duration::from_micros((number as u64 * 37) % 400));
+            number * number
+        };
+        let mut seen = Vec::new();
+        let answer = in_order(300, 2, &work, &mut |finished| {
+            seen.extend(finished);
+            Ok(true)
+        });
+        assert!(answer.is_ok());
+        assert_eq!(seen.len(), 300);
+        assert!(seen.iter().enumerate().all(|(at, entry)| *entry == (at, at * at)));
+        let mut count = 0;
+        let answer = in_order(10_000_000, 2, &work, &mut |finished| {
+            count += usize::from(finished.is_some());
+            Ok(count < 20)
+        });
+        assert!(answer.is_ok());
+        assert_eq!(count, 20);
+        let answer = in_order(100, 2, &work, &mut |_| Err(io::Error::other("full")));
+        assert!(answer.is_err());
+    }
 }
