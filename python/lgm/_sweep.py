@@ -26,14 +26,11 @@ from ._signals import signal_of
 if TYPE_CHECKING:
     from ._signals import Signal
 
-#: The duration of a task in s: long compared with the cost of scheduling it, short compared with a sweep.
-_TASK = 1.0
-
 #: The most samples of a task, over all columns: 32 MB.
 _MOST_SAMPLES = 4_000_000
 
-#: The number of runs that are timed before the tasks are made, if one takes less than a hundredth of a task.
-_TIMED = 8
+#: The number of runs that are timed before the tasks are made, if one takes less than 10 ms.
+_TIMED, _QUICK = 8, 0.01
 
 _Samples = dict[str, NDArray[np.float64]]
 #: The columns of the runs of a task, one run a row, and the reasons of failed runs by row.
@@ -52,9 +49,15 @@ class _Job:
     """What a task needs: the model, the grid and the options. A process compiles it once."""
 
     def __init__(
-        self, model: Model, axes: dict[str, NDArray[np.float64]], inputs: Mapping[str, Signal], columns: list[str], options: dict[str, Any]
+        self,
+        model: Model,
+        axes: dict[str, NDArray[np.float64]],
+        inputs: Mapping[str, Signal],
+        columns: list[str],
+        options: dict[str, Any],
+        task: float = 1.0,
     ) -> None:
-        self.model, self.axes, self.columns, self.options = model, axes, columns, options
+        self.model, self.axes, self.columns, self.options, self.task = model, axes, columns, options, task
         self.inputs = [signal_of(model.inputs.names, name, signal) for name, signal in inputs.items()]
         self.key = uuid.uuid4().hex
 
@@ -106,6 +109,7 @@ def sweep(
     inputs: Mapping[str, Signal] | None = None,
     columns: Iterable[str] | None = None,
     map: Callable[..., Iterable[Any]] | None = None,
+    task: float = 1.0,
     known: Any = None,
     to: str | os.PathLike[str] | None = None,
     progress: Callable[[float], object] | None = None,
@@ -128,6 +132,9 @@ def sweep(
     map : callable, optional
         A function that distributes the tasks: ``map(function, tasks)`` of an executor, a pool or the client of a cluster. It
         returns results, futures or Ray references. By default, the threads of this process use all cores.
+    task : float, optional
+        The duration of a task in s, from which the number of its runs follows. It should be long compared with the time that the
+        scheduler needs for a task, about a millisecond, times the number of cores.
     known : xarray.Dataset, optional
         The result of an earlier sweep of this model with the same options. Only missing points and failed runs are run.
     to : path, optional
@@ -171,9 +178,11 @@ def sweep(
     shown = {name: np.asarray(axis) for name, axis in values.items()}
     axes = {name: _numbers(model, name, axis) for name, axis in shown.items()}
     count = math.prod(len(axis) for axis in axes.values())
+    if not task > 0:
+        raise ValueError(f"a task lasts longer than 0 s, not {task}")
     if not axes or not count:
         raise ValueError("there are no values to run")
-    job = _Job(model, axes, inputs or {}, list(columns or ()), options)
+    job = _Job(model, axes, inputs or {}, list(columns or ()), options, task)
     _check_columns(job)
     if to is not None:
         if known is not None:
@@ -214,14 +223,14 @@ def _task_size(job: _Job, runs: _Task, threads: int | None) -> int:
         return (time.perf_counter() - begin) / count
 
     each, count = seconds(1), _size(runs)
-    if each < _TASK / 100 and count > _TIMED:
+    if each < _QUICK and count > _TIMED:
         each = seconds(_TIMED)
     samples = max(1, len(native.times()) // 8 * len(native.columns()))
     most = _MOST_SAMPLES // samples
     if threads is None:
         # No core should wait long for the last tasks.
         most = min(most, -(-count // (4 * (os.cpu_count() or 1))))
-    return max(1, min(int(_TASK / each) * (threads or 1), most))
+    return max(1, min(int(job.task / each) * (threads or 1), most))
 
 
 def _results(

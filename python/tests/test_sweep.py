@@ -1,5 +1,6 @@
 import csv
 import io
+import os
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -102,6 +103,21 @@ def test_failed_runs_are_samples_and_a_sweep_goes_on():
             lgm.sweep(model, {"R": [4.0, 8.0]}, known=found, **other)
     with pytest.raises(ValueError, match="another model"):
         lgm.sweep(lgm.loads(model.text.replace("start = 1", "start = 2")), {"R": [4.0]}, stop=1, points=11, known=found)
+
+
+def test_tasks_last_as_long_as_asked(oscillator):
+    counts = []
+
+    def counted(one, tasks):
+        counts.append(len(tasks))
+        return [one(task) for task in tasks]
+
+    for task in (1e-9, 1e9):
+        lgm.sweep(oscillator, {"k": np.linspace(10, 100, 100)}, stop=1, points=2, map=counted, task=task)
+    # At least four tasks for each core.
+    assert counts[0] == 100 and counts[1] <= 100 and counts[1] >= min(100, 4 * (os.cpu_count() or 1)) - 1
+    with pytest.raises(ValueError, match="longer than 0 s"):
+        lgm.sweep(oscillator, {"k": [1.0]}, task=0)
 
 
 def refused_third(one, tasks):
