@@ -184,7 +184,7 @@ def test_sensitivities_are_differences_of_runs(name, options):
 
 def test_sensitivities_that_are_unknown_are_errors(oscillator):
     ball = loaded(EXAMPLES / "switching" / "dropped_ball.lgm")
-    with pytest.raises(lgm.CompileError, match="derivatives of runs of `.*` are unknown"):
+    with pytest.raises(lgm.CompileError, match="derivatives of runs of `.*` are unknown: the model has events, and the derivatives jump there"):
         ball.sensitivities([ball.parameters[0].name])
     with pytest.raises(KeyError, match="no parameter 'kk'; did you mean 'k'"):
         oscillator.sensitivities(["kk"], stop=1)
