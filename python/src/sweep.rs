@@ -120,8 +120,11 @@ impl Sweep {
         };
         let mut row = 0;
         let mut sink = |time: f64, outputs: &[f64], states: &[f64]| {
-            for (column, value) in self.written.values(time, outputs, states, &point.inputs).enumerate() {
-                made.values[column * points + row] = value;
+            made.is_other |= row >= points;
+            if row < points {
+                for (column, value) in self.written.values(time, outputs, states, &point.inputs).enumerate() {
+                    made.values[column * points + row] = value;
+                }
             }
             row += 1;
         };
