@@ -1,6 +1,7 @@
 //! Runs over time.
 
 pub mod jumps;
+mod library;
 pub mod metamorphic;
 mod ordinary;
 mod plots;

@@ -244,11 +244,23 @@ fn ports_of_element(element: &Element) -> String {
     let of = match &element.domain {
         Some(domain) if &*domain.text == "bond" => return bonds(element),
         Some(domain) => format!("`{}`", domain.text),
+        None if element.ports.iter().all(|port| port.domain.is_some()) => String::new(),
         None => "any domain".to_string(),
     };
-    match names(&element.ports)[..] {
-        [] => format!("a branch `a -> b`, {of}"),
-        ref names => format!("branches {}, {of}", names.join(" and ")),
+    let names: Vec<String> = element.ports.iter().map(port).collect();
+    match (&names[..], &*of) {
+        ([], _) => format!("a branch `a -> b`, {of}"),
+        (names, "") => format!("branches {}", names.join(" and ")),
+        (names, of) => format!("branches {}, {of}", names.join(" and ")),
+    }
+}
+
+/// Returns the name of a port, with its domain if it is declared.
+fn port(port: &PortDecl) -> String {
+    let name = &port.declared.name.text;
+    match &port.domain {
+        Some(domain) => format!("`{name} : {}`", domain.text),
+        None => format!("`{name}`"),
     }
 }
 
@@ -257,13 +269,6 @@ fn bonds(element: &Element) -> String {
         true => "a bond".to_string(),
         false => "a bond in and a bond out".to_string(),
     }
-}
-
-fn names(ports: &[PortDecl]) -> Vec<String> {
-    ports
-        .iter()
-        .map(|port| format!("`{}`", port.declared.name.text))
-        .collect()
 }
 
 fn ports_of_modal(modal: &Modal) -> String {
@@ -326,6 +331,43 @@ mod tests {
         ends.filter(|end| *end != "gnd" && !declared.contains(end)).collect()
     }
 
+    /// Returns the ports in a line such as "`p, n : electrical`, `shaft : rotational`" with their domains.
+    fn domains_of(ports: &str) -> Vec<(&str, &str)> {
+        let groups = ports.split('`').filter_map(|group| group.split_once(" : "));
+        let declared = groups.flat_map(|(names, domain)| names.split(", ").map(move |name| (name, domain)));
+        let declared: Vec<(&str, &str)> = declared.collect();
+        match ports.rsplit_once(", `") {
+            Some((_, domain)) if declared.is_empty() => vec![("", domain.trim_end_matches('`'))],
+            _ => declared,
+        }
+    }
+
+    /// Returns the index of the branch of an example that ends at a node.
+    fn branch_of(example: &str, end: &str) -> Option<usize> {
+        let branches = example
+            .trim_end_matches(';')
+            .rsplit_once(") ")
+            .map_or(example, |parts| parts.1);
+        let mut branches = branches.split(", ");
+        branches.position(|branch| branch.split(' ').any(|word| word == end))
+    }
+
+    /// Returns the nodes to which the ports of a component are bound, `(p = a, n = gnd)`, with these ports.
+    fn bindings(example: &str) -> BTreeSet<(&str, &str)> {
+        let list = example
+            .trim_end_matches(");")
+            .rsplit_once(") (")
+            .map_or("", |parts| parts.1);
+        let pairs = list.split(", ").filter_map(|pair| pair.split_once(" = "));
+        let own = |end: &str| {
+            end != "gnd" && !end.starts_with('[') && !example.contains("(turn = turn") && !example.contains("(w = w)")
+        };
+        pairs
+            .filter(|pair| own(pair.1))
+            .map(|(port, end)| (end, port))
+            .collect()
+    }
+
     /// Returns a model that contains an example, with a dissipator at each of its nodes.
     fn model(text: &str, example: &str) -> String {
         let mut model = String::new();
@@ -346,12 +388,17 @@ mod tests {
         } else if example.contains("(w = w)") {
             model += "  node w[3] vector : rotational; at_w : DType(1) w -> gnd;\n";
         }
-        let domains = ["electrical", "translational", "fluid", "thermal"];
-        let domain = domains
-            .into_iter()
-            .find(|domain| ports.contains(&format!("`{domain}`")))
-            .unwrap_or("rotational");
+        let domains = domains_of(ports);
         for end in ends(example).iter().filter(|_| !ports.contains("bond")) {
+            let of_branch = branch_of(example, end).and_then(|branch| domains.get(branch));
+            let domain = of_branch.or(domains.first()).map_or("rotational", |found| found.1);
+            model += &format!("  node {end} : {domain}; at_{end} : DType(1) {end} -> gnd;\n");
+        }
+        for (end, port) in bindings(example) {
+            let domain = domains
+                .iter()
+                .find(|found| found.0 == port)
+                .map_or("rotational", |found| found.1);
             model += &format!("  node {end} : {domain}; at_{end} : DType(1) {end} -> gnd;\n");
         }
         model + "  " + example + "\n}\n"

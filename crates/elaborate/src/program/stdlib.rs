@@ -39,4 +39,9 @@ pub const LIBRARY: &[LibraryModule] = &[
     module!("spatial", false),
     module!("distributed", false),
     module!("switching", false),
+    module!("electronics", false),
+    module!("drives", false),
+    module!("hydraulics", false),
+    module!("heat", false),
+    module!("magnetic", false),
 ];

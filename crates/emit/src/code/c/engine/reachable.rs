@@ -144,15 +144,18 @@ fn end_of_condition(lines: &[&str], from: usize) -> usize {
 fn end_of_code(lines: &[&str], from: usize) -> usize {
     let mut depth = 0;
     for (at, line) in lines.iter().enumerate().skip(from) {
+        let mut last = "";
         for word in words(line) {
-            depth += i32::from(matches!(word, Word::Other("(" | "{" | "[")));
-            depth -= i32::from(matches!(word, Word::Other(")" | "}" | "]")));
+            match word {
+                Word::Comment(_) => continue,
+                Word::Other("(" | "{" | "[") => depth += 1,
+                Word::Other(")" | "}" | "]") => depth -= 1,
+                Word::Other(" ") => continue,
+                _ => {}
+            }
+            last = word.text();
         }
-        let code: String = words(line)
-            .filter(|word| !matches!(word, Word::Comment(_)))
-            .map(|word| word.text())
-            .collect();
-        if depth <= 0 && code.trim_end().ends_with([';', '}']) {
+        if depth <= 0 && matches!(last, ";" | "}") {
             return at + 1;
         }
     }

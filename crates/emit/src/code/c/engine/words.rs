@@ -33,40 +33,48 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
 }
 
 fn first(text: &str) -> Option<Word<'_>> {
-    let letter = text.chars().next()?;
-    let until =
-        |is_inside: &dyn Fn(char) -> bool| &text[..text.find(|letter| !is_inside(letter)).unwrap_or(text.len())];
-    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let letter = *text.as_bytes().first()?;
     Some(match letter {
-        'a'..='z' | 'A'..='Z' | '_' => Word::Name(until(&is_of_name)),
-        '0'..='9' => Word::Number(number(text)),
-        '"' | '\'' => Word::Quoted(quoted(text, letter)),
-        '/' if text.starts_with("/*") => Word::Comment(match text.find("*/") {
+        b'a'..=b'z' | b'A'..=b'Z' | b'_' => Word::Name(while_of_name(text)),
+        b'0'..=b'9' => Word::Number(number(text)),
+        b'"' | b'\'' => Word::Quoted(quoted(text, letter)),
+        b'/' if text.starts_with("/*") => Word::Comment(match text.find("*/") {
             Some(end) => &text[..end + 2],
             None => text,
         }),
-        _ => Word::Other(&text[..letter.len_utf8()]),
+        _ => Word::Other(&text[..text.chars().next()?.len_utf8()]),
     })
+}
+
+/// Returns the letters, digits and underscores at the beginning of a text.
+fn while_of_name(text: &str) -> &str {
+    let is_of_name = |letter: &u8| matches!(letter, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_');
+    let bytes = text.as_bytes();
+    let mut end = 0;
+    while bytes.get(end).is_some_and(is_of_name) {
+        end += 1;
+    }
+    &text[..end]
 }
 
 /// Returns the number at the beginning of a text: `1`, `0.5`, `1e-9`, `1e-6F`.
 fn number(text: &str) -> &str {
-    let mut last = ' ';
-    let end = text.find(|letter: char| {
-        let is_sign = (letter == '-' || letter == '+') && (last == 'e' || last == 'E');
-        let is_inside = letter.is_ascii_alphanumeric() || letter == '.' || is_sign;
+    let mut last = b' ';
+    let end = text.bytes().position(|letter| {
+        let is_sign = (letter == b'-' || letter == b'+') && (last == b'e' || last == b'E');
+        let is_inside = letter.is_ascii_alphanumeric() || letter == b'.' || is_sign;
         last = letter;
         !is_inside
     });
     &text[..end.unwrap_or(text.len())]
 }
 
-fn quoted(text: &str, mark: char) -> &str {
+fn quoted(text: &str, mark: u8) -> &str {
     let mut is_escaped = false;
-    for (at, letter) in text.char_indices().skip(1) {
+    for (at, letter) in text.bytes().enumerate().skip(1) {
         match letter {
             _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
+            b'\\' => is_escaped = true,
             letter if letter == mark => return &text[..=at],
             _ => {}
         }
