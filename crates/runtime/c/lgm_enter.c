@@ -29,6 +29,13 @@ static const real ahead_shares[3] = {(real)1e-12, (real)1e-10, (real)1e-7};
  * a remainder that exceeds its round-off in another combination of modes. */
 static const real resolved_share = (real)1e-11;
 
+/* The duration of an impulse, as a fraction of the run. */
+static const real short_share = (real)1e-10;
+
+lgm_real lgm_modes_short(const lgm_run *run) {
+    return lgm_larger(short_share * run->events.whole, (real)1e3 * LGM_EPSILON * lgm_fabs(run->t));
+}
+
 static int is_watched(const lgm_run *run, int margin) {
     return lgm_watches[run->model.combination * LGM_ROOM(LGM_MARGINS) + margin];
 }
@@ -361,7 +368,10 @@ lgm_status lgm_modes_enter(lgm_run *run, const lgm_before *from, int combination
     }
     status = (status == LGM_OK) ? lgm_events_watched(run, run->t, run->x, NULL, events->watched) : status;
     status = (status == LGM_OK) ? look(run) : status;
+    /* The round-off of an instant also leaves steps: an impulse must exceed what the value gives in its duration. */
     for (int at = 0; at < LGM_MARGINS; at++) {
+        const int is_impulse = lgm_fabs(impulses[at]) > lgm_modes_short(run) * lgm_fabs(events->margins[at]);
+        impulses[at] = (is_impulse != 0) ? impulses[at] : (real)0.0;
         events->entered[at] = impulses[at];
     }
     return (status == LGM_OK) ? look_ahead(run, impulses) : status;

@@ -89,6 +89,10 @@ void lgm_modes_before(lgm_run *run, lgm_before *from, int began);
 /* Returns 1 for a margin that depends on time, parameters and discrete variables alone. */
 int lgm_modes_is_timed(const lgm_run *run, int margin);
 
+/* Returns the length of the step of the complementarity problem, which is also the duration of an impulse. The states continue with
+ * their initial slope. */
+lgm_real lgm_modes_short(const lgm_run *run);
+
 /* Makes two steps of this length from the current point, into `point`; returns 0 if the right-hand side has no value. */
 int lgm_modes_two_steps(lgm_run *run, lgm_real ahead);
 

@@ -18,8 +18,6 @@ enum {
     TURNS = 60
 };
 
-/* The length of the step of the problem, as a fraction of the run; the states continue with their initial slope. */
-static const real short_share = (real)1e-10;
 /* A response below this fraction of the values whose difference it is counts as zero. */
 static const real no_answer = (real)1e-13;
 /* A pivot below this fraction of the largest entry of its column counts as zero. */
@@ -100,7 +98,7 @@ static int find_limits(const lgm_run *run, int element, bounded bounds[], int *c
  * port. Impulses count as values of that duration. */
 static int answer(lgm_run *run, const real discretes[], int port, real watched[], real margins[]) {
     lgm_events *const events = &run->events;
-    const real length = lgm_larger(short_share * events->whole, (real)1e3 * LGM_EPSILON * lgm_fabs(run->t));
+    const real length = lgm_modes_short(run);
     real offsets[LGM_ROOM(LGM_PORTS)] = {(real)0.0};
     real rates[LGM_ROOM(LGM_INPUTS)] = {(real)0.0};
     real kept[LGM_ROOM(LGM_STATES)];
@@ -116,6 +114,13 @@ static int answer(lgm_run *run, const real discretes[], int port, real watched[]
         if (lgm_run_jump(run) != LGM_OK) {
             return 0;
         }
+    }
+    /* A capacitor that a conducting diode ties to a source follows the rate of the source. */
+    (void)lgm_run_inputs(run, run->t + length);
+    for (int at = 0; at < LGM_INPUTS; at++) {
+        rates[at] = run->du[at];
+    }
+    if (port >= 0) {
         rates[LGM_FIRST_OFFSET + port] = (real)1.0 / length;
     }
     if (lgm_modes_two_steps(run, (real)0.5 * length) == 0) {

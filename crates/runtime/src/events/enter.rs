@@ -6,6 +6,7 @@ use super::super::real::Real;
 use super::super::system::Fault;
 use super::cause::Reason;
 use super::lemke::least_offsets;
+use super::lemke::SHORT;
 use super::moment::{short, Before, Moment};
 use super::switching::Switching;
 use super::tables::Known;
@@ -271,10 +272,14 @@ impl<S: Switching> Moment<'_, S> {
             self.motion.move_states(self.t, &held, self.x, false)?;
             impulses = self.find_impulses(&step)?;
         }
-        self.events.margins.entered = impulses;
         self.events.offsets = after;
         self.events.watched = self.watched()?;
         self.look()?;
+        // The round-off of an instant also leaves steps: an impulse must exceed what the value gives in its duration.
+        let (values, length) = (self.events.margins.values, short(SHORT, self.motion, self.t));
+        let is_impulse = |at: usize| impulses[at].abs() > length * values[at].abs();
+        let impulses = S::Margins::of(|at| if is_impulse(at) { impulses[at] } else { zero });
+        self.events.margins.entered = impulses;
         self.look_ahead(&impulses)
     }
 }

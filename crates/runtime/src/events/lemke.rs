@@ -23,13 +23,17 @@ impl<S: Switching> Moment<'_, S> {
     /// Impulses count as values with this duration.
     fn answer(&mut self, discretes: &S::Discretes, port: Option<usize>) -> Option<(S::Watched, S::Margins)> {
         let length = short(SHORT, self.motion, self.t);
-        let (mut x, mut offsets, mut rates) = (*self.x, zeros::<S::Ports>(), zeros::<S::Inputs>());
+        let (mut x, mut offsets) = (*self.x, zeros::<S::Ports>());
         self.motion.hold(discretes, &offsets);
         if let Some(port) = port {
             let before = self.motion.inputs(self.t);
             offsets[port] = S::Real::c(1.0);
             self.motion.hold(discretes, &offsets);
             self.motion.move_states(self.t, &before, &mut x, false).ok()?;
+        }
+        // A capacitor that a conducting diode ties to a source follows the rate of the source.
+        let mut rates = self.motion.point(self.t + length, x).du;
+        if let Some(port) = port {
             rates[S::TABLES.first_offset + port] = S::Real::c(1.0) / length;
         }
         if let Some(moved) = self.motion.two_steps(self.t, &x, S::Real::c(0.5) * length) {

@@ -5,7 +5,7 @@
 //! see [`take_bounded`].
 
 use crate::failure::Failure;
-use crate::inputs::signals::Corner;
+use crate::inputs::signals::{Corner, Side, Signals};
 use crate::reinitialisation::jump::move_states;
 use crate::switching::instant::entering::two_steps;
 use crate::switching::instant::standing::{Before, Standing};
@@ -87,7 +87,7 @@ impl Instant<'_, '_> {
         if count < 2 {
             return Ok(None);
         }
-        let short = (SHORT * (self.plan.stop - self.plan.start)).max(1e3 * f64::EPSILON * self.time.abs());
+        let short = self.short();
         let mut fault = None;
         let answer = |offset: Option<usize>| match self.answer(from, standing, short, offset) {
             Ok(found) => Some(found),
@@ -118,6 +118,11 @@ impl Instant<'_, '_> {
         fault.map_or(Ok(is_solved.then_some(modes)), Err)
     }
 
+    /// Returns the length of the step of the problem, which is also the duration of an impulse.
+    pub(super) fn short(&self) -> f64 {
+        (SHORT * (self.plan.stop - self.plan.start)).max(1e3 * f64::EPSILON * self.time.abs())
+    }
+
     /// Returns the watched outputs and the margins a short time after this instant, with one offset equal to 1 from then
     /// on. Impulses count as values of that duration.
     fn answer(
@@ -145,9 +150,11 @@ impl Instant<'_, '_> {
         let read = (&prepared.traits.rates_read, self.plan.rtol);
         move_states(&motion, &signals, read, &corner, &mut states, false)?;
         let states = two_steps(&motion, (self.time, &states), 0.5 * short).unwrap_or(states);
-        let mut rates = vec![0.0; prepared.system.inputs.len()];
+        // A capacitor that a conducting diode ties to a source follows the rate of the source.
+        let (mut values, mut rates) = (vec![0.0; signals.count()], vec![0.0; signals.count()]);
+        signals.values(self.time + short, Side::After, &mut values, &mut rates);
         for (input, step) in steps {
-            rates[input] = step / short;
+            rates[input] += step / short;
         }
         let at = (self.time + short, &states[..]);
         let watched = prepared.call(&motion, &prepared.watched, at, Some(&rates));

@@ -85,7 +85,13 @@ impl Instant<'_, '_> {
         let supplied = self.supplied(&prepared, &motion, &corner, &states);
         let watched = prepared.call(&motion, &prepared.watched, (self.time, &states), None);
         let (margins, mut least) = prepared.margins_at(&motion, self.time, &states);
-        let margin_impulses = prepared.margin_impulses(&impulses, FAINT * self.plan.rtol.max(FINEST));
+        let mut margin_impulses = prepared.margin_impulses(&impulses, FAINT * self.plan.rtol.max(FINEST));
+        // The round-off of an instant also leaves steps: an impulse must exceed what the value gives in its duration.
+        for (impulse, margin) in margin_impulses.iter_mut().zip(&margins) {
+            if impulse.abs() <= self.short() * margin.abs() {
+                *impulse = 0.0;
+            }
+        }
         let signs = self.signs(&prepared, &motion, (&margins, &mut least), (&states, &margin_impulses));
         let mut rates = vec![0.0; states.len()];
         Ok(Standing {
