@@ -39,8 +39,6 @@ typedef struct {
     int is_upper;
     int is_above;
     int is_decided;
-    int far;
-    int own;
 } bounded;
 
 /* Adds the two bounds of a decided change: the free variable has the value that the next mode gives. */
@@ -48,7 +46,7 @@ static int decide(int element, int port, int change, int given, bounded bounds[]
     const int next = lgm_first_mode[element] + lgm_change_to[change];
     for (int is_above = 0; is_above < 2; is_above++) {
         const bounded bound = {element, port, change, -1, LGM_WATCHED_PORTS + 2 * port + 1 - given, LGM_WATCHED_LAWS + next, is_above,
-                               is_above, 1, -1, 0};
+                               is_above, 1};
         bounds[is_above] = bound;
     }
     return lgm_first_given[next + 1] > lgm_first_given[next] && lgm_given[lgm_first_given[next]] == 1 - given;
@@ -85,8 +83,7 @@ static int find_limits(const lgm_run *run, int element, bounded bounds[], int *c
             return decide(element, port, change, given, bounds + first);
         }
         {
-            const bounded bound = {element, port, change, margin, 0, 0, lgm_change_is_positive[change], lgm_change_is_above[change], 0,
-                                   lgm_change_far[change], mode};
+            const bounded bound = {element, port, change, margin, 0, 0, lgm_change_is_positive[change], lgm_change_is_above[change], 0};
             bounds[*count] = bound;
             *count += 1;
         }
@@ -267,7 +264,6 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
     bounded bounds[LGM_ROOM(LGM_BOUNDS)];
     real q[LGM_ROOM(LGM_BOUNDS)];
     int count = 0;
-    int rows;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         if (find_limits(run, element, bounds, &count) == 0) {
             return 0;
@@ -276,24 +272,8 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
     if (count < 2 || !answer(run, discretes, -1, events->answers[0], events->answer_margins[0])) {
         return 0;
     }
-    rows = count;
     for (int row = 0; row < count; row++) {
         q[row] = distance_to(&bounds[row], events->answers[0], events->answer_margins[0]);
-        rows += bounds[row].far >= 0;
-    }
-    for (int at = 0; at < rows * rows; at++) {
-        events->matrix[at] = (real)0.0;
-    }
-    for (int row = 0, end = count; row < count && end < LGM_BOUNDS; row++) {
-        if (bounds[row].far >= 0) {
-            /* The range of the given variable; at its end the free one becomes free again. */
-            const int far = lgm_first_mode[bounds[row].element] + bounds[row].far;
-            const real way = events->answers[0][LGM_WATCHED_LAWS + far] - events->answers[0][LGM_WATCHED_LAWS + bounds[row].own];
-            q[end] = (bounds[row].is_above != 0) ? way : -way;
-            events->matrix[row * rows + end] = (real)1.0;
-            events->matrix[end * rows + row] = -(real)1.0;
-            end++;
-        }
     }
     for (int column = 0; column < count; column++) {
         const int is_known = column > 0 && bounds[column - 1].port == bounds[column].port;
@@ -304,11 +284,11 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
             const real with = distance_to(&bounds[row], events->answers[1], events->answer_margins[1]);
             const real size = lgm_larger(lgm_fabs(with), lgm_fabs(q[row]));
             const real change = (lgm_fabs(with - q[row]) > no_answer * size) ? with - q[row] : (real)0.0;
-            events->matrix[row * rows + column] = (bounds[column].is_above != 0) ? change : -change;
+            events->matrix[row * count + column] = (bounds[column].is_above != 0) ? change : -change;
         }
     }
-    balance(events, rows, q);
-    if (!lemke(events, rows, q)) {
+    balance(events, count, q);
+    if (!lemke(events, count, q)) {
         return 0;
     }
     for (int at = 0; at < count; at++) {
@@ -318,12 +298,6 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
         }
         if (is_largest || bounds[at].is_decided != 0) {
             modes[bounds[at].element] = lgm_change_to[bounds[at].change];
-        }
-    }
-    for (int row = 0, end = count; row < count && end < LGM_BOUNDS; row++) {
-        if (bounds[row].far >= 0) {
-            modes[bounds[row].element] = (events->solution[end] > (real)0.0) ? bounds[row].far : modes[bounds[row].element];
-            end++;
         }
     }
     return 1;

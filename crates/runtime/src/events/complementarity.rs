@@ -41,9 +41,6 @@ pub struct Bounded {
     pub is_above: bool,
     /// True if the change is taken in any case.
     pub is_decided: bool,
-    /// The mode after the next bound in the same direction, with the watched values given by its law and by the law in force. The set
-    /// variable moves no farther than this.
-    pub far: Option<(usize, usize, usize)>,
 }
 
 impl Bounded {
@@ -56,13 +53,7 @@ impl Bounded {
         is_upper: false,
         is_above: false,
         is_decided: false,
-        far: None,
     };
-
-    /// Returns the number of rows of the problem for some bounds.
-    pub fn rows(bounds: &[Bounded]) -> usize {
-        bounds.len() + bounds.iter().filter(|of| of.far.is_some()).count()
-    }
 
     /// Returns the two bounds of a decided change: a free variable must reach its value in the next mode.
     pub fn decided(element: usize, to: usize, port: usize, (free, wanted): (usize, usize)) -> [Bounded; 2] {
@@ -74,7 +65,6 @@ impl Bounded {
             is_upper: is_above,
             is_above,
             is_decided: true,
-            far: None,
         })
     }
 }
@@ -101,8 +91,7 @@ pub fn take_bounded<T: Real, A>(
     problem: Problem<'_, T>,
     modes: &mut [usize],
 ) -> bool {
-    let m = bounds.len();
-    let n = Bounded::rows(bounds);
+    let n = bounds.len();
     let Problem {
         matrix,
         distances,
@@ -115,15 +104,6 @@ pub fn take_bounded<T: Real, A>(
     let Some(base) = answer(None) else { return false };
     for (row, of) in bounds.iter().enumerate() {
         distances[row] = distance(&base, of);
-    }
-    matrix.fill(T::c(0.0));
-    let ends = || (bounds.iter().enumerate()).filter_map(|(row, of)| Some((row, of, of.far?)));
-    for (at, (row, of, (_, far, own))) in ends().enumerate() {
-        // The available range of the set variable; at its end the free variable is free again.
-        let way = value(&base, Quantity::Difference(far, own));
-        distances[m + at] = if of.is_above { way } else { -way };
-        matrix[row * n + m + at] = T::c(1.0);
-        matrix[(m + at) * n + row] = T::c(-1.0);
     }
     let mut known: Option<(usize, A)> = None;
     for (column, of) in bounds.iter().enumerate() {
@@ -147,13 +127,8 @@ pub fn take_bounded<T: Real, A>(
     }
     for (at, of) in bounds.iter().enumerate() {
         let is_larger = |other: usize| bounds[other].element == of.element && memory.z[other] > memory.z[at];
-        if of.is_decided || memory.z[at] > T::c(0.0) && !(0..m).any(is_larger) {
+        if of.is_decided || memory.z[at] > T::c(0.0) && !(0..n).any(is_larger) {
             modes[of.element] = of.to;
-        }
-    }
-    for (at, (_, of, (mode, ..))) in ends().enumerate() {
-        if memory.z[m + at] > T::c(0.0) {
-            modes[of.element] = mode;
         }
     }
     true

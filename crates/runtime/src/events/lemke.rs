@@ -83,14 +83,6 @@ impl<S: Switching> Moment<'_, S> {
                     is_upper: bound.is_positive,
                     is_above: bound.is_above,
                     is_decided: false,
-                    far: bound.far.map(|far| {
-                        let laws = S::TABLES.places.laws + own.first_mode;
-                        (
-                            far,
-                            laws + far,
-                            laws + S::TABLES.combinations[combination].modes[element],
-                        )
-                    }),
                 };
                 *count += 1;
             }
@@ -110,12 +102,11 @@ impl<S: Switching> Moment<'_, S> {
         if count < 2 {
             return false;
         }
-        let rows = Bounded::rows(&bounds.as_ref()[..count]);
         let (mut matrix, mut distances) = (zeros::<S::Matrix>(), zeros::<S::Distances>());
         let (mut table, mut basis, mut z) = (zeros::<S::Table>(), S::Basis::filled(0), zeros::<S::Distances>());
         let problem = Problem {
-            matrix: &mut matrix.as_mut()[..rows * rows],
-            distances: &mut distances.as_mut()[..rows],
+            matrix: &mut matrix.as_mut()[..count * count],
+            distances: &mut distances.as_mut()[..count],
             memory: Memory {
                 table: table.as_mut(),
                 basis: basis.as_mut(),

@@ -61,10 +61,9 @@ impl Gathered {
         self.modes().flat_map(|mode| &mode.changes)
     }
 
-    /// Returns the maximum total number of bounds over all elements; a change with a far bound counts as two.
+    /// Returns the maximum total number of bounds over all elements.
     pub(crate) fn bounds(&self) -> usize {
-        let rows = |change: &Change| 1 + usize::from(change.bound.is_some_and(|bound| bound.far.is_some()));
-        let of_mode = |mode: &Mode| mode.changes.iter().map(rows).sum::<usize>().max(2);
+        let of_mode = |mode: &Mode| mode.changes.len().max(2);
         let most = |element: &Element| element.modes.iter().map(of_mode).max().unwrap_or(0);
         self.elements.iter().map(most).sum()
     }
@@ -194,7 +193,6 @@ pub(crate) struct Bound {
     pub(crate) margin: usize,
     pub(crate) is_positive: bool,
     pub(crate) is_above: bool,
-    pub(crate) far: Option<usize>,
 }
 
 /// A value that a change sets.

@@ -58,10 +58,6 @@ fn bounds_of(standing: &Standing, offset: usize, out: &mut Vec<Bounded>) -> Opti
                 is_upper: bound.is_positive,
                 is_above: bound.is_above,
                 is_decided: false,
-                far: bound.far.and_then(|far| {
-                    let laws = &combination.laws[element];
-                    Some((far, laws[far]?.1, laws[prepared.modes[element]]?.1))
-                }),
             });
         }
     }
@@ -103,15 +99,14 @@ impl Instant<'_, '_> {
             }
         };
         let mut modes = prepared.modes.clone();
-        let rows = Bounded::rows(&bounds);
-        let (mut matrix, mut distances) = (vec![0.0; rows * rows], vec![0.0; rows]);
+        let (mut matrix, mut distances) = (vec![0.0; count * count], vec![0.0; count]);
         let problem = Problem {
             matrix: &mut matrix,
             distances: &mut distances,
             memory: Memory {
-                table: &mut vec![0.0; rows * (2 * rows + 2)],
-                basis: &mut vec![0; rows],
-                z: &mut vec![0.0; rows],
+                table: &mut vec![0.0; count * (2 * count + 2)],
+                basis: &mut vec![0; count],
+                z: &mut vec![0.0; count],
             },
         };
         let is_solved = take_bounded(&bounds, answer, value, problem, &mut modes);
