@@ -43,7 +43,11 @@ fn steps_of_emitted_c_end_at_bends() {
 fn steps_of_emitted_rust_end_at_bends() {
     let target = tempfile::tempdir().unwrap();
     assert_near("rust", |folder| {
-        must(&mut cargo(folder, target.path(), &["build", "--example", "simulate"]));
+        must(&mut cargo(
+            &folder.join("run"),
+            target.path(),
+            &["build", "--example", "simulate"],
+        ));
         Command::new(target.path().join("debug/examples/simulate"))
     });
 }

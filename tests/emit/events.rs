@@ -179,9 +179,9 @@ fn a_block_does_not_run_again_while_another_condition_is_nearly_met() {
 }
 
 /// Uses a package with events: its combinations of modes, and a run. NUMBERS is the number type.
-const USER: &str = r#"use hybrid_rectifier::runtime::events::Report;
-use hybrid_rectifier::runtime::run::{Plan, Run};
-use hybrid_rectifier::{Model, Parameters, OUTPUTS, STATES};
+const USER: &str = r#"use hybrid_rectifier_run::runtime::events::Report;
+use hybrid_rectifier_run::runtime::run::{Plan, Run};
+use hybrid_rectifier_run::{Model, Parameters, OUTPUTS, STATES};
 
 fn main() {
     let (mut model, mut x) = Model::new(&Parameters::<NUMBERS>::default()).unwrap();
@@ -219,14 +219,19 @@ fn packages_in_rust_have_documentation_and_no_objection_of_clippy_and_refuse_wha
     let scratch = tempfile::tempdir().unwrap();
     let (folder, target) = (scratch.path().join("code"), scratch.path().join("target"));
     emit(&written(scratch.path(), RECTIFIER), "rust", &folder, &[]);
-    must(&mut cargo(&folder, &target, &["clippy", "--all-targets"]));
-    must(&mut cargo(&folder, &target, &["doc", "--no-deps"]));
-    must(&mut cargo(&folder, &target, &["test"]));
+    must(&mut cargo(
+        &folder,
+        &target,
+        &["clippy", "--workspace", "--all-targets"],
+    ));
+    must(&mut cargo(&folder, &target, &["doc", "--workspace", "--no-deps"]));
+    must(&mut cargo(&folder, &target, &["test", "--workspace"]));
     for module in fs::read_dir(folder.join("lgm-runtime/src/events")).unwrap() {
         // Without the standard library there is no allocator.
         let text = fs::read_to_string(module.unwrap().path()).unwrap();
         assert!(!text.contains("std::") && !text.contains("alloc::") && !text.contains("unsafe"));
     }
+    let folder = folder.join("run");
     let file = folder.join("examples/user.rs");
     fs::write(&file, USER.replace("NUMBERS", "f64")).unwrap();
     let printed = must(&mut cargo(&folder, &target, &["run", "--example", "user"]));
@@ -416,9 +421,9 @@ fn fmus_with_events_run_in_both_modes() {
 }
 
 /// Runs a package of [`BOUNCING`], and prints the number of events, and the energy at the start, at the end, and lost.
-const BALANCE: &str = r#"use ball::runtime::events::Report;
-use ball::runtime::run::Run;
-use ball::{Model, Parameters, OUTPUTS, PLAN, STATES};
+const BALANCE: &str = r#"use ball_run::runtime::events::Report;
+use ball_run::runtime::run::Run;
+use ball_run::{Model, Parameters, OUTPUTS, PLAN, STATES};
 
 fn main() {
     let (model, mut x) = Model::new(&Parameters::<f64>::default()).unwrap();
@@ -428,7 +433,7 @@ fn main() {
         events += report.happened.len() + report.further;
         lost += report.lost.unwrap();
     };
-    let plan = ball::runtime::run::Plan { rtol: 1e-9, ..PLAN };
+    let plan = ball_run::runtime::run::Plan { rtol: 1e-9, ..PLAN };
     Run::with_events(model, plan, rows, report).run(&mut x).unwrap();
     println!("{events} {:?} {:?} {lost:?}", energies[0], energies[1]);
 }
@@ -440,7 +445,7 @@ fn a_hundred_thousand_events_keep_the_energy_in_rust() {
     let folder = scratch.path().join("code");
     let text = BOUNCING.replace("91000 [s]", "9100 [s]");
     emit(&written(scratch.path(), &text), "rust", &folder, &[]);
-    fs::write(folder.join("examples/balance.rs"), BALANCE).unwrap();
+    fs::write(folder.join("run/examples/balance.rs"), BALANCE).unwrap();
     let printed = must(&mut Command::new(rust_example(&folder, "balance")));
     let words: Vec<f64> = printed.split_whitespace().map(|word| word.parse().unwrap()).collect();
     let [events, first, last, lost] = words[..] else {

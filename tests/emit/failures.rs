@@ -77,7 +77,7 @@ fn emitted_rust_names_the_variable_at_fault() {
         let folder = emitted(scratch.path(), text, "rust", &["--force"]);
         let mut run = Command::new(env!("CARGO"));
         run.args(["run", "-q", "--offline", "--example", "simulate"])
-            .current_dir(&folder)
+            .current_dir(folder.join("run"))
             .env("CARGO_TARGET_DIR", scratch.path().join("target"));
         let said = failure(run.output().unwrap());
         assert!(said.contains(named), "{said}");

@@ -11,8 +11,8 @@ use std::process::Command;
 use support::cases::is_campaign;
 use support::emitted::{
     RECTIFIED, RECTIFIED_ROWS, Rows, TIGHT, WAITING, WAITING_RTOL, agree, assert_rectified, assert_small,
-    assert_waited, build_together, cargo, emit, examples, for_each, gather, must, rectifier, rust_program, session_of,
-    simulated, small, stop, write_code,
+    assert_waited, build_together, cargo, emit, examples, for_each, gather, must, rectifier, rust_example,
+    rust_program, session_of, simulated, small, stop, write_code,
 };
 
 #[test]
@@ -68,7 +68,7 @@ fn an_integral_that_waits_is_released() {
 /// The sources of an emitted package, including those of the runtime.
 fn package_sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for inside in ["src", "lgm-runtime/src"] {
+    for inside in ["src", "run/src", "lgm-runtime/src"] {
         for entry in fs::read_dir(folder.join(inside)).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {
@@ -105,6 +105,65 @@ fn clippy_has_no_objection_and_the_documentation_runs() {
         &["clippy", "--workspace", "--all-targets"],
     ));
     must(&mut cargo(scratch.path(), &target, &["test", "--workspace"]));
+}
+
+#[test]
+fn a_motor_takes_a_page_and_reads_like_its_equations() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("code");
+    emit(&support::program::example("dc_motor.lgm"), "rust", &folder, &[]);
+    let files = ["src/lib.rs", "Cargo.toml"].map(|name| fs::read_to_string(folder.join(name)).unwrap());
+    let lines: usize = files.iter().map(|text| text.lines().count()).sum();
+    assert!(lines <= 150, "{lines} lines");
+    for line in [
+        "        // der(inductance.i) = (u - R_a*inductance.i - K_m*rotor.w)/L_a\n",
+        "        dx[0] = (u_ - p.R_a*inductance_i - p.K_m*rotor_w)/p.L_a; // der(inductance.i)\n",
+    ] {
+        assert!(files[0].contains(line), "{}", files[0]);
+    }
+}
+
+/// Prints the largest difference between the Jacobian and differences of right-hand sides, as a share of the largest entry.
+const SLOPES: &str = r#"use NAME_run::{Model, Parameters, JACOBIAN_COLUMNS, JACOBIAN_ENTRIES, JACOBIAN_ROWS, STATES};
+
+fn main() {
+    let (mut model, mut x) = Model::new(&Parameters::<f64>::default()).unwrap();
+    let (u, du) = model.inputs(0.3);
+    for (at, x) in x.iter_mut().enumerate() {
+        *x += 0.1 * (1.0 + at as f64);
+    }
+    let mut entries = [0.0; JACOBIAN_ENTRIES];
+    model.jacobian(0.3, &x, &u, &du, &mut entries).unwrap();
+    let (mut worst, mut most) = (0.0_f64, 0.0_f64);
+    for column in 0..STATES {
+        let mut sides = [[0.0; STATES]; 2];
+        for (side, step) in sides.iter_mut().zip([-1e-5, 1e-5]) {
+            let mut x = x;
+            x[column] += step;
+            model.rhs(0.3, &x, &u, &du, side).unwrap();
+        }
+        for row in 0..STATES {
+            let found = (JACOBIAN_ROWS[row]..JACOBIAN_ROWS[row + 1]).find(|at| JACOBIAN_COLUMNS[*at] == column);
+            let entry = found.map_or(0.0, |at| entries[at]);
+            worst = worst.max((entry - (sides[1][row] - sides[0][row]) / 2e-5).abs());
+            most = most.max(entry.abs());
+        }
+    }
+    println!("{}", worst / most);
+}
+"#;
+
+#[test]
+fn jacobians_are_those_of_the_right_hand_sides() {
+    // A matrix, and a model with an algebraic loop.
+    for name in ["cart_pendulum", "diode_rectifier"] {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("code");
+        emit(&support::program::example(&format!("{name}.lgm")), "rust", &folder, &[]);
+        fs::write(folder.join("run/examples/slopes.rs"), SLOPES.replace("NAME", name)).unwrap();
+        let printed = must(&mut Command::new(rust_example(&folder, "slopes")));
+        assert!(printed.trim().parse::<f64>().unwrap() < 1e-6, "{name}: {printed}");
+    }
 }
 
 /// A model with keywords of Rust as names, and names that differ only in case.

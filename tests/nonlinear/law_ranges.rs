@@ -216,7 +216,7 @@ fn emitted_c_and_rust_stop_there_too() {
         let folder = scratch.path().join("rust");
         emit(&file, "rust", &folder, &["--force"]);
         let mut run = cargo(
-            &folder,
+            &folder.join("run"),
             &scratch.path().join("target"),
             &["run", "--example", "simulate"],
         );

@@ -426,12 +426,15 @@ pub fn rust_example(folder: &Path, example: &str) -> PathBuf {
     if !shared.is_dir() {
         copy(&runtime, &shared);
     }
-    let manifest = folder.join("Cargo.toml");
-    let text = fs::read_to_string(&manifest).unwrap();
-    let text = text.replace("path = \"lgm-runtime\"", &format!("path = {shared:?}"));
-    fs::write(manifest, text).unwrap();
+    let run = folder.join("run");
+    for (folder, path) in [(folder, "lgm-runtime"), (&run, "../lgm-runtime")] {
+        let manifest = folder.join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        let text = text.replace(&format!("path = {path:?}"), &format!("path = {shared:?}"));
+        fs::write(manifest, text).unwrap();
+    }
     let target = place.join("target");
-    must(&mut cargo(folder, &target, &["build", "--example", example]));
+    must(&mut cargo(&run, &target, &["build", "--example", example]));
     let program = folder.join(example);
     fs::copy(target.join("debug/examples").join(example), &program).unwrap();
     program
@@ -458,27 +461,36 @@ pub fn gather(workspace: &Path, folders: &[PathBuf]) {
         .find(|folder| folder.join("lgm-runtime/src/events").is_dir());
     let shared = shared.or(folders.first()).expect("a package").join("lgm-runtime");
     for (at, folder) in folders.iter().enumerate() {
-        let manifest = folder.join("Cargo.toml");
+        let (manifest, run) = (folder.join("Cargo.toml"), folder.join("run/Cargo.toml"));
         let text = fs::read_to_string(&manifest).unwrap();
-        let name = text
-            .lines()
-            .find_map(|line| line.strip_prefix("name = "))
-            .unwrap()
-            .to_string();
+        let quoted = text.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
+        let name = quoted.trim_matches('"').to_string();
+        let library = name.replace('-', "_");
         // Models of several files may share a name.
         let text = text
-            .replace("[workspace]", "")
+            .replace("[workspace]\nmembers = [\"run\"]\n", "")
             .replace("path = \"lgm-runtime\"", &format!("path = {shared:?}"))
+            .replace(&format!("name = {name:?}"), &format!("name = \"model{at}\""));
+        fs::write(manifest, format!("{text}\n[lib]\nname = {library:?}\n")).unwrap();
+        let text = fs::read_to_string(&run).unwrap();
+        let quoted = text.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
+        let library_of_run = quoted.replace('-', "_");
+        let text = text
+            .replace("path = \"../lgm-runtime\"", &format!("path = {shared:?}"))
             .replace(
-                &format!("name = {name}"),
-                &format!("name = \"model{at}\"\nautoexamples = false"),
+                &format!("name = {quoted}"),
+                &format!("name = \"run{at}\"\nautoexamples = false"),
+            )
+            .replace(
+                &format!("{name} = {{ path = \"..\" }}"),
+                &format!("{library} = {{ path = \"..\", package = \"model{at}\" }}"),
             );
-        let library = name.replace('-', "_");
         let text = format!(
-            "{text}\n[lib]\nname = {library}\n\n[[example]]\nname = \"model{at}\"\npath = \"examples/simulate.rs\"\n"
+            "{text}\n[lib]\nname = {library_of_run}\n\n[[example]]\nname = \"model{at}\"\npath = \"examples/simulate.rs\"\n"
         );
-        fs::write(manifest, text).unwrap();
-        members.push(format!("{:?}", folder.strip_prefix(workspace).unwrap()));
+        fs::write(run, text).unwrap();
+        let folder = folder.strip_prefix(workspace).unwrap();
+        members.extend([folder.to_path_buf(), folder.join("run")].map(|member| format!("{member:?}")));
     }
     let root = format!("[workspace]\nresolver = \"2\"\nmembers = [{}]\n", members.join(", "));
     fs::write(workspace.join("Cargo.toml"), root).unwrap();

@@ -187,7 +187,7 @@ impl<'a> Functions<'a> {
 
     /// Returns the arrays that a function takes.
     pub(crate) fn takes(&self, name: &str) -> &[Array] {
-        &self.takes[name]
+        self.takes.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns true if any function takes one of these arrays.

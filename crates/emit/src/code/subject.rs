@@ -197,7 +197,7 @@ impl<'a> Subject<'a> {
                 false => Some(expression(&system.exprs, &pairs, &layout, &interpreted)),
             },
             reads_rates: moves
-                || (further.sampled.iter()).any(|sampled| reads(&sampled.kernels.read))
+                || (further.sampled.iter()).any(|sampled| sampled.kernels.at_points().into_iter().any(&reads))
                 || reads(&kernels.residuals)
                 || reads(&kernels.outputs),
             moves,
@@ -485,9 +485,12 @@ pub(crate) fn names<'n>(users: impl Iterator<Item = &'n str>, rules: Rules, rese
     users.map(|name| scope.name(name)).collect()
 }
 
-/// Prints `[kg]`, or nothing if the unit is unknown.
+/// Prints `[kg]`, or nothing if the unit is unknown or 1.
 pub(crate) fn bracketed(unit: &Option<SiUnit>) -> String {
-    unit.as_ref().map_or_else(String::new, |unit| format!("[{unit}]"))
+    match unit.as_deref() {
+        None | Some("1") => String::new(),
+        Some(unit) => format!("[{unit}]"),
+    }
 }
 
 /// Describes a parameter: `[kg] default 2`, and the formula of a derived one.

@@ -106,6 +106,17 @@ impl Index {
         }
     }
 
+    /// Returns the index without its first lanes.
+    pub(super) fn ahead(self, lanes: u32) -> Index {
+        match self {
+            Index::Affine { stride, .. } => Index::Affine {
+                first: self.of_lane(lanes, &[]),
+                stride,
+            },
+            Index::Table { first } => Index::Table { first: first + lanes },
+        }
+    }
+
     /// Returns the greatest index that any lane uses.
     fn greatest(self, count: u32, indices: &[u32]) -> u32 {
         match self {

@@ -4,13 +4,13 @@ use crate::code::c::text::integers;
 use lgm_kernels::SparseKernel;
 
 /// The positions of the entries of a sparse matrix.
-pub(super) struct Pattern {
-    pub(super) rows: Vec<usize>,
-    pub(super) columns: Vec<usize>,
+pub(in crate::code) struct Pattern {
+    pub(in crate::code) rows: Vec<usize>,
+    pub(in crate::code) columns: Vec<usize>,
 }
 
 impl Pattern {
-    pub(super) fn of(kernel: &SparseKernel) -> Pattern {
+    pub(in crate::code) fn of(kernel: &SparseKernel) -> Pattern {
         Pattern {
             rows: kernel.row_starts.clone(),
             columns: kernel.columns_of.clone(),
@@ -18,7 +18,7 @@ impl Pattern {
     }
 
     /// Creates a pattern from the rows and columns of entries, sorted by row.
-    pub(super) fn of_entries(count: usize, entries: impl Iterator<Item = (usize, usize)>) -> Pattern {
+    pub(in crate::code) fn of_entries(count: usize, entries: impl Iterator<Item = (usize, usize)>) -> Pattern {
         let (mut rows, mut columns) = (vec![0; count + 1], Vec::new());
         for (row, column) in entries {
             rows[row + 1] += 1;

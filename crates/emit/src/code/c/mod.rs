@@ -24,6 +24,7 @@ use dialect::{C, Members};
 use engine::{Engine, File, names_in, reachable};
 use lgm_kernels::program::Program;
 use lgm_kernels::{KernelOptions, Sensitivities};
+pub(super) use loops::Pattern;
 use model::{Model, Names, Written};
 use operations::operations;
 use run::Run;

@@ -14,7 +14,11 @@ pub(super) fn operations(subject: &Subject<'_>, step: f64, iterations: u64, is_e
     let blocks = subject.sampled.as_ref().map_or(0, |sampled| {
         let assigned = sampled.kernels.assigned.iter();
         let assigned = assigned.map(|kernel| of(kernel.program())).sum::<u64>();
-        of(sampled.kernels.read.program()) + assigned + 2 * sampled.clocks().len() as u64
+        let [read, conditions] = sampled.kernels.at_points().map(|kernel| of(kernel.program()));
+        // Tests and runs of `when` blocks are repeated while blocks make further conditions true.
+        let count = sampled.conditions.len() as u64;
+        let repeats = if count > 0 { count + 1 } else { 0 };
+        (1 + repeats) * (read + assigned) + repeats * (conditions + 3 * count) + 2 * sampled.clocks().len() as u64
     });
     let with_blocks = if blocks > 0 { "the blocks, " } else { "" };
     if is_exact {

@@ -119,7 +119,8 @@ impl Run<'_> {
     fn reads_rates(&self) -> bool {
         let kernels = &self.subject.kernels;
         let own = [&kernels.derivatives, &kernels.outputs, &kernels.residuals];
-        let read = self.subject.sampled.iter().map(|sampled| &sampled.kernels.read);
+        let sampled = self.subject.sampled.iter();
+        let read = sampled.flat_map(|sampled| sampled.kernels.at_points());
         let modal = self
             .changing
             .iter()

@@ -14,6 +14,8 @@ pub(crate) struct Sampled {
     pub(crate) temporaries: Vec<SymbolId>,
     /// The blocks in source order.
     pub(crate) blocks: Vec<SampledBlock>,
+    /// The conditions of `when` blocks, in source order.
+    pub(crate) conditions: Vec<ExprId>,
     /// The initial values of the discrete variables.
     pub(crate) starts: Vec<ExprId>,
     /// The same as functions of arrays.
@@ -45,6 +47,8 @@ pub(crate) struct SampledBlock {
 pub(crate) enum Clock {
     /// Once, before the first outputs.
     Initially,
+    /// At each step at which the condition with this index has become true.
+    Becomes(usize),
     /// At the step `first`, and each `period` steps after it.
     Every {
         /// The number of steps between two instants.
@@ -83,7 +87,15 @@ pub(crate) enum Place {
 pub(crate) struct SampledKernels {
     pub(crate) starts: Kernel,
     pub(crate) read: Kernel,
+    pub(crate) conditions: Kernel,
     pub(crate) assigned: Vec<Kernel>,
+}
+
+impl SampledKernels {
+    /// Returns the functions that are evaluated at a point of the equations.
+    pub(crate) fn at_points(&self) -> [&Kernel; 2] {
+        [&self.read, &self.conditions]
+    }
 }
 
 impl Sampled {
@@ -103,7 +115,33 @@ impl Sampled {
 
     /// Returns the blocks that run at instants.
     pub(crate) fn timed(&self) -> impl Iterator<Item = &SampledBlock> {
-        self.blocks.iter().filter(|block| block.clock != Clock::Initially)
+        let blocks = self.blocks.iter();
+        blocks.filter(|block| matches!(block.clock, Clock::Every { .. }))
+    }
+
+    /// Returns the blocks that run when their conditions become true.
+    pub(crate) fn conditional(&self) -> impl Iterator<Item = &SampledBlock> {
+        let blocks = self.blocks.iter();
+        blocks.filter(|block| matches!(block.clock, Clock::Becomes(_)))
+    }
+
+    /// Returns the indices of conditions from which on they are tested at the start: all at first, and then behind each initial block
+    /// those of the blocks after it.
+    pub(crate) fn tested_at_start(&self) -> impl Iterator<Item = Option<usize>> {
+        let count = self.conditions.len();
+        let from = move |first: usize| (first < count).then_some(first);
+        let before = |at: usize| {
+            self.blocks[..at]
+                .iter()
+                .filter(|block| matches!(block.clock, Clock::Becomes(_)))
+                .count()
+        };
+        let initial = self
+            .blocks
+            .iter()
+            .enumerate()
+            .filter(|(_, block)| block.clock == Clock::Initially);
+        std::iter::once(from(0)).chain(initial.map(move |(at, _)| from(before(at))))
     }
 
     /// True if a block sets a state.

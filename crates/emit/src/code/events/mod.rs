@@ -15,7 +15,7 @@ pub(super) use gathered::gather;
 pub(super) use instants::{Clock, Place, Sampled, SampledBlock};
 pub(super) use kernels::{ChangeKernels, Changing, Modal, chosen};
 pub(super) use sampled::sampled;
-pub(super) use table::{EmittedBlock, Gathered, InCombination, Row};
+pub(super) use table::{EmittedBlock, Gathered, Row};
 
 use lgm_equations::Options;
 use lgm_equations::switching::Events;

@@ -6,7 +6,8 @@ use super::table::{Gathered, Row};
 use super::{Changes, refused};
 use crate::code::trials::TrialRuns;
 use crate::shortest;
-use lgm_algebra::expr::{ExprId, SymbolId, print};
+use lgm_algebra::expr::{ExprId, Exprs, Relation, SymbolId, print};
+use lgm_equations::switching::Condition;
 use lgm_kernels::operation::Space;
 use lgm_kernels::{KernelOptions, Layout, expression};
 use lgm_model::Input;
@@ -66,7 +67,19 @@ pub(crate) fn sampled(
     });
     let read: Vec<Read> = read.collect();
     let blocks = blocks(changes, &gathered, clocks, &row.known)?;
-    refuse_rates(&gathered, &read)?;
+    // Without elements that have modes, all conditions are those of blocks.
+    let conditional = gathered.conditions.iter().zip(&blocks);
+    let conditional = conditional.filter(|(_, block)| matches!(block.clock, Clock::Becomes(_)));
+    let exprs = &mut gathered.system.exprs;
+    let conditions: Vec<ExprId> = conditional
+        .map(|(condition, _)| truth(exprs, condition, &row.margins))
+        .collect();
+    let values: Vec<ExprId> = read
+        .iter()
+        .map(|read| read.value)
+        .chain(conditions.iter().copied())
+        .collect();
+    refuse_rates(&gathered, &values)?;
     let system = gathered.system;
     let signals = system.inputs[system.inputs.len() - discretes..].iter();
     let start = |input: &Input| {
@@ -75,16 +88,46 @@ pub(crate) fn sampled(
             .expect("invariant: a discrete variable has an initial value")
     };
     let starts: Vec<ExprId> = signals.map(start).collect();
-    let kernels = kernels(&system, (&read, &gathered.temporaries), &blocks, &starts);
+    let kernels = kernels(&system, (&read, &gathered.temporaries), (&blocks, &conditions), &starts);
     let sampled = Sampled {
         discretes,
         read,
         temporaries: gathered.temporaries,
         blocks,
+        conditions,
         starts,
         kernels,
     };
     Ok((system, sampled))
+}
+
+/// Returns a condition as an expression.
+fn truth(exprs: &mut Exprs, condition: &Condition, margins: &[Option<ExprId>]) -> ExprId {
+    let mut of = |inner: &Condition| truth(exprs, inner, margins);
+    match condition {
+        Condition::Decided(holds) => exprs.integer(i64::from(*holds)),
+        Condition::Margin(at, relation) => {
+            let margin = margins[*at].expect("invariant: the only combination has all margins");
+            let zero = exprs.zero();
+            exprs.relation(*relation, margin, zero)
+        }
+        Condition::Not(inner) => {
+            let inner = of(inner);
+            exprs.not(inner)
+        }
+        Condition::And(a, b) => {
+            let (a, b) = (of(a), of(b));
+            exprs.relation(Relation::And, a, b)
+        }
+        Condition::Or(a, b) => {
+            let (a, b) = (of(a), of(b));
+            exprs.relation(Relation::Or, a, b)
+        }
+        Condition::Choice(condition, a, b) => {
+            let (condition, a, b) = (of(condition), of(a), of(b));
+            exprs.if_else(condition, a, b)
+        }
+    }
 }
 
 /// Returns the blocks with their assignments.
@@ -137,7 +180,8 @@ fn title(changes: &Changes<'_>, at: usize) -> String {
             format!("every {} s from {} s, line {line}", shortest(period), shortest(first))
         }
         Trigger::Every { period, .. } => format!("every {} s, line {line}", shortest(period)),
-        Trigger::Initially | Trigger::Becomes(_) => format!("when initially, line {line}"),
+        Trigger::Becomes(condition) => format!("when {}, line {line}", print::text(changes.events.exprs(), condition)),
+        Trigger::Initially => format!("when initially, line {line}"),
     }
 }
 
@@ -150,15 +194,13 @@ fn clocks(changes: &Changes<'_>, first: &StateSystem, step: f64) -> Result<Vec<C
     };
     let blocks = changes.events.blocks();
     let all: Vec<f64> = blocks.iter().flat_map(|block| times(block.trigger)).collect();
+    let mut conditions = 0;
     let clock = |block: &lgm_model::switching::EventBlock| match block.trigger {
         Trigger::Initially => Ok(Clock::Initially),
         Trigger::Becomes(_) => {
-            let help = format!(
-                "write `every {} {{ if CONDITION {{ .. }} }}`, which tests the condition at each step, or remove `--fixed-step`",
-                shortest(step)
-            );
-            let reason = "a `when` block runs between steps, as soon as its condition becomes true";
-            Err(refused(&first.model, reason, &help).label(block.span, "this block"))
+            let condition = conditions;
+            conditions += 1;
+            Ok(Clock::Becomes(condition))
         }
         Trigger::Every { period, first: begin } => {
             let whole = |time: f64| {
@@ -237,13 +279,13 @@ fn discretes_last(gathered: &mut Gathered) {
 }
 
 /// Rejects discrete variables whose steps move states or appear as impulses.
-fn refuse_rates(gathered: &Gathered, read: &[Read]) -> Result<(), Diagnostic> {
+fn refuse_rates(gathered: &Gathered, read: &[ExprId]) -> Result<(), Diagnostic> {
     let system = &gathered.system;
     let equations = &system.equations;
     let mut roots = [&equations.derivatives[..], &equations.output_values].concat();
     roots.extend(equations.loops.iter().flat_map(|each| &each.residuals));
     roots.extend(equations.assignments.iter().map(|each| each.value));
-    roots.extend(read.iter().map(|read| read.value));
+    roots.extend(read);
     let symbols = system.exprs.symbols_of(&roots);
     let is_read = |at: &&usize| symbols.contains(&system.input_rates[**at]);
     let Some(found) = gathered.discretes.iter().find(is_read) else {
@@ -262,7 +304,7 @@ fn refuse_rates(gathered: &Gathered, read: &[Read]) -> Result<(), Diagnostic> {
 fn kernels(
     system: &StateSystem,
     (read, temporaries): (&[Read], &[SymbolId]),
-    blocks: &[SampledBlock],
+    (blocks, conditions): (&[SampledBlock], &[ExprId]),
     starts: &[ExprId],
 ) -> SampledKernels {
     let options = KernelOptions { native: false };
@@ -276,6 +318,7 @@ fn kernels(
     SampledKernels {
         starts: expression(&system.exprs, starts, &layout, &options),
         read: expression(&system.exprs, &values, &layout, &options),
+        conditions: expression(&system.exprs, conditions, &layout, &options),
         assigned: assigned.collect(),
     }
 }

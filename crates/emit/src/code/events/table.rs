@@ -1,10 +1,13 @@
 //! All data of a program with events.
 
 use crate::code::subject::{Further, HeldBetween};
-use lgm_algebra::expr::{ExprId, SymbolId};
+use lgm_algebra::expr::{ExprId, SymbolId, print};
 use lgm_equations::switching::{Condition, Inside};
 use lgm_model::system::StateSystem;
 use std::ops::Range;
+
+/// Longer equations are not repeated in comments.
+const LONGEST_EQUATION: usize = 160;
 
 /// All data of a program with events.
 pub(crate) struct Gathered {
@@ -71,6 +74,23 @@ impl Gathered {
     /// Returns the number of values that changes set.
     pub(crate) fn sets(&self) -> usize {
         self.changes().map(|change| change.sets.len()).sum()
+    }
+
+    /// Describes the modes of a combination: `chop: on, diode: blocking`.
+    pub(crate) fn modes_in_words(&self, row: &Row) -> String {
+        let words = self.elements.iter().zip(&row.modes);
+        let words: Vec<String> = words
+            .map(|(element, mode)| format!("{}: {}", element.name, element.modes[*mode].name))
+            .collect();
+        words.join(", ")
+    }
+
+    /// Returns the short equations of a combination in the modelling language.
+    pub(crate) fn equations_of(&self, row: &InCombination) -> Vec<String> {
+        let states = self.system.states.iter().zip(&row.derivatives);
+        let text = |rate: &ExprId| print::text(&self.system.exprs, *rate);
+        let lines = states.map(|(state, rate)| format!("der({}) = {}", state.name, text(rate)));
+        lines.filter(|line| line.len() <= LONGEST_EQUATION).collect()
     }
 
     /// Returns the equations of each combination that has equations.

@@ -23,6 +23,8 @@ pub(crate) struct Body {
     pub(crate) statements: Vec<(String, String)>,
     /// The results.
     pub(crate) values: Vec<String>,
+    /// The results as conditions.
+    pub(crate) conditions: Vec<String>,
     /// The symbols that are read.
     pub(crate) reads: FxHashSet<SymbolId>,
     /// The functions that are called, each once.
@@ -117,6 +119,11 @@ pub(crate) fn body_in(
             (text, false) => text.text.clone(),
         })
         .collect();
+    let condition = |root: &ExprId| match &known[root].0 {
+        (text, true) => text.text.clone(),
+        (text, false) => dialect.holds(text).text,
+    };
+    body.conditions = roots.iter().map(condition).collect();
     body.operations = writer.operations;
     body
 }

@@ -184,6 +184,18 @@ impl<'a> Formulas<'a> {
     }
 }
 
+/// Returns the partial derivatives of residuals and rates with respect to unknowns and states, with their row numbers.
+pub(crate) fn matrices(formulas: &mut Formulas<'_>) -> [(usize, Vec<Entry>); 4] {
+    let (residuals, rates) = (formulas.residuals(), formulas.rates());
+    let (unknowns, states) = (formulas.unknowns(), formulas.states());
+    [
+        (residuals.len(), formulas.partials(&residuals, &unknowns)),
+        (rates.len(), formulas.partials(&rates, &states)),
+        (rates.len(), formulas.partials(&rates, &unknowns)),
+        (residuals.len(), formulas.partials(&residuals, &states)),
+    ]
+}
+
 fn short(text: String) -> Option<String> {
     (text.len() <= LONGEST_REMARK).then_some(text)
 }

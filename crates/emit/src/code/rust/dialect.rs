@@ -2,7 +2,7 @@
 
 use super::super::dialect::{Array, Binding, Dialect, Lane, Text, function_name, function_name_of_two};
 use super::super::functions::{Language, Signature, wrapped};
-use super::super::names::Rules;
+use super::super::names::{Rules, one_line};
 use lgm_kernels::operation::Space;
 use lgm_kernels::operation::{Binary, Unary};
 
@@ -24,6 +24,11 @@ pub(super) const RULES: Rules = Rules {
 pub(super) struct Rust {
     pub(super) states: &'static str,
     pub(super) unknowns: &'static str,
+}
+
+/// Escapes a user's text for documentation, so that the text starts no example and no link.
+pub(super) fn documentation(text: &str) -> String {
+    one_line(text).replace('`', "'").replace('[', "\\[").replace('<', "\\<")
 }
 
 /// Prints a double as a standalone literal.

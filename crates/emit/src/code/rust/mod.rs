@@ -3,7 +3,10 @@
 mod changes;
 mod dialect;
 mod equations;
+mod named;
+mod source;
 
+use super::c::Pattern;
 use super::events::Changing;
 use super::functions::{integers, wrapped};
 use super::planned::{Planned, entry_literals, literals, planned};
@@ -14,18 +17,20 @@ use super::{
     names::{legal, one_line},
 };
 use changes::{Changes, changes};
-use dialect::{RULES, literal};
-use equations::Equations;
+use dialect::{RULES, documentation, literal};
+use equations::{Equations, OF_MODEL};
+use source::Source;
 use std::fmt::Write;
 
 // Emitted code samples oscillations in time as closely as this program does.
 const _: () = assert!(lgm_runtime::signals::LARGEST_TURN == lgm_kernels::LARGEST_TURN);
 
 /// The files that need only the shared values.
-const PLAIN: [Template<Common>; 3] = [
+const PLAIN: [Template<Common>; 4] = [
     template!("Cargo.toml", "Cargo.toml.txt"),
-    template!("src/lib.rs", "lib.rs.txt"),
-    template!("examples/simulate.rs", "simulate.rs.txt"),
+    template!("run/Cargo.toml", "run.toml.txt"),
+    template!("run/src/lib.rs", "run.rs.txt"),
+    template!("run/examples/simulate.rs", "simulate.rs.txt"),
 ];
 
 /// The runtime files, which are the same for all models.
@@ -35,14 +40,15 @@ const RUNTIME: [Template<Common>; 2] = [
 ];
 
 /// The files of the equations.
-const MODEL: [Template<Model>; 2] = [
-    template!("src/equations.rs", "equations.rs.txt"),
-    template!("src/model.rs", "model.rs.txt"),
+const MODEL: [Template<Model>; 3] = [
+    template!("src/lib.rs", "lib.rs.txt"),
+    template!("run/src/equations.rs", "equations.rs.txt"),
+    template!("run/src/model.rs", "model.rs.txt"),
 ];
 
-const CHANGES: Template<Changes> = template!("src/changes.rs", "changes.rs.txt");
+const CHANGES: Template<Changes> = template!("run/src/changes.rs", "changes.rs.txt");
 
-const NAMES: Template<Listed> = template!("src/names.rs", "names.rs.txt");
+const NAMES: Template<Listed> = template!("run/src/names.rs", "names.rs.txt");
 
 const README: Template<Readme> = template!("README.md", "README.md");
 
@@ -56,6 +62,8 @@ values! {
         model: String,
         package: String,
         library: String,
+        run: String,
+        run_package: String,
         runtime_modules: String,
         changing: bool,
         several: bool,
@@ -68,9 +76,14 @@ values! {
         ..common: Common;
         ..matrices: Matrices;
         ..tables: Tables;
-        state_indices: String,
-        input_indices: String,
-        output_indices: String,
+        named: bool,
+        indices: String,
+        if_derived: &'static str,
+        and_derived: &'static str,
+        derives: bool,
+        derived_lines: String,
+        entry_list: String,
+        functions: String,
         parameter_members: String,
         default_lines: String,
         parameter_lines: String,
@@ -147,13 +160,14 @@ values! {
     struct Readme {
         ..common: Common;
         ..tables: ReadmeTables;
+        named: bool,
         origin_markdown: String,
         run_arguments: &'static str,
     }
 }
 
 /// Returns all files of the package.
-pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package {
+pub(super) fn package<'p>(subject: &'p Subject<'p>, changing: Changing<'p>) -> Package {
     let common = common(subject, changing);
     let members = members(subject);
     let texts = ParameterTexts::new(subject, &members);
@@ -182,6 +196,7 @@ pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package 
     let readme = Readme {
         common,
         tables: readme_tables(subject, &members),
+        named: model.named,
         origin_markdown: subject.origin.sentence(),
         run_arguments: match subject.plan().1 {
             Some(_) => "> run.csv",
@@ -190,11 +205,6 @@ pub(super) fn package(subject: &Subject<'_>, changing: Changing<'_>) -> Package 
     };
     package.add(README.path(&readme), README.text(&readme));
     package
-}
-
-/// Escapes a user's text for documentation, so that the text starts no example and no link.
-fn documentation(text: &str) -> String {
-    one_line(text).replace('`', "'").replace('[', "\\[").replace('<', "\\<")
 }
 
 /// Returns the name of the crate.
@@ -210,6 +220,7 @@ fn crate_name(model: &str) -> String {
 fn common(subject: &Subject<'_>, changing: Changing<'_>) -> Common {
     let system = subject.system;
     let library = crate_name(&system.model);
+    let run = format!("{}_run", library.trim_end_matches('_'));
     Common {
         planned: planned(subject, literal, &literal(0.0)),
         title: format!("`{}`: state equations.", one_line(&system.model)),
@@ -217,6 +228,8 @@ fn common(subject: &Subject<'_>, changing: Changing<'_>) -> Common {
         description: documentation(&subject.description),
         model: one_line(&system.model),
         package: library.replace('_', "-"),
+        run_package: run.replace('_', "-"),
+        run,
         library,
         runtime_modules: runtime_modules(changing.is_some()),
         changing: changing.is_some(),
@@ -266,18 +279,19 @@ fn tables(subject: &Subject<'_>) -> Tables {
     }
 }
 
-/// Prints constants that name indices of an array.
-fn indices(users: &[Named]) -> String {
-    let legal = names(users.iter().map(|entry| entry.name.as_str()), RULES, &[]);
+/// Prints constants that name the indices of arrays.
+fn indices(subject: &Subject<'_>) -> String {
     let mut text = String::new();
-    for (at, (entry, legal)) in users.iter().zip(&legal).enumerate() {
-        let remark = format!(
-            "`{}` {}",
-            one_line(&entry.name),
-            bracketed(&entry.unit).replace(['[', ']'], "")
-        );
-        let _ = writeln!(text, "        /// {}", remark.trim());
-        let _ = writeln!(text, "        pub const {legal}: usize = {at};");
+    for (letter, users) in [("x", &subject.states), ("u", &subject.inputs), ("y", &subject.outputs)] {
+        let legal = names(users.iter().map(|entry| entry.name.as_str()), RULES, &[]);
+        for (at, (entry, legal)) in users.iter().zip(&legal).enumerate() {
+            let remark = format!("{} {}", one_line(&entry.name), bracketed(&entry.unit));
+            let _ = writeln!(
+                text,
+                "    pub const {letter}_{legal}: usize = {at}; // {}",
+                remark.trim()
+            );
+        }
     }
     text
 }
@@ -316,13 +330,13 @@ impl ParameterTexts {
                 "" => String::new(),
                 _ => format!("; {}]", parameter.entries.len()),
             };
-            let _ = writeln!(
-                texts.members,
-                "    /// `{}`: {}",
-                one_line(&parameter.name),
-                one_line(&parameter_remark(parameter)).replace(['[', ']'], "")
-            );
-            let _ = writeln!(texts.members, "    pub {member}: {open}T{size},");
+            let remark = one_line(&parameter_remark(parameter));
+            let remark = if remark.is_empty() {
+                remark
+            } else {
+                format!(" // {remark}")
+            };
+            let _ = writeln!(texts.members, "    pub {member}: {open}T{size},{remark}");
             let numbers = entry_literals(parameter, |value| format!("T::c({})", literal(value)), "T::c(f64::NAN)");
             let _ = writeln!(
                 texts.defaults,
@@ -377,23 +391,41 @@ fn listed(subject: &Subject<'_>, parameter_cases: String) -> Listed {
     }
 }
 
-fn matrices(subject: &Subject<'_>, is_several: bool) -> Matrices {
-    let (rows, columns) = match is_several {
-        true => (Vec::new(), Vec::new()),
-        false => subject.jacobian_pattern(),
-    };
-    let all = subject.matrices();
-    let [loop_rows, direct_rows, by_loop_rows, by_state_rows] = all.map(|kernel| integers(&kernel.row_starts));
-    let [loop_columns, direct_columns, by_loop_columns, by_state_columns] =
-        all.map(|kernel| integers(&kernel.columns_of));
-    // Without loops the derivatives with respect to the states are the Jacobian itself.
+fn matrices(subject: &Subject<'_>, source: Option<&mut Source<'_>>, is_several: bool) -> Matrices {
     let has_loops = subject.unknowns() > 0;
-    let counts = all.map(|kernel| if has_loops { kernel.stored() } else { 0 });
+    let (rows, columns) = match (is_several, has_loops) {
+        (true, _) => (Vec::new(), Vec::new()),
+        _ => subject.jacobian_pattern(),
+    };
+    let mut jacobian = Pattern { rows, columns };
+    let patterns = match source {
+        Some(source) => {
+            if !is_several && !has_loops && !source.is_dense() {
+                jacobian = Pattern::of_entries(
+                    subject.states.len(),
+                    source.jacobian().iter().map(|entry| (entry.0, entry.1)),
+                );
+            }
+            match has_loops {
+                true => source
+                    .matrices()
+                    .map(|(rows, entries)| Pattern::of_entries(rows, entries.iter().map(|entry| (entry.0, entry.1)))),
+                false => [(); 4].map(|()| Pattern::of_entries(0, std::iter::empty())),
+            }
+        }
+        None => subject.matrices().map(Pattern::of),
+    };
+    let [loop_rows, direct_rows, by_loop_rows, by_state_rows] =
+        patterns.each_ref().map(|pattern| integers(&pattern.rows));
+    let [loop_columns, direct_columns, by_loop_columns, by_state_columns] =
+        patterns.each_ref().map(|pattern| integers(&pattern.columns));
+    // Without loops the derivatives with respect to the states are the Jacobian itself.
+    let counts = patterns.map(|pattern| if has_loops { pattern.columns.len() } else { 0 });
     let [loop_count, direct_count, by_loop_count, by_state_count] = counts;
     Matrices {
-        entries: columns.len(),
-        jacobian_rows: integers(&rows),
-        jacobian_columns: integers(&columns),
+        entries: jacobian.columns.len(),
+        jacobian_rows: integers(&jacobian.rows),
+        jacobian_columns: integers(&jacobian.columns),
         loop_rows,
         loop_columns,
         loop_count,
@@ -409,38 +441,59 @@ fn matrices(subject: &Subject<'_>, is_several: bool) -> Matrices {
     }
 }
 
-fn model(
-    subject: &Subject<'_>,
+fn model<'p>(
+    subject: &'p Subject<'p>,
     texts: ParameterTexts,
     common: Common,
-    changing: Changing<'_>,
+    changing: Changing<'p>,
 ) -> (Model, Option<Changes>) {
-    let mut equations = Equations::new(changing.is_some());
-    match changing {
-        Some((_, kernels)) => equations.add_in_modes(subject, kernels),
-        None => equations.add_kernels(subject),
+    let mut source = Source::new(subject, OF_MODEL, named::reads_rates(subject, changing));
+    let mut equations = Equations::new(&common.library, changing.is_some());
+    match &mut source {
+        Some(source) => named::add_named(&mut equations, source, subject, changing),
+        None => equations.add_arrays(subject, changing),
     }
+    equations.add_signals(subject);
     equations.add_corners(subject);
-    let parameter_lines = texts.lines + &equations.add_derived(subject);
+    let is_derived = !subject.kernels.derived().is_empty();
+    let named = source
+        .as_ref()
+        .map(|source| (source.derived(), wrapped(&source.entries())));
+    let parameter_lines = match &named {
+        Some(_) => String::new(),
+        None => texts.lines + &equations.add_derived(subject),
+    };
+    let matrices = matrices(subject, source.as_mut(), common.several);
     let (methods, reads_points) = equations.take_methods();
     let changes = changing.map(|(gathered, kernels)| {
         equations.add_changes(kernels);
         changes(gathered, &mut equations)
     });
-    let sizes = equations.sizes();
+    let (sizes, uses_scratch) = (equations.sizes(), equations.uses_memory());
     let changes_imports = equations.sizes_of_blocks().join(", ");
-    let (scratch, programs) = equations.finish();
+    let (scratch, programs, own) = equations.finish();
     let point = if reads_points { "At, " } else { "" };
+    let is_named = named.is_some();
+    let (derived_lines, entry_list) = named.unwrap_or_default();
     let model = Model {
-        state_indices: indices(&subject.states),
-        input_indices: indices(&subject.inputs),
-        output_indices: indices(&subject.outputs),
+        named: is_named,
+        indices: indices(subject),
+        if_derived: if is_derived {
+            " A derived parameter that is NaN follows from the others; any other value applies."
+        } else {
+            ""
+        },
+        and_derived: if is_derived { ", and computes derived ones" } else { "" },
+        derives: !derived_lines.is_empty(),
+        derived_lines,
+        entry_list,
+        functions: source.map_or(own, Source::finish),
         parameter_members: texts.members,
         default_lines: texts.defaults,
         // A variable that is never written is not mutable.
         model_mut: if parameter_lines.is_empty() { "" } else { "mut " },
         parameter_lines,
-        uses_scratch: sizes.contains(&"SCRATCH"),
+        uses_scratch,
         scratch,
         model_imports: sizes.join(", "),
         changes_imports,
@@ -448,7 +501,7 @@ fn model(
         system_imports: format!("{point}Features, LoopTables, Pattern, Patterns, StateTables, System"),
         programs,
         methods,
-        matrices: matrices(subject, common.several),
+        matrices,
         tables: tables(subject),
         common,
     };

@@ -191,6 +191,9 @@ fn derived<'p>(model: &Model<'p>, writer: &mut Writer<'_, 'p>) -> String {
     lines
 }
 
+/// The statement that stores the inputs next to the discrete variables.
+const INPUTS: &str = "    for (int at = 0; at < LGM_INPUTS; at++) {\n        model->u[at] = u[at];\n    }\n";
+
 /// Prints the functions that run blocks over arrays.
 fn block_functions<'p>(model: &Model<'p>, writer: &mut Writer<'_, 'p>) -> String {
     let Some(sampled) = &model.subject.sampled else {
@@ -230,7 +233,7 @@ fn block_functions<'p>(model: &Model<'p>, writer: &mut Writer<'_, 'p>) -> String
         if blocks.iter().any(sets_entries) {
             let _ = writeln!(lines, "    real entry[{}];", sampled.temporaries.len());
         }
-        lines.push_str("    for (int at = 0; at < LGM_INPUTS; at++) {\n        model->u[at] = u[at];\n    }\n");
+        lines.push_str(INPUTS);
         if !sampled.read.is_empty() {
             let _ = writeln!(lines, "    {}", writer.statement("values_before", &of_read));
         }
@@ -257,6 +260,21 @@ fn block_functions<'p>(model: &Model<'p>, writer: &mut Writer<'_, 'p>) -> String
             lines.push_str(&model.block(sampled, block, &own));
         }
         out.push_str(&model.block_function(&name, read.needs(Space::Unknowns) > 0, &lines));
+    }
+    let count = sampled.conditions.len();
+    if count > 0 {
+        let program = sampled.kernels.conditions.program();
+        writer.add("conditions", program);
+        let at_point = |array: Array| match array {
+            Array::Output => "value".to_string(),
+            array => of_read(array),
+        };
+        let lines = format!(
+            "    real value[{count}];\n{INPUTS}    {}\n    for (int at = 0; at < {count}; at++) {{\n        holds[at] = (value[at] > \
+             (real)0.5);\n    }}\n",
+            writer.statement("conditions", &at_point)
+        );
+        out.push_str(&model.condition_functions(count, program.needs(Space::Unknowns) > 0, &lines));
     }
     out
 }

@@ -12,7 +12,11 @@ use std::fmt::Write;
 /// The parameters of a function that runs blocks.
 const INSTANT: &str = "lgm_model *model, real t, const real u[] LGM_DU(, const real du[])";
 
-/// Returns the functions that run blocks, each with its blocks: one for each initial block, and one for all others.
+/// The function that runs `when` blocks.
+pub(super) const RUN_WHEN: &str = "run_when";
+
+/// Returns the functions that run blocks, each with its blocks: one for each initial block, one for all `every` blocks, and one for
+/// all `when` blocks.
 pub(super) fn functions(sampled: &Sampled) -> Vec<(String, Vec<&SampledBlock>)> {
     let initial = sampled.blocks.iter().filter(|block| block.clock == Clock::Initially);
     let initial = initial.enumerate();
@@ -20,8 +24,11 @@ pub(super) fn functions(sampled: &Sampled) -> Vec<(String, Vec<&SampledBlock>)> 
         .map(|(at, block)| (format!("run_initially_{}", at + 1), vec![block]))
         .collect();
     let timed: Vec<&SampledBlock> = sampled.timed().collect();
-    if !timed.is_empty() {
-        list.push(("run_blocks".to_string(), timed));
+    let conditional: Vec<&SampledBlock> = sampled.conditional().collect();
+    for (name, blocks) in [("run_blocks", timed), (RUN_WHEN, conditional)] {
+        if !blocks.is_empty() {
+            list.push((name.to_string(), blocks));
+        }
     }
     list
 }
@@ -35,11 +42,13 @@ impl Model<'_> {
         }
     }
 
-    /// Returns the condition under which a block of `run_blocks` runs; none if it runs whenever that function is called.
+    /// Returns the condition under which a block of a function runs; none if it runs whenever that function is called.
     fn condition(&self, sampled: &Sampled, block: &SampledBlock) -> Option<String> {
         let is_alone = sampled.timed().all(|other| other.clock == block.clock);
-        let Clock::Every { period, first } = block.clock else {
-            return None;
+        let (period, first) = match block.clock {
+            Clock::Every { period, first } => (period, first),
+            Clock::Becomes(at) => return Some(format!("runs[{at}] != 0")),
+            Clock::Initially => return None,
         };
         let at = sampled.clocks().iter().position(|clock| *clock == (period, first))?;
         (!is_alone).then(|| format!("model->wait[{at}] == 0"))
@@ -69,8 +78,9 @@ impl Model<'_> {
 
     /// Prints a function that runs blocks.
     pub(super) fn block_function(&self, name: &str, reads_unknowns: bool, lines: &str) -> String {
+        let runs = if name == RUN_WHEN { ", const int runs[]" } else { "" };
         let mut out = format!(
-            "static {} {name}({INSTANT}) {{\n    (void)t; (void)u;LGM_DU( (void)du;)\n",
+            "static {} {name}({INSTANT}{runs}) {{\n    (void)t; (void)u;LGM_DU( (void)du;)\n",
             self.result()
         );
         if reads_unknowns {
@@ -81,6 +91,36 @@ impl Model<'_> {
             out.push_str("    return 0;\n");
         }
         out + "}\n\n"
+    }
+}
+
+impl Model<'_> {
+    /// Prints the functions that test conditions and run `when` blocks, given the lines that write `holds`.
+    pub(super) fn condition_functions(&self, count: usize, reads_unknowns: bool, lines: &str) -> String {
+        let result = self.result();
+        let (status, done) = match self.has_loops() {
+            true => (
+                ["if (", " != 0) {\n            return 1;\n        }"],
+                "    return 0;\n",
+            ),
+            false => (["", ";"], ""),
+        };
+        let solved = match reads_unknowns {
+            true => "    if (!solve_loops(model, t, model->x, u LGM_DU(, du))) {\n        return 1;\n    }\n",
+            false => "",
+        };
+        let inner = |call: &str| format!("{}{call}{}", status[0], status[1]);
+        format!(
+            "/* Tests the conditions of `when` blocks. */\nstatic {result} test_conditions({INSTANT}, int holds[]) {{\n    (void)t; (void)u;LGM_DU( (void)du;)\n{solved}{lines}{done}}}\n\n\
+             /* Runs each block whose condition has become true since the last step, or because of another block. */\n\
+             static {result} follow_conditions(lgm_model *model, real t, real just_after, const real u[] LGM_DU(, const real du[])) {{\n    for (int pass = 0; pass <= {count}; pass++) {{\n        \
+             int holds[{count}], runs[{count}], is_any = 0;\n        {test}\n        for (int at = 0; at < {count}; at++) {{\n            \
+             runs[at] = (holds[at] != 0 && model->held[at] == 0);\n            model->held[at] = holds[at];\n            \
+             is_any = (runs[at] != 0) ? 1 : is_any;\n        }}\n        if (is_any == 0) {{\n            break;\n        }}\n        \
+             {run}\n    }}\n{done}}}\n\n",
+            test = inner("test_conditions(model, just_after, u LGM_DU(, du), holds)"),
+            run = inner(&format!("{RUN_WHEN}(model, t, u LGM_DU(, du), runs)")),
+        )
     }
 }
 
@@ -110,6 +150,35 @@ impl Printer<'_, '_> {
             let text = self.blocks_of(sampled, &name, &blocks);
             self.bodies.blocks.push_str(&text);
         }
+        if !sampled.conditions.is_empty() {
+            let text = self.conditions(&sampled.conditions);
+            self.bodies.blocks.push_str(&text);
+        }
+    }
+
+    /// Prints the functions that test conditions.
+    fn conditions(&mut self, conditions: &[ExprId]) -> String {
+        let model = self.model;
+        let body = self.formulas.body(conditions, &model.names.book, &model.c);
+        self.bodies.takes(&body.operations);
+        let mut lines = String::new();
+        if self.reads_parameters(&body.reads) {
+            lines.push_str("    const lgm_parameters *const p = &model->p;\n");
+        }
+        self.constants(&mut lines, &body.reads, "model->x", "model->w");
+        self.discrete_constants(&mut lines, &body.reads);
+        if !lines.is_empty() {
+            lines.push('\n');
+        }
+        for (name, value) in &body.statements {
+            lines.push_str(&wrapped_code(&format!("const real {name} = {value};"), ""));
+        }
+        for (at, condition) in body.conditions.iter().enumerate() {
+            lines.push_str(&wrapped_code(&format!("holds[{at}] = ({condition});"), ""));
+        }
+        let unknowns = self.formulas.unknowns();
+        let reads_unknowns = unknowns.iter().any(|unknown| body.reads.contains(unknown));
+        model.condition_functions(conditions.len(), reads_unknowns, &lines)
     }
 
     /// Splits the values that blocks read: those with a name of their own in any case, and those computed before the first block.

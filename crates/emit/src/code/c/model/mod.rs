@@ -75,7 +75,16 @@ impl Model<'_> {
         }
         for (title, letter, users) in [
             ("States in x, and their time derivatives in dx.", "x", &subject.states),
-            ("Inputs in u.", "u", &subject.inputs),
+            (
+                match self.common.changing {
+                    true => {
+                        "Inputs in u. Offsets are added to the variables that modes impose; outside events they are 0."
+                    }
+                    false => "Inputs in u.",
+                },
+                "u",
+                &subject.inputs,
+            ),
             ("Outputs in y.", "y", &subject.outputs),
             (
                 "Discrete variables, which the blocks of the model assign.",

@@ -1,20 +1,15 @@
 //! Equations in the user's names.
 
 use super::facts::{Bodies, Model};
-use super::names::{Entries, matrices};
 use super::parts;
 use crate::code::c::dialect::entry_place;
 use crate::code::c::loops::Pattern;
 use crate::code::c::text::{comment, remark_of, wrapped_code};
-use crate::code::events::InCombination;
-use crate::code::named::Formulas;
+use crate::code::named::{Entry, Formulas, matrices};
 use crate::code::subject::{Named, bracketed};
-use lgm_algebra::expr::{ExprId, SymbolId, print};
+use lgm_algebra::expr::{ExprId, SymbolId};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
-
-/// Equations longer than this are not repeated in comments.
-const LONGEST_EQUATION: usize = 160;
 
 /// A result: its location, its value, and its description.
 type Result = (String, ExprId, Option<String>);
@@ -74,11 +69,7 @@ impl Printer<'_, '_> {
             out.push_str("    const lgm_parameters *const p = &model->p;\n");
         }
         self.constants(&mut out, &body.reads, "x", unknowns);
-        let system = self.model.subject.system;
-        let discretes = system.inputs.iter().skip(self.model.subject.inputs.len());
-        let discretes = discretes.map(|input| input.symbol);
-        let users = (&names.book.discretes[..], &self.model.subject.discretes[..]);
-        constants(&mut out, &body.reads, discretes, users, "model->d");
+        self.discrete_constants(&mut out, &body.reads);
         if !out.is_empty() && !has_parameters {
             out.push('\n');
         }
@@ -90,6 +81,14 @@ impl Printer<'_, '_> {
             out.push_str(&wrapped_code(&format!("{place} = {value};"), &remark));
         }
         out
+    }
+
+    /// Prints constants for the discrete variables that are read.
+    pub(super) fn discrete_constants(&self, out: &mut String, reads: &FxHashSet<SymbolId>) {
+        let (subject, book) = (self.model.subject, &self.model.names.book);
+        let discretes = subject.system.inputs.iter().skip(subject.inputs.len());
+        let discretes = discretes.map(|input| input.symbol);
+        constants(out, reads, discretes, (&book.discretes, &subject.discretes), "model->d");
     }
 
     pub(super) fn reads_parameters(&self, reads: &FxHashSet<SymbolId>) -> bool {
@@ -175,7 +174,7 @@ impl Printer<'_, '_> {
         self.bodies.constraints = Some(lines.lines().map(|line| format!("    {line}\n")).collect());
     }
 
-    fn loops(&mut self, matrices: [(usize, Entries); 4]) {
+    fn loops(&mut self, matrices: [(usize, Vec<Entry>); 4]) {
         let numbered = |list: Vec<ExprId>| -> Vec<Result> {
             let list = list.into_iter().enumerate();
             list.map(|(at, value)| (format!("out[{at}]"), value, None)).collect()
@@ -217,10 +216,18 @@ impl Printer<'_, '_> {
         let mut choices = [String::new(), String::new()];
         for (at, row) in rows {
             let Ok(equations) = &row.equations else { continue };
-            let modes = self.modes_in_words(row);
+            let gathered = self
+                .model
+                .changing
+                .expect("invariant: only combinations of modes have rows")
+                .0;
+            let modes = comment(&gathered.modes_in_words(row));
+            let lines = gathered.equations_of(equations);
+            let lines = lines.iter().map(|line| format!("  {}", comment(line)));
             let heads = [
-                [vec![modes.clone()], self.equations_of(equations)]
-                    .concat()
+                std::iter::once(modes.clone())
+                    .chain(lines)
+                    .collect::<Vec<_>>()
                     .join("\n * "),
                 modes,
             ];
@@ -251,27 +258,6 @@ impl Printer<'_, '_> {
         self.bodies.outputs = outputs;
     }
 
-    /// Describes the modes of a combination: `chop = on, diode = blocking`.
-    fn modes_in_words(&self, row: &crate::code::events::Row) -> String {
-        let Some((gathered, _)) = self.model.changing else {
-            return String::new();
-        };
-        let words = gathered.elements.iter().zip(&row.modes);
-        let words: Vec<String> = words
-            .map(|(element, mode)| format!("{}: {}", element.name, element.modes[*mode].name))
-            .collect();
-        comment(&words.join(", "))
-    }
-
-    /// Returns the short equations of a combination in the modelling language.
-    fn equations_of(&self, row: &InCombination) -> Vec<String> {
-        let system = self.model.subject.system;
-        let states = system.states.iter().zip(&row.derivatives);
-        let lines = states.map(|(state, rate)| format!("der({}) = {}", state.name, print::text(&system.exprs, *rate)));
-        let short = lines.filter(|line: &String| line.len() <= LONGEST_EQUATION);
-        short.map(|line: String| format!("  {}", comment(&line))).collect()
-    }
-
     fn rates(&mut self, rates: &[ExprId], unknowns: &str) -> String {
         let states = self.model.subject.states.iter().zip(rates).enumerate();
         let results: Vec<Result> = states
@@ -294,7 +280,7 @@ impl Printer<'_, '_> {
         self.lines(&results, unknowns, false)
     }
 
-    fn jacobian(&mut self, entries: &Entries) {
+    fn jacobian(&mut self, entries: &[Entry]) {
         let is_dense = self.model.is_dense();
         let results = entries.iter().enumerate().map(|(at, (row, column, value))| {
             let place = match is_dense {

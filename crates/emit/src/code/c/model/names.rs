@@ -2,13 +2,12 @@
 
 use crate::code::c::dialect::{Members, RULES, entry_place};
 use crate::code::c::loops::Pattern;
-use crate::code::named::{Book, Formulas, Naming};
+use crate::code::named::{Book, Formulas, Naming, matrices};
 use crate::code::subject::Subject;
-use lgm_algebra::expr::ExprId;
 use std::cell::RefCell;
 
 /// Names of arguments, of parts of the file, and of functions that expressions call. Quantities with these names are renamed.
-const TAKEN: [&str; 72] = [
+const TAKEN: [&str; 74] = [
     "t",
     "x",
     "u",
@@ -30,6 +29,8 @@ const TAKEN: [&str; 72] = [
     "residuals",
     "loop_matrix",
     "pairs",
+    "holds",
+    "runs",
     "given",
     "follows",
     "most",
@@ -125,18 +126,4 @@ impl<'a> Names<'a> {
         matrices(&mut formulas)
             .map(|(rows, entries)| Pattern::of_entries(rows, entries.iter().map(|entry| (entry.0, entry.1))))
     }
-}
-
-pub(super) type Entries = Vec<(usize, usize, ExprId)>;
-
-/// Returns the partial derivatives of residuals and rates with respect to unknowns and states, with their row numbers.
-pub(super) fn matrices(formulas: &mut Formulas<'_>) -> [(usize, Entries); 4] {
-    let (residuals, rates) = (formulas.residuals(), formulas.rates());
-    let (unknowns, states) = (formulas.unknowns(), formulas.states());
-    [
-        (residuals.len(), formulas.partials(&residuals, &unknowns)),
-        (rates.len(), formulas.partials(&rates, &states)),
-        (rates.len(), formulas.partials(&rates, &unknowns)),
-        (residuals.len(), formulas.partials(&residuals, &states)),
-    ]
 }

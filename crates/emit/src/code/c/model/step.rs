@@ -10,6 +10,9 @@ use std::fmt::Write;
 /// For linear equations with more states than this, the matrix-vector product costs more than the Runge-Kutta method.
 const MOST_EXACT: usize = 16;
 
+/// The share of a step after an instant at which conditions of time are tested: more than the round-off of the time in a billion steps.
+const JUST_AFTER: &str = "1e-6";
+
 impl Model<'_> {
     /// Returns true if a step multiplies the states by a matrix.
     pub(super) fn is_exact(&self) -> bool {
@@ -35,6 +38,13 @@ impl Model<'_> {
                 out,
                 "    /* Steps before blocks run again. */\n    unsigned long wait[{}];\n",
                 clocks.len()
+            );
+        }
+        let conditions = self.conditions();
+        if conditions > 0 {
+            let _ = write!(
+                out,
+                "    /* Nonzero for each condition of a `when` block that held at the last step. */\n    int held[{conditions}];\n"
             );
         }
         if self.subject.moves {
@@ -134,18 +144,7 @@ impl Model<'_> {
 
     /// Prints the code before a step: outputs, and state jumps caused by jumps of inputs.
     fn before_step(&self) -> String {
-        let mut out = format!(
-            "    const real t = {};\n",
-            match (self.c.float, self.common.plans_from_zero()) {
-                (false, true) => "LGM_STEP * (double)model->steps".to_string(),
-                (false, false) => format!("{} + LGM_STEP * (double)model->steps", self.common.planned.plan_start),
-                (true, true) => "(float)((double)LGM_STEP * (double)model->steps)".to_string(),
-                (true, false) => format!(
-                    "(float)((double){} + (double)LGM_STEP * (double)model->steps)",
-                    self.common.planned.plan_start
-                ),
-            }
-        );
+        let mut out = format!("    const real t = {};\n", self.time(""));
         let reads_rates = "LGM_DU(    static const real still[LGM_ROOM(LGM_INPUTS)] = {(real)0.0};\n)";
         out.push_str(reads_rates);
         if self.subject.moves {
@@ -193,36 +192,63 @@ impl Model<'_> {
         self.subject.sampled.as_ref().map_or(Vec::new(), Sampled::clocks)
     }
 
+    /// Returns the number of conditions of `when` blocks.
+    fn conditions(&self) -> usize {
+        self.subject
+            .sampled
+            .as_ref()
+            .map_or(0, |sampled| sampled.conditions.len())
+    }
+
     /// Prints the calls that run the blocks of a step.
     fn blocks_before_step(&self) -> String {
         let Some(sampled) = &self.subject.sampled else {
             return String::new();
         };
+        let call = |name: &str, time: &str, further: &str, indent: &str| match self.has_loops() {
+            true => format!(
+                "{indent}if ({name}(model, {time}, u LGM_DU(, still){further}) != 0) {{\n{indent}    return 1;\n{indent}}}\n"
+            ),
+            false => format!("{indent}{name}(model, {time}, u LGM_DU(, still){further});\n"),
+        };
         let mut out = String::new();
-        for (name, blocks) in blocks::functions(sampled) {
-            let is_initial = blocks.iter().all(|block| block.clock == Clock::Initially);
-            let is_always = blocks.iter().any(|block| block.clock.is_each_step());
-            let condition = match (is_initial, is_always) {
-                (true, _) => Some("model->steps == 0".to_string()),
-                (_, true) => None,
-                _ => {
-                    let due = (0..self.clocks().len()).map(|at| format!("model->wait[{at}] == 0"));
-                    Some(due.collect::<Vec<_>>().join(" || "))
+        let mut at_start = String::new();
+        let functions = blocks::functions(sampled);
+        let mut initial = functions
+            .iter()
+            .filter(|(_, blocks)| blocks.iter().all(|block| block.clock == Clock::Initially));
+        // A condition that holds at the start waits until it becomes true again.
+        for tested in sampled.tested_at_start() {
+            match tested {
+                Some(0) => at_start.push_str(&call("test_conditions", "t", ", model->held", "        ")),
+                Some(first) => {
+                    let _ = writeln!(at_start, "        {{\n            int holds[{}];", self.conditions());
+                    at_start.push_str(&call("test_conditions", "t", ", holds", "            "));
+                    let _ = writeln!(
+                        at_start,
+                        "            for (int at = {first}; at < {}; at++) {{\n                model->held[at] = holds[at];\n            }}\n        }}",
+                        self.conditions()
+                    );
                 }
-            };
-            let indent = if condition.is_some() { "        " } else { "    " };
-            let call = match self.has_loops() {
-                true => format!(
-                    "{indent}if ({name}(model, t, u LGM_DU(, still)) != 0) {{\n{indent}    return 1;\n{indent}}}\n"
-                ),
-                false => format!("{indent}{name}(model, t, u LGM_DU(, still));\n"),
-            };
-            match condition {
-                Some(condition) => {
-                    let _ = write!(out, "    if ({condition}) {{\n{call}    }}\n");
-                }
-                None => out.push_str(&call),
+                None => {}
             }
+            if let Some((name, _)) = initial.next() {
+                at_start.push_str(&call(name, "t", "", "        "));
+            }
+        }
+        if !at_start.is_empty() {
+            let _ = write!(out, "    if (model->steps == 0) {{\n{at_start}    }}\n");
+        }
+        if sampled.timed().any(|block| block.clock.is_each_step()) {
+            out.push_str(&call("run_blocks", "t", "", "    "));
+        } else if sampled.timed().next().is_some() {
+            let due = (0..self.clocks().len()).map(|at| format!("model->wait[{at}] == 0"));
+            let due = due.collect::<Vec<_>>().join(" || ");
+            let _ = write!(
+                out,
+                "    if ({due}) {{\n{}    }}\n",
+                call("run_blocks", "t", "", "        ")
+            );
         }
         for (at, (period, _)) in self.clocks().iter().enumerate() {
             let _ = writeln!(
@@ -230,7 +256,38 @@ impl Model<'_> {
                 "    model->wait[{at}] = ((model->wait[{at}] > 0) ? model->wait[{at}] : {period}UL) - 1UL;"
             );
         }
+        if self.conditions() > 0 {
+            out.push_str(
+                "    /* Conditions are tested at the steps only, and conditions of time just after them. */\n",
+            );
+            out.push_str(&call(
+                "follow_conditions",
+                &format!("t, {}", self.time(JUST_AFTER)),
+                "",
+                "    ",
+            ));
+        }
         out
+    }
+
+    /// Prints the time of a step, with further steps added to their number.
+    fn time(&self, further: &str) -> String {
+        let steps = match further.is_empty() {
+            true => "(double)model->steps".to_string(),
+            false => format!("((double)model->steps + {further})"),
+        };
+        let start = match self.common.plans_from_zero() {
+            true => String::new(),
+            false => format!(
+                "{}{} + ",
+                if self.c.float { "(double)" } else { "" },
+                self.common.planned.plan_start
+            ),
+        };
+        match self.c.float {
+            true => format!("(float)({start}(double)LGM_STEP * {steps})"),
+            false => format!("{start}LGM_STEP * {steps}"),
+        }
     }
 
     /// Prints a call that ends the step if the call has no solution.
