@@ -39,4 +39,5 @@ pub const LIBRARY: &[LibraryModule] = &[
     module!("spatial", false),
     module!("distributed", false),
     module!("switching", false),
+    module!("constants", false),
 ];
